@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 
@@ -43,7 +44,7 @@ class Triples:
         self._base = base
         self._floor = 0 if base is None else len(base)
         self.depth: int = 0 if base is None else base.depth + 1
-        self._numbers: dict[str, int] = {}
+        self._numbers: defaultdict[str, int] = defaultdict(None)
         self._texts: list[str] = []
         self._quads: dict[int, ox.Quad] = {}
         self._orders: Orders | None = None
@@ -74,8 +75,12 @@ class Triples:
         if self._base is not None:
             return [self.number(text) for text in texts]
         known = self._numbers
-        number = known.setdefault
-        found = [number(text, len(known)) for text in texts]
+        # While it gives what is new a number by itself, all are found in one pass
+        known.default_factory = known.__len__
+        try:
+            found = list(map(known.__getitem__, texts))
+        finally:
+            known.default_factory = None
         # What is new stands last in the dictionary
         new = list(islice(reversed(known), len(known) - len(self._texts)))
         self._texts.extend(reversed(new))

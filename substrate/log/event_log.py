@@ -11,12 +11,12 @@ import warnings
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain as joined
-from itertools import islice, repeat
+from io import BytesIO
+from itertools import islice
 from operator import itemgetter
-from os import PathLike
+from os import SEEK_END, PathLike
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import BinaryIO, NamedTuple, Self
 
 import pyoxigraph as ox
 
@@ -485,17 +485,17 @@ class EventLog(Timeline):
 
     @classmethod
     def _read(cls, path: Path) -> Self:
-        data, ends, size, damage = read_contents(path)
         log = cls()
         log._source = _Source(path, 0, 0)
-        whole = log._take_verified(verify(data, str(path)), path)
-        if damage:
-            raise _damaged(path, data, damage)
+        with read_contents(path) as contents:
+            whole = log._take_verified(verify(contents.data, str(path)), path)
+            if contents.damage:
+                raise _damaged(path, contents.data, contents.damage)
         offset = whole
         if path.suffix == ".gz":
-            offset = max((end for unpacked, end in ends if unpacked <= whole), default=0)
-        if offset < size:
-            log.torn = TornTail(offset, size - offset)
+            offset = max((end for unpacked, end in contents.ends if unpacked <= whole), default=0)
+        if offset < contents.size:
+            log.torn = TornTail(offset, contents.size - offset)
         return log
 
     def _take_verified(self, transactions: Iterable[Verified], path: Path) -> int:
@@ -513,11 +513,8 @@ class EventLog(Timeline):
     def _take_batch(self, found: Verified, path: Path) -> None:
         ticks, known = found.ticks, len(self.triples)
         try:
-            text = b"\n".join([*found.bodies, b""]).decode()
+            text = found.text.decode()
             lines = text.split("\n")[:-1]
-            if len(lines) > len(ticks):
-                counts = [body.count(b"\n") + 1 for body in found.bodies]
-                ticks = list(joined.from_iterable(map(repeat, ticks, counts)))
             column = _checked(ticks, self.last_tick)
             numbers = array("I", self.triples.numbers(map(_SPELLING, lines)))
             new = self.triples.texts(range(known, len(self.triples)))
@@ -535,8 +532,8 @@ class EventLog(Timeline):
     def refresh(self) -> int:
         """Take in what a writer has appended to the file since this log was read; how many deltas that are.
 
-        What is new is verified from where this log ends. An append that is only half there is left for the
-        next time. The file is read whole, and only what is new is parsed.
+        What is new is read and verified from where this log ends; a gzip file is unpacked whole. An append
+        that is only half there is left for the next time.
 
         >>> import tempfile
         >>> from pathlib import Path
@@ -559,16 +556,17 @@ class EventLog(Timeline):
                 where=(source.path,),
                 hint="Append to a fork of it",
             )
-        data, _, _, damage = read_contents(source.path)
-        if len(data) < source.end:
-            raise LogError(
-                "the file has become shorter", where=(source.path,), hint="Read it anew by EventLog.read"
-            )
-        with MEMORY:
-            new = verify(data, str(source.path), source.end, self._fed_chain())
-            self._take_verified(new, source.path)
-        if damage:
-            raise _damaged(source.path, data, damage)
+        with read_contents(source.path) as contents:
+            if contents.data.seek(0, SEEK_END) < source.end:
+                raise LogError(
+                    "the file has become shorter", where=(source.path,), hint="Read it anew by EventLog.read"
+                )
+            contents.data.seek(source.end)
+            with MEMORY:
+                new = verify(contents.data, str(source.path), self._fed_chain())
+                self._take_verified(new, source.path)
+            if contents.damage:
+                raise _damaged(source.path, contents.data, contents.damage)
         return len(self) - count
 
     @classmethod
@@ -667,7 +665,7 @@ def _restored(
     kind: type[EventLog], text: str, descent: Descent | None, prefixes: Mapping[str, object] | None = None
 ) -> EventLog:
     log = kind()
-    log._take_verified(verify(text.encode(), "pickle"), Path("pickle"))
+    log._take_verified(verify(BytesIO(text.encode()), "pickle"), Path("pickle"))
     log.descent, log.prefixes, log._source = descent, dict(prefixes or {}), None
     return log
 
@@ -700,12 +698,14 @@ def _checked(ticks: Sequence[int], last: int) -> array[int]:
     return column
 
 
-def _damaged(path: Path, data: bytes, damage: Damage) -> LogError:
+def _damaged(path: Path, data: BinaryIO, damage: Damage) -> LogError:
     """The error of a gzip member that does not hold; what its text still says shows at which tick."""
     tick = None
+    data.seek(0)
+    whole = data.read()
     try:
-        found = list(verify(data + damage.data, str(path)))
-        if found and found[-1].end > len(data):
+        found = list(verify(BytesIO(whole + damage.data), str(path)))
+        if found and found[-1].end > len(whole):
             tick = f"tick {found[-1].ticks[-1]}"
     except LogError as error:
         tick = next((place for place in error.where if place.startswith("tick ")), None)

@@ -24,9 +24,10 @@ import tempfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from io import BytesIO
 from pathlib import Path
 from threading import RLock
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 from weakref import WeakSet
 
 from substrate.base.errors import LogError, LogHeldError
@@ -85,11 +86,11 @@ class Damage(NamedTuple):
 class Contents(NamedTuple):
     """The content of a journal file.
 
-    ``data`` is what could be read; ``ends`` has for each whole gzip member where it ends in the data and in
-    the file, nothing for plain text; ``size`` is the file's size in bytes.
+    ``data`` gives what can be read, from the beginning; ``ends`` has for each whole gzip member where it ends
+    in the data and in the file, nothing for plain text; ``size`` is the file's size in bytes.
     """
 
-    data: bytes
+    data: BinaryIO
     ends: list[tuple[int, int]]
     size: int
     damage: Damage | None = None
@@ -266,19 +267,26 @@ def keep_beside(path: Path, offset: int, rest: bytes) -> Path:
     return kept
 
 
-def read_contents(path: Path) -> Contents:
-    """A journal's data and where its appends end.
+@contextmanager
+def read_contents(path: Path) -> Iterator[Contents]:
+    """A journal's data and where its appends end, to be read within the context.
 
     Raises:
         LogError: the file cannot be read.
     """
     require_regular(path)
     try:
-        raw = path.read_bytes()
+        with path.open("rb") as file:
+            if path.suffix == ".gz":
+                yield _unpacked(file.read())
+            else:
+                yield Contents(file, [], os.fstat(file.fileno()).st_size)
     except OSError as error:
         raise LogError(f"cannot be read ({error.strerror})", where=(path,), hint="Check the path") from error
-    if path.suffix != ".gz":
-        return Contents(raw, [], len(raw))
+
+
+def _unpacked(raw: bytes) -> Contents:
+    """The content of a file of gzip members, up to the first that does not hold."""
     parts: list[bytes] = []
     ends: list[tuple[int, int]] = []
     unpacked = offset = 0
@@ -293,7 +301,7 @@ def read_contents(path: Path) -> Contents:
             parts.append(data)
             unpacked, offset = unpacked + len(data), end
             ends.append((unpacked, offset))
-    return Contents(b"".join(parts), ends, len(raw), damage)
+    return Contents(BytesIO(b"".join(parts)), ends, len(raw), damage)
 
 
 def write_atomically(path: Path, *texts: str) -> None:

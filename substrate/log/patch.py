@@ -21,9 +21,10 @@ import hashlib
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from itertools import takewhile
+from itertools import chain as joined
+from itertools import repeat, takewhile
 from operator import itemgetter
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import pyoxigraph as ox
 
@@ -37,11 +38,12 @@ _DESCENT = re.compile(rb'H parent <([!-;=?-~]*)> \.\nH branch "(\d{1,18})" \.\nH
 _AFTER_TICK = '" .\nTX .\n'
 _CLOSE = "\nTC .\n"
 _BODY, _END = _AFTER_TICK.encode(), _CLOSE.encode()
-_HEAD = b'H id <sha256:%b> .\nH prev <sha256:%b> .\nH tick "%d' + _BODY
-"""A transaction up to its lines: its digest, the one before, and the tick."""
-_TICK = len(_HEAD % (b"." * 64, b"." * 64, 0)) - len(b"0" + _BODY)
+_WHOLE = b'H id <sha256:%b> .\nH prev <sha256:%b> .\nH tick "%d' + _BODY + b"%b" + _END
+"""A transaction: its digest, the one before, the tick, and the lines without the last one's end."""
+_TICK = _WHOLE.index(b"%d" + _BODY) + 2 * (64 - len("%b"))
+"""Where the digits of its tick begin."""
 _STRETCH = 1 << 17
-"""Bytes of a file that are verified, and their triples parsed, at a time."""
+"""Bytes of a file that are read and verified, and their triples parsed, at a time."""
 _GUESSES = 2_000
 """The number of lines that are hashed to find the tick that a damaged transaction had."""
 _LINES = ("H ", "TX .", "A ", "D ", "TC .")
@@ -180,46 +182,55 @@ class Verified(NamedTuple):
     """Transactions of one of our own files, one after the other, proven to be what was appended.
 
     Attributes:
-        ticks: of each transaction.
-        bodies: the lines of each, without the last one's end.
-        end: where in the file the last one ends.
+        ticks: of each delta.
+        text: the deltas' lines, each with its end.
+        end: where in the file the last transaction ends.
         chain: the chain after it.
         descent: where the log was forked from, if the file begins with these transactions and says so.
     """
 
     ticks: Sequence[int]
-    bodies: Sequence[bytes]
+    text: bytes
     end: int
     chain: Chain
     descent: Descent | None = None
 
 
-def verify(data: bytes, name: str, start: int = 0, chain: Chain | None = None) -> Iterator[Verified]:
+def verify(file: BinaryIO, name: str, chain: Chain | None = None) -> Iterator[Verified]:
     """The transactions of one of our own files, some at a time, each proven byte for byte.
 
     A last transaction that is cut off is left out, as in :func:`parse`.
 
     Args:
-        data: the file.
+        file: stands where to begin; what lies before has been verified.
         name: what an error calls it.
-        start: where to begin; what lies before has been verified.
         chain: the chain up to there.
 
     Raises:
         LogError: a byte was edited; names the tick at which it sits.
     """
     chain = chain or Chain()
-    while (found := _prove(data, start, chain)).ticks:
-        yield found
-        start, chain = found.end, found.chain
-    if start < len(data):
-        _explain(data, name, start, chain)
+    start, rest = file.tell(), b""
+    # At least as much again as is left, so that a long transaction is read in a few pieces
+    while piece := file.read(max(_STRETCH - len(rest), len(rest))):
+        rest += piece
+        while (found := _prove(rest, start, chain)).ticks:
+            yield found
+            rest, start, chain = rest[found.end - start :], found.end, found.chain
+    if rest:
+        _explain(rest, name, start, chain)
 
 
 def _prove(data: bytes, start: int, chain: Chain) -> Verified:
-    """The transactions from ``start`` on that stand in their one spelling, up to some thousand bytes."""
-    nothing = Verified((), (), start, chain)
-    descent, first = None, start
+    """The transactions at the beginning of some bytes that stand in their one spelling.
+
+    Args:
+        data: what a file holds from ``start`` on, or some of it.
+        start: where in the file that is.
+        chain: the chain up to there.
+    """
+    nothing = Verified((), b"", start, chain)
+    descent, first = None, 0
     if start == 0 and (opening := _DESCENT.match(data)):
         descent, first = Descent(opening[1].decode(), int(opening[2])), opening.end()
         if opening[0] != _descent(descent).encode():
@@ -237,20 +248,27 @@ def _prove(data: bytes, start: int, chain: Chain) -> Verified:
     blocks = blocks[: bisect_left(blocks, True, key=lambda block: block[body] != _BODY)]
     digits = list(map(itemgetter(slice(_TICK, body.start)), blocks))
     ticks = _whole_ticks(digits)
-    heads = list(map(itemgetter(slice(opened)), blocks))
     bodies = list(map(itemgetter(slice(opened, None)), blocks[: len(ticks)]))
-    digests, after = chain.linked(digits[: len(ticks)], bodies)
+    text = b"\n".join([*bodies, b""])
+    deltas = text.count(b"\n")
+    digests, after = chain.linked(digits[: len(ticks)], bodies, deltas)
     ids = b"".join(digests).hex(" ", hashlib.sha256().digest_size).encode().split()
     before = [chain.value.removeprefix("sha256:").encode(), *ids]
-    wanted = list(map(_HEAD.__mod__, zip(ids, before, ticks, strict=False)))
-    proven = len(blocks)
-    if wanted != heads or not all(bodies):
-        whole = zip(wanted, heads, bodies, strict=False)
-        wrong = (place for place, (one, head, body) in enumerate(whole) if one != head or not body)
-        proven = next(wrong, len(wanted))
-        _, after = chain.linked(digits[:proven], bodies[:proven])
-    end = first + sum(map(len, blocks[:proven])) + proven * len(_END)
-    return Verified(ticks[:proven], bodies[:proven], end, after, descent) if proven else nothing
+    fields = joined.from_iterable(zip(ids, before, ticks, bodies, strict=False))
+    written = _WHOLE * len(bodies) % tuple(fields)
+    if not data.startswith(written, first) or not all(bodies):
+        # The digests behind a wrong transaction differ as well: what is proven lies before the first of them
+        end = first
+        for field in zip(ids, before, ticks, bodies, strict=False):
+            one = _WHOLE % field
+            if not field[-1] or not data.startswith(one, end):
+                break
+            end += len(one)
+        return _prove(data[:end], start, chain) if end > first else nothing
+    if deltas > len(ticks):
+        counts = [body.count(b"\n") + 1 for body in bodies]
+        ticks = list(joined.from_iterable(map(repeat, ticks, counts)))
+    return Verified(ticks, text, start + first + len(written), after, descent)
 
 
 def _whole_ticks(digits: Sequence[bytes]) -> list[int]:
@@ -261,9 +279,9 @@ def _whole_ticks(digits: Sequence[bytes]) -> list[int]:
         return [int(one) for one in takewhile(lambda one: one.isdigit() and len(one) < 20, digits)]
 
 
-def _explain(data: bytes, name: str, start: int, chain: Chain) -> None:
+def _explain(rest: bytes, name: str, start: int, chain: Chain) -> None:
     """Say what is wrong with the rest of a file, unless it is the beginning of one more transaction."""
-    text = data[start:].decode("utf-8", "replace")
+    text = rest.decode("utf-8", "replace")
     if start == 0 and (newer := _VERSION.match(text)):
         raise LogError(
             f"it is of version {newer[1]} of the format, and this program reads version 1",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple
 
@@ -51,22 +52,21 @@ def repair(path: Path, *, dry_run: bool = False) -> Repair:
         LogError: the file cannot be read, or no transaction of it can be proven: then it stays as it is.
     """
     require_regular(path)
-    contents = read_contents(path)
-    data = contents.data + (contents.damage.data if contents.damage else b"")
-    chain, deltas, end, why = Chain(), 0, 0, ""
+    with read_contents(path) as contents:
+        data = contents.data.read() + (contents.damage.data if contents.damage else b"")
+    chain, end, why = Chain(), 0, ""
     try:
-        for found in verify(data, str(path)):
+        for found in verify(BytesIO(data), str(path)):
             chain, end = found.chain, found.end
-            deltas += sum(body.count(b"\n") + 1 for body in found.bodies)
     except LogError as error:
         why = str(error)
     why = why or (contents.damage.why if contents.damage else "") or _tail(data, end, contents)
     gone = sorted({int(tick) for tick in _TICK.findall(data[end:])})
     size = path.stat().st_size
-    looked = Repair(deltas, chain.tick if deltas else None, chain.value, size, gone, why)
+    looked = Repair(chain.fed, chain.tick if chain.fed else None, chain.value, size, gone, why)
     if not why or dry_run:
         return looked
-    if not deltas:
+    if not chain.fed:
         raise LogError("no transaction can be proven", where=(path,), hint="Restore it from a copy")
     kept = _kept(path)
     os.link(path, kept)

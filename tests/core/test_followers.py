@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from substrate import Assert, EventLog, LogError, Namespace, fork
+from substrate.log.event_log import TornTailWarning
+from substrate.log.journal import TornTail
 
 ROOT = Path(__file__).resolve().parents[2]
 V = Namespace("urn:")
@@ -65,6 +68,34 @@ def test_half_an_append_is_left_for_the_next_time(tmp_path: Path, suffix: str) -
     grown.write_bytes(after)
     assert reader.refresh() == 1
     assert reader == writer
+
+
+@pytest.mark.parametrize("suffix", [".rdfp", ".rdfp.gz"])
+def test_a_log_of_long_and_short_transactions_is_read_cut_off_anywhere(tmp_path: Path, suffix: str) -> None:
+    path, cut = tmp_path / f"log{suffix}", tmp_path / f"cut{suffix}"
+    sizes = [1, 20_000, 1, 1, 9, 3_000, 1]
+    whole = EventLog()
+    ends = [0]
+    for tick, size in enumerate(sizes):
+        whole.extend_lines([line(tick, f"{tick}-{number}") for number in range(size)])
+        whole.save(path)
+        ends.append(path.stat().st_size)
+    assert EventLog.read(path) == whole
+    data = path.read_bytes()
+    if suffix == ".rdfp":
+        for tick, (start, end) in enumerate(pairwise(ends)):
+            cut.write_bytes(data[: end - 3])
+            with pytest.warns(TornTailWarning):
+                reader = EventLog.read(cut)
+            assert (len(reader), reader.torn) == (sum(sizes[:tick]), TornTail(start, end - 3 - start))
+            cut.write_bytes(data)
+            assert reader.refresh() == len(whole) - sum(sizes[:tick])
+            assert reader == whole
+    flipped = bytearray(data)
+    flipped[-20] ^= 1
+    cut.write_bytes(flipped)
+    with pytest.raises(LogError, match=f"tick {len(sizes) - 1}" if suffix == ".rdfp" else "tick"):
+        EventLog.read(cut)
 
 
 def test_another_process_is_followed(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import re
+from io import BytesIO
 from itertools import accumulate, product
 from typing import Any
 from unittest.mock import patch
@@ -302,7 +303,7 @@ def test_a_file_is_read_back_and_none_of_its_bits_may_change(
         whole = bytearray(log.to_patch().encode())
         whole[data.draw(st.integers(0, len(whole) - 1))] ^= data.draw(st.sampled_from([1, 4, 32, 128, 255]))
         with pytest.raises(LogError):
-            list(verify(bytes(whole), "log"))
+            list(verify(BytesIO(whole), "log"))
 
 
 def test_a_parser_finds_no_fault_with_what_the_pattern_takes() -> None:
