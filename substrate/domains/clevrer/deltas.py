@@ -21,6 +21,7 @@ from substrate.domains.clevrer.format import (
     CompactObject,
     Film,
     FilmedState,
+    Ground,
     MotionState,
     ObjectProperty,
     SceneEvents,
@@ -187,25 +188,28 @@ def pose_frames(frames: int, entries: Iterable[int], collisions: Iterable[int]) 
     return sorted({0, *entries, *around, *range(max(0, last - SAMPLED_FRAMES + 1), last + 1)})
 
 
-def pose(frame: int, x: float, y: float, yaw: float, vx: float, vy: float, spin: float) -> str:
-    """A pose as the lexical form of ``:Pose``: frame; x, y (units); yaw (radians); vx, vy (units/s); spin
+def spelled_poses(given: Sequence[tuple[int, *Ground]]) -> list[str]:
+    """Poses as the lexical form of ``:Pose``: frame; x, y (units); yaw (radians); vx, vy (units/s); spin
     (radians/s).
 
-    >>> pose(127, 0.5, -1.0, 0.0, 2.5, 0.0, 0.0)
-    '127 0.5 -1.0 0.0 2.5 0.0 0.0'
+    >>> spelled_poses([(126, 0.25, -1.0, 0.0, 2.5, 0.0, 0.0), (127, 0.5, -1.0, 0.0, 2.5, 1e-05, 0.0)])
+    ['126 0.25 -1.0 0.0 2.5 0.0 0.0', '127 0.5 -1.0 0.0 2.5 1e-05 0.0']
     """
-    return f"{frame} {x!r} {y!r} {yaw!r} {vx!r} {vy!r} {spin!r}"
+    text = msgspec.json.encode(given).decode()
+    # JSON is spelled many times as fast, and as Python spells numbers, but for those below 0.0001, those with
+    # an exponent, and what is no number
+    if not given or "e" in text or "0.0000" in text or "null" in text:
+        return [" ".join(map(repr, one)) for one in given]
+    return text[2:-2].replace(",", " ").split("] [")
 
 
 def _poses(
     subject: str, track: Sequence[MotionState | FilmedState], frames: Iterable[int]
 ) -> Iterator[Spelled]:
     """A pose is a single literal: as six triples of their own, poses would be most of the log."""
-    for frame in frames:
-        state = track[frame]
-        if state.inside_camera_view:
-            value = pose(frame, *state.ground)
-            yield Spelled(frame, Op.INSERT, f'{subject} <{NAMESPACE}pose> "{value}"^^<{NAMESPACE}Pose>')
+    seen = [(frame, *track[frame].ground) for frame in frames if track[frame].inside_camera_view]
+    for (frame, *_), value in zip(seen, spelled_poses(seen), strict=True):
+        yield Spelled(frame, Op.INSERT, f'{subject} <{NAMESPACE}pose> "{value}"^^<{NAMESPACE}Pose>')
 
 
 def _log(scene: str, frames: int, lines: list[Spelled], occurrences: Iterable[Occurrence]) -> EventLog:

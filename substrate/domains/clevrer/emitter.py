@@ -21,7 +21,7 @@ from substrate.base.errors import LogError, ProgramError
 from substrate.base.vocabulary import RDF_TYPE
 from substrate.branch.fork import fork
 from substrate.branch.interventions import Retract
-from substrate.domains.clevrer.deltas import NAMESPACE, pose
+from substrate.domains.clevrer.deltas import NAMESPACE, spelled_poses
 from substrate.domains.clevrer.format import Shape
 from substrate.domains.clevrer.motion.course import Course, course
 from substrate.domains.clevrer.motion.draws import Draw
@@ -293,7 +293,8 @@ def _camera(scene: Scene, thing: str, tick: int) -> Iterable[str]:
 
 
 def _pose(frame: int, body: Body) -> str:
-    numbers = (
+    x, y, yaw, vx, vy, spin = (
         round(number, _DIGITS) + 0.0 for number in (body.x, body.y, body.yaw, body.vx, body.vy, body.spin)
     )
-    return f'"{pose(frame, *numbers)}"^^<{NAMESPACE}Pose>'
+    (spelled,) = spelled_poses([(frame, x, y, yaw, vx, vy, spin)])
+    return f'"{spelled}"^^<{NAMESPACE}Pose>'

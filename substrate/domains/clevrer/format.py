@@ -133,6 +133,7 @@ class Film(NamedTuple):
     motion_trajectory: list[FilmedFrame]
     collision: list[Collision]
     source: Source
+    tracks: Mapping[int, tuple[FilmedState, ...]]
 
 
 class _Filmed(msgspec.Struct, frozen=True):
@@ -212,6 +213,7 @@ _annotations = msgspec.json.Decoder(Annotation)
 _films = msgspec.json.Decoder(_Filmed)
 _vector = msgspec.json.Decoder(Vector)
 _object_id, _frame_id = attrgetter("object_id"), attrgetter("frame_id")
+_objects = attrgetter("objects")
 _scene_events = msgspec.json.Decoder(SceneEvents)
 
 
@@ -238,11 +240,22 @@ def decode_film(source: Source) -> Film:
     there, and what they say when it is asked for. Errors as :func:`decode_annotation`.
     """
     said = decode(_films, source[1], source[0], keys=_keys)
-    _check_annotation(source[0], said)
-    return Film(said.scene_index, said.object_property, said.motion_trajectory, said.collision, source)
+    found = _check_annotation(source[0], said)
+    return Film(said.scene_index, said.object_property, said.motion_trajectory, said.collision, source, found)
 
 
-def _check_annotation(name: str, annotation: Annotation | _Filmed) -> None:
+@overload
+def _check_annotation(name: str, annotation: Annotation) -> dict[int, tuple[MotionState, ...]]: ...
+
+
+@overload
+def _check_annotation(name: str, annotation: _Filmed) -> dict[int, tuple[FilmedState, ...]]: ...
+
+
+def _check_annotation(
+    name: str, annotation: Annotation | _Filmed
+) -> Mapping[int, tuple[MotionState | FilmedState, ...]]:
+    """Refuse an annotation that contradicts itself; gives the states of each object."""
     numbers = [o.object_id for o in annotation.object_property]
     declared = _declared(name, "$.object_property", numbers)
     frames = annotation.motion_trajectory
@@ -250,7 +263,8 @@ def _check_annotation(name: str, annotation: Annotation | _Filmed) -> None:
         raise FormatError(
             "no frames", where=(name, "$.motion_trajectory"), hint="An annotation has 128 frames"
         )
-    if _columns(annotation, numbers) is None or list(map(_frame_id, frames)) != list(range(len(frames))):
+    columns = _columns(annotation, numbers)
+    if columns is None or list(map(_frame_id, frames)) != list(range(len(frames))):
         for index, frame in enumerate(frames):
             found = map(_object_id, frame.objects)
             if frame.frame_id != index or sorted(found) != sorted(numbers):
@@ -258,11 +272,12 @@ def _check_annotation(name: str, annotation: Annotation | _Filmed) -> None:
     for index, collision in enumerate(annotation.collision):
         path = f"$.collision[{index}]"
         _check_event(name, path, collision.object_ids, collision.frame_id, declared, len(frames))
+    return dict(zip(numbers, columns or _sorted_columns(annotation, numbers), strict=True))
 
 
 def _keys(annotation: Annotation | _Filmed) -> int:
     """The number of keys in the JSON of an annotation."""
-    states = sum(len(frame.objects) for frame in annotation.motion_trajectory)
+    states = sum(map(len, map(_objects, annotation.motion_trajectory)))
     return (
         len(Annotation.__struct_fields__)
         + len(ObjectProperty.__struct_fields__) * len(annotation.object_property)
@@ -297,22 +312,26 @@ def tracks(annotation: Annotation) -> dict[int, tuple[MotionState, ...]]: ...
 
 def tracks(annotation: Annotation | Film) -> Mapping[int, tuple[MotionState | FilmedState, ...]]:
     """Each object's motion states, frame by frame, by object number."""
+    if isinstance(annotation, Film):
+        return annotation.tracks
     numbers = [o.object_id for o in annotation.object_property]
-    columns = _columns(annotation, numbers)
-    if columns is None:
-        # Official files list objects in one order; any other is sorted into it.
-        frames = [
-            {state.object_id: state for state in frame.objects} for frame in annotation.motion_trajectory
-        ]
-        columns = [tuple(frame[number] for frame in frames) for number in numbers]
+    columns = _columns(annotation, numbers) or _sorted_columns(annotation, numbers)
     return dict(zip(numbers, columns, strict=True))
 
 
+def _sorted_columns(
+    annotation: Annotation | _Filmed, numbers: Sequence[int]
+) -> list[tuple[MotionState | FilmedState, ...]]:
+    """The states of each object, in whatever order the frames list them: official files have one order."""
+    frames = [{state.object_id: state for state in frame.objects} for frame in annotation.motion_trajectory]
+    return [tuple(frame[number] for frame in frames) for number in numbers]
+
+
 def _columns(
-    annotation: Annotation | Film | _Filmed, numbers: Sequence[int]
+    annotation: Annotation | _Filmed, numbers: Sequence[int]
 ) -> list[tuple[MotionState | FilmedState, ...]] | None:
     """The states of each object, where every frame lists the objects in the order of their numbers."""
-    states = [frame.objects for frame in annotation.motion_trajectory]
+    states = list(map(_objects, annotation.motion_trajectory))
     if set(map(len, states)) != {len(numbers)}:
         return None
     columns = list(zip(*states, strict=True))
