@@ -257,13 +257,14 @@ class EventLog(Timeline):
         """
         pairs = list(lines)
         ticks = [tick for tick, _ in pairs]
+        said = [line for _, line in pairs]
+        spelled = "\n".join([*said, ""])
+        if spelled.count("\n") == len(said) and PLAIN.fullmatch(spelled):
+            self._grow(ticks, _inserts(said), list(map(_SPELLING, said)))
+            return
         try:
-            inserts = bytearray([_INSERTS[line[:2]] for _, line in pairs])
-            spelled = "".join([f"{line}\n" for _, line in pairs])
-            if spelled.count("\n") == len(inserts) and PLAIN.fullmatch(spelled):
-                self._grow(ticks, inserts, [line[2:-2] for _, line in pairs])
-                return
-            text = "\n".join([line[2:] for _, line in pairs])
+            inserts = bytearray([_INSERTS[line[:2]] for line in said])
+            text = "\n".join([line[2:] for line in said])
             require_flat(text)
             quads = list(ox.parse(text, ox.RdfFormat.N_TRIPLES))
         except (KeyError, SyntaxError, UnicodeEncodeError) as error:
@@ -532,7 +533,7 @@ class EventLog(Timeline):
                 raise
             what = error.what if isinstance(error, LogError) else f"not a line of RDF Patch ({error})"
             raise LogError(what, where=(path,), hint=EDITED) from error
-        inserts = bytearray("".join(map(_LETTER, lines)).encode().translate(_IS_INSERT))
+        inserts = _inserts(lines)
         self._own.take(column, inserts, numbers)
         if self._head is not None:
             self._head.follow(zip(inserts, numbers, strict=True), self.last_tick)
@@ -676,6 +677,11 @@ def _restored(
     log._take_verified(verify(BytesIO(text.encode()), "pickle"), Path("pickle"))
     log.descent, log.prefixes, log._source = descent, dict(prefixes or {}), None
     return log
+
+
+def _inserts(lines: Iterable[str]) -> bytearray:
+    """The operations of lines of RDF Patch as a column: 1 for an insertion, 0 for a retraction."""
+    return bytearray("".join(map(_LETTER, lines)).encode().translate(_IS_INSERT))
 
 
 def _fed(chain: Chain) -> int:

@@ -241,26 +241,25 @@ def check_program(steps: list[Step], where: tuple[object, ...] = ()) -> list[int
             hint="If it is meant to, raise steps in SUBSTRATE_LIMITS",
         )
     for index, step in enumerate(steps):
-        path = f"$.semantic[{index}]"
         arity = VERBS.get(step.operation.split(" ", 1)[0])
         if arity is None:
             raise FormatError(
                 f"unknown operation {step.operation!r}",
-                where=(*where, f"{path}.operation"),
+                where=(*where, f"$.semantic[{index}].operation"),
                 hint=f"Operations begin with {', '.join(VERBS)}",
             )
         for position, dependency in enumerate(step.dependencies):
             if not 0 <= dependency < len(steps):
                 raise FormatError(
                     f"no step {dependency} in a program of {len(steps)}",
-                    where=(*where, f"{path}.dependencies[{position}]"),
+                    where=(*where, f"$.semantic[{index}].dependencies[{position}]"),
                     hint="Name another step of the program",
                 )
         if len(step.dependencies) not in arity:
             wanted = " or ".join(map(str, sorted(arity)))
             raise FormatError(
                 f"{step.operation!r} has {len(step.dependencies)} dependencies, not {wanted}",
-                where=(*where, f"{path}.dependencies"),
+                where=(*where, f"$.semantic[{index}].dependencies"),
                 hint="Give as many as it takes",
             )
     return order(steps, where)

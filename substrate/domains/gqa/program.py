@@ -11,6 +11,7 @@ from __future__ import annotations
 import enum
 import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from substrate.base.errors import ProgramError
@@ -177,19 +178,26 @@ SIGNATURES: dict[str, Signature] = {
 _RELATIONAL = frozenset({"rel", "relation", "relate"})
 
 
-def _operation(step: Step) -> tuple[str, str]:
-    """The entry of :data:`SIGNATURES` a step is an instance of, and its attribute family."""
-    verb, _, family = step.operation.strip().partition(" ")
+@lru_cache(maxsize=1 << 10)
+def _operation(operation: str, inputs: int) -> tuple[str, str]:
+    """The entry of :data:`SIGNATURES` that an operation of so many inputs is an instance of, and its
+    attribute family.
+    """
+    verb, _, family = operation.strip().partition(" ")
     family = family.strip()
     if verb in ("verify", "choose") and family in _RELATIONAL:
         return f"{verb} rel", ""
-    if verb == "choose" and len(step.dependencies) == 2:
+    if verb == "choose" and inputs == 2:
         return "compare", family
     if verb == "choose" and family == "name":
         return "choose name", ""
-    if verb in ("same", "different") and len(step.dependencies) == 1:
+    if verb in ("same", "different") and inputs == 1:
         return f"all {verb}", family
     return verb, family
+
+
+def _place(index: int, step: Step) -> tuple[str]:
+    return (f"step {index} ({step.operation})",)
 
 
 def compile_program(steps: Sequence[Step]) -> list[Instruction]:
@@ -210,32 +218,35 @@ def compile_program(steps: Sequence[Step]) -> list[Instruction]:
     done: dict[int, Instruction] = {}
     for index in check_program(list(steps)):
         step = steps[index]
-        operation, family = _operation(step)
+        operation, family = _operation(step.operation, len(step.dependencies))
         signature = SIGNATURES[operation]
-        where = (f"step {index} ({step.operation})",)
         text = step.argument if step.argument.strip() or signature.parse is not _word else family
         try:
             argument = signature.parse(text)
         except ValueError as error:
             raise ProgramError(
-                f"the argument {step.argument!r} {error}", where=where, hint="Correct the program"
+                f"the argument {step.argument!r} {error}",
+                where=_place(index, step),
+                hint="Correct the program",
             ) from error
-        kinds = tuple(done[d].result for d in step.dependencies)
+        kinds = tuple([done[d].result for d in step.dependencies])
         if kinds != signature.inputs:
             got, wanted = (", ".join(k.value for k in ks) or "nothing" for ks in (kinds, signature.inputs))
             raise ProgramError(
-                f"takes {wanted}, but depends on {got}", where=where, hint="Correct its dependencies"
+                f"takes {wanted}, but depends on {got}",
+                where=_place(index, step),
+                hint="Correct its dependencies",
             )
         if operation == "choose rel" and isinstance(argument, Related) and len(argument.relations) < 2:
             raise ProgramError(
                 f"the argument {step.argument!r} leaves no choice",
-                where=where,
+                where=_place(index, step),
                 hint="Separate relations by |",
             )
         if operation in ("same", "different", "compare") and not (family or step.argument.strip()):
             raise ProgramError(
                 "does not say what is compared",
-                where=where,
+                where=_place(index, step),
                 hint="Name an attribute family, as in `same color`",
             )
         if operation in ("same", "different", "compare"):
@@ -245,10 +256,9 @@ def compile_program(steps: Sequence[Step]) -> list[Instruction]:
         )
     last = done[len(steps) - 1]
     if last.result is Kind.OBJECTS:
-        where = (f"step {last.position} ({last.step.operation})",)
         raise ProgramError(
             "the program ends in objects, not in an answer",
-            where=where,
+            where=_place(last.position, last.step),
             hint="End in query, choose, verify, exist or a comparison",
         )
     return list(done.values())
