@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from operator import attrgetter, itemgetter
+from itertools import compress, count
+from operator import and_, attrgetter, itemgetter
 
 import msgspec
 
@@ -149,9 +150,7 @@ def _flips(subject: str, visible: list[bool], moving: list[bool]) -> Iterator[Sp
         if frame:
             yield Spelled(frame, Op.RETRACT, f"{motion}{before}>")
         yield Spelled(frame, Op.INSERT, f"{motion}{now}>")
-    seen_moving = next(
-        (frame for frame, both in enumerate(zip(visible, moving, strict=True)) if all(both)), None
-    )
+    seen_moving = next(compress(count(), map(and_, visible, moving)), None)
     if seen_moving is not None:
         yield Spelled(seen_moving, Op.INSERT, f"{subject} <{NAMESPACE}moved> {_TRUE}")
 
@@ -207,8 +206,9 @@ def _poses(
     subject: str, track: Sequence[MotionState | FilmedState], frames: Iterable[int]
 ) -> Iterator[Spelled]:
     """A pose is a single literal: as six triples of their own, poses would be most of the log."""
-    seen = [(frame, *track[frame].ground) for frame in frames if track[frame].inside_camera_view]
-    for (frame, *_), value in zip(seen, spelled_poses(seen), strict=True):
+    seen = [frame for frame in frames if track[frame].inside_camera_view]
+    given = [(frame, *track[frame].ground) for frame in seen]
+    for frame, value in zip(seen, spelled_poses(given), strict=True):
         yield Spelled(frame, Op.INSERT, f'{subject} <{NAMESPACE}pose> "{value}"^^<{NAMESPACE}Pose>')
 
 

@@ -122,10 +122,12 @@ class Scene:
     def _said(self) -> dict[str, list[tuple[int, bool, str, str]]]:
         """The log by predicate: tick, true for an insertion, subject and object."""
         found: dict[str, list[tuple[int, bool, str, str]]] = {}
-        for tick, lines in self.log.lines():
-            for line in lines:
-                subject, predicate, object_ = line[2:-2].split(" ", 2)
-                found.setdefault(predicate, []).append((tick, line[0] == "A", subject, object_))
+        for columns, start, stop in self.log.pieces(0, None):
+            texts = self.log.triples.texts(columns.numbers[start:stop])
+            given = zip(columns.ticks[start:stop], columns.inserts[start:stop], texts, strict=True)
+            for tick, insert, text in given:
+                subject, predicate, object_ = text.split(" ", 2)
+                found.setdefault(predicate, []).append((tick, bool(insert), subject, object_))
         return found
 
     def holding(self, predicate: str, tick: int | None = None) -> Holding:
