@@ -20,9 +20,12 @@ import msgspec
 import pyarrow as pa
 
 from orchestration.pipeline.spark import (
+    LOGGING,
     NUMBER,
     addresses,
+    alive_workers,
     is_local,
+    java_options,
     map_rows,
     require_endpoint,
     spark_session,
@@ -34,11 +37,19 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 TASKS = 4
-"""The tasks that ask workers what they have."""
-ROUNDS = 4
-"""The times that a cluster's workers are asked, as long as new ones come up."""
-PAUSE = 2.0
-"""The seconds between two rounds."""
+"""The tasks that ask workers what they have, where nobody says how many there are."""
+PAUSE = 0.5
+"""The seconds between two rounds of questions."""
+LATE = 4.0
+"""The seconds without an answer of a new worker that end the questions, where nobody lists the workers."""
+LATEST = 30.0
+"""The seconds that a worker may take to answer after the first one did, where its master says it is alive."""
+SHORT_LIVED = {
+    "spark.speculation": "false",  # a slow worker is to be looked at, not overtaken
+    "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.driver.extraJavaOptions": " ".join([LOGGING, *java_options(local=True)]),
+}
+"""The settings of a session that asks some small things and ends."""
 MODULES = ("msgspec", "pyarrow", "pyoxigraph")
 """Packages of third parties without which no task runs."""
 ASTRAY = 60
@@ -49,11 +60,12 @@ _SAID = pa.schema([("number", pa.int64()), ("said", pa.string())])
 
 
 class _Worker(NamedTuple):
-    """A worker's account of itself: versions, its clock in seconds, the MiB free where it works, and the
-    packages that it lacks.
+    """A worker's account of itself: host, ``host:port`` as its master lists it, versions, clock in seconds,
+    the MiB free where it works, and the packages that it lacks.
     """
 
     host: str
+    address: str
     python: str
     pyspark: str
     java: str
@@ -82,8 +94,8 @@ def findings(workspace: Workspace) -> Iterator[Finding]:
         workspace: its settings and the environment's ``SPARK_MASTER`` or ``SPARK_REMOTE`` name the cluster.
     """
     settings, began = workspace.settings.spark, time.time()
-    if not os.environ.get("SPARK_REMOTE"):  # a slow worker is to be looked at, not overtaken
-        settings = msgspec.structs.replace(settings, config={"spark.speculation": "false", **settings.config})
+    if not os.environ.get("SPARK_REMOTE"):
+        settings = msgspec.structs.replace(settings, config=SHORT_LIVED | settings.config)
     where = ", ".join(addresses(settings)) or "this machine alone"
     yield from _tried("endpoint", lambda: (require_endpoint(settings), f"{where} answers")[1])
     python, pyspark = platform.python_version(), _pyspark()
@@ -91,33 +103,50 @@ def findings(workspace: Workspace) -> Iterator[Finding]:
     yield from _tried("storage", lambda: _storage(workspace))
     try:
         require_endpoint(settings)
+        alive = {f"{one.host}:{one.port}": one.cores - one.coresused for one in alive_workers(settings)}
         session = spark_session(settings)
         same = _same(session.version, pyspark)
         yield Finding("Spark", f"{session.version} on the cluster, {pyspark} here", *same)
-        workers = _workers(session, 1 if is_local(settings) else ROUNDS)
+        free = {address for address, cores in alive.items() if cores > 0}
+        workers = _workers(session, free, lonely=is_local(settings))
     except SubstrateError as error:
         yield _failed("workers", error)
         return
     ended = time.time()
     for worker in workers:
         yield _of_worker(worker, max(worker.clock - ended, min(worker.clock - began, 0)))
+    for address in sorted(alive.keys() - {worker.address for worker in workers}):
+        said, hint = "not asked, since other applications have all of its cores", ""
+        if address in free:
+            said = f"alive, but did no task within {LATEST:.0f} s of the first answer"
+            hint = "Look for the reason in the log of its executor"
+        yield Finding(f"worker at {address}", said, fits=address not in free, hint=hint)
 
 
-def _workers(session: SparkSession, rounds: int) -> list[_Worker]:
-    """The workers that answer, in order; they are asked again while others come up."""
+def _workers(session: SparkSession, free: set[str], *, lonely: bool) -> list[_Worker]:
+    """The workers that answer, in order; they are asked again while others come up.
+
+    Args:
+        free: the addresses of those that must answer; empty where nobody knows them.
+        lonely: there is one, and no other will come up.
+    """
     found: dict[tuple[str, str], _Worker] = {}  # a machine may have several, each with a folder of its own
-    frame = session.range(0, TASKS, 1, TASKS).withColumnRenamed("id", NUMBER)
-    names = [f"task {number}" for number in range(TASKS)]
-    for number in range(rounds):
+    tasks = max(TASKS, 2 * len(free))
+    frame = session.range(0, tasks, 1, tasks).withColumnRenamed("id", NUMBER)
+    names = [f"task {number}" for number in range(tasks)]
+    first = latest = None
+    while True:
         known = len(found)
-        back = map_rows(frame, _look, _SAID, range(TASKS), stage="cluster check", names=names)
+        back = map_rows(frame, _look, _SAID, range(tasks), stage="cluster check", names=names)
         for one in map(_worker.decode, back["said"].to_pylist()):
-            found[one.host, one.folder] = one
-        if number and len(found) == known:
-            break
-        if number < rounds - 1:
-            time.sleep(PAUSE)
-    return sorted(found.values())
+            found[one.address or one.host, one.folder] = one
+        now = time.monotonic()
+        first = first or now
+        latest = now if len(found) > known or latest is None else latest
+        missing = free - {worker.address for worker in found.values()}
+        if lonely or (not missing if free else now - latest > LATE) or now - first > LATEST:
+            return sorted(found.values())
+        time.sleep(PAUSE)
 
 
 def _look(row: dict[str, Any]) -> list[dict[str, Any]]:
@@ -129,11 +158,13 @@ def _look(row: dict[str, Any]) -> list[dict[str, Any]]:
         folder = os.getcwd()
     except FileNotFoundError:  # on one machine: the folder that a process was started in may be gone
         folder = tempfile.gettempdir()
+    java, address = _executor()
     said = _Worker(
         socket.gethostname(),
+        address,
         platform.python_version(),
         _pyspark(),
-        _java_around(),
+        java,
         time.time(),
         folder,
         shutil.disk_usage(folder).free >> 20,
@@ -172,22 +203,25 @@ def _of_worker(worker: _Worker, off: float) -> Finding:
     said = f"Python {worker.python}, PySpark {worker.pyspark}, Java {worker.java}"
     said = f"{said}, {worker.free:,} MiB free at {worker.folder}"
     found = [what for what, _ in faults] or ["has every package"]
-    return Finding(
-        f"worker {worker.host}", ", ".join([said, *found]), not faults, "; ".join(h for _, h in faults)
-    )
+    name = " at ".join(filter(None, (f"worker {worker.host}", worker.address)))
+    return Finding(name, ", ".join([said, *found]), not faults, "; ".join(h for _, h in faults))
 
 
-def _java_around() -> str:
-    """The version of the Java that this worker was started by; ``unknown`` where the system does not say."""
+def _executor() -> tuple[str, str]:
+    """The version of the Java that this worker was started by, and its ``host:port`` as its master lists it;
+    ``unknown`` and nothing where the system does not say.
+    """
     process: str | None = "self"
     with suppress(OSError):
         while process:
-            program = Path(f"/proc/{process}/exe").resolve()
+            folder = Path("/proc", process)
+            program = (folder / "exe").resolve()
             if program.name == "java":
+                address = _found(r"spark://Worker@([^\s\0]+)", (folder / "cmdline").read_text("utf-8"))
                 release = (program.parents[1] / "release").read_text("utf-8")
-                return _found(r'JAVA_VERSION="([^"]+)"', release) or "unknown"
-            process = _found(r"PPid:\s*([1-9]\d*)", Path(f"/proc/{process}/status").read_text("utf-8"))
-    return "unknown"
+                return _found(r'JAVA_VERSION="([^"]+)"', release) or "unknown", address or ""
+            process = _found(r"PPid:\s*([1-9]\d*)", (folder / "status").read_text("utf-8"))
+    return "unknown", ""
 
 
 def _found(pattern: str, text: str) -> str | None:

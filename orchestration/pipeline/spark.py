@@ -142,21 +142,54 @@ def _refused(settings: Spark, error: Exception) -> SubstrateError:
 
 def _version_of_master(host: str) -> str | None:
     """The version that a standalone master's page says; ``None`` where no page is to be had."""
-    page = f"http://{host}:{os.environ.get('SPARK_MASTER_WEBUI_PORT', '8080')}/"
-    said, patience = "", Patience(connect=ANSWERING, read=ANSWERING)
+    said = _page_of_master(host).decode("utf-8", "replace")
+    match = re.search(r'class="version"[^>]*>\s*([\d.]+)', said) if "Spark Master" in said else None
+    return match[1] if match else None
+
+
+class Listed(msgspec.Struct, frozen=True):
+    """A worker as its master lists it."""
+
+    host: str
+    port: int
+    cores: int
+    coresused: int
+    state: str
+
+
+class _Workers(msgspec.Struct, frozen=True):
+    workers: list[Listed]
+
+
+def alive_workers(settings: Spark) -> list[Listed]:
+    """The workers that a standalone master counts as alive; none where no page of it is to be had."""
+    for host, _ in () if os.environ.get("SPARK_REMOTE") else endpoints(settings):
+        with suppress(msgspec.DecodeError):
+            said = msgspec.json.decode(_page_of_master(host, "json/"), type=_Workers)
+            if alive := [worker for worker in said.workers if worker.state == "ALIVE"]:
+                return alive
+    return []
+
+
+def _page_of_master(host: str, path: str = "") -> bytes:
+    """The head of a page of a standalone master; empty where it is not to be had."""
+    page = f"http://{host}:{os.environ.get('SPARK_MASTER_WEBUI_PORT', '8080')}/{path}"
+    said, patience = bytearray(), Patience(connect=ANSWERING, read=ANSWERING)
     with (
         suppress(TryAgainError),
         passing(patience),
         open_client(patience) as client,
         client.stream("GET", page) as answer,
     ):
-        said = next(answer.iter_bytes(_PAGE), b"").decode("utf-8", "replace")
-    match = re.search(r'class="version"[^>]*>\s*([\d.]+)', said) if "Spark Master" in said else None
-    return match[1] if match else None
+        for piece in answer.iter_bytes():
+            said += piece
+            if len(said) > _PAGE:
+                break
+    return bytes(said[:_PAGE])
 
 
-_PAGE = 1 << 16
-"""The bytes of a master's page that are read: its head."""
+_PAGE = 1 << 20
+"""The bytes of a master's page that are read; a worker takes some 600 of its list."""
 
 
 def leave_session() -> None:

@@ -92,11 +92,12 @@ class Machine:
 
 @dataclass
 class Cluster:
-    """A master and its workers."""
+    """A master and its workers; ``pages`` is the port of the master's pages."""
 
     folder: Path
     hidden: tuple[Path, ...]
     master: str = ""
+    pages: int = 0
     connect: str = ""
     workers: list[Machine] = field(default_factory=list)
     leader: Machine = field(init=False)
@@ -133,9 +134,9 @@ class Cluster:
 
     def start_master(self) -> None:
         """The master, on a free port."""
-        port = free_port()
+        port, self.pages = free_port(), free_port()
         daemon = [str(SPARK / "bin/spark-class"), "org.apache.spark.deploy.master.Master"]
-        where = ["--host", "127.0.0.1", "--port", str(port), "--webui-port", "0"]
+        where = ["--host", "127.0.0.1", "--port", str(port), "--webui-port", str(self.pages)]
         self.leader = self.start("master", [*daemon, *where])
         self.leader.wait_for("I have been elected leader")
         self.master = f"spark://127.0.0.1:{port}"

@@ -308,6 +308,43 @@ def test_a_worker_of_another_java_whose_clock_is_off_changes_no_byte(
     require_same_bytes(field, field.new("odd", small_project), odd)
 
 
+CLOCK_AHEAD = f"""
+import os, sys
+if "LD_PRELOAD" not in os.environ:
+    os.environ |= {{"LD_PRELOAD": "{FAKETIME}", "FAKETIME": "+2h"}}
+    os.execv(sys.executable, sys.orig_argv)
+"""
+"""A module that a worker's Pythons run first: their clock is ahead, that of its JVM is not."""
+
+
+@pytest.mark.long
+def test_the_check_names_a_worker_whose_clock_is_off_and_one_that_does_no_task(field: Field) -> None:
+    if not FAKETIME.is_file():
+        pytest.skip("there is no libfaketime")
+    shared = field.shared / "check"
+    shared.mkdir()
+    (shared / "sitecustomize.py").write_text(CLOCK_AHEAD, "utf-8")
+    with cluster(field.machines.folder.with_name("machines-check"), field.machines.hidden, 1) as machines:
+        machines.start_worker({"PYTHONPATH": str(shared)})
+        machines.start_worker(room="1m")  # less than the code that a session sends
+        command = ["cluster", "check", "--json", "--set", f"storage={shared.as_uri()}", "--set", SMALL]
+        there = {"SPARK_MASTER": machines.master, "SPARK_MASTER_WEBUI_PORT": str(machines.pages)}
+        run = f"from orchestration.cli.main import app; app({command})"
+        done = subprocess.run(
+            [sys.executable, "-c", run],
+            cwd=field.local.project,
+            env=inherited() | there | {"PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=PATIENCE,
+        )
+    assert done.returncode == 1, done.stderr
+    said = {one["said"]: one["fits"] for one in json.loads(done.stdout) if one["what"].startswith("worker")}
+    for words, fits in (("every package", True), ("clock is 7200 s ahead", False), ("did no task", False)):
+        assert [said[one] for one in said if words in one] == [fits], said
+
+
 def local_rows(work: Callable[[dict[str, Any]], Any], schema: pa.Schema = MADE, count: int = 9) -> pa.Table:
     """A function over some numbers on this machine."""
     numbers = range(count)
