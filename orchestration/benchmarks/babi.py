@@ -135,7 +135,7 @@ BABI = bm.Explained(
     explain=explain,
     picture=picture,
     wordings=wordings,
-    examples=(bm.Example("bAbI, three supporting facts", "qa3"),),
+    examples={"bAbI, three supporting facts": "qa3"},
     declared={"answers": lambda data: len(TASKS) * data.questions},
     about={
         "answers": "A row a question, with the facts that its answer rests on.",

@@ -144,13 +144,6 @@ class Wording(NamedTuple):
     subset: str = ""
 
 
-class Example(NamedTuple):
-    """A kind of question of which the report works an example: its title and its subset."""
-
-    title: str
-    subset: str
-
-
 class Exhibit(NamedTuple):
     """A section of the report that a benchmark gives.
 
@@ -192,27 +185,21 @@ class ScenePages(NamedTuple):
 
 
 class Release(NamedTuple):
-    """Official files that have an address.
+    """Official files.
 
     Attributes:
         split: the split that the paper reports.
         words: the split in words.
-        unpack: lays the official files, by name, into a dataset's folder.
+        unpack: lays the official files, by name, into a dataset's folder; ``None`` where they have no
+            address, and a user names a copy.
     """
 
     split: str
     words: str
-    unpack: Callable[[Mapping[str, Path], Path], None]
+    unpack: Callable[[Mapping[str, Path], Path], None] | None = None
 
 
-class ByHand(NamedTuple):
-    """Official files without an address: a user names a copy; else as :class:`Release`."""
-
-    split: str
-    words: str
-
-
-GENERATED = ByHand("generated", "")
+GENERATED = Release("generated", "")
 """Of data that are generated alone."""
 
 
@@ -239,7 +226,7 @@ class Source(Declared):
     data: type[Data]
     inputs: Mapping[str, tuple[str, ...]]
     cases: ReadCases
-    official: Release | ByHand = GENERATED
+    official: Release = GENERATED
     worlds: Mapping[str, World] = field(default_factory=dict)
     size: Callable[[Any], str] = lambda data: ""
     note: str = ""
@@ -356,7 +343,7 @@ class Benchmark(Declared):
     @property
     def subset_in_name(self) -> bool:
         """Tell whether the name of an answer has its subset."""
-        return self.form.count("/") == _WITH_SUBSET
+        return self.form.count("/") > "BENCHMARK/SCENE/QUESTION".count("/")
 
     def answer_name(self, row: Row) -> str:
         """The name of a row's answer, as :attr:`form` has it."""
@@ -421,7 +408,7 @@ class Explained(Interpreted):
             is no such question.
         picture: what an answer is about as a picture, given its case, its explanation and its row.
         rests: what decides a part of an explained answer.
-        examples: the kinds of questions of which the report works an example.
+        examples: the kinds of questions of which the report works an example: a title, and the subset.
         exhibits: sections of the report that it gives.
         pages: pages of its scenes in the report.
         worked: of how many wrong answers the report has the steps.
@@ -430,14 +417,10 @@ class Explained(Interpreted):
     explain: Callable[[Case, Sequence[EventLog], Any, str, str], Explanation | None]
     picture: Callable[[Case, Explanation, Row], Pictured]
     rests: Callable[[Explanation, ExplainedPart], Rest] = rests_on
-    examples: tuple[Example, ...] = ()
+    examples: Mapping[str, str] = field(default_factory=dict)
     exhibits: tuple[Exhibit, ...] = ()
     pages: tuple[ScenePages, ...] = ()
     worked: int = 240
-
-
-_WITH_SUBSET = 3
-"""The number of slashes in the name of an answer that names its subset."""
 
 
 def per_choice(benchmark: str, *subsets: str) -> tuple[str, ...]:

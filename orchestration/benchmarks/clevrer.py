@@ -230,7 +230,7 @@ CLEVRER = bm.Explained(
     picture=picture,
     rests=rests_on,
     wordings=wordings,
-    examples=tuple(bm.Example(f"CLEVRER, {subset}", subset) for subset in SUBSETS),
+    examples={f"CLEVRER, {subset}": subset for subset in SUBSETS},
     declared={"logs": lambda data: data.scenes},
     about={
         "answers": "A row a question: predicted, expected, and the log it was computed from.",

@@ -46,7 +46,7 @@ ASKED = bm.Source(
     data=HumansData,
     inputs={"annotations": ("annotations",), "events": ("events",), "questions": ("questions",)},
     cases=cases,
-    official=bm.ByHand("train", "released training part"),
+    official=bm.Release("train", "released training part"),
 )
 CLEVRER_HUMANS = bm.Interpreted(
     name=BENCHMARK,

@@ -97,7 +97,7 @@ TARGETS = bm.Source(
     data=ComphyData,
     inputs={"annotations": ("annotation.zip", "annotation"), "questions": ("questions.json",)},
     cases=cases,
-    official=bm.ByHand("validation", "validation split"),
+    official=bm.Release("validation", "validation split"),
     worlds=WORLDS,
     size=lambda data: f"{data.targets:,} targets",
     note=", once in the paper's setting and once with mass and charge inferred",
@@ -157,5 +157,5 @@ COMPHY_INFERRED = _setting(
         "answers": "A row a question with mass and charge inferred and motion simulated.",
         "scores": "Accuracy of each subset with hidden properties inferred, with Wilson's interval.",
     },
-    examples=(bm.Example("ComPhy, hidden properties inferred", "factual"),),
+    examples={"ComPhy, hidden properties inferred": "factual"},
 )

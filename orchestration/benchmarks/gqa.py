@@ -138,7 +138,7 @@ GQA = bm.Explained(
     picture=picture,
     rests=partial(rests_on, recorded=FACTS, absent=FACTS),
     wordings=wordings,
-    examples=(bm.Example("GQA, objects resolved by name", SUBSETS["name"]),),
+    examples={"GQA, objects resolved by name": SUBSETS["name"]},
     declared={"logs": lambda data: data.scenes},
     about={
         "answers": "Two rows a question: objects resolved by name, and by the ids the program carries.",

@@ -169,7 +169,7 @@ SEEN = bm.Source(
         "questions": ("validation.json", "questions.json"),
     },
     cases=cases,
-    official=bm.ByHand("validation", "validation split"),
+    official=bm.Release("validation", "validation split"),
     worlds={
         "": bm.World(
             numbers=lambda data: range(data.first_scene, data.first_scene + data.scenes),
@@ -211,7 +211,7 @@ PERCEIVED = bm.Explained(
     picture=picture,
     rests=rests_on,
     wordings=wordings,
-    examples=(bm.Example("CLEVRER from proposals, explanatory", "explanatory"),),
+    examples={"CLEVRER from proposals, explanatory": "explanatory"},
     pages=(bm.ScenePages("videos", "video", 24, shown),),
     declared={"logs": lambda data: data.scenes},
     about={

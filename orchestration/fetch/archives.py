@@ -42,8 +42,13 @@ def extract(archive: Path, wanted: Wanted, out: Path, *, what: str) -> list[Path
         FormatError: the archive is damaged or larger than the limits of :mod:`substrate.base.limits` allow, a
             member leads out of it or occurs twice, no member is wanted, or two would bear one name.
     """
-    with _damage(archive), opened(archive, archive.name) as members:
-        found = {name: members[member]() for name, member in _chosen(archive, members, wanted).items()}
+    try:
+        with opened(archive, archive.name) as members:
+            found = {name: members[member]() for name, member in _chosen(archive, members, wanted).items()}
+    except (*ZIP_ERRORS, tarfile.TarError) as error:
+        raise FormatError(
+            f"not a readable archive ({error})", where=(archive,), hint="Fetch the archive again"
+        ) from error
     if not found:
         raise FormatError(
             f"holds no {what}", where=(archive,), hint="Fetch the archive again, or give the official one"
@@ -108,16 +113,6 @@ def _chosen(path: Path, names: Iterable[str], wanted: Wanted) -> dict[str, str]:
         if name is not None:
             chosen[name] = member
     return chosen
-
-
-@contextmanager
-def _damage(archive: Path) -> Iterator[None]:
-    try:
-        yield
-    except (*ZIP_ERRORS, tarfile.TarError) as error:
-        raise FormatError(
-            f"not a readable archive ({error})", where=(archive,), hint="Fetch the archive again"
-        ) from error
 
 
 class Holding(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

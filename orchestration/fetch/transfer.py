@@ -14,6 +14,7 @@ import re
 import shutil
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -65,6 +66,7 @@ class Remains(msgspec.Struct, frozen=True, kw_only=True):
     validator: str | None
 
 
+@dataclass
 class Transfer:
     """A download of one file: ``transfer(url, path)``.
 
@@ -84,37 +86,30 @@ class Transfer:
         OutputError: the disk is full, or the part cannot be written.
     """
 
-    def __init__(
-        self,
-        part: Path,
-        accept: Callable[[Path], None],
-        report: Report,
-        patience: Patience,
-        *,
-        most: int = LIMITS.bytes,
-        hosts: Collection[str] = (),
-    ) -> None:
-        self.part = part
-        self.name = part.name.removesuffix(".part")
-        self._accept = accept
-        self._report = report
-        self._patience = patience
-        self._most, self._hosts = most, hosts
-        self._note = part.with_name(f"{part.name}.json")
+    part: Path
+    accept: Callable[[Path], None]
+    report: Report
+    patience: Patience
+    most: int = field(default=LIMITS.bytes, kw_only=True)
+    hosts: Collection[str] = field(default=(), kw_only=True)
+
+    def __post_init__(self) -> None:
+        self.name = self.part.name.removesuffix(".part")
+        self._note = self.part.with_name(f"{self.part.name}.json")
 
     def __call__(self, url: str, path: Path) -> None:
         """Fetch ``url`` and rename the checked part to ``path``."""
         client = open_client(
-            self._patience,
+            self.patience,
             follow_redirects=True,
             headers={"Accept-Encoding": "identity"},
-            event_hooks={"request": [_stay_with(url, self._hosts)]},
+            event_hooks={"request": [_stay_with(url, self.hosts)]},
         )
         with client, naming(self.part, _WAY_OUT), _locked(self.part) as file:
             try:
                 self._complete(client, url, file)
                 os.fsync(file.fileno())
-                self._accept(self.part)
+                self.accept(self.part)
                 os.replace(self.part, path)
             except RefusedError:
                 self.part.unlink(missing_ok=True)
@@ -127,7 +122,7 @@ class Transfer:
         if self.part.exists() and self.part.stat().st_size == 0:
             self.part.unlink()
         if not self.part.exists():
-            self._forget()
+            self._note.unlink(missing_ok=True)
 
     def _complete(self, client: httpx.Client, url: str, file: IO[bytes]) -> None:
         """Try until the part is whole."""
@@ -138,7 +133,7 @@ class Transfer:
 
         where = (self.name, without_user(url))
         try:
-            persist(lambda _: self._try(client, url, file), self._patience, brought=size)
+            persist(lambda _: self._try(client, url, file), self.patience, brought=size)
         except GivenUpError as error:
             hint = "Check the connection and fetch again later"
             if kept := size():
@@ -157,7 +152,7 @@ class Transfer:
         headers = (
             {"Range": f"bytes={start}-", "If-Range": remains.validator or ""} if remains and start else {}
         )
-        with passing(self._patience), client.stream("GET", url, headers=headers) as response:
+        with passing(self.patience), client.stream("GET", url, headers=headers) as response:
             self._check_status(url, response, file)
             found = _describe(url, response)
             if response.status_code == 206:
@@ -191,7 +186,7 @@ class Transfer:
         if missing > free:
             raise OSError(errno.ENOSPC, f"{missing} bytes are still to come and {free} are free")
         file.seek(start)
-        self._report(self.name, start, total)
+        self.report(self.name, start, total)
         # Raw: some servers label a .tar.gz as a content encoding, and the archive itself is wanted.
         # As it comes: with a chunk size, what is gathered for a chunk would be lost with the connection.
         for chunk in response.iter_raw():
@@ -200,13 +195,13 @@ class Transfer:
                 view = view[file.write(view) :]
             start += len(chunk)
             self._bound(start)
-            self._report(self.name, start, total)
+            self.report(self.name, start, total)
         return start
 
     def _bound(self, size: int) -> None:
-        if size > self._most:
+        if size > self.most:
             hint = "The source sends another file than it should; give a mirror as the base address"
-            raise RefusedError(f"has more than {self._most} bytes", where=(self.name,), hint=hint)
+            raise RefusedError(f"has more than {self.most} bytes", where=(self.name,), hint=hint)
 
     def _remains(self, url: str) -> Remains | None:
         """The note beside the part, where it allows to continue from this address."""
@@ -217,13 +212,10 @@ class Transfer:
         return note if note.url == without_user(url) and note.validator else None
 
     def _start_over(self, file: IO[bytes]) -> int:
-        self._forget()
+        self._note.unlink(missing_ok=True)
         if file.seek(0, os.SEEK_END):
             file.truncate(0)
         return 0
-
-    def _forget(self) -> None:
-        self._note.unlink(missing_ok=True)
 
 
 @contextmanager

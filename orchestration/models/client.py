@@ -117,11 +117,10 @@ class Pace:
         self._begun: deque[float] = deque(maxlen=per_minute)
         self._clock = clock
         self._lock = threading.Lock()
-        self._limited = per_minute is not None
 
     def wait(self) -> None:
         """Wait until one more may begin, behind all who wait already."""
-        if not self._limited:
+        if self._begun.maxlen is None:
             return
         with self._lock:
             while (

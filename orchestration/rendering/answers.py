@@ -18,12 +18,12 @@ import msgspec
 
 from orchestration.benchmarks.baselines import LanguageModel
 from orchestration.benchmarks.benchmark import Benchmark, Explained, Wording
-from orchestration.lineage.explain import Each, by_scene
+from orchestration.lineage.explain import Each, by_scene, explain_case
 from orchestration.models.transcript import read_told
 from orchestration.registry import BENCHMARKS, EXPLAINED, INTERPRETED
 from orchestration.rendering.page import RIGHT, answers_page, templates
 from orchestration.rendering.replies import conversations
-from orchestration.rendering.worked import work_case
+from orchestration.rendering.worked import pictured
 from orchestration.scoring.counting import rows_of
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import files_of
@@ -199,8 +199,8 @@ def reasons(
     :func:`orchestration.lineage.explain.explain_case`.
     """
     macros: Any = templates().globals["macros"]
-    for example in work_case(benchmark, asked, *case):
-        yield _key(benchmark, example.row), str(macros.reasons(example))
+    for one in explain_case(benchmark, asked, *case):
+        yield _key(benchmark, one.row), str(macros.reasons(pictured(benchmark, one)))
 
 
 def _wordings(workspace: Workspace, name: str) -> Wordings:

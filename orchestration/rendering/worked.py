@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jinja2
 import msgspec
 import pyoxigraph as ox
 
 from orchestration.benchmarks.benchmark import Explained
-from orchestration.lineage.explain import ExplainedRow, explain_case, explain_rows
+from orchestration.lineage.explain import ExplainedRow, explain_rows
 from orchestration.registry import EXPLAINED
 from orchestration.scoring.counting import rows_of
 from orchestration.workspace.folders import Workspace
@@ -51,33 +50,25 @@ def worked_examples(workspace: Workspace) -> Iterator[tuple[str, Worked]]:
     """An example of each kind that this run has answers of, behind the kind's title."""
     for benchmark in EXPLAINED.values():
         file = workspace.artifacts / benchmark.name / "answers.jsonl"
-        for shown in benchmark.examples:
-            if example := _example(workspace, benchmark, file, shown.subset):
-                yield shown.title, example
+        for title, subset in benchmark.examples.items():
+            if example := _example(workspace, benchmark, file, subset):
+                yield title, example
 
 
 def _example(workspace: Workspace, benchmark: Explained, file: Path, subset: str) -> Worked | None:
     """Among the first answered rows of a subset the first that is telling, else the first."""
     answered = (row for row in rows_of(file) if row.subset == subset and row.error is msgspec.UNSET)
     first: Worked | None = None
-    for example in work(workspace, benchmark, islice(answered, _LOOKED_AT)):
+    explained = explain_rows(workspace, benchmark, islice(answered, _LOOKED_AT))
+    for example in (pictured(benchmark, one) for one in explained):
         if example.telling:
             return example
         first = first or example
     return first
 
 
-def work(workspace: Workspace, benchmark: Explained, rows: Iterable[Row]) -> Iterator[Worked]:
-    """The answers of some rows explained and pictured, scene by scene."""
-    yield from map(partial(_pictured, benchmark), explain_rows(workspace, benchmark, rows))
-
-
-def work_case(benchmark: Explained, asked: Mapping[str, Sequence[Row]], *case: Any) -> Iterator[Worked]:
-    """The answers of a case's rows explained and pictured; arguments as of :func:`explain_case`."""
-    yield from map(partial(_pictured, benchmark), explain_case(benchmark, asked, *case))
-
-
-def _pictured(benchmark: Explained, one: ExplainedRow) -> Worked:
+def pictured(benchmark: Explained, one: ExplainedRow) -> Worked:
+    """An explained answer with its picture."""
     return Worked(one.name, one.explanation, one.row, *benchmark.picture(one.case, one.explanation, one.row))
 
 
