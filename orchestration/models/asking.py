@@ -65,19 +65,12 @@ def ask_parts(
     return sorted(rows, key=lambda row: (row.scene, row.question))
 
 
-def replay(
-    parts: Sequence[Part], baseline: Baseline, records: Records, watch: Watch = _unwatched
-) -> list[Row]:
-    """The rows of a baseline's parts from its transcript alone; no server is looked at.
+def view(parts: Sequence[Part], baseline: Baseline, records: Records) -> Records:
+    """The records of a transcript that some parts use, second askings included.
 
     Raises:
         TranscriptError: something was never asked.
     """
-    return ask_parts(parts, Replay(records, baseline), watch=watch)
-
-
-def view(parts: Sequence[Part], baseline: Baseline, records: Records) -> Records:
-    """The records of a transcript that some parts use, second askings included; errors as :func:`replay`."""
     model = Replay(records, baseline)
     ask_parts(parts, model)
     used = set(model.asked)

@@ -227,11 +227,13 @@ class Client:
 
         def once(failures: int) -> Reply:
             reply = self._in_some_format(request)
-            last = failures + 1 >= self._patience.attempts
             # One that ran out of tokens would do so again.
-            if last or reply.finish_reason == "length" or _fits(request, reply):
-                return reply
-            raise TryAgainError("the reply is off the schema", at_once=True)
+            if failures + 1 < self._patience.attempts and reply.finish_reason != "length":
+                try:
+                    request.read(reply.content)
+                except ReplyError:
+                    raise TryAgainError("the reply is off the schema", at_once=True) from None
+            return reply
 
         try:
             return persist(once, self._patience, self._clock)
@@ -388,14 +390,6 @@ RESPONSE_FORMATS: Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
 }
 """The ways of telling a server the schema, best first."""
 FORMATS = tuple(RESPONSE_FORMATS)
-
-
-def _fits(request: Request, reply: Reply) -> bool:
-    try:
-        request.read(reply.content)
-    except ReplyError:
-        return False
-    return True
 
 
 def _messages(request: Request, *, in_words: bool) -> list[dict[str, Any]]:

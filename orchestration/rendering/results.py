@@ -224,9 +224,10 @@ def by_metric(table: Declared, shown: Benchmarks, scores: Mapping[str, Score], w
     twice = [name for name in joint for _ in range(2)]
     counts = [cell for name in joint for cell in (f"{scores[name].n:,}", printed_n(name))]
     grid.row("specifications", *counts, of=["", *twice])
-    found = {pair.second: pair for pair in read_list(workspace.path(COMPARISONS), Comparison)}
-    for label, pair_of in (("joint: substrate minus this", _difference), ("McNemar, exact, two-sided p", _p)):
-        against = [cell for rival in rivals for cell in pair_of(found[rival])]
+    paired_with = read_list(workspace.path(COMPARISONS), Comparison)
+    found = {pair.second: _against(pair) for pair in paired_with if pair.second in rivals}
+    for place, label in enumerate(("joint: substrate minus this", "McNemar, exact, two-sided p")):
+        against = [cell for rival in rivals for cell in found[rival][place]]
         grid.row(label, "", "", *against, of=["", "", "", *twice[2:]])
     beside = {name: _judged_beside(workspace, name, table.labels) for name in names}
     for label in beside[first]:
@@ -247,26 +248,17 @@ def _judged_beside(workspace: Workspace, name: str, labels: Mapping[str, str]) -
     return cells | dict.fromkeys(REPLIES, "") | replies(workspace, name)
 
 
-def _joint_figure(comparison: Comparison, edge: str = "") -> str | None:
-    """The paper's figures for the paired difference on joint accuracy."""
-    figures = published().numbers[f"{comparison.first}/joint"].figures
-    found = figures.get(f"{MINUS}{comparison.second}/joint{edge}")
-    return found and found.printed
-
-
-def _difference(one: Comparison) -> list[str]:
-    """The paired difference as measured, and as published."""
-    here = NOT_MEASURED
+def _against(one: Comparison) -> list[tuple[str, str]]:
+    """The paired difference on joint accuracy and its p, each as measured and as published."""
+    figures = published().numbers[f"{one.first}/joint"].figures
+    edges = (figures.get(f"{MINUS}{one.second}/joint{edge}") for edge in ("", "/low", "/high", "/p"))
+    apart, low, high, p = (figure and figure.printed for figure in edges)
+    here = p_here = NOT_MEASURED
     if one.difference is not None:
         here = paired(one.both, one.first_only, one.second_only, one.neither)
-    low, high = (_joint_figure(one, edge) for edge in ("/low", "/high"))
-    return [here, f"+{_joint_figure(one)} pp{f' [{low}, {high}]' if low and high else ''}"]
-
-
-def _p(one: Comparison) -> list[str]:
-    """The p of that difference as measured, and as published."""
-    here = NOT_MEASURED if one.mcnemar is None else f"{one.mcnemar:.2g}"
-    return [here, _joint_figure(one, "/p") or NOT_REPORTED]
+    if one.mcnemar is not None:
+        p_here = f"{one.mcnemar:.2g}"
+    return [(here, f"+{apart} pp{f' [{low}, {high}]' if low and high else ''}"), (p_here, p or NOT_REPORTED)]
 
 
 class _Grid:

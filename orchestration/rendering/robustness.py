@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any
 
 from markupsafe import Markup
 
@@ -44,21 +44,16 @@ def lines_of(falls: Sequence[Fall]) -> list[tuple[object, ...]]:
     return found
 
 
-class ReliabilityFigure(NamedTuple):
-    """For the report: the diagram of all subsets, and a line of words for each."""
-
-    svg: Markup
-    lines: list[str]
-
-
-def reliability_figures(workspace: Workspace) -> dict[str, ReliabilityFigure]:
-    """The agreement of probabilities with what is so, by the part of the study; of those that said some."""
-    drawn: dict[str, ReliabilityFigure] = {}
+def reliability_figures(workspace: Workspace) -> dict[str, dict[str, Any]]:
+    """For the report: by the part of the study that said some probabilities, the diagram of all subsets, and
+    a line of words for each.
+    """
+    drawn: dict[str, dict[str, Any]] = {}
     for part in RELIABILITY.parts:
         if found := [one for one in read_list(workspace.path(bins_file(part.name)), Reliability) if one.n]:
             series = {one.subset: one.bins for one in found}
             svg = Markup(reliability_diagram(f"reliability-{part.name}", series))
-            drawn[part.name] = ReliabilityFigure(svg, [in_words(one) for one in found])
+            drawn[part.name] = {"svg": svg, "lines": [in_words(one) for one in found]}
     return drawn
 
 

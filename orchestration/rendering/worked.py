@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jinja2
 import msgspec
@@ -72,43 +72,29 @@ def pictured(benchmark: Explained, one: ExplainedRow) -> Worked:
     return Worked(one.name, one.explanation, one.row, *benchmark.picture(one.case, one.explanation, one.row))
 
 
-PAGE = "states.html"
-_DATA = "states.js"
 Span = tuple[int, int | None]
 """The tick from which on a triple holds, and the one at which it no longer does, if there is one."""
 
 
-class ShownLog(NamedTuple):
-    """A log of an answer: its own, or a fork or another arm by name."""
-
-    answer: str
-    log: str
-    title: str
-    digest: str
-    parent: str
-    """The digest of the log that it was forked from; empty where it was observed."""
-    last: int
-    triples: list[tuple[str, list[Span]]]
-
-
 def write_states(
     jinja: jinja2.Environment, profile: str, worked: Iterable[tuple[str, Worked]], out: Path
-) -> list[ShownLog]:
-    """Write the page and its data; a log that two examples share stands once."""
-    shown: dict[str, ShownLog] = {}
+) -> None:
+    """Write the page and its data: the logs of answers, their own and forks or other arms by name.
+
+    A log that two examples share stands once. ``parent`` is the digest of the log that one was forked from;
+    empty where it was observed.
+    """
+    shown: dict[str, dict[str, Any]] = {}
     for kind, example in worked:
         why = example.explanation
         for name, log in why.logs.items():
-            title = f"{example.name}: {name or kind}"
-            parent = log.parent_digest or ""
-            found = ShownLog(example.name, name, title, log.digest, parent, log.last_tick, spans_of(why, log))
-            shown.setdefault(log.digest, found)
+            found = {"answer": example.name, "log": name, "title": f"{example.name}: {name or kind}"}
+            found |= {"digest": log.digest, "parent": log.parent_digest or "", "last": log.last_tick}
+            shown.setdefault(log.digest, {**found, "triples": spans_of(why, log)})
     logs = list(shown.values())
-    data = msgspec.json.encode([one._asdict() for one in logs]).decode()
-    (out / _DATA).write_text(f"states({data})\n", "utf-8")
+    (out / "states.js").write_text(f"states({msgspec.json.encode(logs).decode()})\n", "utf-8")
     page = jinja.get_template("states.html.j2").render(profile=profile, logs=logs)
-    (out / PAGE).write_text(page, "utf-8")
-    return logs
+    (out / "states.html").write_text(page, "utf-8")
 
 
 def spans_of(why: Explanation, log: EventLog) -> list[tuple[str, list[Span]]]:
