@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+import msgspec
 from msgspec.structs import replace
 
 from orchestration.benchmarks.baselines import COMPARISONS, LanguageModel
@@ -11,9 +13,8 @@ from orchestration.benchmarks.benchmark import Benchmark, Source
 from orchestration.benchmarks.benchmark import Table as Declared
 from orchestration.models.transcript import Told, read_told
 from orchestration.registry import BENCHMARKS, SOURCES
-from orchestration.rendering.replies import NO_MODEL, REPLIES, constants, graded, replies
 from orchestration.rendering.tables import Table, read_list
-from orchestration.scoring.counting import Comparison
+from orchestration.scoring.counting import Comparison, graded_rows
 from orchestration.scoring.formatting import bounds, paired, share
 from orchestration.scoring.likeness import (
     NOT_MEASURED,
@@ -35,11 +36,16 @@ from orchestration.scoring.scores import Score
 from orchestration.studies.determinism import Repetition
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import kind_of, read_named, trusted_on_first_use
+from substrate.domains.rows import Row
 
 Benchmarks = Sequence[Benchmark]
 
 REPEATED = "artifacts/{profile}/ablations/determinism.json"
 """The hashes of the same answers computed in several ways."""
+NO_MODEL = "no model"
+"""In place of a model's name, where nothing was measured."""
+REPLIES = ("unreadable replies", "same reply when asked again", "cost")
+"""The rows of a table that say what became of a model's replies."""
 
 
 def by_subset(table: Declared, shown: Benchmarks, scores: Mapping[str, Score], workspace: Workspace) -> Table:
@@ -126,7 +132,7 @@ def by_number(_: Declared, shown: Benchmarks, scores: Mapping[str, Score], works
 
 def _beside(benchmark: Benchmark, workspace: Workspace) -> Iterator[list[str]]:
     """The rows by which a model's number is judged: constants, the substrate, and the fate of its replies."""
-    rows = graded(workspace, benchmark.name)
+    rows = _graded(workspace, benchmark.name)
     for label, right in constants(rows).items():
         yield [label, "a constant", f"{len(rows):,}", share(right, len(rows)), bounds(right, len(rows))]
     # A run of one baseline alone compares nothing.
@@ -135,7 +141,7 @@ def _beside(benchmark: Benchmark, workspace: Workspace) -> Iterator[list[str]]:
             right = one.both + one.first_only
             p = f"the substrate on the same questions, McNemar's exact p {one.mcnemar:.2g}"
             yield [p, "substrate", f"{one.n:,}", share(right, one.n), bounds(right, one.n)]
-    for label, cell in replies(workspace, benchmark.name).items():
+    for label, cell in _replies(workspace, benchmark.name).items():
         yield [label, "", cell]
 
 
@@ -237,7 +243,7 @@ def by_metric(table: Declared, shown: Benchmarks, scores: Mapping[str, Score], w
 
 def _judged_beside(workspace: Workspace, name: str, labels: Mapping[str, str]) -> dict[str, str]:
     """The cells by which a column is judged: constants on its questions, and what became of its replies."""
-    rows, cells = graded(workspace, name), dict[str, str]()
+    rows, cells = _graded(workspace, name), dict[str, str]()
     for metric, label in labels.items():
         counting = BENCHMARKS[name].metrics[metric]
         for answer in ("yes", "no"):
@@ -245,7 +251,7 @@ def _judged_beside(workspace: Workspace, name: str, labels: Mapping[str, str]) -
             judged = [counting.measure(unit) for unit in counting.units(said)]
             right, most = (sum(of) for of in zip(*judged, strict=True)) if judged else (0, 0)
             cells[f"{label}, always “{answer}”"] = share(right, most) if most else ""
-    return cells | dict.fromkeys(REPLIES, "") | replies(workspace, name)
+    return cells | dict.fromkeys(REPLIES, "") | _replies(workspace, name)
 
 
 def _against(one: Comparison) -> list[tuple[str, str]]:
@@ -259,6 +265,42 @@ def _against(one: Comparison) -> list[tuple[str, str]]:
     if one.mcnemar is not None:
         p_here = f"{one.mcnemar:.2g}"
     return [(here, f"+{apart} pp{f' [{low}, {high}]' if low and high else ''}"), (p_here, p or NOT_REPORTED)]
+
+
+def _graded(workspace: Workspace, name: str) -> list[Row]:
+    """The rows of a benchmark that have gold."""
+    return list(graded_rows(workspace.artifacts / name / "answers.jsonl"))
+
+
+def constants(rows: Sequence[Row]) -> dict[str, int]:
+    """The rows that each constant answer gets right: yes, no, and the gold that is most often.
+
+    >>> asked = {"benchmark": "b", "split": "s", "subset": "", "predicted": "", "correct": False, "log": ""}
+    >>> constants([Row(**asked, scene=0, question=0, expected=gold) for gold in ("3", "no", "3")])
+    {'always “yes”': 0, 'always “no”': 1, 'always the majority, “3”': 2}
+    """
+    gold = Counter(str(row.expected) for row in rows)
+    most = min(gold, key=lambda answer: (-gold[answer], answer))
+    return {f"always “{answer}”": gold[answer] for answer in ("yes", "no")} | {
+        f"always the majority, “{most}”": gold[most]
+    }
+
+
+def _replies(workspace: Workspace, name: str) -> dict[str, str]:
+    """The fate of a model's replies, in words; nothing where no model was asked."""
+    told = read_told(workspace.data / name)
+    if told is None:
+        return {}
+    rows = _graded(workspace, name)
+    lost = sum(row.error is not msgspec.UNSET for row in rows)
+    tokens = f"{told.prompt_tokens:,} tokens in, {told.completion_tokens:,} out"
+    pace = f", {told.seconds:.1f} s a request" if told.seconds else ""
+    cells = (
+        f"{lost:,} of {len(rows):,}, {share(lost, len(rows))}",
+        f"{told.agreed:,} of {told.repeated:,}",
+        f"{told.requests:,} requests, {tokens}{pace}",
+    )
+    return dict(zip(REPLIES, cells, strict=True))
 
 
 class _Grid:

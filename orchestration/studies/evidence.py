@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -75,10 +75,6 @@ def _as_filmed(case: Case, split: str) -> Scene | None:
     return Scene(true) if true else None
 
 
-def _expected(case: Case) -> Mapping[str, int]:
-    return {"": 1} if case.questions else {}
-
-
 def _part(
     base: Explained,
     setting: Callable[[Row], str] = lambda row: row.subset,
@@ -90,7 +86,7 @@ def _part(
         about=f"{base.title}: how many right answers rest on a recorded event, a simulated one, one by a "
         "rule, on nothing happening, or on facts alone.",
         rows=partial(rows, base, setting, truth),
-        expected=_expected,
+        expected=lambda case: {"": 1} if case.questions else {},
         calls=(base.rows, base.explain, base.rests, base.asked),
         first=KEY,
         free=None,

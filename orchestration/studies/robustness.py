@@ -147,21 +147,9 @@ def _told(case: Case, changed: Case, of: Collection[str], parameters: None, spli
         )
 
 
-def _asked_of_film(case: Case) -> Mapping[str, int]:
-    return {} if case.kind else asked_of(_VARIANTS, case)
-
-
 def _asked_of_target(case: Case) -> Mapping[str, int]:
     questions = msgspec.json.decode(case.questions, type=TargetQuestions).questions
     return Counter(question.subset for question in questions)
-
-
-def _asked_of_image(case: Case) -> Mapping[str, int]:
-    return dict.fromkeys(SUBSETS.values(), len(list(gqa.wordings(case))))
-
-
-def _asked_of_stories(case: Case) -> Mapping[str, int]:
-    return {EVERYTHING: len(list(babi.wordings(case)))}
 
 
 def _as_it_is(case: Case, **_: Any) -> Case:
@@ -257,7 +245,7 @@ ROBUSTNESS = Study(
             clevrer.CLEVRER,
             _SETTINGS,
             _varied,
-            _asked_of_film,
+            lambda case: {} if case.kind else asked_of(_VARIANTS, case),
             *_missed(
                 _film, "collisions", clevrer_inexact.without_collisions, *_CAUSAL, shares=(0.02, *_SHARES)
             ),
@@ -281,7 +269,7 @@ ROBUSTNESS = Study(
             gqa.GQA,
             tuple(SUBSETS.values()),
             partial(_answered, gqa.GQA),
-            _asked_of_image,
+            lambda case: dict.fromkeys(SUBSETS.values(), len(list(gqa.wordings(case)))),
             *_missed(_image, "relations", gqa_inexact.without_relations),
             *_missed(_image, "attributes", gqa_inexact.without_attributes),
         ),
@@ -289,7 +277,7 @@ ROBUSTNESS = Study(
             babi.BABI,
             (EVERYTHING,),
             _told,
-            _asked_of_stories,
+            lambda case: {EVERYTHING: len(list(babi.wordings(case)))},
             Condition("in other words", partial(_stories, retold.paraphrased)),
             Condition("with asides", partial(_stories, retold.distracted)),
             *_missed(_stories, "sentences", retold.shortened),
