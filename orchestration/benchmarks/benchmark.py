@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import NoneType
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeVar
+from typing import Any, ClassVar, Literal, NamedTuple, TypeVar
 
 import msgspec
 
@@ -66,16 +66,10 @@ class Cases(NamedTuple):
     each: Iterator[Case]
 
 
-class ReadCases(Protocol):
-    """Reads the cases of some files.
-
-    ``only`` names the scenes to take, all where ``None``; ``unasked`` says that scenes that nothing is asked
-    about count too.
-    """
-
-    def __call__(self, files: Files, only: Collection[Any] | None, unasked: bool) -> Cases:
-        """The cases, in order."""
-        ...
+ReadCases = Callable[[Files, Collection[Any] | None, bool], Cases]
+"""Reads the cases of some files in order: of the scenes that are named, all where ``None``; and says whether
+those count that nothing is asked about.
+"""
 
 
 class NamedLog(NamedTuple):
