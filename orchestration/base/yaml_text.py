@@ -24,23 +24,20 @@ def read_yaml(path: Path) -> dict[str, Any]:
     Raises:
         ParameterError: names the file and what is wrong, with its key or line.
     """
+    hint = "Restore it from the repository"
     try:
         if why := refusal(path, LIMITS.text):
-            raise ParameterError(why, where=(path,), hint="Restore it from the repository")
+            raise ParameterError(why, where=(path,), hint=hint)
         text = path.read_bytes().decode("utf-8")
     except OSError as error:
-        raise ParameterError(
-            f"cannot be read ({error.strerror or error})",
-            where=(path,),
-            hint="Restore it from the repository",
-        ) from error
+        said = f"cannot be read ({error.strerror or error})"
+        raise ParameterError(said, where=(path,), hint=hint) from error
     except UnicodeDecodeError as error:
-        raise ParameterError(
-            f"not UTF-8 (byte {error.start})", where=(path,), hint="Save the file as UTF-8"
-        ) from error
+        said = f"not UTF-8 (byte {error.start})"
+        raise ParameterError(said, where=(path,), hint="Save the file as UTF-8") from error
     found = parse_yaml(text, str(path))
     if not isinstance(found, dict):
-        raise ParameterError("holds no keys and values", where=(path,), hint="Restore it from the repository")
+        raise ParameterError("holds no keys and values", where=(path,), hint=hint)
     return found
 
 
@@ -64,9 +61,8 @@ def parse_yaml(text: str, *where: str) -> Any:
         return None if node is None else _value(loader, node, "", where)
     except (yaml.YAMLError, *_MISTAGGED, ArithmeticError, RecursionError) as error:
         what = " ".join(str(error).split())
-        raise ParameterError(
-            f"not YAML ({what})", where=where, hint="Quote the value, or restore the file"
-        ) from error
+        hint = "Quote the value, or restore the file"
+        raise ParameterError(f"not YAML ({what})", where=where, hint=hint) from error
 
 
 def _refused(what: str, where: tuple[str, ...], key: str, hint: str) -> ParameterError:

@@ -28,7 +28,7 @@ from substrate.baselines.concordia import concordia
 from substrate.baselines.model import Image, Model, ReplyError, row, spread
 from substrate.baselines.parameters import Baseline, Parameters
 from substrate.domains.clevrer.format import Question, SceneQuestions
-from substrate.domains.gqa import format as gqa_format
+from substrate.domains.gqa.format import Question as ImageQuestion
 from substrate.domains.gqa.interpreter import SUBSETS, answer_scene
 from substrate.domains.gqa.scene import Scene
 from substrate.domains.rows import Row
@@ -137,13 +137,11 @@ def _controlled(
     return [row(said, question.answer, question=number, log=log.digest, **common)]
 
 
-def _of_image(case: Case) -> Iterable[tuple[str, gqa_format.Question]]:
-    return msgspec.json.decode(case.questions, type=dict[str, gqa_format.Question]).items()
+def _of_image(case: Case) -> Iterable[tuple[str, ImageQuestion]]:
+    return msgspec.json.decode(case.questions, type=dict[str, ImageQuestion]).items()
 
 
-def _vision(
-    inputs: Inputs, image: str, number: str, question: gqa_format.Question, model: Model
-) -> list[Row]:
+def _vision(inputs: Inputs, image: str, number: str, question: ImageQuestion, model: Model) -> list[Row]:
     """Ask a vision model about a photograph."""
     picture = inputs.pictures(image)
     said = photographs.vision(model, picture, question.question)
@@ -152,9 +150,7 @@ def _vision(
     return [row(said, question.answer, **common)]
 
 
-def _extractor(
-    inputs: Inputs, image: str, number: str, question: gqa_format.Question, model: Model
-) -> list[Row]:
+def _extractor(inputs: Inputs, image: str, number: str, question: ImageQuestion, model: Model) -> list[Row]:
     """Have a model extract a photograph's scene graph, from which the substrate answers."""
     picture = inputs.pictures(image)
     common = {"benchmark": "gqa_extractor", "split": inputs.split, "subset": SUBSETS["name"]}

@@ -72,6 +72,10 @@ those count that nothing is asked about.
 """
 
 
+Logs = Sequence[EventLog]
+"""The logs of a case, in order."""
+
+
 class NamedLog(NamedTuple):
     """An event log of a case, by its name in the benchmark, such as ``10000`` or ``qa1/00003``.
 
@@ -378,7 +382,7 @@ class Interpreted(Benchmark):
     """
 
     logger: Logger
-    rows: Callable[[Case, Sequence[EventLog], Any, str], Iterable[Row]]
+    rows: Callable[[Case, Logs, Any, str], Iterable[Row]]
     parameters: Section = NO_SECTION
     wordings: Callable[[Case], Iterable[Wording]] = lambda case: ()
     declared: Mapping[Literal["logs", "answers"], Callable[[Any], int]] = field(default_factory=dict)
@@ -408,7 +412,7 @@ class Explained(Interpreted):
         worked: of how many wrong answers the report has the steps.
     """
 
-    explain: Callable[[Case, Sequence[EventLog], Any, str, str], Explanation | None]
+    explain: Callable[[Case, Logs, Any, str, str], Explanation | None]
     picture: Callable[[Case, Explanation, Row], Pictured]
     rests: Callable[[Explanation, ExplainedPart], Rest] = rests_on
     examples: Mapping[str, str] = field(default_factory=dict)

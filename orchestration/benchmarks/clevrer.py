@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -35,7 +35,6 @@ from substrate.domains.clevrer.picture import scene_timeline
 from substrate.domains.clevrer.scene import Scene
 from substrate.domains.rows import Row
 from substrate.generators.clevrer.release import WORLDS
-from substrate.log.event_log import EventLog
 
 EVENTS = "events"
 """The kind of a case that is a compact event record; any other is an annotation."""
@@ -76,10 +75,8 @@ def scene_cases(
     """
     annotations, events = files.get("annotations"), files.get("events")
     if (annotations is None) == (events is None):
-        raise ParameterError(
-            "give either --annotations or --events",
-            hint="--annotations takes a folder or zip, --events a JSON-lines file",
-        )
+        hint = "--annotations takes a folder or zip, --events a JSON-lines file"
+        raise ParameterError("give either --annotations or --events", hint=hint)
     names = annotation_names(annotations) if annotations else {}
     index = index_scene_events(events) if events else None
     input_ = annotations or files["events"]
@@ -110,10 +107,9 @@ def scene_logs(case: bm.Case, _: Any = None) -> list[bm.NamedLog]:
     else:
         film = decode_film(source)
         if film.scene_index != case.scene:
+            hint = f"The file's name says {case.scene}"
             raise FormatError(
-                f"scene_index is {film.scene_index}",
-                where=(case.source, "$.scene_index"),
-                hint=f"The file's name says {case.scene}",
+                f"scene_index is {film.scene_index}", where=(case.source, "$.scene_index"), hint=hint
             )
         log = film_log(film)
     return [bm.NamedLog(f"{case.scene:05d}", log)]
@@ -127,7 +123,7 @@ def motion(parameters: Parameters) -> MotionEmitter:
     return MotionEmitter(engine=parameters.engine, by_ancestry=True)
 
 
-def rows(case: bm.Case, logs: Sequence[EventLog], parameters: Parameters, split: str) -> Iterable[Row]:
+def rows(case: bm.Case, logs: bm.Logs, parameters: Parameters, split: str) -> Iterable[Row]:
     """The rows of a scene's questions."""
     questions = _questions.decode(case.questions).questions
     return answer_scene(logs[0], int(case.scene), questions, parameters, split)
@@ -137,7 +133,7 @@ def explain_asked(
     kind: type[Any],
     why: Callable[..., Explanation],
     case: bm.Case,
-    logs: Sequence[EventLog],
+    logs: bm.Logs,
     parameters: Any,
     _: str,
     question: str,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -31,7 +31,6 @@ from substrate.domains.gqa.picture import image_boxes
 from substrate.domains.gqa.scene import Scene
 from substrate.domains.rows import Row
 from substrate.generators.gqa.release import WORLDS
-from substrate.log.event_log import EventLog
 
 _questions = msgspec.json.Decoder(dict[str, Question])
 _MEMBERS = {
@@ -72,14 +71,12 @@ def logs(case: bm.Case, _: Any = None) -> list[bm.NamedLog]:
     return [bm.NamedLog(image, scene_log(image, decode_scene_graph(file, image, case.record)))]
 
 
-def rows(case: bm.Case, logs: Sequence[EventLog], _: Any, split: str) -> Iterable[Row]:
+def rows(case: bm.Case, logs: bm.Logs, _: Any, split: str) -> Iterable[Row]:
     """Two rows a question: objects resolved by name, and by the ids that the program carries."""
     return answer_scene(Scene(str(case.scene), logs[0]), _questions.decode(case.questions), split)
 
 
-def explain(
-    case: bm.Case, logs: Sequence[EventLog], _: Any, subset: str, question: str
-) -> Explanation | None:
+def explain(case: bm.Case, logs: bm.Logs, _: Any, subset: str, question: str) -> Explanation | None:
     """Why a question's answer is what it is; ``None`` where there is no such question."""
     asked = _questions.decode(case.questions).get(question)
     for how, name in SUBSETS.items():

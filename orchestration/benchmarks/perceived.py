@@ -130,7 +130,7 @@ def logs(case: bm.Case, parameters: Perception) -> list[bm.NamedLog]:
     return [bm.NamedLog(f"{case.scene:05d}", perceived_log(*look(case, parameters), parameters.belief))]
 
 
-def rows(case: bm.Case, logs: Sequence[EventLog], parameters: Perception, split: str) -> Iterable[Row]:
+def rows(case: bm.Case, logs: bm.Logs, parameters: Perception, split: str) -> Iterable[Row]:
     """The rows of a video's questions."""
     questions = _questions.decode(case.questions).questions
     for row in answer_scene(logs[0], int(case.scene), questions, parameters, split):

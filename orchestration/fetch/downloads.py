@@ -136,22 +136,17 @@ def wanted(benchmark: str, sources: Sources, only: Sequence[str] = ()) -> list[S
         ParameterError: the benchmark or a name is unknown, or the benchmark has no direct address.
     """
     if benchmark not in sources:
-        raise ParameterError(
-            "no official source is known",
-            where=(benchmark,),
-            hint=f"Choose one of {', '.join(sorted(sources))}",
-        )
+        hint = f"Choose one of {', '.join(sorted(sources))}"
+        raise ParameterError("no official source is known", where=(benchmark,), hint=hint)
     source = sources[benchmark]
     if not source.files:
-        raise ParameterError(
-            "has no direct address", where=(benchmark,), hint=f"Download it by hand from {source.manual}"
-        )
+        hint = f"Download it by hand from {source.manual}"
+        raise ParameterError("has no direct address", where=(benchmark,), hint=hint)
     names = [file.name for file in source.files]
     if unknown := sorted(set(only) - set(names)):
+        hint = f"Choose among {', '.join(names)}"
         raise ParameterError(
-            f"no official file is called {', '.join(unknown)}",
-            where=(benchmark,),
-            hint=f"Choose among {', '.join(names)}",
+            f"no official file is called {', '.join(unknown)}", where=(benchmark,), hint=hint
         )
     return [file for file in source.files if (file.name in only if only else not file.extra)]
 

@@ -229,11 +229,8 @@ def _locked(part: Path) -> Iterator[IO[bytes]]:
         except (BlockingIOError, FileNotFoundError):
             held = False
         if not held:
-            raise DownloadError(
-                "another fetch is writing this file",
-                where=(part,),
-                hint="Wait for it to end, then fetch again",
-            )
+            hint = "Wait for it to end, then fetch again"
+            raise DownloadError("another fetch is writing this file", where=(part,), hint=hint)
         yield file
 
 

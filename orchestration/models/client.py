@@ -83,10 +83,8 @@ class Endpoint:
         if not (key.isascii() and key.isprintable()):
             raise ModelError(f"{KEY} holds what no header can carry", hint="Set it again, without line ends")
         if parsed is None or parsed.scheme not in ("http", "https") or not parsed.host:
-            raise ModelError(
-                f"{URL} is not an address",
-                hint="Give the base of an OpenAI-compatible API, such as http://localhost:8000/v1",
-            )
+            hint = "Give the base of an OpenAI-compatible API, such as http://localhost:8000/v1"
+            raise ModelError(f"{URL} is not an address", hint=hint)
         self.completions = parsed
         self.models = httpx.URL(f"{url.rstrip('/')}/models")
         self.props = httpx.URL(f"{url.rstrip('/').removesuffix('/v1')}/props")
@@ -238,10 +236,8 @@ class Client:
         try:
             return persist(once, self._patience, self._clock)
         except GivenUpError as error:
-            raise ModelError(
-                f"the model's server {error}",
-                hint=f"Check {URL}, or run again later: what was answered is kept",
-            ) from None
+            hint = f"Check {URL}, or run again later: what was answered is kept"
+            raise ModelError(f"the model's server {error}", hint=hint) from None
 
     def _in_some_format(self, request: Request) -> Reply:
         """Try once, in the best format that the server takes."""
@@ -254,13 +250,11 @@ class Client:
                 continue
             self._format = max(self._format, number)
             return reply
-        raise ModelError(
-            refusal,
-            hint=(
-                f"Look at the log of the server at {URL}: the request may be longer than the model's "
-                "context, or hold a picture that it cannot see"
-            ),
+        hint = (
+            f"Look at the log of the server at {URL}: the request may be longer than the model's "
+            "context, or hold a picture that it cannot see"
         )
+        raise ModelError(refusal, hint=hint)
 
     def _try(self, request: Request, format: str) -> Reply:
         import httpx

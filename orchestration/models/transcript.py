@@ -283,21 +283,14 @@ def _records(lines: bytes, path: Path) -> Records:
 
 
 def _record(line: bytes, where: str) -> Exchange:
+    hint = "Restore the file from the repository's history"
     try:
         record = _decoder.decode(line)
         require_distinct_keys(line, where)
     except NOT_JSON as error:
-        raise FormatError(
-            f"not a record of a transcript ({error})",
-            where=(where,),
-            hint="Restore the file from the repository's history",
-        ) from error
+        raise FormatError(f"not a record of a transcript ({error})", where=(where,), hint=hint) from error
     if record != make_record(record.request, record.reply, record.seconds):
-        raise FormatError(
-            "request and reply are not what was recorded",
-            where=(where,),
-            hint="Restore the file from the repository's history",
-        )
+        raise FormatError("request and reply are not what was recorded", where=(where,), hint=hint)
     return record
 
 
@@ -383,9 +376,7 @@ class Replay:
         """
         name = address(canonical(request, self._baseline))
         if name not in self._records:
-            raise TranscriptError(
-                f"the transcript has no answer to request {name}",
-                hint="Set SUBSTRATE_MODEL_URL to ask for what is missing, or a smaller n to do without it",
-            )
+            hint = "Set SUBSTRATE_MODEL_URL to ask for what is missing, or a smaller n to do without it"
+            raise TranscriptError(f"the transcript has no answer to request {name}", hint=hint)
         self.asked.append(name)
         return content(self._records[name].reply)

@@ -39,6 +39,7 @@ from orchestration.workspace.named import kind_of, read_named, trusted_on_first_
 from substrate.domains.rows import Row
 
 Benchmarks = Sequence[Benchmark]
+Scores = Mapping[str, Score]
 
 REPEATED = "artifacts/{profile}/ablations/determinism.json"
 """The hashes of the same answers computed in several ways."""
@@ -48,7 +49,7 @@ REPLIES = ("unreadable replies", "same reply when asked again", "cost")
 """The rows of a table that say what became of a model's replies."""
 
 
-def by_subset(table: Declared, shown: Benchmarks, scores: Mapping[str, Score], workspace: Workspace) -> Table:
+def by_subset(table: Declared, shown: Benchmarks, scores: Scores, workspace: Workspace) -> Table:
     """Table 1 of the paper, each system with what it reads, and the rows that go past the paper."""
     caption = (
         f"{'; '.join(_asked_of(one, scores, workspace) for one in shown)}. "
@@ -83,7 +84,7 @@ def by_subset(table: Declared, shown: Benchmarks, scores: Mapping[str, Score], w
     return grid.table(caption)
 
 
-def _asked_of(one: Benchmark, scores: Mapping[str, Score], workspace: Workspace) -> str:
+def _asked_of(one: Benchmark, scores: Scores, workspace: Workspace) -> str:
     """A benchmark with its data; of a user's files with how many questions they ask, too."""
     told = f"{one.title}, {_source(one.source, workspace)}{one.source.note}"
     asked = sum(s.n for name, s in scores.items() if name in one.numbers and s.metric == "per_question")
@@ -100,7 +101,7 @@ def _printed_gap(name: str, rival: str | None) -> str:
     return f"{'+' if figure.value > 0 else ''}{figure.printed} pp vs. {published().systems[rival].title}"
 
 
-def by_number(_: Declared, shown: Benchmarks, scores: Mapping[str, Score], workspace: Workspace) -> Table:
+def by_number(_: Declared, shown: Benchmarks, scores: Scores, workspace: Workspace) -> Table:
     """The other benchmarks: what was measured, of whom, and what the paper and others printed of it."""
     asked = dict.fromkeys(one.source.name for one in shown if not one.by_model) or dict.fromkeys(
         one.asks.source.name for one in shown if isinstance(one, LanguageModel)
@@ -164,9 +165,7 @@ def _number_row(score: Score, benchmark: Benchmark, told: Told | None) -> list[s
     ]
 
 
-def by_variant(
-    table: Declared, shown: Benchmarks, scores: Mapping[str, Score], workspace: Workspace
-) -> Table:
+def by_variant(table: Declared, shown: Benchmarks, scores: Scores, workspace: Workspace) -> Table:
     """Section 6 of the paper: variants per question and per option, and hashes of repeated answers."""
     same, repeated = NOT_MEASURED, read_list(workspace.path(REPEATED), Repetition)
     if repeated:
@@ -194,7 +193,7 @@ def by_variant(
     return grid.table(caption)
 
 
-def by_metric(table: Declared, shown: Benchmarks, scores: Mapping[str, Score], workspace: Workspace) -> Table:
+def by_metric(table: Declared, shown: Benchmarks, scores: Scores, workspace: Workspace) -> Table:
     """Table 2 of the paper: the substrate and models, and the paired difference on joint accuracy."""
     settings, first, rivals = workspace.settings, shown[0].name, [one.name for one in shown[1:]]
     told = {rival: read_told(workspace.data / rival) for rival in rivals}
@@ -359,7 +358,7 @@ def _measured(score: Score) -> list[str]:
     return [f"{score.n:,}", share(score.correct, score.n), bounds(score.correct, score.n)]
 
 
-LAYOUTS: Mapping[str, Callable[[Declared, Benchmarks, Mapping[str, Score], Workspace], Table]] = {
+LAYOUTS: Mapping[str, Callable[[Declared, Benchmarks, Scores, Workspace], Table]] = {
     "by subset": by_subset,
     "by number": by_number,
     "by metric": by_metric,

@@ -18,7 +18,7 @@ import msgspec
 from msgspec.structs import replace
 
 from orchestration.benchmarks import babi, clevrer, comphy, gqa
-from orchestration.benchmarks.benchmark import Case, Interpreted, Natural, Section
+from orchestration.benchmarks.benchmark import Case, Interpreted, Logs, Natural, Section
 from orchestration.studies.ablations import VARIANTS, asked_of, variant_rows
 from orchestration.studies.study import Condition, Part, Shares, Study, named
 from substrate.domains.babi.format import Story
@@ -34,7 +34,6 @@ from substrate.generators.clevrer import inexact as clevrer_inexact
 from substrate.generators.clevrer.altered import altered
 from substrate.generators.comphy import generate_target
 from substrate.generators.gqa import inexact as gqa_inexact
-from substrate.log.event_log import EventLog
 
 KEY = "robustness"
 AS_IT_IS = "as it is"
@@ -66,7 +65,7 @@ def rows(
     conditions: Sequence[Condition],
     seed: int,
     case: Case,
-    logs: Sequence[EventLog],
+    logs: Logs,
     parameters: Any,
     split: str,
 ) -> Iterator[Row]:
