@@ -21,15 +21,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from orchestration.base.http import (
-    GivenUpError,
-    Patience,
-    TryAgainError,
-    open_client,
-    passing,
-    persist,
-    require_ready,
-)
+from orchestration.base import http
 from orchestration.base.secrets_out import hide, without_user
 from substrate.base.errors import SubstrateError
 from substrate.base.files import naming
@@ -89,7 +81,7 @@ class Transfer:
     part: Path
     accept: Callable[[Path], None]
     report: Report
-    patience: Patience
+    patience: http.Patience
     most: int = field(default=LIMITS.bytes, kw_only=True)
     hosts: Collection[str] = field(default=(), kw_only=True)
 
@@ -99,7 +91,7 @@ class Transfer:
 
     def __call__(self, url: str, path: Path) -> None:
         """Fetch ``url`` and rename the checked part to ``path``."""
-        client = open_client(
+        client = http.open_client(
             self.patience,
             follow_redirects=True,
             headers={"Accept-Encoding": "identity"},
@@ -133,8 +125,8 @@ class Transfer:
 
         where = (self.name, without_user(url))
         try:
-            persist(lambda _: self._try(client, url, file), self.patience, brought=size)
-        except GivenUpError as error:
+            http.persist(lambda _: self._try(client, url, file), self.patience, brought=size)
+        except http.GivenUpError as error:
             hint = "Check the connection and fetch again later"
             if kept := size():
                 hint = f"Fetch again later: {kept} bytes are kept and the download resumes"
@@ -152,28 +144,28 @@ class Transfer:
         headers = (
             {"Range": f"bytes={start}-", "If-Range": remains.validator or ""} if remains and start else {}
         )
-        with passing(self.patience), client.stream("GET", url, headers=headers) as response:
+        with http.passing(self.patience), client.stream("GET", url, headers=headers) as response:
             self._check_status(url, response, file)
             found = _describe(url, response)
             if response.status_code == 206:
                 if not (remains and _continues(remains, found) and _first_byte(response) == start):
                     self._start_over(file)
-                    raise TryAgainError("the file changed at its source during the download")
+                    raise http.TryAgainError("the file changed at its source during the download")
             else:
                 start = self._start_over(file)
                 self._note.write_bytes(msgspec.json.encode(found))
             size = self._receive(response, file, start, found.total)
         if found.total is not None and size != found.total:
-            raise TryAgainError(f"the source sent {size} of {found.total} bytes")
+            raise http.TryAgainError(f"the source sent {size} of {found.total} bytes")
 
     def _check_status(self, url: str, response: httpx.Response, file: IO[bytes]) -> None:
         status = response.status_code
         if status in (200, 206):
             return
-        require_ready(response)
+        http.require_ready(response)
         if status == 416:
             self._start_over(file)
-            raise TryAgainError("the source refuses to continue the part (HTTP 416)")
+            raise http.TryAgainError("the source refuses to continue the part (HTTP 416)")
         what = (
             "no such file at this address" if status in (404, 410) else "the source does not give this file"
         )

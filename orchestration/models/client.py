@@ -23,17 +23,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from orchestration.base.http import (
-    Clock,
-    GivenUpError,
-    Patience,
-    TryAgainError,
-    limits,
-    open_client,
-    passing,
-    persist,
-    require_ready,
-)
+from orchestration.base import http
 from orchestration.base.secrets_out import hide
 from orchestration.models.transcript import (
     Answerer,
@@ -111,7 +101,7 @@ class _RefusedError(Exception):
 class Pace:
     """At most so many requests begin within any minute."""
 
-    def __init__(self, per_minute: int | None, clock: Clock) -> None:
+    def __init__(self, per_minute: int | None, clock: http.Clock) -> None:
         self._begun: deque[float] = deque(maxlen=per_minute)
         self._clock = clock
         self._lock = threading.Lock()
@@ -192,22 +182,24 @@ class Client:
         self,
         server: Endpoint,
         baseline: Baseline,
-        patience: Patience,
+        patience: http.Patience,
         per_minute: int | None = None,
-        clock: Clock | None = None,
+        clock: http.Clock | None = None,
     ) -> None:
         import httpx
 
         self._server = server
         self._baseline = baseline
         self._patience = patience
-        self._clock = clock or Clock()
+        self._clock = clock or http.Clock()
         self._pace = Pace(per_minute, self._clock)
         self._format = 0
         self._served: list[_Model] | None = None
         self._lock = threading.Lock()
         self._slowest = 0.0
-        self._http = open_client(patience, headers=server.headers, limits=httpx.Limits(max_connections=None))
+        self._http = http.open_client(
+            patience, headers=server.headers, limits=httpx.Limits(max_connections=None)
+        )
 
     def close(self) -> None:
         """Let go of the connections."""
@@ -230,12 +222,12 @@ class Client:
                 try:
                     request.read(reply.content)
                 except ReplyError:
-                    raise TryAgainError("the reply is off the schema", at_once=True) from None
+                    raise http.TryAgainError("the reply is off the schema", at_once=True) from None
             return reply
 
         try:
-            return persist(once, self._patience, self._clock)
-        except GivenUpError as error:
+            return http.persist(once, self._patience, self._clock)
+        except http.GivenUpError as error:
             hint = f"Check {URL}, or run again later: what was answered is kept"
             raise ModelError(f"the model's server {error}", hint=hint) from None
 
@@ -275,9 +267,9 @@ class Client:
         patience = replace(self._patience, read=max(self._patience.read, 10 * self._slowest))
         begun = self._clock.now()
         # The words of a lost connection may hold the address.
-        with passing(patience, lambda error: type(error).__name__):
+        with http.passing(patience, lambda error: type(error).__name__):
             try:
-                response = self._http.post(self._server.completions, json=body, timeout=limits(patience))
+                response = self._http.post(self._server.completions, json=body, timeout=http.limits(patience))
             except httpx.TimeoutException:
                 # The server is slow: the next try waits for longer.
                 self._slowest = max(self._slowest, patience.read / 5)
@@ -291,7 +283,7 @@ class Client:
             said = _completion.decode(response.content)
             choice = said.choices[0]
         except (*NOT_JSON, IndexError):
-            raise TryAgainError("the server's answer is not a chat completion") from None
+            raise http.TryAgainError("the server's answer is not a chat completion") from None
         usage = said.usage or _Usage()
         return Reply(
             self._server.hide(choice.message.content),
@@ -355,7 +347,7 @@ class Client:
         status = response.status_code
         if status == 200:
             return
-        require_ready(response, self._clock)
+        http.require_ready(response, self._clock)
         said = self._server.hide(response.text)[:300]
         what = f"the model's server refuses the request (HTTP {status}): {said}"
         if status in _REFUSED_FORMAT:
