@@ -146,9 +146,9 @@ class Transfer:
         )
         with http.passing(self.patience), client.stream("GET", url, headers=headers) as response:
             self._check_status(url, response, file)
-            found = _describe(url, response)
+            found, first = _describe(url, response)
             if response.status_code == 206:
-                if not (remains and _continues(remains, found) and _first_byte(response) == start):
+                if not (remains and _continues(remains, found) and first == start):
                     self._start_over(file)
                     raise http.TryAgainError("the file changed at its source during the download")
             else:
@@ -260,22 +260,18 @@ def _bare(host: str) -> str:
     return host.lower().removeprefix("www.")
 
 
-def _describe(url: str, response: httpx.Response) -> Remains:
-    """The response's description of the whole file; a weak ETag cannot vouch for bytes."""
+def _describe(url: str, response: httpx.Response) -> tuple[Remains, int | None]:
+    """The response's description of the whole file, and of a part the first byte that it sends; a weak ETag
+    cannot vouch for bytes.
+    """
     tag = response.headers.get("ETag", "")
     validator = tag if tag and not tag.startswith("W/") else response.headers.get("Last-Modified")
     span = _CONTENT_RANGE.match(response.headers.get("Content-Range", ""))
     length = span[2] if span else response.headers.get("Content-Length", "")
-    return Remains(
-        url=without_user(url), total=int(length) if length.isdecimal() else None, validator=validator
-    )
+    total = int(length) if length.isdecimal() else None
+    return Remains(url=without_user(url), total=total, validator=validator), int(span[1]) if span else None
 
 
 def _continues(remains: Remains, found: Remains) -> bool:
     """Tell whether a partial answer is of the version begun; it may omit the validator, not change it."""
     return found.validator in (None, remains.validator) and remains.total in (None, found.total)
-
-
-def _first_byte(response: httpx.Response) -> int | None:
-    span = _CONTENT_RANGE.match(response.headers.get("Content-Range", ""))
-    return int(span[1]) if span else None

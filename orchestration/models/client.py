@@ -355,12 +355,9 @@ class Client:
         raise ModelError(what, hint=_HINTS.get(status, f"Check {URL}"))
 
 
-_HINTS = {
-    401: f"Set {KEY} to a key that the server takes",
-    403: f"Set {KEY} to a key that the server takes",
-    404: (
-        f"Set {URL} to the base of the API, with its /v1, and name a model in params.yaml that the server has"
-    ),
+_HINTS = dict.fromkeys((401, 403), f"Set {KEY} to a key that the server takes") | {
+    404: f"Set {URL} to the base of the API, with its /v1, and name a model in params.yaml that the "
+    "server has"
 }
 
 RESPONSE_FORMATS: Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
