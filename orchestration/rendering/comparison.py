@@ -12,7 +12,7 @@ from orchestration.experiments.record import Experiment
 from orchestration.ledger.moved import ComparedNumber
 from orchestration.rendering.drift import both_said, difference_cells
 from orchestration.rendering.page import templates
-from orchestration.scoring.formatting import bounds, bracketed, share
+from orchestration.scoring.formatting import bounds, paired, share
 from orchestration.scoring.scores import Count
 
 _SHOWN = 20
@@ -59,8 +59,9 @@ def cells(number: ComparedNumber) -> list[str]:
     ['meadow/joint', '153 of 300, 51.00 % [45.37, 56.61]', 'none', '', '', '', '']
     """
     apart, *ways = difference_cells(number)
-    if number.newcombe:
-        apart = f"{apart} {bracketed(*number.newcombe)}"
+    if apart and number.won is not None and number.lost is not None:
+        both = number.after.correct - number.won
+        apart = paired(both, number.won, number.lost, number.after.n - both - number.won - number.lost)
     return [number.name, _counted(number.before), _counted(number.after), apart, *ways]
 
 

@@ -53,7 +53,10 @@ def _number_cells(one: ComparedNumber) -> list[str]:
 
 def difference_cells(one: ComparedNumber) -> list[str]:
     """The difference of a number, the questions won and lost, and McNemar's p; empty where there is none."""
-    apart = "" if one.difference is None else f"{100 * one.difference:+.2f} pp"
+    before, after, apart = one.before, one.after, ""
+    if one.difference is not None:
+        # From the counts: a share that was rounded is not rounded again.
+        apart = f"{100 * (after.correct / after.n - before.correct / before.n):+.2f} pp"
     ways = ["" if of is None else f"{of:,}" for of in (one.won, one.lost)]
     return [apart, *ways, "" if one.mcnemar is None else f"{one.mcnemar:.2g}"]
 

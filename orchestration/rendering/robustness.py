@@ -10,7 +10,7 @@ from markupsafe import Markup
 from orchestration.rendering.figures import Fall, fall, reliability_diagram
 from orchestration.rendering.tables import Table, read_list
 from orchestration.scoring.formatting import bounds, share
-from orchestration.scoring.statistics import wilson
+from orchestration.scoring.scores import count_of
 from orchestration.studies.reliability import EVENTS, RELIABILITY, Reliability, bins_file
 from orchestration.studies.robustness import ROBUSTNESS
 from orchestration.workspace.folders import Workspace
@@ -32,16 +32,13 @@ def table_of(falls: Sequence[Fall], caption: str, heads: Sequence[str]) -> Table
 
 def lines_of(falls: Sequence[Fall]) -> list[tuple[object, ...]]:
     """The same as lines of a CSV file, heads first; proportions with six digits."""
-    found: list[tuple[object, ...]] = [
-        ("benchmark", "asked", "input", "n", "correct", "accuracy", "low", "high")
+    heads = ("benchmark", "asked", "input", "n", "correct", "accuracy", "low", "high")
+    points = [(one.name, of, count_of(of.correct, of.n)) for one in falls for of in one.points if of.n]
+    lines = [
+        (name, of.setting, of.condition, of.n, of.correct, count.accuracy, *(count.wilson or ()))
+        for name, of, count in points
     ]
-    for one in falls:
-        for point in one.points:
-            if point.n:
-                low, high = wilson(point.correct, point.n)
-                values = (round(v, 6) for v in (point.correct / point.n, low, high))
-                found.append((one.name, point.setting, point.condition, point.n, point.correct, *values))
-    return found
+    return [heads, *lines]
 
 
 def reliability_figures(workspace: Workspace) -> dict[str, dict[str, Any]]:
