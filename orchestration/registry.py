@@ -7,18 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from orchestration.benchmarks import baselines
 from orchestration.benchmarks.babi import BABI
-from orchestration.benchmarks.baselines import (
-    CONTROLLED,
-    CONTROLLED_FACTS,
-    GQA_EXTRACTOR,
-    GQA_VISION,
-    TWIN_CONCORDIA,
-    TWIN_DIRECT,
-    TWIN_REASONED,
-    TWIN_WITH_SEARCH,
-    TWIN_WITH_SUBSTRATE,
-)
 from orchestration.benchmarks.benchmark import Benchmark, Explained, Interpreted, Logger, Source, Table
 from orchestration.benchmarks.clevrer import CLEVRER
 from orchestration.benchmarks.clevrer_humans import CLEVRER_HUMANS
@@ -42,17 +32,17 @@ _IN_ORDER: tuple[Benchmark, ...] = (
     BABI,
     CLEVRER_HUMANS,
     GQA,
-    CONTROLLED,
-    CONTROLLED_FACTS,
-    GQA_VISION,
-    GQA_EXTRACTOR,
+    baselines.CONTROLLED,
+    baselines.CONTROLLED_FACTS,
+    baselines.GQA_VISION,
+    baselines.GQA_EXTRACTOR,
     ABLATIONS,
     TWIN,
-    TWIN_DIRECT,
-    TWIN_REASONED,
-    TWIN_WITH_SEARCH,
-    TWIN_WITH_SUBSTRATE,
-    TWIN_CONCORDIA,
+    baselines.TWIN_DIRECT,
+    baselines.TWIN_REASONED,
+    baselines.TWIN_WITH_SEARCH,
+    baselines.TWIN_WITH_SUBSTRATE,
+    baselines.TWIN_CONCORDIA,
 )
 BENCHMARKS: Mapping[str, Benchmark] = {benchmark.name: benchmark for benchmark in _IN_ORDER}
 """Every benchmark by name, in the order of the report."""

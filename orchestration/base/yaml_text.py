@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,8 @@ from substrate.base.limits import LIMITS
 
 LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """Plain values alone; written in C, which is ten times as fast, where the machine has that."""
+_MISTAGGED = (AttributeError, LookupError, ValueError)
+"""The ends of reading a value that is tagged as of another kind than it is."""
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
@@ -23,23 +24,20 @@ def read_yaml(path: Path) -> dict[str, Any]:
     Raises:
         ParameterError: names the file and what is wrong, with its key or line.
     """
+    hint = "Restore it from the repository"
     try:
         if why := refusal(path, LIMITS.text):
-            raise ParameterError(why, where=(path,), hint="Restore it from the repository")
+            raise ParameterError(why, where=(path,), hint=hint)
         text = path.read_bytes().decode("utf-8")
     except OSError as error:
-        raise ParameterError(
-            f"cannot be read ({error.strerror or error})",
-            where=(path,),
-            hint="Restore it from the repository",
-        ) from error
+        said = f"cannot be read ({error.strerror or error})"
+        raise ParameterError(said, where=(path,), hint=hint) from error
     except UnicodeDecodeError as error:
-        raise ParameterError(
-            f"not UTF-8 (byte {error.start})", where=(path,), hint="Save the file as UTF-8"
-        ) from error
+        said = f"not UTF-8 (byte {error.start})"
+        raise ParameterError(said, where=(path,), hint="Save the file as UTF-8") from error
     found = parse_yaml(text, str(path))
     if not isinstance(found, dict):
-        raise ParameterError("holds no keys and values", where=(path,), hint="Restore it from the repository")
+        raise ParameterError("holds no keys and values", where=(path,), hint=hint)
     return found
 
 
@@ -58,22 +56,13 @@ def parse_yaml(text: str, *where: str) -> Any:
     """
     try:
         _require_plain(text, where)
-        node = yaml.compose(text, Loader=LOADER)
-        _require_distinct(node, "", where)
-        value = yaml.load(text, Loader=LOADER)  # a safe loader, whichever of the two it is
-    except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as error:
+        loader = LOADER(text)
+        node = loader.get_single_node()
+        return None if node is None else _value(loader, node, "", where)
+    except (yaml.YAMLError, *_MISTAGGED, ArithmeticError, RecursionError) as error:
         what = " ".join(str(error).split())
-        raise ParameterError(
-            f"not YAML ({what})", where=where, hint="Quote the value, or restore the file"
-        ) from error
-    for key, found in _leaves(value, ""):
-        if isinstance(found, float) and not math.isfinite(found):
-            raise _refused(f"{found} is not finite", where, key, "Give a measured value, or null")
-        if isinstance(found, str) and any("\ud800" <= letter <= "\udfff" for letter in found):
-            raise _refused("has half of a surrogate pair", where, key, "Write the character itself")
-        if isinstance(found, int) and abs(found) > 2**63 - 1:
-            raise _refused("is too large a number", where, key, "Give one of at most 18 digits")
-    return value
+        hint = "Quote the value, or restore the file"
+        raise ParameterError(f"not YAML ({what})", where=where, hint=hint) from error
 
 
 def _refused(what: str, where: tuple[str, ...], key: str, hint: str) -> ParameterError:
@@ -99,33 +88,32 @@ def _require_plain(text: str, where: tuple[str, ...]) -> None:
             raise _refused(f"nests more than {LIMITS.depth} deep", where, line, "Write it flatter")
 
 
-def _require_distinct(node: yaml.Node | None, path: str, where: tuple[str, ...]) -> None:
-    if isinstance(node, yaml.SequenceNode):
-        for index, item in enumerate(node.value):
-            _require_distinct(item, f"{path}[{index}]", where)
-    elif isinstance(node, yaml.MappingNode):
-        seen: set[str] = set()
+def _value(loader: Any, node: yaml.Node, path: str, where: tuple[str, ...]) -> Any:
+    """The value of a node at a dotted path."""
+    if isinstance(node, yaml.SequenceNode) and node.tag.endswith(":seq"):
+        return [_value(loader, item, f"{path}[{index}]", where) for index, item in enumerate(node.value)]
+    if isinstance(node, yaml.MappingNode) and node.tag.endswith(":map"):
+        found: dict[str, Any] = {}
         for key, item in node.value:
-            name = str(key.value) if isinstance(key, yaml.ScalarNode) else f"line {key.start_mark.line + 1}"
+            line = f"line {key.start_mark.line + 1}"
+            name = str(key.value) if isinstance(key, yaml.ScalarNode) else line
             here = f"{path}.{name}" if path else name
             if not isinstance(key, yaml.ScalarNode) or not key.tag.endswith(":str"):
                 raise _refused("a key is no word", where, here, "Write KEY: VALUE")
-            if name in seen:
-                line = key.start_mark.line + 1
-                raise _refused(f"occurs twice (line {line})", where, here, "Keep one of the two")
-            seen.add(name)
-            _require_distinct(item, here, where)
+            if name in found:
+                raise _refused(f"occurs twice ({line})", where, here, "Keep one of the two")
+            _require_whole(name, path, where)
+            found[name] = _value(loader, item, here, where)
+        return found
+    value = loader.construct_object(node, deep=True)
+    if isinstance(value, float) and not math.isfinite(value):
+        raise _refused(f"{value} is not finite", where, path, "Give a measured value, or null")
+    if isinstance(value, int) and abs(value) > 2**63 - 1:
+        raise _refused("is too large a number", where, path, "Give one of at most 18 digits")
+    _require_whole(value, path, where)
+    return value
 
 
-def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
-    """The values at the ends of nested settings, with their dotted keys; the keys themselves too."""
-    if isinstance(value, dict):
-        for key, item in value.items():
-            here = f"{path}.{key}" if path else str(key)
-            yield path, key
-            yield from _leaves(item, here)
-    elif isinstance(value, list | set | tuple):
-        for index, item in enumerate(value):
-            yield from _leaves(item, f"{path}[{index}]")
-    else:
-        yield path, value
+def _require_whole(value: Any, path: str, where: tuple[str, ...]) -> None:
+    if isinstance(value, str) and any("\ud800" <= letter <= "\udfff" for letter in value):
+        raise _refused("has half of a surrogate pair", where, path, "Write the character itself")

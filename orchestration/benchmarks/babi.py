@@ -5,7 +5,7 @@ A case holds the stories of one number, one a task. Its rows are sorted by quest
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any
 
@@ -24,7 +24,6 @@ from substrate.domains.babi.picture import picture_story
 from substrate.domains.rows import Row
 from substrate.generators.babi import TASKS
 from substrate.generators.babi.release import WORLDS
-from substrate.log.event_log import EventLog
 
 _stories = msgspec.json.Decoder(list[Story])
 
@@ -58,7 +57,7 @@ def logs(case: bm.Case, _: Any = None) -> list[bm.NamedLog]:
     return found
 
 
-def rows(case: bm.Case, logs: Sequence[EventLog], _: Any, split: str) -> Iterable[Row]:
+def rows(case: bm.Case, logs: bm.Logs, _: Any, split: str) -> Iterable[Row]:
     """A row a question, with the facts that its answer rests on."""
     found = [
         row
@@ -68,9 +67,7 @@ def rows(case: bm.Case, logs: Sequence[EventLog], _: Any, split: str) -> Iterabl
     return sorted(found, key=lambda row: (row.question, SUBSETS.index(row.subset)))
 
 
-def explain(
-    case: bm.Case, logs: Sequence[EventLog], _: Any, subset: str, question: str
-) -> Explanation | None:
+def explain(case: bm.Case, logs: bm.Logs, _: Any, subset: str, question: str) -> Explanation | None:
     """Why a question's answer is what it is; ``None`` where there is no such question."""
     for story, log in zip(_stories.decode(case.record), logs, strict=True):
         if story.subset == subset and any(str(asked.id) == question for asked in story.questions):
@@ -135,7 +132,7 @@ BABI = bm.Explained(
     explain=explain,
     picture=picture,
     wordings=wordings,
-    examples=(bm.Example("bAbI, three supporting facts", "qa3"),),
+    examples={"bAbI, three supporting facts": "qa3"},
     declared={"answers": lambda data: len(TASKS) * data.questions},
     about={
         "answers": "A row a question, with the facts that its answer rests on.",

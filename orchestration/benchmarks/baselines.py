@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -28,7 +28,7 @@ from substrate.baselines.concordia import concordia
 from substrate.baselines.model import Image, Model, ReplyError, row, spread
 from substrate.baselines.parameters import Baseline, Parameters
 from substrate.domains.clevrer.format import Question, SceneQuestions
-from substrate.domains.gqa import format as gqa_format
+from substrate.domains.gqa.format import Question as ImageQuestion
 from substrate.domains.gqa.interpreter import SUBSETS, answer_scene
 from substrate.domains.gqa.scene import Scene
 from substrate.domains.rows import Row
@@ -94,86 +94,73 @@ def twin_parts(predict: Callable[..., Any], name: str, inputs: Inputs, baseline:
     return [partial(ask, spec=specs[scene], gold=gold[scene]) for scene in order[: baseline.n]]
 
 
-def controlled_parts(
-    predict: Callable[..., Any], name: str, inputs: Inputs, baseline: Baseline
+def question_parts(
+    questions: Callable[[Case], Iterable[tuple[Any, Any]]],
+    ask: Callable[..., list[Row]],
+    inputs: Inputs,
+    baseline: Baseline,
 ) -> list[Part]:
-    """A part a chosen descriptive question of CLEVRER."""
-    questions: dict[tuple[Any, int], Question] = {}
-    for case in inputs.cases:
-        if case.questions:
-            for question in msgspec.json.decode(case.questions, type=SceneQuestions).questions:
-                if question.question_type == "descriptive":
-                    questions[case.scene, question.question_id] = question
-    order = spread({key: question.answer for key, question in questions.items()}, baseline.seed)
-    return [
-        partial(_controlled, predict, name, inputs, scene, questions[scene, number])
-        for scene, number in order[: baseline.n]
-    ]
+    """A part a chosen question; of two baselines of one seed, the smaller asks some of the larger's.
+
+    Args:
+        questions: those of a case that may be asked, by number.
+        ask: asks one, given the inputs, its scene, its number, itself and the model.
+    """
+    asked = {
+        (case.scene, number): question
+        for case in inputs.cases
+        if case.questions
+        for number, question in questions(case)
+    }
+    order = spread({key: question.answer for key, question in asked.items()}, baseline.seed)
+    return [partial(ask, inputs, *key, asked[key]) for key in order[: baseline.n]]
+
+
+def _descriptive(case: Case) -> Iterator[tuple[int, Question]]:
+    for question in msgspec.json.decode(case.questions, type=SceneQuestions).questions:
+        if question.question_type == "descriptive":
+            yield question.question_id, question
 
 
 def _controlled(
-    predict: Callable[..., Any], name: str, inputs: Inputs, scene: int, question: Question, model: Model
+    predict: Callable[..., Any],
+    name: str,
+    inputs: Inputs,
+    scene: int,
+    number: int,
+    question: Question,
+    model: Model,
 ) -> list[Row]:
     log = inputs.log(f"{scene:05d}")
     said = predict(model, log, question.question)
     common = {"benchmark": name, "split": inputs.split, "subset": "descriptive", "scene": scene}
-    return [row(said, question.answer, question=question.question_id, log=log.digest, **common)]
+    return [row(said, question.answer, question=number, log=log.digest, **common)]
 
 
-class _Asked(NamedTuple):
-    """A chosen question of GQA: its image, its number, itself and the split."""
-
-    image: str
-    number: str
-    question: gqa_format.Question
-    split: str
+def _of_image(case: Case) -> Iterable[tuple[str, ImageQuestion]]:
+    return msgspec.json.decode(case.questions, type=dict[str, ImageQuestion]).items()
 
 
-def _chosen_of_gqa(inputs: Inputs, baseline: Baseline) -> list[_Asked]:
-    """The chosen questions; of two baselines of one seed, the smaller asks some of the larger's."""
-    asked: dict[tuple[str, str], gqa_format.Question] = {}
-    for case in inputs.cases:
-        if case.questions:
-            for number, question in _gqa_questions.decode(case.questions).items():
-                asked[str(case.scene), number] = question
-    order = spread({key: question.answer for key, question in asked.items()}, baseline.seed)
-    keys = order[: baseline.n]
-    return [_Asked(image, number, asked[image, number], inputs.split) for image, number in keys]
+def _vision(inputs: Inputs, image: str, number: str, question: ImageQuestion, model: Model) -> list[Row]:
+    """Ask a vision model about a photograph."""
+    picture = inputs.pictures(image)
+    said = photographs.vision(model, picture, question.question)
+    common = {"benchmark": "gqa_vision", "split": inputs.split, "subset": "photograph"}
+    common |= {"scene": image, "question": number, "log": f"sha256:{picture.sha256}"}
+    return [row(said, question.answer, **common)]
 
 
-_gqa_questions = msgspec.json.Decoder(dict[str, gqa_format.Question])
-
-
-def vision_parts(inputs: Inputs, baseline: Baseline) -> list[Part]:
-    """A part a chosen question of GQA, asked about its photograph."""
-    return [partial(_vision, inputs.pictures, asked) for asked in _chosen_of_gqa(inputs, baseline)]
-
-
-def _vision(pictures: Pictures, asked: _Asked, model: Model) -> list[Row]:
-    picture = pictures(asked.image)
-    said = photographs.vision(model, picture, asked.question.question)
-    common = {"benchmark": "gqa_vision", "split": asked.split, "subset": "photograph"}
-    common |= {"scene": asked.image, "question": asked.number, "log": f"sha256:{picture.sha256}"}
-    return [row(said, asked.question.answer, **common)]
-
-
-def extractor_parts(inputs: Inputs, baseline: Baseline) -> list[Part]:
-    """A part a chosen question of GQA: the model extracts the photograph's scene graph, from which the
-    substrate answers.
-    """
-    return [partial(_extractor, inputs.pictures, asked) for asked in _chosen_of_gqa(inputs, baseline)]
-
-
-def _extractor(pictures: Pictures, asked: _Asked, model: Model) -> list[Row]:
-    picture = pictures(asked.image)
-    common = {"benchmark": "gqa_extractor", "split": asked.split, "subset": SUBSETS["name"]}
-    common |= {"scene": asked.image, "question": asked.number}
+def _extractor(inputs: Inputs, image: str, number: str, question: ImageQuestion, model: Model) -> list[Row]:
+    """Have a model extract a photograph's scene graph, from which the substrate answers."""
+    picture = inputs.pictures(image)
+    common = {"benchmark": "gqa_extractor", "split": inputs.split, "subset": SUBSETS["name"]}
+    common |= {"scene": image, "question": number}
     try:
         graph = photographs.extract(model, picture)
     except ReplyError as error:
-        return [row(error, asked.question.answer, log=f"sha256:{picture.sha256}", **common)]
-    scene, question = Scene.of(asked.image, graph), {asked.number: asked.question}
-    return answer_scene(scene, question, asked.split, resolve="name", benchmark="gqa_extractor")
+        return [row(error, question.answer, log=f"sha256:{picture.sha256}", **common)]
+    scene = Scene.of(image, graph)
+    return answer_scene(scene, {number: question}, inputs.split, resolve="name", benchmark="gqa_extractor")
 
 
 def pictures_in(folder: Path) -> Pictures:
@@ -207,103 +194,93 @@ def pictures_of(records: Records) -> Pictures:
     return picture
 
 
-def _model(name: str, title: str, asks: Interpreted, scores: str, **own: Any) -> LanguageModel:
+def _model(
+    name: str, title: str, counts: str, asks: Interpreted, place: int, table: Table = TRANSFER, **own: Any
+) -> LanguageModel:
     about = {
         "dataset": f"What the model of {name} was asked and said: from the endpoint, or from the transcript "
         "of an earlier run; an empty folder without either.",
         "answers": f"A row a question of {name}, replayed from its transcript; empty where nothing was "
         "measured.",
-        "scores": scores,
+        "scores": f"Accuracy of {counts}.",
     }
-    return LanguageModel(name=name, title=title, about=about, asks=asks, source=asks.source, **own)
+    own |= {"about": about, "asks": asks, "source": asks.source, "table": (table, place)}
+    return LanguageModel(name=name, title=title, **own)
 
 
 def _of_twin(
-    name: str, title: str, place: int, predict: Callable[..., Any], scores: str, table: Table = TWIN.table[0]
+    name: str, title: str, place: int, predict: Callable[..., Any], how: str = "", table: Table = TRANSFER
 ) -> LanguageModel:
     return _model(
         name,
         f"Twin-EventLog, {title}",
+        f"{how or title}, by arm, of both, and of saying whether they differ",
         TWIN,
-        f"{scores}, by arm, of both, and of saying whether they differ.",
+        place,
+        table,
         numbers=tuple(f"{name}/{metric}" for metric in Judgement._fields),
-        table=(table, place),
         parts=partial(twin_parts, predict, name),
         metrics=TWIN.metrics,
         whole=TWIN.whole,
     )
 
 
-def _of_logs(name: str, title: str, place: int, predict: Callable[..., Any]) -> LanguageModel:
-    return _model(
-        name,
-        f"CLEVRER, a language model that reads {title}",
-        CLEVRER,
-        f"Accuracy of a language model that reads {title}, with Wilson's interval.",
-        numbers=(f"{name}/descriptive/accuracy",),
-        table=(TRANSFER, place),
-        parts=partial(controlled_parts, predict, name),
-        reads_logs=True,
+def _of_questions(
+    name: str, title: str, counts: str, asks: Interpreted, place: int, number: str, *parts: Any, **own: Any
+) -> LanguageModel:
+    counts = f"{counts}, with Wilson's interval"
+    own |= {"numbers": (f"{name}/{number}/accuracy",), "parts": partial(question_parts, *parts)}
+    return _model(name, title, counts, asks, place, **own)
+
+
+def _of_logs(name: str, read: str, place: int, predict: Callable[..., Any]) -> LanguageModel:
+    reader = f"a language model that reads {read}"
+    parts = _descriptive, partial(_controlled, predict, name)
+    return _of_questions(
+        name, f"CLEVRER, {reader}", reader, CLEVRER, place, "descriptive", *parts, reads_logs=True
     )
 
 
 CONTROLLED = _of_logs("controlled", "the same log", 5, controlled.controlled)
 CONTROLLED_FACTS = _of_logs("controlled_facts", "the same log without its poses", 8, controlled.facts)
-GQA_VISION = _model(
+GQA_VISION = _of_questions(
     "gqa_vision",
     "GQA, a vision model on photographs",
+    "a vision model on GQA's photographs",
     GQA,
-    "Accuracy of a vision model on GQA's photographs, with Wilson's interval.",
-    numbers=("gqa_vision/photograph/accuracy",),
-    table=(TRANSFER, 6),
-    parts=vision_parts,
+    6,
+    "photograph",
+    _of_image,
+    _vision,
     sees=True,
 )
-GQA_EXTRACTOR = _model(
+GQA_EXTRACTOR = _of_questions(
     "gqa_extractor",
     "GQA, scene graphs that a model extracted",
+    "the substrate on scene graphs that a model extracted",
     GQA,
-    "Accuracy of the substrate on scene graphs that a model extracted, with Wilson's interval.",
-    numbers=("gqa_extractor/by_name/accuracy",),
-    table=(TRANSFER, 7),
-    parts=extractor_parts,
+    7,
+    "by_name",
+    _of_image,
+    _extractor,
     sees=True,
 )
 TWIN_DIRECT = _of_twin(
-    "twin_direct",
-    "a language model that reads the whole village",
-    1,
-    twin.direct,
-    "Accuracy of a language model that reads the whole village",
+    "twin_direct", "a language model that reads the whole village", 1, twin.direct, table=TWIN.table[0]
 )
-TWIN_REASONED = _of_twin(
-    "twin_reasoned",
-    "a language model that reasons before it answers",
-    9,
-    twin.reasoned,
-    "Accuracy of a language model that reasons before it answers",
-    TRANSFER,
-)
-TWIN_CONCORDIA = _of_twin(
-    "twin_concordia",
-    "a Concordia-style simulation",
-    2,
-    concordia,
-    "Accuracy of a Concordia-style simulation",
-)
+TWIN_REASONED = _of_twin("twin_reasoned", "a language model that reasons before it answers", 9, twin.reasoned)
+TWIN_CONCORDIA = _of_twin("twin_concordia", "a Concordia-style simulation", 2, concordia, table=TWIN.table[0])
 TWIN_WITH_SEARCH = _of_twin(
     "twin_with_search",
     "a language model that searches the village's sentences",
     10,
     partial(acting, memory=SEARCH),
-    "Accuracy of a language model that searches the village's sentences (BM25) before it answers",
-    TRANSFER,
+    "a language model that searches the village's sentences (BM25) before it answers",
 )
 TWIN_WITH_SUBSTRATE = _of_twin(
     "twin_with_substrate",
     "a language model with the substrate",
     11,
     partial(acting, memory=SUBSTRATE),
-    "Accuracy of a language model that asks states and forks of the village's event log before it answers",
-    TRANSFER,
+    "a language model that asks states and forks of the village's event log before it answers",
 )

@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import NoneType
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeVar
+from typing import Any, ClassVar, Literal, NamedTuple, TypeVar
 
 import msgspec
 
@@ -66,16 +66,14 @@ class Cases(NamedTuple):
     each: Iterator[Case]
 
 
-class ReadCases(Protocol):
-    """Reads the cases of some files.
+ReadCases = Callable[[Files, Collection[Any] | None, bool], Cases]
+"""Reads the cases of some files in order: of the scenes that are named, all where ``None``; and says whether
+those count that nothing is asked about.
+"""
 
-    ``only`` names the scenes to take, all where ``None``; ``unasked`` says that scenes that nothing is asked
-    about count too.
-    """
 
-    def __call__(self, files: Files, only: Collection[Any] | None, unasked: bool) -> Cases:
-        """The cases, in order."""
-        ...
+Logs = Sequence[EventLog]
+"""The logs of a case, in order."""
 
 
 class NamedLog(NamedTuple):
@@ -144,13 +142,6 @@ class Wording(NamedTuple):
     subset: str = ""
 
 
-class Example(NamedTuple):
-    """A kind of question of which the report works an example: its title and its subset."""
-
-    title: str
-    subset: str
-
-
 class Exhibit(NamedTuple):
     """A section of the report that a benchmark gives.
 
@@ -192,27 +183,21 @@ class ScenePages(NamedTuple):
 
 
 class Release(NamedTuple):
-    """Official files that have an address.
+    """Official files.
 
     Attributes:
         split: the split that the paper reports.
         words: the split in words.
-        unpack: lays the official files, by name, into a dataset's folder.
+        unpack: lays the official files, by name, into a dataset's folder; ``None`` where they have no
+            address, and a user names a copy.
     """
 
     split: str
     words: str
-    unpack: Callable[[Mapping[str, Path], Path], None]
+    unpack: Callable[[Mapping[str, Path], Path], None] | None = None
 
 
-class ByHand(NamedTuple):
-    """Official files without an address: a user names a copy; else as :class:`Release`."""
-
-    split: str
-    words: str
-
-
-GENERATED = ByHand("generated", "")
+GENERATED = Release("generated", "")
 """Of data that are generated alone."""
 
 
@@ -239,7 +224,7 @@ class Source(Declared):
     data: type[Data]
     inputs: Mapping[str, tuple[str, ...]]
     cases: ReadCases
-    official: Release | ByHand = GENERATED
+    official: Release = GENERATED
     worlds: Mapping[str, World] = field(default_factory=dict)
     size: Callable[[Any], str] = lambda data: ""
     note: str = ""
@@ -356,7 +341,7 @@ class Benchmark(Declared):
     @property
     def subset_in_name(self) -> bool:
         """Tell whether the name of an answer has its subset."""
-        return self.form.count("/") == _WITH_SUBSET
+        return self.form.count("/") > "BENCHMARK/SCENE/QUESTION".count("/")
 
     def answer_name(self, row: Row) -> str:
         """The name of a row's answer, as :attr:`form` has it."""
@@ -397,7 +382,7 @@ class Interpreted(Benchmark):
     """
 
     logger: Logger
-    rows: Callable[[Case, Sequence[EventLog], Any, str], Iterable[Row]]
+    rows: Callable[[Case, Logs, Any, str], Iterable[Row]]
     parameters: Section = NO_SECTION
     wordings: Callable[[Case], Iterable[Wording]] = lambda case: ()
     declared: Mapping[Literal["logs", "answers"], Callable[[Any], int]] = field(default_factory=dict)
@@ -421,23 +406,19 @@ class Explained(Interpreted):
             is no such question.
         picture: what an answer is about as a picture, given its case, its explanation and its row.
         rests: what decides a part of an explained answer.
-        examples: the kinds of questions of which the report works an example.
+        examples: the kinds of questions of which the report works an example: a title, and the subset.
         exhibits: sections of the report that it gives.
         pages: pages of its scenes in the report.
         worked: of how many wrong answers the report has the steps.
     """
 
-    explain: Callable[[Case, Sequence[EventLog], Any, str, str], Explanation | None]
+    explain: Callable[[Case, Logs, Any, str, str], Explanation | None]
     picture: Callable[[Case, Explanation, Row], Pictured]
     rests: Callable[[Explanation, ExplainedPart], Rest] = rests_on
-    examples: tuple[Example, ...] = ()
+    examples: Mapping[str, str] = field(default_factory=dict)
     exhibits: tuple[Exhibit, ...] = ()
     pages: tuple[ScenePages, ...] = ()
     worked: int = 240
-
-
-_WITH_SUBSET = 3
-"""The number of slashes in the name of an answer that names its subset."""
 
 
 def per_choice(benchmark: str, *subsets: str) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,31 +15,21 @@ from substrate.base.errors import FormatError, ParameterError
 from substrate.base.numbered import sources_in
 from substrate.cause.explanation import OWN, Explanation
 from substrate.cause.pictures import Pictured, pictured
+from substrate.domains.clevrer import format
 from substrate.domains.clevrer.deltas import events_log, film_log
 from substrate.domains.clevrer.emitter import MotionEmitter
 from substrate.domains.clevrer.evidence import rests_on
 from substrate.domains.clevrer.explain import explain as explain_question
-from substrate.domains.clevrer.format import (
-    SUBSETS,
-    SceneQuestions,
-    annotation_names,
-    decode_film,
-    decode_scene_events,
-    event_sources,
-    index_scene_events,
-    read_questions,
-)
 from substrate.domains.clevrer.interpreter import answer_scene
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.picture import scene_timeline
 from substrate.domains.clevrer.scene import Scene
 from substrate.domains.rows import Row
 from substrate.generators.clevrer.release import WORLDS
-from substrate.log.event_log import EventLog
 
 EVENTS = "events"
 """The kind of a case that is a compact event record; any other is an annotation."""
-_questions = msgspec.json.Decoder(SceneQuestions)
+_questions = msgspec.json.Decoder(format.SceneQuestions)
 
 
 class ClevrerData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -76,18 +66,16 @@ def scene_cases(
     """
     annotations, events = files.get("annotations"), files.get("events")
     if (annotations is None) == (events is None):
-        raise ParameterError(
-            "give either --annotations or --events",
-            hint="--annotations takes a folder or zip, --events a JSON-lines file",
-        )
-    names = annotation_names(annotations) if annotations else {}
-    index = index_scene_events(events) if events else None
+        hint = "--annotations takes a folder or zip, --events a JSON-lines file"
+        raise ParameterError("give either --annotations or --events", hint=hint)
+    names = format.annotation_names(annotations) if annotations else {}
+    index = format.index_scene_events(events) if events else None
     input_ = annotations or files["events"]
     scenes = bm.asked_scenes(names if index is None else index, asked, files, input_, only, unasked)
 
     def each() -> Iterator[bm.Case]:
         if events and index is not None:
-            sources = event_sources(events, index, scenes)
+            sources = format.event_sources(events, index, scenes)
         else:
             sources = sources_in(files["annotations"], (names[scene] for scene in scenes))
         for scene, (name, record) in zip(scenes, sources, strict=True):
@@ -98,7 +86,7 @@ def scene_cases(
 
 def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = False) -> bm.Cases:
     """CLEVRER's cases: annotations or event records, and the questions about each scene."""
-    asked = read_questions(files["questions"]).raw if "questions" in files else {}
+    asked = format.read_questions(files["questions"]).raw if "questions" in files else {}
     return scene_cases(files, asked, only, unasked)
 
 
@@ -106,14 +94,13 @@ def scene_logs(case: bm.Case, _: Any = None) -> list[bm.NamedLog]:
     """A scene's log, from its annotation or its event record."""
     source = (case.source, case.record)
     if case.kind == EVENTS:
-        log = events_log(decode_scene_events(source))
+        log = events_log(format.decode_scene_events(source))
     else:
-        film = decode_film(source)
+        film = format.decode_film(source)
         if film.scene_index != case.scene:
+            hint = f"The file's name says {case.scene}"
             raise FormatError(
-                f"scene_index is {film.scene_index}",
-                where=(case.source, "$.scene_index"),
-                hint=f"The file's name says {case.scene}",
+                f"scene_index is {film.scene_index}", where=(case.source, "$.scene_index"), hint=hint
             )
         log = film_log(film)
     return [bm.NamedLog(f"{case.scene:05d}", log)]
@@ -127,7 +114,7 @@ def motion(parameters: Parameters) -> MotionEmitter:
     return MotionEmitter(engine=parameters.engine, by_ancestry=True)
 
 
-def rows(case: bm.Case, logs: Sequence[EventLog], parameters: Parameters, split: str) -> Iterable[Row]:
+def rows(case: bm.Case, logs: bm.Logs, parameters: Parameters, split: str) -> Iterable[Row]:
     """The rows of a scene's questions."""
     questions = _questions.decode(case.questions).questions
     return answer_scene(logs[0], int(case.scene), questions, parameters, split)
@@ -137,7 +124,7 @@ def explain_asked(
     kind: type[Any],
     why: Callable[..., Explanation],
     case: bm.Case,
-    logs: Sequence[EventLog],
+    logs: bm.Logs,
     parameters: Any,
     _: str,
     question: str,
@@ -166,7 +153,7 @@ def wordings_of(kind: type[Any], case: bm.Case) -> Iterator[bm.Wording]:
         yield bm.Wording(str(asked.question_id), asked.question, choices)
 
 
-wordings = partial(wordings_of, SceneQuestions)
+wordings = partial(wordings_of, format.SceneQuestions)
 
 
 def unpack(downloads: Mapping[str, Path], out: Path) -> None:
@@ -226,11 +213,11 @@ CLEVRER = bm.Explained(
     ),
     parameters=PARAMETERS,
     rows=rows,
-    explain=partial(explain_asked, SceneQuestions, explain_question),
+    explain=partial(explain_asked, format.SceneQuestions, explain_question),
     picture=picture,
     rests=rests_on,
     wordings=wordings,
-    examples=tuple(bm.Example(f"CLEVRER, {subset}", subset) for subset in SUBSETS),
+    examples={f"CLEVRER, {subset}": subset for subset in format.SUBSETS},
     declared={"logs": lambda data: data.scenes},
     about={
         "answers": "A row a question: predicted, expected, and the log it was computed from.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from functools import partial
 from typing import Any
 
@@ -14,7 +14,6 @@ from orchestration.benchmarks.transfer import TRANSFER
 from substrate.domains.clevrer.humans import BENCHMARK, HumanScene, answer_humans, read_human_questions
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.rows import Row
-from substrate.log.event_log import EventLog
 
 _questions = msgspec.json.Decoder(HumanScene)
 
@@ -34,7 +33,7 @@ def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = 
     return scene_cases(files, raw, only, False)
 
 
-def rows(case: bm.Case, logs: Sequence[EventLog], parameters: Parameters, split: str) -> Iterable[Row]:
+def rows(case: bm.Case, logs: bm.Logs, parameters: Parameters, split: str) -> Iterable[Row]:
     """The rows of a scene's questions."""
     return answer_humans(logs[0], int(case.scene), _questions.decode(case.questions), parameters, split)
 
@@ -46,7 +45,7 @@ ASKED = bm.Source(
     data=HumansData,
     inputs={"annotations": ("annotations",), "events": ("events",), "questions": ("questions",)},
     cases=cases,
-    official=bm.ByHand("train", "released training part"),
+    official=bm.Release("train", "released training part"),
 )
 CLEVRER_HUMANS = bm.Interpreted(
     name=BENCHMARK,

@@ -6,7 +6,7 @@ as ``comphy_inferred`` with mass and charge read off the reference videos and mo
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from functools import partial
 from typing import Annotated, Any
 
@@ -30,7 +30,6 @@ from substrate.domains.comphy.parameters import Parameters
 from substrate.domains.comphy.scene import TargetScene
 from substrate.domains.rows import Row
 from substrate.generators.comphy.release import WORLDS
-from substrate.log.event_log import EventLog
 
 VIDEO = NamedNode(f"{NAMESPACE}video")
 _questions = msgspec.json.Decoder(TargetQuestions)
@@ -74,9 +73,7 @@ def logs(case: bm.Case, parameters: Parameters) -> list[bm.NamedLog]:
     ]
 
 
-def rows(
-    benchmark: str, case: bm.Case, logs: Sequence[EventLog], parameters: Parameters, split: str
-) -> Iterable[Row]:
+def rows(benchmark: str, case: bm.Case, logs: bm.Logs, parameters: Parameters, split: str) -> Iterable[Row]:
     """The rows of a target's questions."""
     questions = _questions.decode(case.questions).questions
     return answer_target(logs[0], int(case.scene), questions, parameters, split, benchmark)
@@ -97,7 +94,7 @@ TARGETS = bm.Source(
     data=ComphyData,
     inputs={"annotations": ("annotation.zip", "annotation"), "questions": ("questions.json",)},
     cases=cases,
-    official=bm.ByHand("validation", "validation split"),
+    official=bm.Release("validation", "validation split"),
     worlds=WORLDS,
     size=lambda data: f"{data.targets:,} targets",
     note=", once in the paper's setting and once with mass and charge inferred",
@@ -157,5 +154,5 @@ COMPHY_INFERRED = _setting(
         "answers": "A row a question with mass and charge inferred and motion simulated.",
         "scores": "Accuracy of each subset with hidden properties inferred, with Wilson's interval.",
     },
-    examples=(bm.Example("ComPhy, hidden properties inferred", "factual"),),
+    examples={"ComPhy, hidden properties inferred": "factual"},
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,28 +15,19 @@ from orchestration.fetch.archives import extract
 from substrate.cause.evidence import FACTS, rests_on
 from substrate.cause.explanation import Explanation
 from substrate.cause.pictures import Pictured, pictured
+from substrate.domains.gqa import format
 from substrate.domains.gqa.deltas import scene_log
 from substrate.domains.gqa.explain import explain as explain_question
-from substrate.domains.gqa.format import (
-    QUESTIONS_FILE,
-    SCENE_GRAPHS_FILE,
-    Question,
-    decode_scene_graph,
-    read_questions,
-    read_scene_graphs,
-    require_scenes,
-)
 from substrate.domains.gqa.interpreter import SUBSETS, answer_scene
 from substrate.domains.gqa.picture import image_boxes
 from substrate.domains.gqa.scene import Scene
 from substrate.domains.rows import Row
 from substrate.generators.gqa.release import WORLDS
-from substrate.log.event_log import EventLog
 
-_questions = msgspec.json.Decoder(dict[str, Question])
+_questions = msgspec.json.Decoder(dict[str, format.Question])
 _MEMBERS = {
-    "sceneGraphs.zip": ("val_sceneGraphs.json", SCENE_GRAPHS_FILE),
-    "questions1.2.zip": ("val_balanced_questions.json", QUESTIONS_FILE),
+    "sceneGraphs.zip": ("val_sceneGraphs.json", format.SCENE_GRAPHS_FILE),
+    "questions1.2.zip": ("val_balanced_questions.json", format.QUESTIONS_FILE),
 }
 """By official archive: the member that is used, and what it is called in a dataset."""
 
@@ -51,9 +42,9 @@ class GqaData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = False) -> bm.Cases:
     """GQA's cases: an image's scene graph, and the questions about it."""
-    graphs = read_scene_graphs(files["scene_graphs"])
-    asked = read_questions(files["questions"]) if "questions" in files else {}
-    require_scenes(
+    graphs = format.read_scene_graphs(files["scene_graphs"])
+    asked = format.read_questions(files["questions"]) if "questions" in files else {}
+    format.require_scenes(
         {image: asked[image] for image in bm.chosen(asked, only)} if only is not None else asked, graphs
     )
     images = bm.chosen(graphs if unasked else asked, only)
@@ -69,17 +60,15 @@ def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = 
 def logs(case: bm.Case, _: Any = None) -> list[bm.NamedLog]:
     """An image's log: what is annotated, and what the TBox entails."""
     image, file = str(case.scene), case.source.rpartition(":")[0]
-    return [bm.NamedLog(image, scene_log(image, decode_scene_graph(file, image, case.record)))]
+    return [bm.NamedLog(image, scene_log(image, format.decode_scene_graph(file, image, case.record)))]
 
 
-def rows(case: bm.Case, logs: Sequence[EventLog], _: Any, split: str) -> Iterable[Row]:
+def rows(case: bm.Case, logs: bm.Logs, _: Any, split: str) -> Iterable[Row]:
     """Two rows a question: objects resolved by name, and by the ids that the program carries."""
     return answer_scene(Scene(str(case.scene), logs[0]), _questions.decode(case.questions), split)
 
 
-def explain(
-    case: bm.Case, logs: Sequence[EventLog], _: Any, subset: str, question: str
-) -> Explanation | None:
+def explain(case: bm.Case, logs: bm.Logs, _: Any, subset: str, question: str) -> Explanation | None:
     """Why a question's answer is what it is; ``None`` where there is no such question."""
     asked = _questions.decode(case.questions).get(question)
     for how, name in SUBSETS.items():
@@ -91,7 +80,7 @@ def explain(
 def picture(case: bm.Case, why: Explanation, row: Row) -> Pictured:
     """An image's annotated objects, with those that an answer rests on."""
     image = str(case.scene)
-    return pictured(image_boxes(image, decode_scene_graph(case.source, image, case.record), why))
+    return pictured(image_boxes(image, format.decode_scene_graph(case.source, image, case.record), why))
 
 
 def wordings(case: bm.Case) -> Iterator[bm.Wording]:
@@ -113,7 +102,7 @@ IMAGES = bm.Source(
     about="GQA's scene graphs and questions: sampled everyday scenes with gold of their own, or the official "
     "balanced validation split.",
     data=GqaData,
-    inputs={"scene_graphs": (SCENE_GRAPHS_FILE,), "questions": (QUESTIONS_FILE,)},
+    inputs={"scene_graphs": (format.SCENE_GRAPHS_FILE,), "questions": (format.QUESTIONS_FILE,)},
     cases=cases,
     official=bm.Release("validation", "balanced validation split", unpack),
     worlds=WORLDS,
@@ -138,7 +127,7 @@ GQA = bm.Explained(
     picture=picture,
     rests=partial(rests_on, recorded=FACTS, absent=FACTS),
     wordings=wordings,
-    examples=(bm.Example("GQA, objects resolved by name", SUBSETS["name"]),),
+    examples={"GQA, objects resolved by name": SUBSETS["name"]},
     declared={"logs": lambda data: data.scenes},
     about={
         "answers": "Two rows a question: objects resolved by name, and by the ids the program carries.",

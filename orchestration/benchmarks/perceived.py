@@ -130,7 +130,7 @@ def logs(case: bm.Case, parameters: Perception) -> list[bm.NamedLog]:
     return [bm.NamedLog(f"{case.scene:05d}", perceived_log(*look(case, parameters), parameters.belief))]
 
 
-def rows(case: bm.Case, logs: Sequence[EventLog], parameters: Perception, split: str) -> Iterable[Row]:
+def rows(case: bm.Case, logs: bm.Logs, parameters: Perception, split: str) -> Iterable[Row]:
     """The rows of a video's questions."""
     questions = _questions.decode(case.questions).questions
     for row in answer_scene(logs[0], int(case.scene), questions, parameters, split):
@@ -169,7 +169,7 @@ SEEN = bm.Source(
         "questions": ("validation.json", "questions.json"),
     },
     cases=cases,
-    official=bm.ByHand("validation", "validation split"),
+    official=bm.Release("validation", "validation split"),
     worlds={
         "": bm.World(
             numbers=lambda data: range(data.first_scene, data.first_scene + data.scenes),
@@ -211,7 +211,7 @@ PERCEIVED = bm.Explained(
     picture=picture,
     rests=rests_on,
     wordings=wordings,
-    examples=(bm.Example("CLEVRER from proposals, explanatory", "explanatory"),),
+    examples={"CLEVRER from proposals, explanatory": "explanatory"},
     pages=(bm.ScenePages("videos", "video", 24, shown),),
     declared={"logs": lambda data: data.scenes},
     about={

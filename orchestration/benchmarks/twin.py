@@ -21,7 +21,6 @@ from substrate.domains.smallville.picture import arm_timeline
 from substrate.domains.smallville.twin import answer_spec, parent_log, replay_twin, twin_rows, village_tbox
 from substrate.domains.smallville.twin_explain import explain as explain_arm
 from substrate.generators.smallville.release import WORLDS
-from substrate.log.event_log import EventLog
 from substrate.rules.fixpoint import RuleEmitter
 
 _spec = msgspec.json.Decoder(Spec)
@@ -64,7 +63,7 @@ def logs(case: bm.Case, _: Any = None) -> list[bm.NamedLog]:
     return [bm.NamedLog(f"{spec.spec:05d}/{arm}", log) for arm, log in zip(spec.arms, arms, strict=True)]
 
 
-def rows(case: bm.Case, logs: Sequence[EventLog], _: Any, split: str) -> Iterable[Row]:
+def rows(case: bm.Case, logs: bm.Logs, _: Any, split: str) -> Iterable[Row]:
     """A row an arm: the specification's question on each of its logs."""
     spec, gold = _spec.decode(case.record), _gold.decode(case.questions)
     if len(logs) < len(spec.arms):
@@ -72,7 +71,7 @@ def rows(case: bm.Case, logs: Sequence[EventLog], _: Any, split: str) -> Iterabl
     return twin_rows(spec, gold, logs, split or "generated")
 
 
-def explain(case: bm.Case, logs: Sequence[EventLog], _: Any, subset: str, arm: str) -> Explanation | None:
+def explain(case: bm.Case, logs: bm.Logs, _: Any, subset: str, arm: str) -> Explanation | None:
     """Why an arm's answer is what it is; ``None`` where there is no such arm."""
     spec = _spec.decode(case.record)
     if arm not in spec.arms or len(logs) < len(spec.arms):
@@ -159,7 +158,7 @@ TWIN = bm.Explained(
     picture=picture,
     wordings=wordings,
     asked=lambda row: ARMS[int(row.question)],
-    examples=(bm.Example("Twin-EventLog, news that travels", "propagation"),),
+    examples={"Twin-EventLog, news that travels": "propagation"},
     exhibits=(bm.Exhibit("A twin experiment", "fork", experiment),),
     metrics=METRICS,
     whole=METRICS["joint"],

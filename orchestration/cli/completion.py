@@ -7,70 +7,64 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 from substrate.cli.notices import others_apart
 
 
-def _completing(found: Callable[[], Iterable[str]], about: str) -> Callable[[str], list[str]]:
+def _completing(found: Callable[[Path], Iterable[str]]) -> Callable[[str], list[str]]:
+    """What completes a word to those that are found in the project."""
+
     def complete(incomplete: str) -> list[str]:
         try:
-            return sorted({word for word in found() if word.startswith(incomplete)})
+            with others_apart():
+                from orchestration.workspace.root import find_root
+
+                return sorted({word for word in found(find_root()) if word.startswith(incomplete)})
         except Exception:
             return []
 
-    complete.__doc__ = about
     return complete
 
 
-def _parameters() -> dict[str, Any]:
-    from orchestration.base.yaml_text import read_yaml
-    from orchestration.settings import PARAMETERS_FILE
-    from orchestration.workspace.root import find_root
+def _parameters(root: Path) -> dict[str, Any]:
+    from orchestration.settings import PARAMETERS_FILE, read_parameters
 
-    return read_yaml(find_root() / PARAMETERS_FILE)
+    return read_parameters(root / PARAMETERS_FILE)
 
 
-def _dotted(given: dict[str, Any], prefix: str = "") -> Iterator[str]:
-    for key, value in given.items():
-        yield from _dotted(value, f"{prefix}{key}.") if isinstance(value, dict) else [f"{prefix}{key}="]
+def _keys(root: Path) -> Iterable[str]:
+    from orchestration.settings import flattened
+
+    return (f"{key}=" for key in flattened(_parameters(root)))
 
 
-def _stages() -> Iterator[str]:
+def _stages(root: Path) -> Iterator[str]:
     """The stages that DVC runs and those that were pinned, from their files: the asset graph loads slowly."""
-    from orchestration.workspace.root import find_root
-
-    root = find_root()
     yield from re.findall(r"substrate materialize (\S+)", (root / "dvc.yaml").read_text("utf-8"))
     for file in root.glob("pins/*.json"):
         yield from re.findall(r'^"(\S+/\S+)": \{$', file.read_text("utf-8"), re.MULTILINE)
 
 
-def _benchmarks() -> Iterable[str]:
-    with others_apart():
-        from orchestration.registry import BENCHMARKS
+def _benchmarks(_: Path) -> Iterable[str]:
+    from orchestration.registry import BENCHMARKS
 
     return BENCHMARKS
 
 
-def _numbers() -> Iterator[str]:
-    with others_apart():
-        from orchestration.registry import BENCHMARKS
+def _numbers(_: Path) -> Iterable[str]:
+    from orchestration.registry import BENCHMARKS
 
-    for benchmark in BENCHMARKS.values():
-        yield from benchmark.numbers
+    return (number for benchmark in BENCHMARKS.values() for number in benchmark.numbers)
 
 
-def _experiments() -> Iterator[str]:
-    from orchestration.workspace.root import find_root
+def _experiments(root: Path) -> Iterable[str]:
+    from orchestration.experiments.record import experiment_names
 
-    for record in (find_root() / "experiments").glob("[!.]*/experiment.json"):
-        yield record.parent.name
+    return experiment_names(root)
 
 
-experiments = _completing(_experiments, "Experiments.")
-profiles = _completing(lambda: _parameters()["profiles"], "Profiles of `params.yaml`.")
-keys = _completing(lambda: _dotted(_parameters()), "Keys of `params.yaml`, as `--set` takes them.")
-stages = _completing(_stages, "Stages.")
-benchmarks = _completing(_benchmarks, "Benchmarks.")
-numbers = _completing(_numbers, "Numbers, as `trace` takes them.")
+profiles = _completing(lambda root: _parameters(root)["profiles"])
+keys, stages, experiments = _completing(_keys), _completing(_stages), _completing(_experiments)
+benchmarks, numbers = _completing(_benchmarks), _completing(_numbers)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -44,13 +44,13 @@ def reproduced(
             took, report = time.monotonic() - start, kept.report and str(root / kept.report)
             return msgspec.structs.replace(kept, ran=False, seconds=took, report=report, computed=())
     doing("loading the pipeline")
-    with running(), _model_for(profile, only, overrides):
+    with running(), ExitStack() as served:
+        _serve_model(profile, only, overrides, served)
         return _run(profile, only, overrides, force, name, start)
 
 
-@contextmanager
-def _model_for(profile: str | None, only: str | None, overrides: Sequence[str]) -> Iterator[None]:
-    """The model that a run of one baseline asks is served where no server is named, if it is installed."""
+def _serve_model(profile: str | None, only: str | None, overrides: Sequence[str], until: ExitStack) -> None:
+    """Serve the model that a run of one baseline asks, where no server is named and it is installed."""
     from orchestration.benchmarks.baselines import LanguageModel
     from orchestration.models.client import URL
     from orchestration.project import open_workspace
@@ -61,14 +61,8 @@ def _model_for(profile: str | None, only: str | None, overrides: Sequence[str]) 
     if isinstance(BENCHMARKS.get(only or ""), LanguageModel) and not os.environ.get(URL) and available():
         settings = open_workspace(profile, overrides=tuple(overrides)).settings
         if getattr(settings.of("baselines"), only or "").model == SMOLLM2:
-            with served() as url:
-                os.environ[URL] = url
-                try:
-                    yield
-                finally:
-                    del os.environ[URL]
-            return
-    yield
+            os.environ[URL] = until.enter_context(served())
+            until.callback(os.environ.pop, URL)
 
 
 def _run(

@@ -114,14 +114,13 @@ def _profile(root: Path, names: Mapping[str, str]) -> str:
 
 def _results(root: Path, name: str, profile: str, argument: str) -> Pins:
     if name == PINNED:
-        found, hint = read_pins(root, profile), "`substrate reproduce` of the default profile pins"
-        where: tuple[object, ...] = (root / "pins" / profile,)
-    elif name == WORKSPACE:
-        workspace = open_workspace(profile)
-        found, hint, where = results_of(workspace), "`substrate reproduce` makes them", (workspace.artifacts,)
+        found, place = read_pins(root, profile), root / "pins" / profile
+        hint = "`substrate reproduce` of the default profile pins"
     else:
-        workspace = open_experiment(root, name)
-        found, hint, where = results_of(workspace), "Make it again", (workspace.artifacts,)
+        here = name == WORKSPACE
+        workspace = open_workspace(profile) if here else open_experiment(root, name)
+        found, place = results_of(workspace), workspace.artifacts
+        hint = "`substrate reproduce` makes them" if here else "Make it again"
     if not found:
-        raise ParameterError(f"{name}: no results are there", where=(argument, *where), hint=hint)
+        raise ParameterError(f"{name}: no results are there", where=(argument, place), hint=hint)
     return found

@@ -41,9 +41,11 @@ def begin(workspace: Workspace, overrides: Sequence[str]) -> None:
     place = workspace.root / EXPERIMENTS / folder.name
     changed = {key: Changed(*values) for key, values in changed_parameters(workspace.settings).items()}
     parameters = msgspec.to_builtins(workspace.settings)
-    parent = _parent(workspace)
-    ours = Experiment(folder.name, parent, [text.strip() for text in overrides], changed, parameters)
-    if (known := _known(place)) and known.changed != _as_read(ours).changed:
+    made = Experiment(
+        folder.name, _parent(workspace), [text.strip() for text in overrides], changed, parameters
+    )
+    ours = msgspec.json.decode(msgspec.json.encode(made), type=Experiment)  # as a record of it reads
+    if (known := _known(place)) and known.changed != ours.changed:
         others = ", ".join(f"{key}={one.now}" for key, one in known.changed.items())
         hint = f"Give another --name, or `substrate experiment remove {folder.name}`"
         where = "--name", folder.name
@@ -167,11 +169,7 @@ def _known(folder: Path) -> Experiment | None:
 
 def _continues(known: Experiment | None, ours: Experiment) -> bool:
     """Tell whether the experiment that is there has the same parameters and the same parent."""
-    return known is not None and msgspec.structs.replace(known, stages={}) == _as_read(ours)
-
-
-def _as_read(experiment: Experiment) -> Experiment:
-    return msgspec.json.decode(msgspec.json.encode(experiment), type=Experiment)
+    return known is not None and msgspec.structs.replace(known, stages={}) == ours
 
 
 def _parent(workspace: Workspace) -> Parent:

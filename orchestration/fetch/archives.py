@@ -42,12 +42,15 @@ def extract(archive: Path, wanted: Wanted, out: Path, *, what: str) -> list[Path
         FormatError: the archive is damaged or larger than the limits of :mod:`substrate.base.limits` allow, a
             member leads out of it or occurs twice, no member is wanted, or two would bear one name.
     """
-    with _damage(archive), opened(archive, archive.name) as members:
-        found = {name: members[member]() for name, member in _chosen(archive, members, wanted).items()}
+    try:
+        with opened(archive, archive.name) as members:
+            found = {name: members[member]() for name, member in _chosen(archive, members, wanted).items()}
+    except (*ZIP_ERRORS, tarfile.TarError) as error:
+        hint = "Fetch the archive again"
+        raise FormatError(f"not a readable archive ({error})", where=(archive,), hint=hint) from error
     if not found:
-        raise FormatError(
-            f"holds no {what}", where=(archive,), hint="Fetch the archive again, or give the official one"
-        )
+        hint = "Fetch the archive again, or give the official one"
+        raise FormatError(f"holds no {what}", where=(archive,), hint=hint)
     for name, data in sorted(found.items()):
         (out / name).write_bytes(data)
     return [out / name for name in sorted(found)]
@@ -73,11 +76,8 @@ def opened(path: Path, name: str) -> Iterator[Mapping[str, Callable[[], bytes]]]
         for member in tar:
             room -= member.size
             if room < 0 or len(files) > LIMITS.members:
-                raise FormatError(
-                    "unpacks to more than is allowed",
-                    where=(path, member.name),
-                    hint="If it is meant to, raise unpacked, ratio or members in SUBSTRATE_LIMITS",
-                )
+                hint = "If it is meant to, raise unpacked, ratio or members in SUBSTRATE_LIMITS"
+                raise FormatError("unpacks to more than is allowed", where=(path, member.name), hint=hint)
             if not member.isdir():
                 files.append(member)
         require_members([member.name for member in files], path)
@@ -87,11 +87,8 @@ def opened(path: Path, name: str) -> Iterator[Mapping[str, Callable[[], bytes]]]
 def _read(tar: tarfile.TarFile, member: tarfile.TarInfo, path: Path) -> bytes:
     source = tar.extractfile(member) if member.isfile() else None
     if source is None:
-        raise FormatError(
-            "is a link or a device, not a file",
-            where=(path, member.name),
-            hint="Fetch the archive again: no official one has such a member",
-        )
+        hint = "Fetch the archive again: no official one has such a member"
+        raise FormatError("is a link or a device, not a file", where=(path, member.name), hint=hint)
     return source.read()
 
 
@@ -100,24 +97,11 @@ def _chosen(path: Path, names: Iterable[str], wanted: Wanted) -> dict[str, str]:
     for member in names:
         name = wanted(PurePosixPath(member))
         if name in chosen:
-            raise FormatError(
-                f"{chosen[name]} and {member} would both be {name}",
-                where=(path,),
-                hint="Fetch the archive again: the official one has one of them",
-            )
+            hint = "Fetch the archive again: the official one has one of them"
+            raise FormatError(f"{chosen[name]} and {member} would both be {name}", where=(path,), hint=hint)
         if name is not None:
             chosen[name] = member
     return chosen
-
-
-@contextmanager
-def _damage(archive: Path) -> Iterator[None]:
-    try:
-        yield
-    except (*ZIP_ERRORS, tarfile.TarError) as error:
-        raise FormatError(
-            f"not a readable archive ({error})", where=(archive,), hint="Fetch the archive again"
-        ) from error
 
 
 class Holding(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

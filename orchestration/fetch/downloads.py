@@ -15,6 +15,7 @@ import os
 import tarfile
 import zipfile
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -124,8 +125,8 @@ def fetch(
         out.mkdir(parents=True, exist_ok=True)
     report = progress or (lambda name, done, total: None)
     patience = patience or Patience()
-    each = (_File(at_mirror(base, file), benchmark, out, pins, report, patience) for file in files)
-    return [file.fetch() for file in each]
+    each = ((at_mirror(base, file), f"{benchmark}/{file.name}", out / file.name) for file in files)
+    return [_File(*of_file, pins, report, patience).fetch() for of_file in each]
 
 
 def wanted(benchmark: str, sources: Sources, only: Sequence[str] = ()) -> list[SourceFile]:
@@ -135,38 +136,32 @@ def wanted(benchmark: str, sources: Sources, only: Sequence[str] = ()) -> list[S
         ParameterError: the benchmark or a name is unknown, or the benchmark has no direct address.
     """
     if benchmark not in sources:
-        raise ParameterError(
-            "no official source is known",
-            where=(benchmark,),
-            hint=f"Choose one of {', '.join(sorted(sources))}",
-        )
+        hint = f"Choose one of {', '.join(sorted(sources))}"
+        raise ParameterError("no official source is known", where=(benchmark,), hint=hint)
     source = sources[benchmark]
     if not source.files:
-        raise ParameterError(
-            "has no direct address", where=(benchmark,), hint=f"Download it by hand from {source.manual}"
-        )
+        hint = f"Download it by hand from {source.manual}"
+        raise ParameterError("has no direct address", where=(benchmark,), hint=hint)
     names = [file.name for file in source.files]
     if unknown := sorted(set(only) - set(names)):
+        hint = f"Choose among {', '.join(names)}"
         raise ParameterError(
-            f"no official file is called {', '.join(unknown)}",
-            where=(benchmark,),
-            hint=f"Choose among {', '.join(names)}",
+            f"no official file is called {', '.join(unknown)}", where=(benchmark,), hint=hint
         )
     return [file for file in source.files if (file.name in only if only else not file.extra)]
 
 
+@dataclass
 class _File:
     """A file to be fetched, with what is known of its bytes; the first ones that come are pinned."""
 
-    def __init__(
-        self, file: SourceFile, benchmark: str, out: Path, pins: Path, report: Report, patience: Patience
-    ) -> None:
-        self.file = file
-        self.key = f"{benchmark}/{file.name}"
-        self.path = out / file.name
-        self.pins = pins
-        self.pinned = False
-        self._report, self._patience = report, patience
+    file: SourceFile
+    key: str
+    path: Path
+    pins: Path
+    report: Report
+    patience: Patience
+    pinned: bool = False
 
     @property
     def pin(self) -> Pin | None:
@@ -216,8 +211,8 @@ class _File:
             transfer = Transfer(
                 self.path.with_name(f"{self.path.name}.part"),
                 lambda part, url=url: self._accept(part, without_user(url)),
-                self._report,
-                self._patience,
+                self.report,
+                self.patience,
                 most=pin.size if pin else LIMITS.bytes,
                 hosts=_hosts(),
             )
@@ -249,9 +244,14 @@ class _File:
         """Refuse a download that differs; pin it where nothing was known of it."""
         found = _Digest.of(part)
         if difference := self._difference(found):
-            raise RefusedError(
-                f"the bytes differ: {difference}", where=(self.file.name, url), hint=self._advice()
+            hint = (
+                "Fetch again or give a mirror as the base address: the source does not serve the published "
+                "file"
+                if self.file.blob
+                else "Fetch again; if the source has published a new version and you accept it, "
+                f"remove the entry {self.key} from {self.pins} first"
             )
+            raise RefusedError(f"the bytes differ: {difference}", where=(self.file.name, url), hint=hint)
         if self.file.blob or self.pin:
             return
         self._check_whole(part, url)
@@ -261,44 +261,30 @@ class _File:
         write_atomically(self.pins, f"{text}\n")
         self.pinned = True
 
-    def _advice(self) -> str:
-        if self.file.blob:
-            return (
-                "Fetch again or give a mirror as the base address: the source does not serve the published "
-                "file"
-            )
-        return (
-            "Fetch again; if the source has published a new version and you accept it, "
-            f"remove the entry {self.key} from {self.pins} first"
-        )
-
     def _check_whole(self, part: Path, url: str) -> None:
         """A pin outlives its download, so what is pinned has to be readable to its last byte."""
         where = (self.file.name, url)
         try:
-            fault = _fault(part, self.file.name)
-            short = "" if fault else differing(part, self.file.name, self.file.holds)
+            _require_readable(part, self.file.name)
+            short = differing(part, self.file.name, self.file.holds)
         except (FormatError, tarfile.TarError, *ZIP_ERRORS, *NOT_JSON) as error:
-            fault, short = str(error), ""
-        if fault:
             hint = "Open the address in a browser: the source may send a page in place of the file"
-            raise RefusedError(f"not a whole archive ({fault})", where=where, hint=hint)
+            raise RefusedError(f"not a whole archive ({error})", where=where, hint=hint) from error
         if short:
             hint = "It is not recorded: give a mirror that has the official file as the base address"
             raise RefusedError(f"holds {short}", where=where, hint=hint)
 
 
-def _fault(path: Path, name: str) -> str:
-    """The first damage in a zip or gzip file, read to its last byte; empty where there is none."""
-    damaged = None
+def _require_readable(path: Path, name: str) -> None:
+    """Read a zip or gzip file to its last byte; raises one of :data:`ZIP_ERRORS` where it is damaged."""
     if name.endswith(".zip"):
         with zipfile.ZipFile(path) as archive:
-            damaged = archive.testzip()
+            if damaged := archive.testzip():
+                raise zipfile.BadZipFile(f"{damaged} is damaged")
     elif name.endswith(".gz"):
         with gzip.open(path) as stream:
             while stream.read(1 << 20):
                 pass
-    return f"{damaged} is damaged" if damaged else ""
 
 
 def _put_aside(path: Path) -> Path:

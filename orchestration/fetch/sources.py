@@ -104,9 +104,8 @@ def read_pins(path: Path) -> dict[str, Pin]:
     except FileNotFoundError:
         return {}
     except NOT_JSON as error:
-        raise FormatError(
-            str(error), where=(path,), hint="Restore the pins file from the repository's history"
-        ) from error
+        hint = "Restore the pins file from the repository's history"
+        raise FormatError(str(error), where=(path,), hint=hint) from error
 
 
 def at_mirror(base: str | None, file: SourceFile) -> SourceFile:

@@ -14,21 +14,14 @@ import re
 import shutil
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import msgspec
 
-from orchestration.base.http import (
-    GivenUpError,
-    Patience,
-    TryAgainError,
-    open_client,
-    passing,
-    persist,
-    require_ready,
-)
+from orchestration.base import http
 from orchestration.base.secrets_out import hide, without_user
 from substrate.base.errors import SubstrateError
 from substrate.base.files import naming
@@ -65,6 +58,7 @@ class Remains(msgspec.Struct, frozen=True, kw_only=True):
     validator: str | None
 
 
+@dataclass
 class Transfer:
     """A download of one file: ``transfer(url, path)``.
 
@@ -84,37 +78,30 @@ class Transfer:
         OutputError: the disk is full, or the part cannot be written.
     """
 
-    def __init__(
-        self,
-        part: Path,
-        accept: Callable[[Path], None],
-        report: Report,
-        patience: Patience,
-        *,
-        most: int = LIMITS.bytes,
-        hosts: Collection[str] = (),
-    ) -> None:
-        self.part = part
-        self.name = part.name.removesuffix(".part")
-        self._accept = accept
-        self._report = report
-        self._patience = patience
-        self._most, self._hosts = most, hosts
-        self._note = part.with_name(f"{part.name}.json")
+    part: Path
+    accept: Callable[[Path], None]
+    report: Report
+    patience: http.Patience
+    most: int = field(default=LIMITS.bytes, kw_only=True)
+    hosts: Collection[str] = field(default=(), kw_only=True)
+
+    def __post_init__(self) -> None:
+        self.name = self.part.name.removesuffix(".part")
+        self._note = self.part.with_name(f"{self.part.name}.json")
 
     def __call__(self, url: str, path: Path) -> None:
         """Fetch ``url`` and rename the checked part to ``path``."""
-        client = open_client(
-            self._patience,
+        client = http.open_client(
+            self.patience,
             follow_redirects=True,
             headers={"Accept-Encoding": "identity"},
-            event_hooks={"request": [_stay_with(url, self._hosts)]},
+            event_hooks={"request": [_stay_with(url, self.hosts)]},
         )
         with client, naming(self.part, _WAY_OUT), _locked(self.part) as file:
             try:
                 self._complete(client, url, file)
                 os.fsync(file.fileno())
-                self._accept(self.part)
+                self.accept(self.part)
                 os.replace(self.part, path)
             except RefusedError:
                 self.part.unlink(missing_ok=True)
@@ -127,7 +114,7 @@ class Transfer:
         if self.part.exists() and self.part.stat().st_size == 0:
             self.part.unlink()
         if not self.part.exists():
-            self._forget()
+            self._note.unlink(missing_ok=True)
 
     def _complete(self, client: httpx.Client, url: str, file: IO[bytes]) -> None:
         """Try until the part is whole."""
@@ -138,8 +125,8 @@ class Transfer:
 
         where = (self.name, without_user(url))
         try:
-            persist(lambda _: self._try(client, url, file), self._patience, brought=size)
-        except GivenUpError as error:
+            http.persist(lambda _: self._try(client, url, file), self.patience, brought=size)
+        except http.GivenUpError as error:
             hint = "Check the connection and fetch again later"
             if kept := size():
                 hint = f"Fetch again later: {kept} bytes are kept and the download resumes"
@@ -157,28 +144,28 @@ class Transfer:
         headers = (
             {"Range": f"bytes={start}-", "If-Range": remains.validator or ""} if remains and start else {}
         )
-        with passing(self._patience), client.stream("GET", url, headers=headers) as response:
+        with http.passing(self.patience), client.stream("GET", url, headers=headers) as response:
             self._check_status(url, response, file)
-            found = _describe(url, response)
+            found, first = _describe(url, response)
             if response.status_code == 206:
-                if not (remains and _continues(remains, found) and _first_byte(response) == start):
+                if not (remains and _continues(remains, found) and first == start):
                     self._start_over(file)
-                    raise TryAgainError("the file changed at its source during the download")
+                    raise http.TryAgainError("the file changed at its source during the download")
             else:
                 start = self._start_over(file)
                 self._note.write_bytes(msgspec.json.encode(found))
             size = self._receive(response, file, start, found.total)
         if found.total is not None and size != found.total:
-            raise TryAgainError(f"the source sent {size} of {found.total} bytes")
+            raise http.TryAgainError(f"the source sent {size} of {found.total} bytes")
 
     def _check_status(self, url: str, response: httpx.Response, file: IO[bytes]) -> None:
         status = response.status_code
         if status in (200, 206):
             return
-        require_ready(response)
+        http.require_ready(response)
         if status == 416:
             self._start_over(file)
-            raise TryAgainError("the source refuses to continue the part (HTTP 416)")
+            raise http.TryAgainError("the source refuses to continue the part (HTTP 416)")
         what = (
             "no such file at this address" if status in (404, 410) else "the source does not give this file"
         )
@@ -191,7 +178,7 @@ class Transfer:
         if missing > free:
             raise OSError(errno.ENOSPC, f"{missing} bytes are still to come and {free} are free")
         file.seek(start)
-        self._report(self.name, start, total)
+        self.report(self.name, start, total)
         # Raw: some servers label a .tar.gz as a content encoding, and the archive itself is wanted.
         # As it comes: with a chunk size, what is gathered for a chunk would be lost with the connection.
         for chunk in response.iter_raw():
@@ -200,13 +187,13 @@ class Transfer:
                 view = view[file.write(view) :]
             start += len(chunk)
             self._bound(start)
-            self._report(self.name, start, total)
+            self.report(self.name, start, total)
         return start
 
     def _bound(self, size: int) -> None:
-        if size > self._most:
+        if size > self.most:
             hint = "The source sends another file than it should; give a mirror as the base address"
-            raise RefusedError(f"has more than {self._most} bytes", where=(self.name,), hint=hint)
+            raise RefusedError(f"has more than {self.most} bytes", where=(self.name,), hint=hint)
 
     def _remains(self, url: str) -> Remains | None:
         """The note beside the part, where it allows to continue from this address."""
@@ -217,13 +204,10 @@ class Transfer:
         return note if note.url == without_user(url) and note.validator else None
 
     def _start_over(self, file: IO[bytes]) -> int:
-        self._forget()
+        self._note.unlink(missing_ok=True)
         if file.seek(0, os.SEEK_END):
             file.truncate(0)
         return 0
-
-    def _forget(self) -> None:
-        self._note.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -237,11 +221,8 @@ def _locked(part: Path) -> Iterator[IO[bytes]]:
         except (BlockingIOError, FileNotFoundError):
             held = False
         if not held:
-            raise DownloadError(
-                "another fetch is writing this file",
-                where=(part,),
-                hint="Wait for it to end, then fetch again",
-            )
+            hint = "Wait for it to end, then fetch again"
+            raise DownloadError("another fetch is writing this file", where=(part,), hint=hint)
         yield file
 
 
@@ -279,22 +260,18 @@ def _bare(host: str) -> str:
     return host.lower().removeprefix("www.")
 
 
-def _describe(url: str, response: httpx.Response) -> Remains:
-    """The response's description of the whole file; a weak ETag cannot vouch for bytes."""
+def _describe(url: str, response: httpx.Response) -> tuple[Remains, int | None]:
+    """The response's description of the whole file, and of a part the first byte that it sends; a weak ETag
+    cannot vouch for bytes.
+    """
     tag = response.headers.get("ETag", "")
     validator = tag if tag and not tag.startswith("W/") else response.headers.get("Last-Modified")
     span = _CONTENT_RANGE.match(response.headers.get("Content-Range", ""))
     length = span[2] if span else response.headers.get("Content-Length", "")
-    return Remains(
-        url=without_user(url), total=int(length) if length.isdecimal() else None, validator=validator
-    )
+    total = int(length) if length.isdecimal() else None
+    return Remains(url=without_user(url), total=total, validator=validator), int(span[1]) if span else None
 
 
 def _continues(remains: Remains, found: Remains) -> bool:
     """Tell whether a partial answer is of the version begun; it may omit the validator, not change it."""
     return found.validator in (None, remains.validator) and remains.total in (None, found.total)
-
-
-def _first_byte(response: httpx.Response) -> int | None:
-    span = _CONTENT_RANGE.match(response.headers.get("Content-Range", ""))
-    return int(span[1]) if span else None

@@ -7,17 +7,8 @@ from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from pathlib import Path
 
 from orchestration.base.http import Clock, Patience
+from orchestration.models import transcript
 from orchestration.models.client import Client, Endpoint, Recorder
-from orchestration.models.transcript import (
-    Records,
-    Replay,
-    address,
-    again,
-    journal,
-    partial_of,
-    read_transcript,
-    settle,
-)
 from substrate.baselines.model import Model
 from substrate.baselines.parameters import Baseline, Parameters
 from substrate.domains.rows import Row
@@ -65,23 +56,16 @@ def ask_parts(
     return sorted(rows, key=lambda row: (row.scene, row.question))
 
 
-def replay(
-    parts: Sequence[Part], baseline: Baseline, records: Records, watch: Watch = _unwatched
-) -> list[Row]:
-    """The rows of a baseline's parts from its transcript alone; no server is looked at.
+def view(parts: Sequence[Part], baseline: Baseline, records: transcript.Records) -> transcript.Records:
+    """The records of a transcript that some parts use, second askings included.
 
     Raises:
         TranscriptError: something was never asked.
     """
-    return ask_parts(parts, Replay(records, baseline), watch=watch)
-
-
-def view(parts: Sequence[Part], baseline: Baseline, records: Records) -> Records:
-    """The records of a transcript that some parts use, second askings included; errors as :func:`replay`."""
-    model = Replay(records, baseline)
+    model = transcript.Replay(records, baseline)
     ask_parts(parts, model)
     used = set(model.asked)
-    used |= {address(again(records[name].request)) for name in used}
+    used |= {transcript.address(transcript.again(records[name].request)) for name in used}
     return {name: record for name, record in records.items() if name in used}
 
 
@@ -111,8 +95,8 @@ def record(
     patience = Patience(read=settings.timeout, attempts=settings.attempts)
     client = Client(server, baseline, patience, settings.requests_per_minute, clock)
     try:
-        with journal(partial_of(kept)) as written:
-            recorder = Recorder(client, read_transcript(kept), written, baseline)
+        with transcript.journal(transcript.partial_of(kept)) as written:
+            recorder = Recorder(client, transcript.read_transcript(kept), written, baseline)
             at_once = min(settings.concurrency, client.slots() or settings.concurrency)
 
             def replies(done: int, total: int) -> None:
@@ -120,7 +104,7 @@ def record(
 
             ask_parts(parts, recorder, concurrency=at_once, watch=replies)
             recorder.finish()
-        settle(kept)
+        transcript.settle(kept)
         return recorder.asked
     finally:
         client.close()

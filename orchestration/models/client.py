@@ -23,17 +23,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from orchestration.base.http import (
-    Clock,
-    GivenUpError,
-    Patience,
-    TryAgainError,
-    limits,
-    open_client,
-    passing,
-    persist,
-    require_ready,
-)
+from orchestration.base import http
 from orchestration.base.secrets_out import hide
 from orchestration.models.transcript import (
     Answerer,
@@ -83,10 +73,8 @@ class Endpoint:
         if not (key.isascii() and key.isprintable()):
             raise ModelError(f"{KEY} holds what no header can carry", hint="Set it again, without line ends")
         if parsed is None or parsed.scheme not in ("http", "https") or not parsed.host:
-            raise ModelError(
-                f"{URL} is not an address",
-                hint="Give the base of an OpenAI-compatible API, such as http://localhost:8000/v1",
-            )
+            hint = "Give the base of an OpenAI-compatible API, such as http://localhost:8000/v1"
+            raise ModelError(f"{URL} is not an address", hint=hint)
         self.completions = parsed
         self.models = httpx.URL(f"{url.rstrip('/')}/models")
         self.props = httpx.URL(f"{url.rstrip('/').removesuffix('/v1')}/props")
@@ -113,15 +101,14 @@ class _RefusedError(Exception):
 class Pace:
     """At most so many requests begin within any minute."""
 
-    def __init__(self, per_minute: int | None, clock: Clock) -> None:
+    def __init__(self, per_minute: int | None, clock: http.Clock) -> None:
         self._begun: deque[float] = deque(maxlen=per_minute)
         self._clock = clock
         self._lock = threading.Lock()
-        self._limited = per_minute is not None
 
     def wait(self) -> None:
         """Wait until one more may begin, behind all who wait already."""
-        if not self._limited:
+        if self._begun.maxlen is None:
             return
         with self._lock:
             while (
@@ -195,22 +182,24 @@ class Client:
         self,
         server: Endpoint,
         baseline: Baseline,
-        patience: Patience,
+        patience: http.Patience,
         per_minute: int | None = None,
-        clock: Clock | None = None,
+        clock: http.Clock | None = None,
     ) -> None:
         import httpx
 
         self._server = server
         self._baseline = baseline
         self._patience = patience
-        self._clock = clock or Clock()
+        self._clock = clock or http.Clock()
         self._pace = Pace(per_minute, self._clock)
         self._format = 0
         self._served: list[_Model] | None = None
         self._lock = threading.Lock()
         self._slowest = 0.0
-        self._http = open_client(patience, headers=server.headers, limits=httpx.Limits(max_connections=None))
+        self._http = http.open_client(
+            patience, headers=server.headers, limits=httpx.Limits(max_connections=None)
+        )
 
     def close(self) -> None:
         """Let go of the connections."""
@@ -228,19 +217,19 @@ class Client:
 
         def once(failures: int) -> Reply:
             reply = self._in_some_format(request)
-            last = failures + 1 >= self._patience.attempts
             # One that ran out of tokens would do so again.
-            if last or reply.finish_reason == "length" or _fits(request, reply):
-                return reply
-            raise TryAgainError("the reply is off the schema", at_once=True)
+            if failures + 1 < self._patience.attempts and reply.finish_reason != "length":
+                try:
+                    request.read(reply.content)
+                except ReplyError:
+                    raise http.TryAgainError("the reply is off the schema", at_once=True) from None
+            return reply
 
         try:
-            return persist(once, self._patience, self._clock)
-        except GivenUpError as error:
-            raise ModelError(
-                f"the model's server {error}",
-                hint=f"Check {URL}, or run again later: what was answered is kept",
-            ) from None
+            return http.persist(once, self._patience, self._clock)
+        except http.GivenUpError as error:
+            hint = f"Check {URL}, or run again later: what was answered is kept"
+            raise ModelError(f"the model's server {error}", hint=hint) from None
 
     def _in_some_format(self, request: Request) -> Reply:
         """Try once, in the best format that the server takes."""
@@ -253,13 +242,11 @@ class Client:
                 continue
             self._format = max(self._format, number)
             return reply
-        raise ModelError(
-            refusal,
-            hint=(
-                f"Look at the log of the server at {URL}: the request may be longer than the model's "
-                "context, or hold a picture that it cannot see"
-            ),
+        hint = (
+            f"Look at the log of the server at {URL}: the request may be longer than the model's "
+            "context, or hold a picture that it cannot see"
         )
+        raise ModelError(refusal, hint=hint)
 
     def _try(self, request: Request, format: str) -> Reply:
         import httpx
@@ -280,9 +267,9 @@ class Client:
         patience = replace(self._patience, read=max(self._patience.read, 10 * self._slowest))
         begun = self._clock.now()
         # The words of a lost connection may hold the address.
-        with passing(patience, lambda error: type(error).__name__):
+        with http.passing(patience, lambda error: type(error).__name__):
             try:
-                response = self._http.post(self._server.completions, json=body, timeout=limits(patience))
+                response = self._http.post(self._server.completions, json=body, timeout=http.limits(patience))
             except httpx.TimeoutException:
                 # The server is slow: the next try waits for longer.
                 self._slowest = max(self._slowest, patience.read / 5)
@@ -296,7 +283,7 @@ class Client:
             said = _completion.decode(response.content)
             choice = said.choices[0]
         except (*NOT_JSON, IndexError):
-            raise TryAgainError("the server's answer is not a chat completion") from None
+            raise http.TryAgainError("the server's answer is not a chat completion") from None
         usage = said.usage or _Usage()
         return Reply(
             self._server.hide(choice.message.content),
@@ -360,7 +347,7 @@ class Client:
         status = response.status_code
         if status == 200:
             return
-        require_ready(response, self._clock)
+        http.require_ready(response, self._clock)
         said = self._server.hide(response.text)[:300]
         what = f"the model's server refuses the request (HTTP {status}): {said}"
         if status in _REFUSED_FORMAT:
@@ -368,12 +355,9 @@ class Client:
         raise ModelError(what, hint=_HINTS.get(status, f"Check {URL}"))
 
 
-_HINTS = {
-    401: f"Set {KEY} to a key that the server takes",
-    403: f"Set {KEY} to a key that the server takes",
-    404: (
-        f"Set {URL} to the base of the API, with its /v1, and name a model in params.yaml that the server has"
-    ),
+_HINTS = dict.fromkeys((401, 403), f"Set {KEY} to a key that the server takes") | {
+    404: f"Set {URL} to the base of the API, with its /v1, and name a model in params.yaml that the "
+    "server has"
 }
 
 RESPONSE_FORMATS: Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
@@ -389,14 +373,6 @@ RESPONSE_FORMATS: Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
 }
 """The ways of telling a server the schema, best first."""
 FORMATS = tuple(RESPONSE_FORMATS)
-
-
-def _fits(request: Request, reply: Reply) -> bool:
-    try:
-        request.read(reply.content)
-    except ReplyError:
-        return False
-    return True
 
 
 def _messages(request: Request, *, in_words: bool) -> list[dict[str, Any]]:

@@ -10,11 +10,8 @@ so an answer is never taken for another question's; a line that was edited no lo
 
 from __future__ import annotations
 
-import errno
-import fcntl
 import gzip
 import hashlib
-import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,11 +20,12 @@ from typing import Any
 
 import msgspec
 
-from substrate.base.errors import FormatError, SubstrateError
-from substrate.base.files import make_folders, naming, replacing, sync
+from substrate.base.errors import FormatError, LogError, LogHeldError, SubstrateError
+from substrate.base.files import make_folders, naming, replacing
 from substrate.base.inputs import NOT_JSON, read_bytes, require_distinct_keys
 from substrate.baselines.model import Image, ReplyError, Request
 from substrate.baselines.parameters import Baseline
+from substrate.log.journal import Journal as AppendedFile
 
 
 class TranscriptError(SubstrateError):
@@ -285,21 +283,14 @@ def _records(lines: bytes, path: Path) -> Records:
 
 
 def _record(line: bytes, where: str) -> Exchange:
+    hint = "Restore the file from the repository's history"
     try:
         record = _decoder.decode(line)
         require_distinct_keys(line, where)
     except NOT_JSON as error:
-        raise FormatError(
-            f"not a record of a transcript ({error})",
-            where=(where,),
-            hint="Restore the file from the repository's history",
-        ) from error
+        raise FormatError(f"not a record of a transcript ({error})", where=(where,), hint=hint) from error
     if record != make_record(record.request, record.reply, record.seconds):
-        raise FormatError(
-            "request and reply are not what was recorded",
-            where=(where,),
-            hint="Restore the file from the repository's history",
-        )
+        raise FormatError("request and reply are not what was recorded", where=(where,), hint=hint)
     return record
 
 
@@ -317,39 +308,24 @@ def content(reply: Reply) -> str:
 class Journal:
     """The records of an unfinished run, each on disk before it is used; a killed run loses none of them."""
 
-    def __init__(self, file: int, records: Records) -> None:
+    def __init__(self, file: AppendedFile, records: Records) -> None:
         self._file = file
-        self._ended = False
         self.records = records
 
     def append(self, record: Exchange) -> None:
-        """Add one record, in one write, and wait for the disk; for one writer at a time.
+        """Add one record, and wait for the disk; for one writer at a time.
 
         Raises:
             TranscriptError: the disk does not take it; the file ends with the record before. Where it cannot
                 be cut back to that, nothing is added any more.
         """
-        if self._ended:
-            raise TranscriptError("an answer that was half written could not be undone", hint="Run again")
-        line, size = _line(record), os.fstat(self._file).st_size
         try:
-            if os.write(self._file, line) < len(line):
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            os.fsync(self._file)
-        except OSError as error:
-            self._undo(size)
-            raise TranscriptError(
-                f"the answer cannot be written ({error.strerror})",
-                hint="Free some space and run again: what was written is kept",
-            ) from error
+            self._file.check()
+            self._file.append(_line(record).decode())
+        except LogError as error:
+            hint = "Free some space and run again: what was written is kept"
+            raise TranscriptError(f"the answer is not kept: {error.what}", hint=hint) from error
         self.records[record.address] = record
-
-    def _undo(self, size: int) -> None:
-        try:
-            os.ftruncate(self._file, size)
-            os.fsync(self._file)
-        except OSError:
-            self._ended = True
 
 
 @contextmanager
@@ -362,25 +338,24 @@ def journal(path: Path) -> Iterator[Journal]:
         FormatError: a whole line is damaged.
     """
     make_folders(path.parent)
-    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
     try:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise TranscriptError(
-                "another run is asking for this baseline", where=(path.name,), hint="Wait for it to end"
-            ) from None
         with naming(path):
-            kept = path.read_bytes()
-            whole = kept[: kept.rfind(b"\n") + 1]
-            last = whole.rfind(b"\n", 0, -1) + 1
-            if b"\0" in whole[last:]:
-                whole = whole[:last]
-            os.ftruncate(file, len(whole))
-            sync(path.parent)
+            file = AppendedFile(path)
+    except LogHeldError:
+        raise TranscriptError(
+            "another run is asking for this baseline", where=(path.name,), hint="Wait for it to end"
+        ) from None
+    try:
+        kept = path.read_bytes()
+        whole = kept[: kept.rfind(b"\n") + 1]
+        last = whole.rfind(b"\n", 0, -1) + 1
+        if b"\0" in whole[last:]:
+            whole = whole[:last]
+        with naming(path):
+            file.drop(len(whole))
         yield Journal(file, _records(whole, path))
     finally:
-        os.close(file)
+        file.close()
 
 
 class Replay:
@@ -401,9 +376,7 @@ class Replay:
         """
         name = address(canonical(request, self._baseline))
         if name not in self._records:
-            raise TranscriptError(
-                f"the transcript has no answer to request {name}",
-                hint="Set SUBSTRATE_MODEL_URL to ask for what is missing, or a smaller n to do without it",
-            )
+            hint = "Set SUBSTRATE_MODEL_URL to ask for what is missing, or a smaller n to do without it"
+            raise TranscriptError(f"the transcript has no answer to request {name}", hint=hint)
         self.asked.append(name)
         return content(self._records[name].reply)

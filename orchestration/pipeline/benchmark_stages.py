@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from orchestration.benchmarks.benchmark import Benchmark, Data, Interpreted, Logger, Release, Source
+from orchestration.benchmarks.benchmark import Benchmark, Data, Interpreted, Logger, Source
 from orchestration.fetch.downloads import fetch
 from orchestration.pipeline.cases import answer_cases, build_logs, make_scenes
 from orchestration.pipeline.progress import advance
@@ -30,7 +30,7 @@ from substrate.base.files import sha256, write_json
 
 def source_stage(source: Source) -> Stage:
     """The stage of a source's data."""
-    official = (source.official.unpack,) if isinstance(source.official, Release) else ()
+    official = (source.official.unpack,) if source.official.unpack else ()
     made_by = tuple(
         function
         for world in source.world
@@ -116,7 +116,7 @@ def make_dataset(source: Source, workspace: Workspace, out: Path) -> dict[str, A
     """A profile's data of a source in the official layout; an empty folder where it has none."""
     data: Data = workspace.settings.data(source.name)
     out.mkdir()
-    if data.source == "official" and isinstance(source.official, Release):
+    if data.source == "official" and source.official.unpack:
         downloads = workspace.root / "downloads" / source.name
         pins = workspace.root / "pins" / "downloads.json"
 

@@ -11,10 +11,11 @@ from typing import Any
 
 from orchestration.benchmarks.baselines import LanguageModel, pictures_in, pictures_of
 from orchestration.benchmarks.tally import write_rows
-from orchestration.models.asking import record, replay, view
+from orchestration.models.asking import ask_parts, record, view
 from orchestration.models.client import URL, endpoint
 from orchestration.models.transcript import (
     TOLD,
+    Replay,
     TranscriptError,
     file_of,
     read_took,
@@ -101,5 +102,6 @@ def make_rows(model: LanguageModel, workspace: Workspace, out: Path) -> dict[str
         out.touch()
         return {"not measured": "no transcript"}
     parts, baseline = parts_of(model, workspace, pictures_of(records))
-    tally = write_rows(replay(parts, baseline, records, partial(advance, f"{model.name}/answers")), out)
+    watch = partial(advance, f"{model.name}/answers")
+    tally = write_rows(ask_parts(parts, Replay(records, baseline), watch=watch), out)
     return {"rows": tally.questions, "unreadable replies": tally.errors}

@@ -15,18 +15,19 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from markupsafe import escape
 
-from orchestration.benchmarks.baselines import LanguageModel
+from orchestration.benchmarks.baselines import LanguageModel, pictures_of
 from orchestration.benchmarks.benchmark import Benchmark, Explained, Wording
-from orchestration.lineage.explain import Each, by_scene
-from orchestration.models.transcript import read_told
+from orchestration.lineage.explain import Each, by_scene, explain_case
+from orchestration.models.transcript import Exchange, Replay, read_told, read_transcript
 from orchestration.registry import BENCHMARKS, EXPLAINED, INTERPRETED
 from orchestration.rendering.page import RIGHT, answers_page, templates
-from orchestration.rendering.replies import conversations
-from orchestration.rendering.worked import work_case
+from orchestration.rendering.worked import pictured
 from orchestration.scoring.counting import rows_of
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import files_of
+from orchestration.workspace.requests import TRANSCRIPT, parts_of
 from orchestration.workspace.tables import batched
 from substrate.domains.rows import Row
 
@@ -176,7 +177,7 @@ def _explanations(
     """The explanations of some rows as markup by the rows' keys, so many bytes at a time."""
     if isinstance(benchmark, LanguageModel):
         wanted = {_key(benchmark, row) for row in rows}
-        said = conversations(workspace, benchmark)
+        said = _conversations(workspace, benchmark)
         yield {key: text for row, text in said if (key := _key(benchmark, row)) in wanted}
     if not isinstance(benchmark, Explained):
         return
@@ -199,8 +200,29 @@ def reasons(
     :func:`orchestration.lineage.explain.explain_case`.
     """
     macros: Any = templates().globals["macros"]
-    for example in work_case(benchmark, asked, *case):
-        yield _key(benchmark, example.row), str(macros.reasons(example))
+    for one in explain_case(benchmark, asked, *case):
+        yield _key(benchmark, one.row), str(macros.reasons(pictured(benchmark, one)))
+
+
+def _conversations(workspace: Workspace, model: LanguageModel) -> Iterator[tuple[Row, str]]:
+    """Each row of a model, with the prompts and the replies behind it as markup."""
+    records = read_transcript(workspace.data / model.name / TRANSCRIPT)
+    if not records:
+        return
+    parts, baseline = parts_of(model, workspace, pictures_of(records))
+    for part in parts:
+        replay = Replay(records, baseline)
+        rows = part(replay)
+        said = [_turns(records[name]) for name in replay.asked]
+        # As many requests as rows, in their order; else all of a part are behind each of its rows.
+        behind = said if len(said) == len(rows) else ["".join(said)] * len(rows)
+        yield from zip(rows, behind, strict=True)
+
+
+def _turns(one: Exchange) -> str:
+    told = [(message["role"], message["text"]) for message in one.request["messages"]]
+    said = [*told, (one.reply.by.model or "reply", one.reply.error or one.reply.content)]
+    return "".join(f"<p><b>{escape(who)}</b></p><pre>{escape(text)}</pre>" for who, text in said)
 
 
 def _wordings(workspace: Workspace, name: str) -> Wordings:

@@ -10,6 +10,7 @@ from tabulate import tabulate
 from orchestration.experiments.comparison import Compared
 from orchestration.experiments.record import Experiment
 from orchestration.ledger.moved import ComparedNumber
+from orchestration.rendering.drift import both_said, difference_cells
 from orchestration.rendering.page import templates
 from orchestration.scoring.formatting import bounds, paired, share
 from orchestration.scoring.scores import Count
@@ -32,8 +33,7 @@ def compared_text(compared: Compared) -> str:
         lines += ["", WON, *(f"{name}: no p: {why}" for why, name in _unpaired(changed))]
     lines += ["", numbers_line(compared), rows_line(compared)]
     for row in compared.rows[:_SHOWN]:
-        before, after = ("no row" if of is None else f'"{of}"' for of in (row.before, row.after))
-        lines.append(f"{row.answer} ({row.subset}): {before} -> {after}, {row.change}")
+        lines.append(f"{row.answer} ({row.subset}): {both_said(row)}, {row.change}")
     if len(compared.rows) > _SHOWN:
         lines.append(f"and {len(compared.rows) - _SHOWN} more; --json and --html have all")
     return "\n".join(lines) + "\n"
@@ -58,15 +58,11 @@ def cells(number: ComparedNumber) -> list[str]:
     >>> cells(ComparedNumber("meadow/joint", *counts, False, None))
     ['meadow/joint', '153 of 300, 51.00 % [45.37, 56.61]', 'none', '', '', '', '']
     """
-    before, after, won, lost, apart = number.before, number.after, number.won, number.lost, ""
-    if number.difference is not None:
-        apart = f"{100 * (after.correct / after.n - before.correct / before.n):+.2f} pp"
-        if won is not None and lost is not None:
-            both = after.correct - won
-            apart = paired(both, won, lost, after.n - both - won - lost)
-    ways = ["" if of is None else str(of) for of in (won, lost)]
-    p = "" if number.mcnemar is None else f"{number.mcnemar:.2g}"
-    return [number.name, _counted(before), _counted(after), apart, *ways, p]
+    apart, *ways = difference_cells(number)
+    if apart and number.won is not None and number.lost is not None:
+        both = number.after.correct - number.won
+        apart = paired(both, number.won, number.lost, number.after.n - both - number.won - number.lost)
+    return [number.name, _counted(number.before), _counted(number.after), apart, *ways]
 
 
 def _counted(count: Count) -> str:

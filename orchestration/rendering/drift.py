@@ -48,14 +48,27 @@ def _number_cells(one: ComparedNumber) -> list[str]:
     before, after = one.before, one.after
     n = f"{after.n:,}" if before.n == after.n else f"{before.n:,} -> {after.n:,}"
     shares = [share(of.correct, of.n) if of.n else "none" for of in (before, after)]
-    apart = "" if one.difference is None else f"{100 * one.difference:+.2f} pp"
+    return [one.name, n, *shares, *difference_cells(one)]
+
+
+def difference_cells(one: ComparedNumber) -> list[str]:
+    """The difference of a number, the questions won and lost, and McNemar's p; empty where there is none."""
+    before, after, apart = one.before, one.after, ""
+    if one.difference is not None:
+        # From the counts: a share that was rounded is not rounded again.
+        apart = f"{100 * (after.correct / after.n - before.correct / before.n):+.2f} pp"
     ways = ["" if of is None else f"{of:,}" for of in (one.won, one.lost)]
-    return [one.name, n, *shares, apart, *ways, "" if one.mcnemar is None else f"{one.mcnemar:.2g}"]
+    return [apart, *ways, "" if one.mcnemar is None else f"{one.mcnemar:.2g}"]
+
+
+def both_said(row: ComparedRow) -> str:
+    """An answer before and after."""
+    return " -> ".join("no row" if of is None else f'"{of}"' for of in (row.before, row.after))
 
 
 def _answer_line(row: ComparedRow, *, markdown: bool) -> str:
     """An answer before and after, the gold, and the command that says why."""
-    said = " -> ".join("no row" if of is None else f'"{of}"' for of in (row.before, row.after))
+    said = both_said(row)
     gold = "" if row.expected is None else f'; gold "{row.expected}"'
     if row.benchmark in EXPLAINED:
         command = f"substrate explain {row.answer}"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+import msgspec
 from msgspec.structs import replace
 
 from orchestration.benchmarks.baselines import COMPARISONS, LanguageModel
@@ -11,9 +13,8 @@ from orchestration.benchmarks.benchmark import Benchmark, Source
 from orchestration.benchmarks.benchmark import Table as Declared
 from orchestration.models.transcript import Told, read_told
 from orchestration.registry import BENCHMARKS, SOURCES
-from orchestration.rendering.replies import NO_MODEL, REPLIES, constants, graded, replies
 from orchestration.rendering.tables import Table, read_list
-from orchestration.scoring.counting import Comparison
+from orchestration.scoring.counting import Comparison, graded_rows
 from orchestration.scoring.formatting import bounds, paired, share
 from orchestration.scoring.likeness import (
     NOT_MEASURED,
@@ -35,14 +36,20 @@ from orchestration.scoring.scores import Score
 from orchestration.studies.determinism import Repetition
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import kind_of, read_named, trusted_on_first_use
+from substrate.domains.rows import Row
 
 Benchmarks = Sequence[Benchmark]
+Scores = Mapping[str, Score]
 
 REPEATED = "artifacts/{profile}/ablations/determinism.json"
 """The hashes of the same answers computed in several ways."""
+NO_MODEL = "no model"
+"""In place of a model's name, where nothing was measured."""
+REPLIES = ("unreadable replies", "same reply when asked again", "cost")
+"""The rows of a table that say what became of a model's replies."""
 
 
-def by_subset(table: Declared, shown: Benchmarks, scores: Mapping[str, Score], workspace: Workspace) -> Table:
+def by_subset(table: Declared, shown: Benchmarks, scores: Scores, workspace: Workspace) -> Table:
     """Table 1 of the paper, each system with what it reads, and the rows that go past the paper."""
     caption = (
         f"{'; '.join(_asked_of(one, scores, workspace) for one in shown)}. "
@@ -77,7 +84,7 @@ def by_subset(table: Declared, shown: Benchmarks, scores: Mapping[str, Score], w
     return grid.table(caption)
 
 
-def _asked_of(one: Benchmark, scores: Mapping[str, Score], workspace: Workspace) -> str:
+def _asked_of(one: Benchmark, scores: Scores, workspace: Workspace) -> str:
     """A benchmark with its data; of a user's files with how many questions they ask, too."""
     told = f"{one.title}, {_source(one.source, workspace)}{one.source.note}"
     asked = sum(s.n for name, s in scores.items() if name in one.numbers and s.metric == "per_question")
@@ -94,7 +101,7 @@ def _printed_gap(name: str, rival: str | None) -> str:
     return f"{'+' if figure.value > 0 else ''}{figure.printed} pp vs. {published().systems[rival].title}"
 
 
-def by_number(_: Declared, shown: Benchmarks, scores: Mapping[str, Score], workspace: Workspace) -> Table:
+def by_number(_: Declared, shown: Benchmarks, scores: Scores, workspace: Workspace) -> Table:
     """The other benchmarks: what was measured, of whom, and what the paper and others printed of it."""
     asked = dict.fromkeys(one.source.name for one in shown if not one.by_model) or dict.fromkeys(
         one.asks.source.name for one in shown if isinstance(one, LanguageModel)
@@ -126,7 +133,7 @@ def by_number(_: Declared, shown: Benchmarks, scores: Mapping[str, Score], works
 
 def _beside(benchmark: Benchmark, workspace: Workspace) -> Iterator[list[str]]:
     """The rows by which a model's number is judged: constants, the substrate, and the fate of its replies."""
-    rows = graded(workspace, benchmark.name)
+    rows = _graded(workspace, benchmark.name)
     for label, right in constants(rows).items():
         yield [label, "a constant", f"{len(rows):,}", share(right, len(rows)), bounds(right, len(rows))]
     # A run of one baseline alone compares nothing.
@@ -135,7 +142,7 @@ def _beside(benchmark: Benchmark, workspace: Workspace) -> Iterator[list[str]]:
             right = one.both + one.first_only
             p = f"the substrate on the same questions, McNemar's exact p {one.mcnemar:.2g}"
             yield [p, "substrate", f"{one.n:,}", share(right, one.n), bounds(right, one.n)]
-    for label, cell in replies(workspace, benchmark.name).items():
+    for label, cell in _replies(workspace, benchmark.name).items():
         yield [label, "", cell]
 
 
@@ -158,9 +165,7 @@ def _number_row(score: Score, benchmark: Benchmark, told: Told | None) -> list[s
     ]
 
 
-def by_variant(
-    table: Declared, shown: Benchmarks, scores: Mapping[str, Score], workspace: Workspace
-) -> Table:
+def by_variant(table: Declared, shown: Benchmarks, scores: Scores, workspace: Workspace) -> Table:
     """Section 6 of the paper: variants per question and per option, and hashes of repeated answers."""
     same, repeated = NOT_MEASURED, read_list(workspace.path(REPEATED), Repetition)
     if repeated:
@@ -188,7 +193,7 @@ def by_variant(
     return grid.table(caption)
 
 
-def by_metric(table: Declared, shown: Benchmarks, scores: Mapping[str, Score], workspace: Workspace) -> Table:
+def by_metric(table: Declared, shown: Benchmarks, scores: Scores, workspace: Workspace) -> Table:
     """Table 2 of the paper: the substrate and models, and the paired difference on joint accuracy."""
     settings, first, rivals = workspace.settings, shown[0].name, [one.name for one in shown[1:]]
     told = {rival: read_told(workspace.data / rival) for rival in rivals}
@@ -224,9 +229,10 @@ def by_metric(table: Declared, shown: Benchmarks, scores: Mapping[str, Score], w
     twice = [name for name in joint for _ in range(2)]
     counts = [cell for name in joint for cell in (f"{scores[name].n:,}", printed_n(name))]
     grid.row("specifications", *counts, of=["", *twice])
-    found = {pair.second: pair for pair in read_list(workspace.path(COMPARISONS), Comparison)}
-    for label, pair_of in (("joint: substrate minus this", _difference), ("McNemar, exact, two-sided p", _p)):
-        against = [cell for rival in rivals for cell in pair_of(found[rival])]
+    paired_with = read_list(workspace.path(COMPARISONS), Comparison)
+    found = {pair.second: _against(pair) for pair in paired_with if pair.second in rivals}
+    for place, label in enumerate(("joint: substrate minus this", "McNemar, exact, two-sided p")):
+        against = [cell for rival in rivals for cell in found[rival][place]]
         grid.row(label, "", "", *against, of=["", "", "", *twice[2:]])
     beside = {name: _judged_beside(workspace, name, table.labels) for name in names}
     for label in beside[first]:
@@ -236,7 +242,7 @@ def by_metric(table: Declared, shown: Benchmarks, scores: Mapping[str, Score], w
 
 def _judged_beside(workspace: Workspace, name: str, labels: Mapping[str, str]) -> dict[str, str]:
     """The cells by which a column is judged: constants on its questions, and what became of its replies."""
-    rows, cells = graded(workspace, name), dict[str, str]()
+    rows, cells = _graded(workspace, name), dict[str, str]()
     for metric, label in labels.items():
         counting = BENCHMARKS[name].metrics[metric]
         for answer in ("yes", "no"):
@@ -244,29 +250,56 @@ def _judged_beside(workspace: Workspace, name: str, labels: Mapping[str, str]) -
             judged = [counting.measure(unit) for unit in counting.units(said)]
             right, most = (sum(of) for of in zip(*judged, strict=True)) if judged else (0, 0)
             cells[f"{label}, always “{answer}”"] = share(right, most) if most else ""
-    return cells | dict.fromkeys(REPLIES, "") | replies(workspace, name)
+    return cells | dict.fromkeys(REPLIES, "") | _replies(workspace, name)
 
 
-def _joint_figure(comparison: Comparison, edge: str = "") -> str | None:
-    """The paper's figures for the paired difference on joint accuracy."""
-    figures = published().numbers[f"{comparison.first}/joint"].figures
-    found = figures.get(f"{MINUS}{comparison.second}/joint{edge}")
-    return found and found.printed
-
-
-def _difference(one: Comparison) -> list[str]:
-    """The paired difference as measured, and as published."""
-    here = NOT_MEASURED
+def _against(one: Comparison) -> list[tuple[str, str]]:
+    """The paired difference on joint accuracy and its p, each as measured and as published."""
+    figures = published().numbers[f"{one.first}/joint"].figures
+    edges = (figures.get(f"{MINUS}{one.second}/joint{edge}") for edge in ("", "/low", "/high", "/p"))
+    apart, low, high, p = (figure and figure.printed for figure in edges)
+    here = p_here = NOT_MEASURED
     if one.difference is not None:
         here = paired(one.both, one.first_only, one.second_only, one.neither)
-    low, high = (_joint_figure(one, edge) for edge in ("/low", "/high"))
-    return [here, f"+{_joint_figure(one)} pp{f' [{low}, {high}]' if low and high else ''}"]
+    if one.mcnemar is not None:
+        p_here = f"{one.mcnemar:.2g}"
+    return [(here, f"+{apart} pp{f' [{low}, {high}]' if low and high else ''}"), (p_here, p or NOT_REPORTED)]
 
 
-def _p(one: Comparison) -> list[str]:
-    """The p of that difference as measured, and as published."""
-    here = NOT_MEASURED if one.mcnemar is None else f"{one.mcnemar:.2g}"
-    return [here, _joint_figure(one, "/p") or NOT_REPORTED]
+def _graded(workspace: Workspace, name: str) -> list[Row]:
+    """The rows of a benchmark that have gold."""
+    return list(graded_rows(workspace.artifacts / name / "answers.jsonl"))
+
+
+def constants(rows: Sequence[Row]) -> dict[str, int]:
+    """The rows that each constant answer gets right: yes, no, and the gold that is most often.
+
+    >>> asked = {"benchmark": "b", "split": "s", "subset": "", "predicted": "", "correct": False, "log": ""}
+    >>> constants([Row(**asked, scene=0, question=0, expected=gold) for gold in ("3", "no", "3")])
+    {'always “yes”': 0, 'always “no”': 1, 'always the majority, “3”': 2}
+    """
+    gold = Counter(str(row.expected) for row in rows)
+    most = min(gold, key=lambda answer: (-gold[answer], answer))
+    return {f"always “{answer}”": gold[answer] for answer in ("yes", "no")} | {
+        f"always the majority, “{most}”": gold[most]
+    }
+
+
+def _replies(workspace: Workspace, name: str) -> dict[str, str]:
+    """The fate of a model's replies, in words; nothing where no model was asked."""
+    told = read_told(workspace.data / name)
+    if told is None:
+        return {}
+    rows = _graded(workspace, name)
+    lost = sum(row.error is not msgspec.UNSET for row in rows)
+    tokens = f"{told.prompt_tokens:,} tokens in, {told.completion_tokens:,} out"
+    pace = f", {told.seconds:.1f} s a request" if told.seconds else ""
+    cells = (
+        f"{lost:,} of {len(rows):,}, {share(lost, len(rows))}",
+        f"{told.agreed:,} of {told.repeated:,}",
+        f"{told.requests:,} requests, {tokens}{pace}",
+    )
+    return dict(zip(REPLIES, cells, strict=True))
 
 
 class _Grid:
@@ -325,7 +358,7 @@ def _measured(score: Score) -> list[str]:
     return [f"{score.n:,}", share(score.correct, score.n), bounds(score.correct, score.n)]
 
 
-LAYOUTS: Mapping[str, Callable[[Declared, Benchmarks, Mapping[str, Score], Workspace], Table]] = {
+LAYOUTS: Mapping[str, Callable[[Declared, Benchmarks, Scores, Workspace], Table]] = {
     "by subset": by_subset,
     "by number": by_number,
     "by metric": by_metric,

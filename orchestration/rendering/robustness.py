@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any
 
 from markupsafe import Markup
 
 from orchestration.rendering.figures import Fall, fall, reliability_diagram
 from orchestration.rendering.tables import Table, read_list
 from orchestration.scoring.formatting import bounds, share
-from orchestration.scoring.statistics import wilson
+from orchestration.scoring.scores import count_of
 from orchestration.studies.reliability import EVENTS, RELIABILITY, Reliability, bins_file
 from orchestration.studies.robustness import ROBUSTNESS
 from orchestration.workspace.folders import Workspace
@@ -32,33 +32,25 @@ def table_of(falls: Sequence[Fall], caption: str, heads: Sequence[str]) -> Table
 
 def lines_of(falls: Sequence[Fall]) -> list[tuple[object, ...]]:
     """The same as lines of a CSV file, heads first; proportions with six digits."""
-    found: list[tuple[object, ...]] = [
-        ("benchmark", "asked", "input", "n", "correct", "accuracy", "low", "high")
+    heads = ("benchmark", "asked", "input", "n", "correct", "accuracy", "low", "high")
+    points = [(one.name, of, count_of(of.correct, of.n)) for one in falls for of in one.points if of.n]
+    lines = [
+        (name, of.setting, of.condition, of.n, of.correct, count.accuracy, *(count.wilson or ()))
+        for name, of, count in points
     ]
-    for one in falls:
-        for point in one.points:
-            if point.n:
-                low, high = wilson(point.correct, point.n)
-                values = (round(v, 6) for v in (point.correct / point.n, low, high))
-                found.append((one.name, point.setting, point.condition, point.n, point.correct, *values))
-    return found
+    return [heads, *lines]
 
 
-class ReliabilityFigure(NamedTuple):
-    """For the report: the diagram of all subsets, and a line of words for each."""
-
-    svg: Markup
-    lines: list[str]
-
-
-def reliability_figures(workspace: Workspace) -> dict[str, ReliabilityFigure]:
-    """The agreement of probabilities with what is so, by the part of the study; of those that said some."""
-    drawn: dict[str, ReliabilityFigure] = {}
+def reliability_figures(workspace: Workspace) -> dict[str, dict[str, Any]]:
+    """For the report: by the part of the study that said some probabilities, the diagram of all subsets, and
+    a line of words for each.
+    """
+    drawn: dict[str, dict[str, Any]] = {}
     for part in RELIABILITY.parts:
         if found := [one for one in read_list(workspace.path(bins_file(part.name)), Reliability) if one.n]:
             series = {one.subset: one.bins for one in found}
             svg = Markup(reliability_diagram(f"reliability-{part.name}", series))
-            drawn[part.name] = ReliabilityFigure(svg, [in_words(one) for one in found])
+            drawn[part.name] = {"svg": svg, "lines": [in_words(one) for one in found]}
     return drawn
 
 

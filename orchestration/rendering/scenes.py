@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from orchestration.benchmarks.benchmark import Case, Explained, ScenePages
+from orchestration.benchmarks.benchmark import Case, Explained, Logs, ScenePages
 from orchestration.lineage.explain import Each, by_scene, explain_case
 from orchestration.registry import EXPLAINED
 from orchestration.rendering.page import DRAWN, RIGHT, answers_page, templates
@@ -17,7 +17,6 @@ from orchestration.rendering.worked import Worked
 from orchestration.scoring.counting import rows_of
 from orchestration.workspace.folders import Workspace
 from substrate.domains.rows import Row
-from substrate.log.event_log import EventLog
 
 
 class ScenePage(NamedTuple):
@@ -52,7 +51,7 @@ def scene_page(
     profile: str,
     rows: Mapping[str, Sequence[Row]],
     case: Case,
-    logs: Sequence[EventLog],
+    logs: Logs,
     parameters: Any,
     _: str,
 ) -> Iterator[tuple[ScenePage, str]]:

@@ -38,14 +38,14 @@ class Table:
         return FORMATS[suffix](self)
 
 
-def _align(table: Table) -> list[str]:
-    return ["left"] + ["right"] * (len(table.heads) - 1)
+def _drawn(heads: Sequence[str], rows: Sequence[Sequence[str]], style: str) -> str:
+    aligned = ["left"] + ["right"] * (len(heads) - 1)
+    return tabulate(rows, heads, tablefmt=style, colalign=aligned, disable_numparse=True)
 
 
 def _markdown(table: Table) -> str:
     rows = [[_plain(cell) for cell in row] for row in table.rows]
-    heads = [_plain(head) for head in table.heads]
-    body = tabulate(rows, heads, tablefmt="github", colalign=_align(table), disable_numparse=True)
+    body = _drawn([_plain(head) for head in table.heads], rows, "github")
     return f"{body}\n\n*{_plain(table.caption)}*\n"
 
 
@@ -59,15 +59,13 @@ _TEX = str.maketrans(LATEX_ESCAPE_RULES)
 
 
 def _latex(table: Table) -> str:
-    body = tabulate(
-        table.rows, table.heads, tablefmt="latex_booktabs", colalign=_align(table), disable_numparse=True
-    )
+    body = _drawn(table.heads, table.rows, "latex_booktabs")
     caption = table.caption.translate(_TEX)
     return f"\\begin{{table*}}[t]\n\\centering\\small\n{body}\n\\caption{{{caption}}}\n\\end{{table*}}\n"
 
 
 def _html(table: Table) -> str:
-    body = tabulate(table.rows, table.heads, tablefmt="html", colalign=_align(table), disable_numparse=True)
+    body = _drawn(table.heads, table.rows, "html")
     titled = body.replace("<table>", f"<table>\n<caption>{html.escape(table.caption)}</caption>", 1)
     page = text_template(__file__, "table.html.j2", e=html.escape)
     return page.render(title=table.caption.partition(",")[0], table=titled)

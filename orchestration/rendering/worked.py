@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,7 +12,7 @@ import msgspec
 import pyoxigraph as ox
 
 from orchestration.benchmarks.benchmark import Explained
-from orchestration.lineage.explain import ExplainedRow, explain_case, explain_rows
+from orchestration.lineage.explain import ExplainedRow, explain_rows
 from orchestration.registry import EXPLAINED
 from orchestration.scoring.counting import rows_of
 from orchestration.workspace.folders import Workspace
@@ -51,73 +50,51 @@ def worked_examples(workspace: Workspace) -> Iterator[tuple[str, Worked]]:
     """An example of each kind that this run has answers of, behind the kind's title."""
     for benchmark in EXPLAINED.values():
         file = workspace.artifacts / benchmark.name / "answers.jsonl"
-        for shown in benchmark.examples:
-            if example := _example(workspace, benchmark, file, shown.subset):
-                yield shown.title, example
+        for title, subset in benchmark.examples.items():
+            if example := _example(workspace, benchmark, file, subset):
+                yield title, example
 
 
 def _example(workspace: Workspace, benchmark: Explained, file: Path, subset: str) -> Worked | None:
     """Among the first answered rows of a subset the first that is telling, else the first."""
     answered = (row for row in rows_of(file) if row.subset == subset and row.error is msgspec.UNSET)
     first: Worked | None = None
-    for example in work(workspace, benchmark, islice(answered, _LOOKED_AT)):
+    explained = explain_rows(workspace, benchmark, islice(answered, _LOOKED_AT))
+    for example in (pictured(benchmark, one) for one in explained):
         if example.telling:
             return example
         first = first or example
     return first
 
 
-def work(workspace: Workspace, benchmark: Explained, rows: Iterable[Row]) -> Iterator[Worked]:
-    """The answers of some rows explained and pictured, scene by scene."""
-    yield from map(partial(_pictured, benchmark), explain_rows(workspace, benchmark, rows))
-
-
-def work_case(benchmark: Explained, asked: Mapping[str, Sequence[Row]], *case: Any) -> Iterator[Worked]:
-    """The answers of a case's rows explained and pictured; arguments as of :func:`explain_case`."""
-    yield from map(partial(_pictured, benchmark), explain_case(benchmark, asked, *case))
-
-
-def _pictured(benchmark: Explained, one: ExplainedRow) -> Worked:
+def pictured(benchmark: Explained, one: ExplainedRow) -> Worked:
+    """An explained answer with its picture."""
     return Worked(one.name, one.explanation, one.row, *benchmark.picture(one.case, one.explanation, one.row))
 
 
-PAGE = "states.html"
-_DATA = "states.js"
 Span = tuple[int, int | None]
 """The tick from which on a triple holds, and the one at which it no longer does, if there is one."""
 
 
-class ShownLog(NamedTuple):
-    """A log of an answer: its own, or a fork or another arm by name."""
-
-    answer: str
-    log: str
-    title: str
-    digest: str
-    parent: str
-    """The digest of the log that it was forked from; empty where it was observed."""
-    last: int
-    triples: list[tuple[str, list[Span]]]
-
-
 def write_states(
     jinja: jinja2.Environment, profile: str, worked: Iterable[tuple[str, Worked]], out: Path
-) -> list[ShownLog]:
-    """Write the page and its data; a log that two examples share stands once."""
-    shown: dict[str, ShownLog] = {}
+) -> None:
+    """Write the page and its data: the logs of answers, their own and forks or other arms by name.
+
+    A log that two examples share stands once. ``parent`` is the digest of the log that one was forked from;
+    empty where it was observed.
+    """
+    shown: dict[str, dict[str, Any]] = {}
     for kind, example in worked:
         why = example.explanation
         for name, log in why.logs.items():
-            title = f"{example.name}: {name or kind}"
-            parent = log.parent_digest or ""
-            found = ShownLog(example.name, name, title, log.digest, parent, log.last_tick, spans_of(why, log))
-            shown.setdefault(log.digest, found)
+            found = {"answer": example.name, "log": name, "title": f"{example.name}: {name or kind}"}
+            found |= {"digest": log.digest, "parent": log.parent_digest or "", "last": log.last_tick}
+            shown.setdefault(log.digest, {**found, "triples": spans_of(why, log)})
     logs = list(shown.values())
-    data = msgspec.json.encode([one._asdict() for one in logs]).decode()
-    (out / _DATA).write_text(f"states({data})\n", "utf-8")
+    (out / "states.js").write_text(f"states({msgspec.json.encode(logs).decode()})\n", "utf-8")
     page = jinja.get_template("states.html.j2").render(profile=profile, logs=logs)
-    (out / PAGE).write_text(page, "utf-8")
-    return logs
+    (out / "states.html").write_text(page, "utf-8")
 
 
 def spans_of(why: Explanation, log: EventLog) -> list[tuple[str, list[Span]]]:

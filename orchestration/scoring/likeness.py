@@ -97,7 +97,7 @@ def printed(name: str, system: str) -> str:
 def interval(name: str, system: str) -> str:
     """A cell: the 95 % interval that was printed with a figure; empty where there was none."""
     known = published()
-    number = known.numbers.get(known.beside.get(name, (name,))[0])
+    number = known.number(name)
     if number is None or system not in known.accuracies(name) or f"{system}/low" not in number.figures:
         return ""
     low, high = (number.figures[f"{system}/{edge}"].printed for edge in ("low", "high"))

@@ -99,11 +99,6 @@ class Number(msgspec.Struct, frozen=True):
         """The number of questions asked, by the paper."""
         return int(self.figures["n"].printed) if "n" in self.figures else None
 
-    def accuracy(self, system: str) -> float | None:
-        """A system's accuracy as a proportion; ``None`` where it printed none."""
-        found = self.figures.get(system)
-        return None if found is None else round(found.value / 100, 6)
-
 
 class Published(msgspec.Struct, frozen=True):
     """Everything that is published, and what is known to be missing.
@@ -126,21 +121,25 @@ class Published(msgspec.Struct, frozen=True):
         for number in self.numbers.values():
             yield from number.figures.values()
 
-    def accuracies(self, number: str) -> dict[str, Figure]:
+    def number(self, name: str) -> Number | None:
+        """The number whose figures stand beside a measured one, if there are some."""
+        return self.numbers.get(self.beside.get(name, (name,))[0])
+
+    def accuracies(self, name: str) -> dict[str, Figure]:
         """The published accuracies that stand beside a measured number, by system."""
-        source, systems = self.beside.get(number, (number, tuple(self.systems)))
-        found = self.numbers[source].figures if source in self.numbers else {}
+        number, (_, systems) = self.number(name), self.beside.get(name, (name, tuple(self.systems)))
+        found = number.figures if number else {}
         return {who: found[who] for who in self.systems if who in systems and who in found}
 
-    def n(self, number: str) -> int | None:
+    def n(self, name: str) -> int | None:
         """The number of questions asked for a measured number, by the paper."""
-        source = self.beside.get(number, (number,))[0]
-        return self.numbers[source].n if source in self.numbers else None
+        number = self.number(name)
+        return number and number.n
 
-    def split(self, number: str, system: str) -> str:
+    def split(self, name: str, system: str) -> str:
         """The split that a system's figure beside a measured number is of."""
-        source = self.beside.get(number, (number,))[0]
-        return self.systems[system].split or self.numbers[source].split
+        number = self.number(name)
+        return self.systems[system].split or (number.split if number else "")
 
     def citation(self, figure: Figure) -> str:
         """The source of a figure: its system's citation, and for the paper's own the places."""

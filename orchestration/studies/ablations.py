@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from orchestration.benchmarks.benchmark import Case, Explained, Table, per_choice
+from orchestration.benchmarks.benchmark import Case, Explained, Logs, Table, per_choice
 from orchestration.benchmarks.clevrer import CLEVRER
 from orchestration.settings import convert, override
 from orchestration.studies.study import Part, Study
@@ -21,7 +21,6 @@ from substrate.domains.clevrer.parameters import Parameters, Predictive
 from substrate.domains.clevrer.program import World
 from substrate.domains.clevrer.scene import Scene
 from substrate.domains.rows import Row
-from substrate.log.event_log import EventLog
 
 
 class Variant(NamedTuple):
@@ -125,7 +124,7 @@ POINTS = tuple(
 
 
 def rows(
-    variants: Sequence[Variant], case: Case, logs: Sequence[EventLog], parameters: Parameters, split: str
+    variants: Sequence[Variant], case: Case, logs: Logs, parameters: Parameters, split: str
 ) -> Iterator[Row]:
     """A row for each question of a subset and each of its variants, by question, then variant."""
     common = {"benchmark": NAME, "split": split, "scene": case.scene, "log": logs[0].digest}
@@ -149,9 +148,7 @@ def variant_rows(
         yield from clevrer_rows(questions, world, LANGUAGE, lambda _, name=subset: name, common)
 
 
-def explain(
-    case: Case, logs: Sequence[EventLog], parameters: Parameters, subset: str, question: str
-) -> Explanation | None:
+def explain(case: Case, logs: Logs, parameters: Parameters, subset: str, question: str) -> Explanation | None:
     """Why a variant's answer is what it is: CLEVRER's explanation under the variant's settings."""
     for variant in (*VARIANTS, *POINTS):
         if variant.name == subset:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
 import msgspec
 
 from orchestration.benchmarks import babi, clevrer, comphy, gqa, perceived, twin
-from orchestration.benchmarks.benchmark import Case, Explained
+from orchestration.benchmarks.benchmark import Case, Explained, Logs
 from orchestration.studies.robustness import EVERYTHING, ROBUSTNESS
 from orchestration.studies.study import Part, Shares, Study, Weighed, named
 from substrate.cause.evidence import ABSENT, FACTS, IMAGINED, RECORDED, RULED, Rest
@@ -18,7 +18,6 @@ from substrate.cause.explanation import OWN, Explanation
 from substrate.domains.clevrer.evidence import frames_off
 from substrate.domains.clevrer.scene import Scene
 from substrate.domains.rows import Row
-from substrate.log.event_log import EventLog
 
 KEY = "evidence"
 NEAR = 5
@@ -36,7 +35,7 @@ def rows(
     setting: Callable[[Row], str],
     truth: Callable[[Case, str], Scene | None],
     case: Case,
-    logs: Sequence[EventLog],
+    logs: Logs,
     parameters: Any,
     split: str,
 ) -> Iterator[Weighed]:
@@ -75,10 +74,6 @@ def _as_filmed(case: Case, split: str) -> Scene | None:
     return Scene(true) if true else None
 
 
-def _expected(case: Case) -> Mapping[str, int]:
-    return {"": 1} if case.questions else {}
-
-
 def _part(
     base: Explained,
     setting: Callable[[Row], str] = lambda row: row.subset,
@@ -90,7 +85,7 @@ def _part(
         about=f"{base.title}: how many right answers rest on a recorded event, a simulated one, one by a "
         "rule, on nothing happening, or on facts alone.",
         rows=partial(rows, base, setting, truth),
-        expected=_expected,
+        expected=lambda case: {"": 1} if case.questions else {},
         calls=(base.rows, base.explain, base.rests, base.asked),
         first=KEY,
         free=None,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import partial
 
 import msgspec
 from msgspec.structs import replace
 
-from orchestration.benchmarks.benchmark import Case
+from orchestration.benchmarks.benchmark import Case, Logs
 from orchestration.benchmarks.clevrer import CLEVRER
 from orchestration.studies.robustness import ROBUSTNESS
 from orchestration.studies.study import Part, Shares, Study, Weighed
@@ -20,7 +20,6 @@ from substrate.domains.clevrer.trial import trials
 from substrate.domains.rows import Row
 from substrate.generators.clevrer import predictive_questions
 from substrate.generators.clevrer.choices import Wrong
-from substrate.log.event_log import EventLog
 
 KEY = "questions"
 CONFIGURATIONS = ("A", "B", "C", "S")
@@ -34,9 +33,7 @@ RESPONSIBLE = {
 """What a key says of an object and a collision of two others, and the contradiction that is counted."""
 
 
-def near_misses(
-    seed: int, case: Case, logs: Sequence[EventLog], parameters: Parameters, split: str
-) -> Iterator[Row]:
+def near_misses(seed: int, case: Case, logs: Logs, parameters: Parameters, split: str) -> Iterator[Row]:
     """The rows of a generated video's predictive questions, by kind of wrong choice and configuration."""
     if split != "generated":
         return
@@ -52,7 +49,7 @@ def near_misses(
                 yield replace(row, subset=f"predictive.{name}: {label}")
 
 
-def trial_rows(case: Case, logs: Sequence[EventLog], _: Parameters, split: str) -> Iterator[Weighed]:
+def trial_rows(case: Case, logs: Logs, _: Parameters, split: str) -> Iterator[Weighed]:
     """A row for each object and collision that a video's key says both of; no answer is read."""
     questions = msgspec.json.decode(case.questions, type=SceneQuestions).questions
     for one in trials(Scene(logs[0]), questions):
@@ -60,12 +57,8 @@ def trial_rows(case: Case, logs: Sequence[EventLog], _: Parameters, split: str) 
         yield Weighed(CLEVRER.name, split, RESPONSIBLE[one.responsible], case.scene, 1, correct=held)
 
 
-def _expected(_: Case) -> Mapping[str, int]:
-    """Nothing for certain: no world makes official questions, and few videos ask both things of an object."""
-    return {}
-
-
-_part = partial(Part, base=CLEVRER, expected=_expected, free=None)
+# No row is promised: no world makes official questions, and few videos ask both things of an object.
+_part = partial(Part, base=CLEVRER, free=None)
 QUESTIONS = Study(
     name=KEY,
     parts=(

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import Any, get_args
 
 import msgspec
 from msgspec.structs import replace
 
-from orchestration.benchmarks.benchmark import Case, Interpreted
+from orchestration.benchmarks.benchmark import Case, Interpreted, Logs
 from orchestration.benchmarks.clevrer import CLEVRER
 from orchestration.benchmarks.perceived import PERCEIVED, look, truth_of
 from orchestration.studies.robustness import ROBUSTNESS
@@ -22,7 +22,6 @@ from substrate.domains.clevrer.perception.judge import Kind, gold_of, said
 from substrate.domains.clevrer.perception.parameters import Perception
 from substrate.domains.clevrer.program import World
 from substrate.domains.clevrer.scene import Scene
-from substrate.log.event_log import EventLog
 
 SUBSETS = ("predictive", "counterfactual")
 EVENTS: tuple[str, ...] = get_args(Kind)
@@ -68,7 +67,7 @@ class Reliability(msgspec.Struct, frozen=True):
     bins: list[Bin]
 
 
-def rows(case: Case, logs: Sequence[EventLog], parameters: Parameters, split: str) -> Iterator[Chance]:
+def rows(case: Case, logs: Logs, parameters: Parameters, split: str) -> Iterator[Chance]:
     """A row for each choice that the ensemble says a probability of; gold is read once all stand."""
     simulated = replace(parameters, predictive=Predictive("S"), counterfactual=Counterfactual("simulated"))
     scene = Scene(logs[0])
@@ -97,9 +96,7 @@ def _expected(case: Case) -> Mapping[str, int]:
     return counts
 
 
-def perceived_rows(
-    case: Case, logs: Sequence[EventLog], parameters: Perception, split: str
-) -> Iterator[Chance]:
+def perceived_rows(case: Case, logs: Logs, parameters: Perception, split: str) -> Iterator[Chance]:
     """A row for each event that a video may have had, where it is known what truly happened."""
     truth = truth_of(case)
     if truth is None:

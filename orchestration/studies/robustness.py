@@ -18,7 +18,7 @@ import msgspec
 from msgspec.structs import replace
 
 from orchestration.benchmarks import babi, clevrer, comphy, gqa
-from orchestration.benchmarks.benchmark import Case, Interpreted, Natural, Section
+from orchestration.benchmarks.benchmark import Case, Interpreted, Logs, Natural, Section
 from orchestration.studies.ablations import VARIANTS, asked_of, variant_rows
 from orchestration.studies.study import Condition, Part, Shares, Study, named
 from substrate.domains.babi.format import Story
@@ -34,7 +34,6 @@ from substrate.generators.clevrer import inexact as clevrer_inexact
 from substrate.generators.clevrer.altered import altered
 from substrate.generators.comphy import generate_target
 from substrate.generators.gqa import inexact as gqa_inexact
-from substrate.log.event_log import EventLog
 
 KEY = "robustness"
 AS_IT_IS = "as it is"
@@ -66,7 +65,7 @@ def rows(
     conditions: Sequence[Condition],
     seed: int,
     case: Case,
-    logs: Sequence[EventLog],
+    logs: Logs,
     parameters: Any,
     split: str,
 ) -> Iterator[Row]:
@@ -147,21 +146,9 @@ def _told(case: Case, changed: Case, of: Collection[str], parameters: None, spli
         )
 
 
-def _asked_of_film(case: Case) -> Mapping[str, int]:
-    return {} if case.kind else asked_of(_VARIANTS, case)
-
-
 def _asked_of_target(case: Case) -> Mapping[str, int]:
     questions = msgspec.json.decode(case.questions, type=TargetQuestions).questions
     return Counter(question.subset for question in questions)
-
-
-def _asked_of_image(case: Case) -> Mapping[str, int]:
-    return dict.fromkeys(SUBSETS.values(), len(list(gqa.wordings(case))))
-
-
-def _asked_of_stories(case: Case) -> Mapping[str, int]:
-    return {EVERYTHING: len(list(babi.wordings(case)))}
 
 
 def _as_it_is(case: Case, **_: Any) -> Case:
@@ -257,7 +244,7 @@ ROBUSTNESS = Study(
             clevrer.CLEVRER,
             _SETTINGS,
             _varied,
-            _asked_of_film,
+            lambda case: {} if case.kind else asked_of(_VARIANTS, case),
             *_missed(
                 _film, "collisions", clevrer_inexact.without_collisions, *_CAUSAL, shares=(0.02, *_SHARES)
             ),
@@ -281,7 +268,7 @@ ROBUSTNESS = Study(
             gqa.GQA,
             tuple(SUBSETS.values()),
             partial(_answered, gqa.GQA),
-            _asked_of_image,
+            lambda case: dict.fromkeys(SUBSETS.values(), len(list(gqa.wordings(case)))),
             *_missed(_image, "relations", gqa_inexact.without_relations),
             *_missed(_image, "attributes", gqa_inexact.without_attributes),
         ),
@@ -289,7 +276,7 @@ ROBUSTNESS = Study(
             babi.BABI,
             (EVERYTHING,),
             _told,
-            _asked_of_stories,
+            lambda case: {EVERYTHING: len(list(babi.wordings(case)))},
             Condition("in other words", partial(_stories, retold.paraphrased)),
             Condition("with asides", partial(_stories, retold.distracted)),
             *_missed(_stories, "sentences", retold.shortened),

@@ -53,7 +53,7 @@ class Part(Declared):
         rows: the rows of a case under every condition, as :attr:`Interpreted.rows`; takes a seed before the
             case where the part is seeded.
         calls: what ``rows`` calls by way of values of the study's own, such as a condition's change.
-        expected: how many rows of each subset a case has.
+        expected: how many rows of each subset a case has; nothing where that is not promised.
         shown: the files that are drawn from the rows.
         seeded: whether conditions draw random numbers.
         keys: keys of `params.yaml` that ``rows`` reads beside those of the benchmark's answers.
@@ -68,7 +68,7 @@ class Part(Declared):
     base: Interpreted
     about: str
     rows: Callable[..., Iterable[Any]]
-    expected: Callable[[Case], Mapping[str, int]]
+    expected: Callable[[Case], Mapping[str, int]] = lambda case: {}
     shown: tuple[str, ...] = ()
     seeded: bool = False
     keys: tuple[str, ...] = ()

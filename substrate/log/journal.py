@@ -116,11 +116,11 @@ class Journal:
             ) from error
         try:
             _lock(self._file, path)
-        except LogError:
+            # Also where the file was there: who made it may have been killed before its entry was durable.
+            sync(path.parent)
+        except (LogError, OSError):
             os.close(self._file)
             raise
-        # Also where the file was there: who made it may have been killed before its entry was durable.
-        sync(path.parent)
         self.lock = RLock()
         """Held by the thread that appends."""
         self._forked = self._ended = False
@@ -200,10 +200,14 @@ class Journal:
         """Move what lies behind ``offset`` to a file beside the log, durably, and give its path."""
         rest = os.pread(self._file, os.fstat(self._file).st_size - offset, offset)
         kept = keep_beside(self.path, offset, rest)
+        self.drop(offset)
+        return kept
+
+    def drop(self, offset: int) -> None:
+        """Cut off what lies behind ``offset``, durably."""
         os.ftruncate(self._file, offset)
         os.fsync(self._file)
         self._end = os.lseek(self._file, offset, os.SEEK_SET)
-        return kept
 
     def close(self) -> None:
         """Let go of the file and its lock."""

@@ -4,6 +4,7 @@ for byte.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -32,6 +33,7 @@ from orchestration.models.transcript import (
     Answerer,
     Journal,
     Records,
+    Replay,
     TranscriptError,
     address,
     journal,
@@ -106,7 +108,7 @@ def record(name: str, server: Endpoint, kept: Path, given: Given, clock: Clock |
 
 def replay(name: str, records: Records, given: Given) -> list[Row]:
     parts = given.parts(name, pictures_of(records))
-    return asking.replay(parts, getattr(given.parameters, name), records)
+    return asking.ask_parts(parts, Replay(records, getattr(given.parameters, name)))
 
 
 @pytest.fixture
@@ -452,11 +454,14 @@ def test_a_full_disk_is_said_and_leaves_whole_records(
     def half(file: int, data: bytes) -> int:
         nonlocal left
         left -= 1
-        return real(file, data) if left >= 0 else real(file, data[:20])
+        if left >= 0:
+            return real(file, data)
+        real(file, data[:20])
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with model_server(some_answer) as server:
-        monkeypatch.setattr("orchestration.models.transcript.os.write", half)
-        with pytest.raises(TranscriptError, match=r"cannot be written \(No space left on device\)"):
+        monkeypatch.setattr("os.write", half)
+        with pytest.raises(TranscriptError, match=r"not kept: cannot append \(the disk is full\)"):
             record("controlled", Endpoint(server.url), kept, inputs, NO_WAIT)
         monkeypatch.undo()
         whole = record("controlled", Endpoint(server.url), tmp_path / "whole.jsonl", inputs, NO_WAIT)
