@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import combinations
-from math import dist, sqrt
+from math import dist, hypot, sqrt
 
 import pybullet as bullet
 from msgspec.structs import replace
@@ -14,7 +14,9 @@ from substrate.domains.clevrer.format import RADIUS, SECONDS_PER_FRAME
 from substrate.domains.clevrer.motion.engine import Body, Motion
 
 _TOUCH = 2 * sqrt(3) * RADIUS + 0.05
-"""Centres further apart than this (units) do not touch: the half diagonals of two cubes, and Bullet's margin."""
+"""Centres further apart than this (units) do not touch: the half diagonals of two cubes, and a margin of
+Bullet's.
+"""
 _STEPS = 7
 """A frame's: as near to Bullet's own step of 1/240 s as a whole number of them comes."""
 
@@ -81,9 +83,12 @@ def _place(client: int, body: Body, look: int) -> int:
 
 def _near(client: int, handles: Mapping[int, int]) -> set[tuple[int, int]]:
     """The pairs that may touch within a frame: no impulse makes a body faster than all of them together."""
-    places = {n: bullet.getBasePositionAndOrientation(h, physicsClientId=client)[0] for n, h in handles.items()}
-    speeds = (dist(bullet.getBaseVelocity(h, physicsClientId=client)[0], (0, 0, 0)) for h in handles.values())
-    reach = _TOUCH + 2 * SECONDS_PER_FRAME * sum(speeds)
+    places: dict[int, Sequence[float]] = {}
+    speeds = 0.0
+    for name, handle in handles.items():
+        places[name], _ = bullet.getBasePositionAndOrientation(handle, physicsClientId=client)
+        speeds += hypot(*bullet.getBaseVelocity(handle, physicsClientId=client)[0])
+    reach = _TOUCH + 2 * SECONDS_PER_FRAME * speeds
     return {(a, b) for a, b in combinations(places, 2) if dist(places[a], places[b]) < reach}
 
 
