@@ -394,11 +394,8 @@ def sampled_poses(reading: Reading) -> list[Evidence]:
     """The poses of the last frames, which the future is told from."""
     first = reading.log.position(reading.log.last_tick - SAMPLED_FRAMES)
     pose = f"{NAMESPACE}pose"
-    return [
-        Evidence(position)
-        for position in range(first, len(reading.log))
-        if reading.log[position].triple[1].value == pose
-    ]
+    last = enumerate(reading.log[first:], first)
+    return [Evidence(position) for position, delta in last if delta.triple[1].value == pose]
 
 
 def removal(reading: Reading, number: int) -> list[Evidence]:
@@ -436,8 +433,8 @@ def _branch(step: Step, world: World) -> tuple[str, EventLog] | None:
 def _forked(fork: EventLog) -> list[int]:
     """A fork's own deltas about events, and about who was taken out and who is simulated from when on."""
     found: list[int] = []
-    for position in range(fork.position((fork.branch_tick or 0) - 1), len(fork)):
-        _, _, (subject, predicate, value) = fork[position]
+    first = fork.position((fork.branch_tick or 0) - 1)
+    for position, (_, _, (subject, predicate, value)) in enumerate(fork[first:], first):
         said_of_object = predicate.value == f"{NAMESPACE}simulated" or _iri(value) == f"{NAMESPACE}Object"
         if ":event:" in _iri(subject) or said_of_object:
             found.append(position)
