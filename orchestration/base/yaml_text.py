@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from copy import deepcopy
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -35,10 +37,16 @@ def read_yaml(path: Path) -> dict[str, Any]:
     except UnicodeDecodeError as error:
         said = f"not UTF-8 (byte {error.start})"
         raise ParameterError(said, where=(path,), hint="Save the file as UTF-8") from error
-    found = parse_yaml(text, str(path))
+    found = deepcopy(_parsed(text, str(path)))
     if not isinstance(found, dict):
         raise ParameterError("holds no keys and values", where=(path,), hint=hint)
     return found
+
+
+@lru_cache(maxsize=4)
+def _parsed(text: str, path: str) -> Any:
+    """The value of a file's text; every stage and check of a run reads the same parameters."""
+    return parse_yaml(text, path)
 
 
 def parse_yaml(text: str, *where: str) -> Any:

@@ -143,7 +143,7 @@ def explain_asked(
 
 def picture(_: bm.Case, why: Explanation, row: Row) -> Pictured:
     """A scene's objects and events, with those that an answer rests on."""
-    return pictured(scene_timeline(Scene(why.logs[OWN]), why))
+    return pictured(scene_timeline(Scene.of(why.logs[OWN]), why))
 
 
 def wordings_of(kind: type[Any], case: bm.Case) -> Iterator[bm.Wording]:

@@ -83,7 +83,7 @@ def picture(_: bm.Case, why: Explanation, row: Row) -> Pictured:
     """A target's objects and events; telling where a step rests on what a reference video showed."""
     found = (step for part in why.parts for step in part.steps if step.about)
     filmed = any(why.delta(piece).triple[1] == VIDEO for step in found for piece in step.evidence)
-    return Pictured(scene_timeline(TargetScene(why.logs[OWN]), why), (), filmed)
+    return Pictured(scene_timeline(TargetScene.of(why.logs[OWN]), why), (), filmed)
 
 
 TARGETS = bm.Source(

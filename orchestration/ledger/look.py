@@ -33,7 +33,7 @@ from substrate.base.files import OutputError, sha256
 if TYPE_CHECKING:
     from orchestration.stage import Stage
 
-_RACY = 50_000_000
+RACY = 50_000_000
 """Nanoseconds within which a file may change twice and show the same time."""
 _CHECKOUT = Path(__file__).resolve().parents[2]
 _OF_CODE = "code:"
@@ -65,7 +65,7 @@ def keep(root: Path, profile: str, runs: Mapping[str, Reproduction]) -> None:
 
 def _seen(state: os.stat_result, digest: str, begun: int) -> File:
     times = state.st_mtime_ns, state.st_ctime_ns
-    return File(state.st_size, *(times if max(times) < begun - _RACY else (0, 0)), digest)
+    return File(state.st_size, *(times if max(times) < begun - RACY else (0, 0)), digest)
 
 
 def stands(root: Path, profile: str, only: str | None) -> Reproduction | None:

@@ -5,7 +5,8 @@ were made from.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import msgspec
 
 from orchestration.code import ROOT
+from orchestration.ledger.look import RACY
 from orchestration.ledger.manifest import LEDGER, Made, Manifest, changed, changing, read_manifest
 from orchestration.stage import Stage, Stages, inputs_of
 from orchestration.workspace.folders import Workspace
@@ -26,9 +28,14 @@ _SHORT, _SHORT_LINE, _LISTED = 8, 4, 5
 
 
 class Digests:
-    """SHA-256 of files and folders, each file read once; what cannot be read says why."""
+    """SHA-256 of files and folders, each file read once; what cannot be read says why.
 
-    def __init__(self) -> None:
+    Args:
+        read: the digest of a file.
+    """
+
+    def __init__(self, read: Callable[[Path], str] = sha256) -> None:
+        self._read = read
         self._known: dict[Path, str] = {}
 
     def __call__(self, path: Path) -> str:
@@ -37,7 +44,7 @@ class Digests:
             return sha256(path, self)
         if path not in self._known:
             try:
-                self._known[path] = sha256(path)
+                self._known[path] = self._read(path)
             except OSError as error:
                 self._known[path] = f"not readable ({error.strerror})"
         return self._known[path]
@@ -51,6 +58,22 @@ class Digests:
         digest, and what is there.
         """
         return changed(held, self.of({name: root / name for name in held}))
+
+
+_seen: dict[Path, tuple[tuple[int, ...], str]] = {}
+"""The digests of files that this process has read, each with the file's size and times then."""
+
+
+def _unless_touched(path: Path) -> str:
+    """The digest of a file; one whose size and times are as this process saw them is not read again."""
+    begun, state = time.time_ns(), path.stat()
+    stamp = state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns
+    kept, found = _seen.get(path, ((), ""))
+    if kept != stamp:
+        found = sha256(path)
+        if max(state.st_mtime_ns, state.st_ctime_ns) < begun - RACY:
+            _seen[path] = stamp, found
+    return found
 
 
 def with_details(made: Made, paths: Mapping[str, Path], digest: Digests) -> Made:
@@ -120,9 +143,9 @@ def fingerprint(stages: Stages, stage: Stage, workspace: Workspace, digest: Dige
         stages: every stage there is.
         stage: the one that is looked at.
         workspace: where its files lie.
-        digest: those that are known; all are read anew unless given.
+        digest: those that are known; unless given, files that were touched since they were read.
     """
-    profile, digest = workspace.settings.profile, digest or Digests()
+    profile, digest = workspace.settings.profile, digest or Digests(_unless_touched)
     values = {key.format(profile=profile): parameter(workspace, key) for key in stage.parameters}
     outside = stage.outside(workspace).values() if stage.outside else ()
     return Made(
@@ -150,7 +173,7 @@ def keep_record(workspace: Workspace, stage: str, made: Made) -> None:
     """Write a stage's record into the ledger, with the tables that are there."""
     if made.repeats(read_records(workspace).get(stage)):
         return
-    made = with_details(made, {out: workspace.path(out) for out in made.outs}, Digests())
+    made = with_details(made, {out: workspace.path(out) for out in made.outs}, Digests(_unless_touched))
     with changing(ledger_of(workspace)) as manifest:
         manifest.stages[stage] = made
         _keep_tables(workspace, manifest)

@@ -128,7 +128,7 @@ def rows(
 ) -> Iterator[Row]:
     """A row for each question of a subset and each of its variants, by question, then variant."""
     common = {"benchmark": NAME, "split": split, "scene": case.scene, "log": logs[0].digest}
-    found = variant_rows({one.name: one for one in variants}, case, Scene(logs[0]), parameters, common)
+    found = variant_rows({one.name: one for one in variants}, case, Scene.of(logs[0]), parameters, common)
     # A stable sort: the rows of one question stay in the order of the variants.
     yield from sorted(found, key=lambda row: row.question)
 

@@ -64,7 +64,7 @@ def rows(
 def _placed(rest: Rest, why: Explanation, true: Scene | None) -> str:
     if true is None or not rest.event:
         return rest.on
-    off = frames_off(rest.event, Scene(why.logs[OWN]), true)
+    off = frames_off(rest.event, Scene.of(why.logs[OWN]), true)
     return UNTRUE if off is None else OFF[0 if off == 0 else 1 if off <= NEAR else 2]
 
 

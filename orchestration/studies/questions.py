@@ -37,7 +37,7 @@ def near_misses(seed: int, case: Case, logs: Logs, parameters: Parameters, split
     """The rows of a generated video's predictive questions, by kind of wrong choice and configuration."""
     if split != "generated":
         return
-    scene = Scene(logs[0])
+    scene = Scene.of(logs[0])
     made = msgspec.json.decode(case.questions, type=SceneQuestions).questions
     asks = {OWN: [question for question in made if question.question_type == "predictive"]}
     for kind, others in predictive_questions(int(case.scene), seed, *OTHERS).items():

@@ -81,7 +81,7 @@ def occurrences(log: EventLog, tbox: TBox) -> list[Occurrence]:
             others = taking_part.setdefault(quad.subject, set())  # pyright: ignore[reportArgumentType]
             others.add(quad.object)
     return [
-        Occurrence(node, kind, log[position].tick, frozenset(taking_part.get(node, ())), position)
+        Occurrence(node, kind, log.when(position)[0], frozenset(taking_part.get(node, ())), position)
         for node, (kind, position) in found.items()
     ]
 

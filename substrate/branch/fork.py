@@ -220,14 +220,10 @@ def twin(a: EventLog, b: EventLog, start: int | None = None, stop: int | None = 
     for tick in sorted(t for t in {*a.ticks, *b.ticks} if start <= t <= stop):
         left.seek(tick)
         right.seek(tick)
-        of_a, of_b = (_deltas(log, tick) for log in (a, b))
+        of_a, of_b = (log.between(tick, tick) for log in (a, b))
         for triple in {text_of(delta.triple): delta.triple for delta in (*of_a, *of_b)}.items():
             _place(*triple, left.state, right.state, only_a, only_b)
         yield TwinTick(tick, of_a, of_b, Difference(_triples(only_b), _triples(only_a)))
-
-
-def _deltas(log: EventLog, tick: int) -> tuple[Delta, ...]:
-    return tuple(log[position] for position in range(log.position(tick - 1), log.position(tick)))
 
 
 def _place(text: str, triple: Triple, a: State, b: State, only_a: set[str], only_b: set[str]) -> None:

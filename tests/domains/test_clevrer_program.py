@@ -9,7 +9,8 @@ import pytest
 from clevrer_scenes import annotation
 
 from substrate import FormatError, ProgramError
-from substrate.domains.clevrer.deltas import annotation_log, film_log
+from substrate.base.vocabulary import RDF_TYPE
+from substrate.domains.clevrer.deltas import NAMESPACE, annotation_log, film_log
 from substrate.domains.clevrer.format import decode_annotation, decode_film
 from substrate.domains.clevrer.parameters import Counterfactual, Explanatory, Parameters, Predictive
 from substrate.domains.clevrer.program import OPCODES, World, run
@@ -259,3 +260,12 @@ def test_a_film_gives_the_log_of_its_annotation_and_refuses_what_that_would_hold
     place = r"film.json: \$.motion_trajectory\[29\].objects\[1\].orientation\[2\]: Expected `float`"
     with pytest.raises(FormatError, match=place):
         film_log(decode_film(source))
+
+
+def test_the_scene_of_a_log_that_grew_has_what_it_says_now() -> None:
+    log = annotation_log(decode_annotation(("scene", json.dumps(annotation()).encode())))
+    before = len(Scene.of(log).events)
+    event = f"<{Scene.of(log).iri}:event:99>"
+    facts = (f"<{RDF_TYPE.value}> <{NAMESPACE}Collision>", f'<{NAMESPACE}frame> "127"')
+    log.extend_lines((log.last_tick, f"A {event} {fact} .") for fact in facts)
+    assert len(Scene.of(log).events) == before + 1

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from orchestration.base.yaml_text import read_yaml
 from orchestration.project import SETTINGS
 from orchestration.settings import load_settings
 from substrate.base.errors import ParameterError
@@ -79,3 +80,10 @@ def test_the_file_as_it_is_shipped_is_read(tmp_path: Path) -> None:
     (tmp_path / "params.yaml").write_bytes(PARAMETERS)
     settings = load_settings(tmp_path / "params.yaml", SETTINGS, ["clevrer.predictive.tau=0.4"])
     assert settings.of("clevrer").predictive.tau == 0.4
+
+
+def test_a_change_of_what_was_read_is_not_read_again(tmp_path: Path) -> None:
+    path = tmp_path / "params.yaml"
+    path.write_bytes(PARAMETERS)
+    read_yaml(path)["robustness"]["gqa"] = -1
+    assert read_yaml(path)["robustness"]["gqa"] == 30

@@ -8,6 +8,7 @@ from copy import copy
 from substrate.base.errors import ProgramError
 from substrate.domains.clevrer.motion.draws import DRAWS, Draw
 from substrate.domains.clevrer.program import Step, World, run
+from substrate.domains.clevrer.scene import Scene
 
 REMOVALS = ("get_counterfact", "filter_counterfact", "counterfact_events")
 """The opcodes that imagine a world without an object."""
@@ -24,7 +25,6 @@ class Chances:
     def __init__(self, world: World, ground: Callable[[list[Step], World], str]) -> None:
         self._world = world
         self._ground = ground
-        self._worlds: list[World] = []
 
     def of(self, program: Sequence[str], answer: str) -> float | None:
         """The probability of a program's answer; ``None`` where nothing of it was simulated by the law.
@@ -53,10 +53,14 @@ class Chances:
         return round((same + 0.5) / (DRAWS + 1), 3)
 
     def _draws(self) -> list[World]:
-        if not self._worlds:
-            for number in range(DRAWS):
-                scene = copy(self._world.scene)
-                scene.branches = {}
-                scene.draw = Draw(number)
-                self._worlds.append(World(scene, self._world.parameters))
-        return self._worlds
+        scene, parameters = self._world
+        if not scene.draws:
+            scene.draws = [_drawn(scene, number) for number in range(DRAWS)]
+        return [World(one, parameters) for one in scene.draws]
+
+
+def _drawn(scene: Scene, number: int) -> Scene:
+    found = copy(scene)
+    found.branches = {}
+    found.draw = Draw(number)
+    return found

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from pyoxigraph import NamedNode
-
 from substrate.base.vocabulary import RDF_TYPE
 from substrate.cause.evidence import ABSENT, FACTS, IMAGINED, RECORDED, RULED, Rest
 from substrate.cause.explanation import OWN, ExplainedPart, ExplainedStep, Explanation
 from substrate.domains.clevrer._chances import REMOVALS
-from substrate.domains.clevrer.deltas import NAMESPACE
-from substrate.domains.clevrer.scene import Event, Scene
+from substrate.domains.clevrer.scene import Event, Scene, local
 
 _IMAGINING = (*REMOVALS, "unseen_events")
 _BY_GROUND = {"observed": RECORDED, "dual": RECORDED, "simulated": IMAGINED, "heuristic": RULED}
@@ -51,12 +48,8 @@ def rests_on(why: Explanation, part: ExplainedPart, imagines: str = RULED) -> Re
 
 def _kinds(why: Explanation) -> Mapping[str, str]:
     """The classes of the log's individuals, by IRI."""
-    return {
-        delta.triple[0].value: delta.triple[2].value.removeprefix(NAMESPACE)
-        for delta in why.logs[OWN]
-        if delta.triple[1] == RDF_TYPE and isinstance(delta.triple[2], NamedNode)
-        if isinstance(delta.triple[0], NamedNode)
-    }
+    held = Scene.of(why.logs[OWN]).holding(RDF_TYPE.value)
+    return {subject[1:-1]: local([*classes][-1]) for subject, classes in held.items() if classes}
 
 
 def _sought(part: ExplainedPart, asked: ExplainedStep) -> tuple[str, ...]:
@@ -67,7 +60,7 @@ def _sought(part: ExplainedPart, asked: ExplainedStep) -> tuple[str, ...]:
 
 def _filmed(why: Explanation, objects: tuple[str, ...]) -> str:
     """The first filmed collision of some objects; empty where there is none."""
-    scene = Scene(why.logs[OWN])
+    scene = Scene.of(why.logs[OWN])
     wanted = frozenset(int(iri.rpartition(":")[2]) for iri in objects)
     return next((e.iri for e in scene.events if e.kind == "Collision" and e.objects == wanted), "")
 

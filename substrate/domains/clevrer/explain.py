@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, get_args
 
@@ -29,7 +30,7 @@ from substrate.domains.clevrer.program import (
     run,
     unseen,
 )
-from substrate.domains.clevrer.scene import QUERIES, Event, Scene
+from substrate.domains.clevrer.scene import Event, Scene
 from substrate.log.event_log import EventLog, Op
 
 GROUNDS: tuple[Ground, ...] = get_args(Ground)
@@ -48,9 +49,8 @@ def explain(log: EventLog, scene_index: int, question: Question, parameters: Par
 
     The logs of simulated forks are among the explanation's, each named by what it imagines.
     """
-    world = World(Scene(log), parameters)
-    words = called(world.scene, scene_iri(scene_index))
-    reading = Reading(log, scene_iri(scene_index), words=words)
+    world = World(Scene.of(log), parameters)
+    reading = reading_of(world.scene, scene_iri(scene_index))
     logs = {OWN: log}
 
     def explained(step: Step) -> ExplainedStep:
@@ -71,7 +71,7 @@ def explain(log: EventLog, scene_index: int, question: Question, parameters: Par
         lambda steps: ground_of(steps, world),
         Chances(world, ground_of).of,
         lambda steps: rule_of(steps, world.parameters),
-        words,
+        reading.words,
     )
 
 
@@ -221,24 +221,18 @@ class Standing(NamedTuple):
 class Reading:
     """A scene's log as its queries read it: which deltas made true what holds at a tick.
 
-    Args:
+    Attributes:
         log: a log of :mod:`substrate.domains.clevrer.deltas`.
         scene: the scene's IRI.
         queries: the texts of the queries, by name.
         words: objects and events in words, by IRI.
     """
 
-    def __init__(
-        self,
-        log: EventLog,
-        scene: str,
-        queries: Mapping[str, str] = QUERIES,
-        words: Mapping[str, str] = MappingProxyType({}),
-    ) -> None:
-        self.log = log
-        self.scene = scene
-        self.queries = queries
-        self.words = words
+    def __init__(self, scene: Scene, iri: str) -> None:
+        self.log = scene.log
+        self.scene = iri
+        self.queries = scene.queries
+        self.words = called(scene, iri)
         self._holding: dict[int, dict[str, list[Standing]]] = {}
 
     def tick(self, step: Step, opcode: Opcode | None) -> int:
@@ -251,8 +245,8 @@ class Reading:
         """By subject, what holds at a tick, in the order of the log."""
         if tick not in self._holding:
             made: dict[tuple[str, str, str], int] = {}
-            for position in range(self.log.position(tick)):
-                _, op, (subject, predicate, value) = self.log[position]
+            held = self.log[: self.log.position(tick)]
+            for position, (_, op, (subject, predicate, value)) in enumerate(held):
                 triple = (_iri(subject), predicate.value, _iri(value))
                 if op is Op.RETRACT:
                     made.pop(triple, None)
@@ -344,6 +338,12 @@ class Reading:
         return [(iri,) for iri in self.individuals(step.result, step.kind)]
 
 
+@lru_cache(maxsize=1)
+def reading_of(scene: Scene, iri: str) -> Reading:
+    """The reading of a scene; the last one is kept, as :meth:`Scene.of` keeps the scene."""
+    return Reading(scene, iri)
+
+
 def _kind_of(value: Any, kind: Kind) -> Kind:
     """The kind of a value among those that an operand may have."""
     if isinstance(value, Event):
@@ -394,11 +394,8 @@ def sampled_poses(reading: Reading) -> list[Evidence]:
     """The poses of the last frames, which the future is told from."""
     first = reading.log.position(reading.log.last_tick - SAMPLED_FRAMES)
     pose = f"{NAMESPACE}pose"
-    return [
-        Evidence(position)
-        for position in range(first, len(reading.log))
-        if reading.log[position].triple[1].value == pose
-    ]
+    last = enumerate(reading.log[first:], first)
+    return [Evidence(position) for position, delta in last if delta.triple[1].value == pose]
 
 
 def removal(reading: Reading, number: int) -> list[Evidence]:
@@ -436,8 +433,8 @@ def _branch(step: Step, world: World) -> tuple[str, EventLog] | None:
 def _forked(fork: EventLog) -> list[int]:
     """A fork's own deltas about events, and about who was taken out and who is simulated from when on."""
     found: list[int] = []
-    for position in range(fork.position((fork.branch_tick or 0) - 1), len(fork)):
-        _, _, (subject, predicate, value) = fork[position]
+    first = fork.position((fork.branch_tick or 0) - 1)
+    for position, (_, _, (subject, predicate, value)) in enumerate(fork[first:], first):
         said_of_object = predicate.value == f"{NAMESPACE}simulated" or _iri(value) == f"{NAMESPACE}Object"
         if ":event:" in _iri(subject) or said_of_object:
             found.append(position)

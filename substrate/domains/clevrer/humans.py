@@ -137,7 +137,7 @@ def answer_humans(
         scene_index: the scene's number.
         split: the name of the split, for the rows.
     """
-    scene, digest = Scene(log), log.digest
+    scene, digest = Scene.of(log), log.digest
     for question in sorted(record.questions, key=lambda q: q.question_id):
         choices = sorted(question.choices, key=lambda choice: choice.choice_id)
         answer = judged_choices(

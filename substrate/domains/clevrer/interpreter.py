@@ -32,7 +32,7 @@ def answer_scene(
     """
     common = {"benchmark": "clevrer", "split": split, "scene": scene_index, "log": log.digest}
     return rows(
-        questions, World(Scene(log), parameters), LANGUAGE, lambda question: question.question_type, common
+        questions, World(Scene.of(log), parameters), LANGUAGE, lambda question: question.question_type, common
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from itertools import combinations, product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 from substrate.base.errors import ProgramError
 from substrate.base.vocabulary import RDF_TYPE
@@ -47,6 +47,8 @@ Holding = Mapping[str, Mapping[str, None]]
 _OBJECT = f"<{NAMESPACE}Object>"
 _TRUE = '"true"^^<http://www.w3.org/2001/XMLSchema#boolean>'
 _NONE: Mapping[str, None] = {}
+_KEPT: dict[type, tuple[str, Any]] = {}
+"""By class, the digest of the log whose scene was asked for last, and that scene."""
 
 
 class Thing(NamedTuple):
@@ -95,6 +97,8 @@ class Scene:
         log: a log of :mod:`substrate.domains.clevrer.deltas`, or what makes it once it is looked at.
     """
 
+    queries: ClassVar[Mapping[str, str]] = QUERIES
+
     def __init__(self, log: EventLog | Callable[[], EventLog]) -> None:
         self._given = log
         self._motion: dict[int, dict[int, bool]] = {}
@@ -105,8 +109,21 @@ class Scene:
         """Simulated forks that were made, by what they imagine: ``"without"`` and an object, or ``"future"``
         and 0; how many frames after the video; and the engine.
         """
+        self.draws: list[Scene] = []
+        """The same scene under each draw of an ensemble, once they were asked for."""
         self.draw: Draw | None = None
         """The poses, masses and law that simulated forks take; as they were recorded unless given."""
+
+    @classmethod
+    def of(cls, log: EventLog) -> Self:
+        """The scene of a log as it is now. The last one is kept: questions about a scene come one after the
+        other, and share what was read and simulated for them.
+        """
+        digest = log.digest
+        kept = _KEPT.get(cls)
+        if kept is None or kept[0] != digest:
+            kept = _KEPT[cls] = digest, cls(log)
+        return kept[1]
 
     @cached_property
     def log(self) -> EventLog:

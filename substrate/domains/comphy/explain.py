@@ -7,13 +7,13 @@ from __future__ import annotations
 from substrate.base.vocabulary import RDF_TYPE
 from substrate.cause.explanation import OWN, Evidence, ExplainedStep, Explanation
 from substrate.domains.clevrer.deltas import NAMESPACE as FILMED
-from substrate.domains.clevrer.explain import Reading, called, explanation, observed, removal, rule_of
+from substrate.domains.clevrer.explain import Reading, explanation, observed, reading_of, removal, rule_of
 from substrate.domains.clevrer.program import Kind, Step, World
 from substrate.domains.comphy.deltas import NAMESPACE, target_iri
 from substrate.domains.comphy.format import Question
 from substrate.domains.comphy.parameters import Parameters
 from substrate.domains.comphy.program import OPCODES, run
-from substrate.domains.comphy.scene import QUERIES, TargetScene
+from substrate.domains.comphy.scene import TargetScene
 from substrate.log.event_log import EventLog
 
 _SHOWED = f"{NAMESPACE}evidence"
@@ -31,10 +31,9 @@ def explain(log: EventLog, scene_index: int, question: Question, parameters: Par
         log: the target's event log.
         scene_index: the target's number.
     """
-    world = World(TargetScene(log), parameters)
+    world = World(TargetScene.of(log), parameters)
     target = target_iri(scene_index)
-    words = called(world.scene, target)
-    reading = Reading(log, target, QUERIES, words)
+    reading = reading_of(world.scene, target)
     return explanation(
         question,
         lambda program, trace: run(program, world, trace),
@@ -42,7 +41,7 @@ def explain(log: EventLog, scene_index: int, question: Question, parameters: Par
         {OWN: log},
         {FILMED: ":", NAMESPACE: "c:", f"{target}:": ""},
         rule=lambda steps: _rule(steps, parameters),
-        called=words,
+        called=reading.words,
     )
 
 

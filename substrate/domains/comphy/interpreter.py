@@ -35,7 +35,7 @@ def answer_target(
     common = {"benchmark": benchmark, "split": split, "scene": scene_index, "log": log.digest}
     return rows(
         questions,
-        World(TargetScene(log), parameters),
+        World(TargetScene.of(log), parameters),
         Language(run, run_choices, same_answer),
         lambda question: question.subset,
         common,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
-from typing import Literal
+from typing import ClassVar, Literal
 
 from substrate.base.errors import ProgramError
 from substrate.domains.clevrer import scene as clevrer
@@ -34,6 +35,8 @@ class TargetScene(clevrer.Scene):
     Args:
         log: a log of :mod:`substrate.domains.comphy.deltas`.
     """
+
+    queries: ClassVar[Mapping[str, str]] = QUERIES
 
     def __init__(self, log: EventLog) -> None:
         super().__init__(log)

@@ -146,10 +146,8 @@ def _happening_since(spec: Spec, log: EventLog) -> dict[Term, Occurrence]:
 
 def _deltas(log: EventLog, event: Occurrence, name: str) -> tuple[Evidence, ...]:
     """The deltas of an event's tick that are about it."""
-    at_its_tick = range(log.position(event.tick - 1), log.position(event.tick))
-    return tuple(
-        Evidence(position, name) for position in at_its_tick if log[position].triple[0] == event.node
-    )
+    at_its_tick = enumerate(log.between(event.tick, event.tick), log.position(event.tick - 1))
+    return tuple(Evidence(position, name) for position, delta in at_its_tick if delta.triple[0] == event.node)
 
 
 def _names(spec: Spec) -> dict[Term, str]:

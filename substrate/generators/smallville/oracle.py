@@ -1,10 +1,11 @@
 """The gold of Twin-EventLog, from the raw schedule by SQL.
 
 It shares the specification's format with the substrate, and nothing else: no log, no fork, no rules. Places
-are the last move of each agent; knowledge is what a fact can reach in the graph of (agent, tick) whose
-edges are sharing a place and living on, as a recursive query. What a plan's condition decides is found
-tick by tick, earliest first, since it hangs on earlier ticks only. What one knows of what others know only
-grows, so it is kept as the tick from which on one knows it. An intervention is one more row, or one fewer.
+are the last move of each agent; knowledge is what a fact can reach in the graph of (place, tick) whose edges
+are the agents who live on from one to the next, as a recursive query. What a plan's condition decides is
+found tick by tick, earliest first, since it hangs on earlier ticks only. What one knows of what others know
+only grows, so it is kept as the tick from which on one knows it. An intervention is one more row, or one
+fewer.
 """
 
 from __future__ import annotations
@@ -27,13 +28,20 @@ CREATE TABLE move (agent, tick, rank, place);
 CREATE TABLE stand (tick, agent, place, PRIMARY KEY (tick, agent)) WITHOUT ROWID;
 CREATE INDEX there ON stand (tick, place);
 CREATE TABLE noted (agent, other, fact, since, PRIMARY KEY (agent, other, fact)) WITHOUT ROWID;
-CREATE TABLE known (tick, dusk, agent, fact, PRIMARY KEY (tick, dusk, agent, fact)) WITHOUT ROWID;
+CREATE TABLE known (tick, agent, fact, PRIMARY KEY (tick, agent, fact)) WITHOUT ROWID;
+"""
+
+_LIVE_ON = """
+-- What was known at dusk is known at the next dawn, unless it is lost.
+INSERT INTO given SELECT agent, fact, :first FROM known
+WHERE tick = :first - 1 AND NOT EXISTS (
+    SELECT 1 FROM lost WHERE (lost.agent, lost.fact, lost.tick) = (known.agent, known.fact, :first))
 """
 
 _DECIDE = """
 -- Who knows at dawn what a plan of theirs hangs on follows it.
-INSERT INTO move SELECT plan.agent, start, 1, goal FROM plan JOIN known USING (agent, fact)
-WHERE start = :first AND tick = :first AND NOT dusk
+INSERT INTO move SELECT plan.agent, start, 1, goal FROM plan JOIN given USING (agent, fact)
+WHERE start = :first AND tick = :first
 """
 
 _STAND = """
@@ -44,32 +52,25 @@ INSERT INTO stand SELECT day, agent, place FROM (
 """
 
 _KNOW = """
--- From dawn to dusk a fact goes from one to all at their place; from dusk to the next dawn it stays, unless
--- it is lost.
-WITH RECURSIVE reach(tick, dusk, agent, fact) AS (
-    SELECT tick, dusk, agent, fact FROM known WHERE tick = :first AND NOT dusk
+-- From dawn to dusk a fact goes from one to all at their place; from dusk to the next dawn it stays with
+-- everyone there, unless it is lost.
+WITH RECURSIVE reach(tick, place, fact) AS (
+    SELECT tick, place, fact FROM given JOIN stand USING (tick, agent) WHERE tick >= :first
     UNION
-    SELECT tick, 0, agent, fact FROM given WHERE tick > :first AND tick <= :last
-    UNION
-    SELECT reach.tick, 1, there.agent, fact
-    FROM reach JOIN stand here ON here.tick = reach.tick AND here.agent = reach.agent
-    JOIN stand there ON there.tick = here.tick AND there.place = here.place
-    WHERE NOT dusk
-    UNION
-    SELECT tick + 1, 0, agent, fact FROM reach
-    WHERE dusk AND NOT EXISTS (
-        SELECT 1 FROM lost
-        WHERE (lost.agent, lost.fact, lost.tick) = (reach.agent, reach.fact, reach.tick + 1)))
-INSERT OR IGNORE INTO known SELECT * FROM reach
+    SELECT next.tick, next.place, reach.fact
+    FROM reach JOIN stand here ON (here.tick, here.place) = (reach.tick, reach.place)
+    JOIN stand next ON (next.tick, next.agent) = (here.tick + 1, here.agent)
+    WHERE NOT EXISTS (
+        SELECT 1 FROM lost WHERE (lost.agent, lost.fact, lost.tick) = (next.agent, reach.fact, next.tick)))
+INSERT INTO known SELECT tick, agent, fact FROM reach JOIN stand USING (tick, place)
 """
-
 
 _SEE = """
 -- Everyone else at the place of one who knows a fact at dusk.
 INSERT OR IGNORE INTO noted SELECT there.agent, here.agent, known.fact, here.tick
 FROM stand here JOIN known USING (tick, agent)
 JOIN stand there ON (there.tick, there.place) = (here.tick, here.place)
-WHERE here.tick = :tick AND dusk AND there.agent <> here.agent
+WHERE here.tick = :tick AND there.agent <> here.agent
 """
 
 _HEAR = """
@@ -120,7 +121,7 @@ def history(
         database.execute("INSERT INTO move SELECT agent, start, 1, goal FROM plan WHERE fact IS NULL")
         decisions = {tick for (tick,) in database.execute("SELECT start FROM plan WHERE fact IS NOT NULL")}
         for first, last in pairwise(sorted({0, *decisions, village.horizon + 1})):
-            for statement in (_DECIDE, _STAND, _KNOW):
+            for statement in (_LIVE_ON, _DECIDE, _STAND, _KNOW):
                 database.execute(statement, {"first": first, "last": last})
         for tick in range(village.horizon + 1) if noted else ():
             for statement in (_SEE, _HEAR):
@@ -129,7 +130,7 @@ def history(
         for agent, other, fact, since in database.execute("SELECT agent, other, fact, since FROM noted"):
             of_others[agent][other, fact] = since
         stood = database.execute("SELECT agent, tick, place FROM stand").fetchall()
-        learned = database.execute("SELECT agent, tick, fact FROM known WHERE dusk").fetchall()
+        learned = database.execute("SELECT agent, tick, fact FROM known").fetchall()
     ticks = range(village.horizon + 1)
     places, knowledge = {(agent, tick): place for agent, tick, place in stood}, {}
     for agent, tick, fact in learned:
@@ -189,7 +190,7 @@ def _load(database: sqlite3.Connection, village: Village) -> None:
             for plan in agent.plans
         ),
     )
-    _insert(database, "known", ((0, 0, agent.id, fact) for agent in village.agents for fact in agent.knows))
+    _insert(database, "given", ((agent.id, fact, 0) for agent in village.agents for fact in agent.knows))
 
 
 def _intervene(database: sqlite3.Connection, act: ArmIntervention, tick: int) -> None:

@@ -187,12 +187,9 @@ def _two_arms(
     rng: Random, day: Day, type_: InterventionType, query: QueryType, linkage: Linkage, outcome: Gold
 ) -> tuple[ArmIntervention, None, Query] | None:
     """An intervention of a type, and a question that fits it."""
+    asked_of_a = _answered(day, query, outcome)
     for b in _arms(rng, day, _interventions(rng, day, type_), _ACTS):
-        fitting = [
-            asked
-            for asked in _queries(day.village, day.branch, query)
-            if answer(day.a, asked, day.branch) == outcome.a and _fits(asked, day, b, linkage, outcome.b)
-        ]
+        fitting = [asked for asked in asked_of_a if _fits(asked, day, b, linkage, outcome.b)]
         if fitting:
             return b.act, None, rng.choice(fitting)
     return None
@@ -207,13 +204,17 @@ def _three_arms(
     seconds = list(_arms(rng, day, possible, len(possible)))
     firsts = [arm for arm in seconds if arm.act.type == type_]
     fitting: list[tuple[ArmIntervention, ArmIntervention, Query]] = []
-    for asked in _queries(day.village, day.branch, query):
-        if answer(day.a, asked, day.branch) != outcome.a:
-            continue
+    for asked in _answered(day, query, outcome):
         bs = [arm for arm in firsts if _fits(asked, day, arm, linkage, outcome.b)]
         cs = [arm for arm in seconds if _fits(asked, day, arm, linkage, outcome.c)] if bs else []
         fitting += [(b.act, c.act, asked) for b in bs for c in cs if b.history != c.history]
     return rng.choice(fitting) if fitting else None
+
+
+def _answered(day: Day, query: QueryType, outcome: Gold) -> list[Query]:
+    """The questions of a type that have the answer asked for in arm A."""
+    asked = _queries(day.village, day.branch, query)
+    return [one for one in asked if answer(day.a, one, day.branch) == outcome.a]
 
 
 def _arms(rng: Random, day: Day, acts: Iterable[ArmIntervention], most: int) -> Iterator[Arm]:

@@ -6,7 +6,9 @@ import json
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable
+from hashlib import sha256
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
@@ -120,6 +122,24 @@ def test_changed_data_stop_the_run_before_anything_is_computed_from_them(pinned:
     assert result.exit_code == 1
     assert "data/sample/clevrer is modified against its pin" in result.stderr
     assert (pinned / "artifacts/sample/clevrer/answers.jsonl").read_bytes() == answers
+
+
+def test_a_file_that_is_written_again_in_its_size_is_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("params.yaml", "workspace.yaml"):
+        shutil.copyfile(ROOT / name, tmp_path / name)
+    monkeypatch.chdir(tmp_path)
+    stage, workspace = STAGES["tables/numbers"], open_workspace()
+    (path,) = (workspace.path(out) for out in stage.outs)
+    path.parent.mkdir(parents=True)
+    found: list[str] = []
+    for text in ("first", "other", "first"):
+        path.write_text(text, "utf-8")
+        time.sleep(0.1)  # beyond what two changes of a file may hide in
+        found += [digest for _ in range(2) for digest in fingerprint(STAGES, stage, workspace).outs.values()]
+    first, other = f"sha256:{sha256(b'first').hexdigest()}", f"sha256:{sha256(b'other').hexdigest()}"
+    assert found == [first, first, other, other, first, first]
 
 
 def results(root: Path) -> list[Path]:

@@ -44,10 +44,11 @@ class Glide:
             ways.append(ways[-1] + _FINE * (speeds[-1] + max(0.0, slower)) / 2)
             speeds.append(max(0.0, slower))
         self._speeds, self._ways = np.array(speeds), np.array(ways)
+        self._slowing = -self._speeds  # ascending, as np.interp wants it
         self._times = np.arange(len(speeds)) * _FINE
 
     def _start(self, speed: float) -> float:
-        return float(np.interp(-min(speed, _FASTEST), -self._speeds, self._times))
+        return float(np.interp(-min(speed, _FASTEST), self._slowing, self._times))
 
     def share(self, speed: float, seconds: np.ndarray) -> np.ndarray:
         """The way after so long over the starting speed: the time it would take without loss (seconds)."""
