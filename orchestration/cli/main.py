@@ -75,21 +75,27 @@ def ui(port: Annotated[int, option("--port", "Port on the loopback interface.")]
 
 @app.command()
 @voiced
-def report(profile: ProfileOption = None, json: JsonOption = False) -> None:
-    """Show where the report of a profile lies; it opens from disk."""
-    with failing(), others_apart():
-        from orchestration.project import open_workspace
-        from substrate.base.errors import ParameterError
+def report(
+    profile: ProfileOption = None,
+    serve: Annotated[bool, option("--serve", "Serve it on the loopback interface until Ctrl-C.")] = False,
+    port: Annotated[int, option("--port", "For --serve; any free one unless given.", min=0, max=65535)] = 0,
+    json: JsonOption = False,
+) -> None:
+    """Show where the report of a profile lies; it opens from disk, or is served."""
+    if json and serve:
+        raise typer.BadParameter("--json goes without --serve")
+    with failing():
+        with others_apart():
+            from orchestration.cli.report import report_of
+            from orchestration.cli.report import serve as run
 
-        workspace = open_workspace(profile)
-        name, page = workspace.settings.profile, workspace.artifacts / "report" / "index.html"
-        if not page.is_file():
-            hint = f"`substrate reproduce --profile {name}` makes it"
-            raise ParameterError("the report was not made yet", where=(page,), hint=hint)
-    if json:
-        print_json({"profile": name, "report": str(page)})
-    else:
-        say(str(page))
+            name, page = report_of(profile)
+        if serve:
+            run(page, port)
+        elif json:
+            print_json({"profile": name, "report": str(page)})
+        else:
+            say(str(page))
 
 
 @cluster_app.callback()
