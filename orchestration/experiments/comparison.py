@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from orchestration.experiments.record import open_experiment, read_experiment
-from orchestration.ledger.drift import Cause, causes, explained, unaccepted
+from orchestration.ledger.drift import Cause, causes, explained
 from orchestration.ledger.manifest import Pins
 from orchestration.ledger.moved import ComparedNumber, ComparedRow, numbers_of, rows_of
 from orchestration.ledger.pinned import measured, read_pins
@@ -74,7 +74,8 @@ def _causes(before: Pins, after: Pins) -> list[Cause]:
     """The differences and where they show; then parameters that differ and show nowhere."""
     found = causes(before, after)
     named = {cause.what for cause in found}
-    idle = [one for one in unaccepted(before, after) if one.kind == "parameter" and one.what not in named]
+    others = causes(before, after, differ=False)
+    idle = [one for one in others if one.kind == "parameter" and one.what not in named]
     return sorted([*found, *idle], key=lambda cause: _FIRST.index(cause.kind))
 
 

@@ -17,7 +17,7 @@ import msgspec
 from orchestration.base.git import git
 from orchestration.experiments.record import RECORD, Changed, Experiment, Parent
 from orchestration.ledger.manifest import Made
-from orchestration.ledger.pinned import pin_path
+from orchestration.ledger.pinned import pin_name
 from orchestration.ledger.records import fingerprint, keep_record, read_records
 from orchestration.project import changed_parameters
 from orchestration.settings import PARAMETERS_FILE
@@ -173,7 +173,8 @@ def _continues(known: Experiment | None, ours: Experiment) -> bool:
 
 
 def _parent(workspace: Workspace) -> Parent:
-    root, pins = workspace.root, pin_path(workspace.root, workspace.settings.profile)
+    root = workspace.root
+    pins = root / pin_name(workspace.settings.profile)
     commit = (git(root, "rev-parse", "--verify", "--quiet", "HEAD") or b"").decode().strip()
     return Parent(
         workspace.settings.profile,

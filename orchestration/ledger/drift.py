@@ -146,21 +146,13 @@ def short(digest: str) -> str:
     return digest[:15] if digest.startswith("sha256:") else digest
 
 
-def causes(old: Pins, new: Pins) -> list[Cause]:
-    """The changes in what the stages whose outs differ depend on; a cause that stages share is named
-    once.
+def causes(old: Pins, new: Pins, *, differ: bool = True) -> list[Cause]:
+    """The changes in what stages depend on; a cause that stages share is named once.
+
+    Args:
+        differ: those of the stages whose outs differ; else of the others, of which nobody has shown that
+            their outs still follow.
     """
-    return _changes(old, new, differ=True)
-
-
-def unaccepted(old: Pins, new: Pins) -> list[Cause]:
-    """The changes in what the other stages depend on: their outs are what was pinned, and nobody has
-    shown that they still follow.
-    """
-    return _changes(old, new, differ=False)
-
-
-def _changes(old: Pins, new: Pins, differ: bool) -> list[Cause]:
     shared: dict[Cause, list[str]] = defaultdict(list)
     for stage in (name for name in new if name in old):
         if (old[stage].outs != new[stage].outs) == differ:

@@ -1,5 +1,4 @@
-"""The decision that nothing need run again: for a whole run by a look at what stood after the last one
-(:func:`stands`), for a stage by its record (:func:`stage_stands`).
+"""The decision that nothing need run again, for a whole run: by a look at what stood after the last one.
 
 All that a run reads and writes was looked at then, and the ledger keeps it by size, times and SHA-256, as
 git and DVC keep theirs: a file whose size and times are the same is not read again; one that was touched,
@@ -16,12 +15,10 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from orchestration.ledger.manifest import (
     LEDGER,
     File,
-    Made,
     Manifest,
     Reproduction,
     changing,
@@ -29,9 +26,6 @@ from orchestration.ledger.manifest import (
     read_manifest,
 )
 from substrate.base.files import OutputError, sha256
-
-if TYPE_CHECKING:
-    from orchestration.stage import Stage
 
 RACY = 50_000_000
 """Nanoseconds within which a file may change twice and show the same time."""
@@ -83,19 +77,6 @@ def stands(root: Path, profile: str, only: str | None) -> Reproduction | None:
         with suppress(OutputError), changing(folder) as manifest:
             manifest.files = files
     return run
-
-
-def stage_stands(folder: Path, stage: Stage, now: Made, *, force: bool = False) -> bool:
-    """Decide that a stage need not run again: the ledger says that it made the outs that are there, from the
-    code, parameters and inputs that are there.
-
-    Args:
-        folder: the ledger's folder.
-        stage: the one that would run.
-        now: its record as it would be now.
-        force: run it all the same.
-    """
-    return not (stage.always or force) and now.repeats(read_manifest(folder).stages.get(stage.name))
 
 
 def _unchanged(

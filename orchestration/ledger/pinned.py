@@ -204,11 +204,6 @@ def pin_name(profile: str) -> str:
     return f"pins/{profile}.json"
 
 
-def pin_path(root: Path, profile: str) -> Path:
-    """The place of a profile's pins."""
-    return root / pin_name(profile)
-
-
 def rows_name(profile: str, stage: str) -> str:
     """The path of the rows of a stage's answers, in short."""
     return f"pins/{profile}/{stage.replace('/', '.')}.jsonl"
@@ -218,7 +213,7 @@ def read_pin_file(root: Path, profile: str) -> PinFile | None:
     """The file of pins, an empty one where there is none; ``None`` where a byte of it is not as it was
     written.
     """
-    path = pin_path(root, profile)
+    path = root / pin_name(profile)
     try:
         data = path.read_bytes()
         found = msgspec.json.decode(data, type=PinFile)
@@ -235,7 +230,7 @@ def head_of(root: Path, profile: str) -> Head:
     Raises:
         PinError: there are no pins, or one is not as it was sealed.
     """
-    path, bad = pin_path(root, profile), broken(root, profile)
+    path, bad = root / pin_name(profile), broken(root, profile)
     if bad or not path.is_file():
         where = [root / name for name in bad] or [path]
         raise PinError("is damaged" if bad else "is not there", where=tuple(where[:1]), hint=_FIRST)
@@ -252,7 +247,7 @@ def read_pins(root: Path, profile: str) -> Pins:
         PinError: the file of pins is damaged.
     """
     _whole(root, profile)
-    paths = [pin_path(root, profile), *(root / "pins" / profile).glob("*.jsonl")]
+    paths = [root / pin_name(profile), *(root / "pins" / profile).glob("*.jsonl")]
     files = {path.relative_to(root).as_posix(): path.read_bytes() for path in paths if path.is_file()}
     pins, entries = decode_pins(files, profile), read_manifest(ledger_at(root, profile)).pinned
     for name, entry in entries.items():
@@ -284,7 +279,7 @@ def pinned_outs(root: Path, profile: str) -> dict[str, str]:
 def _whole(root: Path, profile: str) -> PinFile:
     found = read_pin_file(root, profile)
     if found is None:
-        raise PinError("is damaged", where=(pin_path(root, profile),), hint=_FIRST)
+        raise PinError("is damaged", where=(root / pin_name(profile),), hint=_FIRST)
     return found
 
 
@@ -355,7 +350,7 @@ def write_pins(workspace: Workspace, measured: Pins, kept: Mapping[str, str] | N
         for name, path in there.items()
         if path.suffix in OF_LINES and name not in kept
     }
-    path = pin_path(root, profile)
+    path = root / pin_name(profile)
     if not path.is_file() or path.read_bytes() != file.text():
         with replacing(path) as fresh:
             fresh.write_bytes(file.text())

@@ -14,10 +14,10 @@ from orchestration.ledger import dvc
 from orchestration.ledger.acceptance import Acceptance, changes
 from orchestration.ledger.acceptance import since as changes_since
 from orchestration.ledger.damage import find_damage
-from orchestration.ledger.drift import Cause, Difference, causes, differences, explained, unaccepted
+from orchestration.ledger.drift import Cause, Difference, causes, differences, explained
 from orchestration.ledger.manifest import Pins, changing
 from orchestration.ledger.moved import Moved, moved
-from orchestration.ledger.pinned import ACCEPTED, NOTHING, measure, pin_name, pin_path, read_pins, write_pins
+from orchestration.ledger.pinned import ACCEPTED, NOTHING, measure, pin_name, read_pins, write_pins
 from orchestration.ledger.records import Digests, ledger_of, read_records
 from orchestration.settings import PARAMETERS_FILE
 from orchestration.stage import Stage, Stages
@@ -98,7 +98,7 @@ def verify_profile(
         recompute is not None,
         found,
         causes(explained(root, profile, pinned, now), now),
-        unaccepted(pinned, now),
+        causes(pinned, now, differ=False),
         moved=moved(pinned, now),
     )
     if not since:
@@ -128,7 +128,8 @@ def verify_files(root: Path, profile: str | None, stages: Stages, error: Substra
 
 def held_against(report: Report, root: Path, head: Head) -> Report:
     """The report, with a difference more where the pins are not those of a head that somebody signed."""
-    name, path = pin_name(report.profile), pin_path(root, report.profile)
+    name = pin_name(report.profile)
+    path = root / name
     now = Head(f"results {report.profile}", sha256(path) if path.is_file() else NOTHING)
     if now == head:
         return report

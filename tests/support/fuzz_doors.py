@@ -24,7 +24,7 @@ from fuzz_pages import answer_pages, table_page
 from orchestration.benchmarks.benchmark import Case, Cases
 from orchestration.fetch.archives import extract
 from orchestration.ledger.manifest import Made, look_at
-from orchestration.ledger.pinned import PinFile, broken, pin_path, read_pins
+from orchestration.ledger.pinned import PinFile, broken, pin_name, read_pins
 from orchestration.models.transcript import Reply, address, make_record, read_transcript
 from orchestration.project import SETTINGS
 from orchestration.settings import load_settings
@@ -288,7 +288,7 @@ def forged_pins(data: bytes) -> bytes:
 def _pins(path: Path) -> None:
     root = path.parent
     (root / "pins").mkdir(exist_ok=True)
-    pin_path(root, "sample").write_bytes(path.read_bytes())
+    (root / pin_name("sample")).write_bytes(path.read_bytes())
     broken(root, "sample")
     read_pins(root, "sample")
 
