@@ -7,7 +7,6 @@ import dagster as dg
 from orchestration.pipeline.assets import EXECUTOR, assets_of
 from orchestration.pipeline.backfill import backfill_shards
 from orchestration.pipeline.checks import checks_of
-from orchestration.pipeline.code_links import linked
 from orchestration.pipeline.compared import compared
 from orchestration.pipeline.form import form_resource
 from orchestration.pipeline.graph import STAGES
@@ -26,7 +25,7 @@ from orchestration.pipeline.resources import WorkspaceResource
 def build_definitions(workspace: WorkspaceResource | None = None) -> dg.Definitions:
     """All assets, checks and jobs; the launch form configures the workspace unless one is given."""
     return dg.Definitions(
-        assets=linked([*assets_of(STAGES), compared]),
+        assets=[*assets_of(STAGES), compared],
         asset_checks=checks_of(STAGES),
         jobs=[*reproductions(), backfill_shards, compare_experiments, verify],
         sensors=[new_official_data, settled_pins, stale_stages],

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import os
-import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
-from inspect import isfunction
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +15,7 @@ import dagster as dg
 from orchestration.experiments.making import take, take_needs
 from orchestration.ledger.records import fingerprint, keep_record, read_records, version_of
 from orchestration.pipeline.backfill import keep_shards
+from orchestration.pipeline.code_links import code_references
 from orchestration.pipeline.costs import keep_cost, measuring
 from orchestration.pipeline.executor import ON_SPARK, threads
 from orchestration.pipeline.previews import preview
@@ -187,27 +186,6 @@ def _linked(said: dict[str, str]) -> dict[str, dg.MetadataValue[Any]]:
         name: dg.MetadataValue.url(value) if "://" in value else dg.MetadataValue.text(value)
         for name, value in said.items()
     }
-
-
-def code_references(calls: Iterable[Callable[..., Any]]) -> dict[str, dg.CodeReferencesMetadataValue]:
-    """Functions of an asset by file and line, which the UI opens in an editor."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", dg.BetaWarning)
-        found = [
-            dg.LocalFileCodeReference(
-                file_path=call.__code__.co_filename,
-                line_number=call.__code__.co_firstlineno,
-                label=call.__qualname__,
-            )
-            for call in map(_function, calls)
-            if isfunction(call)
-        ]
-        return {"dagster/code_references": dg.CodeReferencesMetadataValue(code_references=[*found])}
-
-
-def _function(call: Any) -> Any:
-    """The function that a partial application calls in the end."""
-    return _function(call.func) if isinstance(call, partial) else call
 
 
 @contextmanager

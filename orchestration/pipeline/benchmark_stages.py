@@ -95,11 +95,6 @@ def score_stage(benchmark: Benchmark) -> Stage:
     )
 
 
-def is_measured(source: Source, data: Data) -> bool:
-    """Tell whether a profile has data of a source: generated, official, or files that a user named."""
-    return data.source != "none" or bool(named_files(source, data))
-
-
 def named_files(source: Source, data: Data) -> dict[str, str]:
     """The files that a profile names, by what they are."""
     named = {name: getattr(data, name, None) for name in source.inputs}

@@ -1,11 +1,12 @@
-"""Links from assets to their code where git keeps it, beside those to the files of this machine."""
+"""Links from assets to their code: to the files of this machine, and to where git keeps them."""
 
 from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterable, Iterator
-from functools import partial
+from collections.abc import Callable, Iterable
+from functools import cache, partial
+from inspect import isfunction
 from pathlib import Path
 from typing import Any
 
@@ -13,20 +14,34 @@ import dagster as dg
 
 from orchestration.base.git import git
 from orchestration.base.secrets_out import without_user
+from orchestration.code import ROOT
 
-KEY = "dagster/code_references"
-_CHECKOUT = Path(__file__).resolve().parents[2]
 _SSH = re.compile(r"(?:ssh://)?git@([^:/]+)[:/](.+)")
 
 
-def linked(assets: Iterable[dg.AssetsDefinition]) -> list[dg.AssetsDefinition]:
-    """Assets with a link to the commit for each link to a file; as they are where no host of git is known."""
-    base = source_of(_CHECKOUT)
-    if base is None:
-        return list(assets)
-    return [asset.map_asset_specs(partial(_with_links, base=base)) for asset in assets]
+def code_references(calls: Iterable[Callable[..., Any]]) -> dict[str, dg.CodeReferencesMetadataValue]:
+    """Functions of an asset by file and line, which the UI opens in an editor; then the same at their commit,
+    where a host of git is known.
+    """
+    local: list[dg.LocalFileCodeReference] = []
+    links: list[dg.UrlCodeReference] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", dg.BetaWarning)
+        for call in filter(isfunction, map(_function, calls)):
+            file, line, name = call.__code__.co_filename, call.__code__.co_firstlineno, call.__qualname__
+            local.append(dg.LocalFileCodeReference(file_path=file, line_number=line, label=name))
+            if (base := source_of(ROOT)) and Path(file).is_relative_to(ROOT):
+                place = Path(file).relative_to(ROOT).as_posix()
+                links.append(dg.UrlCodeReference(url=f"{base}/{place}#L{line}", label=f"{name}, in git"))
+        return {"dagster/code_references": dg.CodeReferencesMetadataValue(code_references=[*local, *links])}
 
 
+def _function(call: Any) -> Any:
+    """The function that a partial application calls in the end."""
+    return _function(call.func) if isinstance(call, partial) else call
+
+
+@cache
 def source_of(checkout: Path) -> str | None:
     """The address below which the files of a checkout's commit are shown, where its remote shows any."""
     remote, commit = git(checkout, "remote", "get-url", "origin"), git(checkout, "rev-parse", "HEAD")
@@ -46,21 +61,3 @@ def base_of(remote: str, commit: str) -> str | None:
     if not address.startswith("https://") or not ("github" in address or "gitlab" in address):
         return None
     return f"{address}/{'-/' if 'gitlab' in address else ''}blob/{commit}"
-
-
-def _with_links(spec: dg.AssetSpec, base: str) -> dg.AssetSpec:
-    local: Any = spec.metadata.get(KEY)
-    if local is None:
-        return spec
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", dg.BetaWarning)
-        both = dg.CodeReferencesMetadataValue(code_references=[*local.code_references, *_links(local, base)])
-    return spec.replace_attributes(metadata={**spec.metadata, KEY: both})
-
-
-def _links(local: Any, base: str) -> Iterator[dg.UrlCodeReference]:
-    for one in local.code_references:
-        path = Path(one.file_path)
-        if path.is_relative_to(_CHECKOUT):
-            place = path.relative_to(_CHECKOUT).as_posix()
-            yield dg.UrlCodeReference(url=f"{base}/{place}#L{one.line_number}", label=f"{one.label}, in git")

@@ -13,7 +13,8 @@ import dagster as dg
 
 from orchestration.experiments.comparison import Compared, compare
 from orchestration.experiments.record import Experiment, list_experiments
-from orchestration.pipeline.assets import OWNERS, asset_key, code_references
+from orchestration.pipeline.assets import OWNERS, asset_key
+from orchestration.pipeline.code_links import code_references
 from orchestration.rendering.comparison import HEADS, WON, cells, numbers_line, rows_line
 from orchestration.workspace.root import find_root
 from substrate.base.errors import ParameterError

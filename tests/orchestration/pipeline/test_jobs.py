@@ -179,7 +179,7 @@ def test_the_columns_of_a_result_are_its_schema(tmp_path: Path) -> None:
 
 def test_a_link_leads_to_the_commit_beside_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(code_links, "source_of", lambda _: "https://github.com/some/where/blob/12ab")
-    (asset,) = code_links.linked(assets.assets_of({"babi/dataset": STAGES["babi/dataset"]}))
+    (asset,) = assets.assets_of({"babi/dataset": STAGES["babi/dataset"]})
     (spec,) = asset.specs
     here, *_, there = spec.metadata["dagster/code_references"].code_references
     assert here.file_path.endswith("orchestration/pipeline/benchmark_stages.py")
