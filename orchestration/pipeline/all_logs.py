@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from typing import Any, NamedTuple
 
 import msgspec
@@ -54,7 +53,21 @@ def ask_each(
     """
     parsed(sparql, "--sparql")
     columns, rows = ["scene", "log"], list[list[Any]]()
-    work = partial(_solutions, sparql, tick, limit, benchmark.logger.shapes)
+    shapes = benchmark.logger.shapes
+
+    def work(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        log = EventLog.from_patch(row["patch"], row["name"])
+        tbox = TBox.load(shapes) if shapes else None
+        found = solutions(log, sparql, tick=tick, tbox=tbox, most=limit + 1)
+        if isinstance(found, bool):
+            values: list[dict[str, str | None]] = [{"answer": str(found).lower()}]
+        else:
+            named = (one.items() for one in found)
+            values = [{name: None if term is None else str(term) for name, term in one} for one in named]
+        # Sorted, so that no byte depends on how a store is laid out.
+        lines = sorted(msgspec.json.encode(one).decode() for one in values)
+        yield {NUMBER: row[NUMBER], PLACE: row[PLACE], "lines": lines}
+
     for scene, name, lines in of_each(workspace, benchmark, work, timeout):
         for line in lines:
             solution: dict[str, str | None] = msgspec.json.decode(line)
@@ -122,24 +135,6 @@ def tables_of(workspace: Workspace, benchmark: Interpreted) -> tuple[Manifest, M
     logs = ensure_logs(workspace, benchmark.logger, "logs")
     keep_tables(workspace)
     return logs, cases_of(workspace, benchmark.source, "logs")
-
-
-def _solutions(
-    sparql: str, tick: int | None, limit: int, shapes: str, row: dict[str, Any]
-) -> Iterator[dict[str, Any]]:
-    """The solutions in one log, sorted, so that no byte depends on how a store is laid out."""
-    log = EventLog.from_patch(row["patch"], row["name"])
-    tbox = TBox.load(shapes) if shapes else None
-    found = solutions(log, sparql, tick=tick, tbox=tbox, most=limit + 1)
-    if isinstance(found, bool):
-        values: list[dict[str, str | None]] = [{"answer": str(found).lower()}]
-    else:
-        values = [{name: None if term is None else str(term) for name, term in one.items()} for one in found]
-    yield {
-        NUMBER: row[NUMBER],
-        PLACE: row[PLACE],
-        "lines": sorted(msgspec.json.encode(one).decode() for one in values),
-    }
 
 
 def at_most(limit: int, count: int) -> None:

@@ -22,7 +22,6 @@ from orchestration.benchmarks.benchmark import (
     Files,
     Interpreted,
     Logger,
-    NamedLog,
     ReadCases,
     Source,
     World,
@@ -45,7 +44,7 @@ from orchestration.workspace.tables import (
     sealed,
     shard_name,
     short_key,
-    table_of_cases,
+    table_once,
     write_cases,
 )
 from substrate.base.errors import SubstrateError
@@ -63,18 +62,29 @@ def make_scenes(workspace: Workspace, source: Source, world: World, stage: str, 
     Returns:
         How many scenes there are.
     """
-    settings, storage = workspace.settings, workspace.storage
+    settings, storage, seed = workspace.settings, workspace.storage, workspace.settings.seed
     data = settings.data(source.name)
     numbers = world.numbers(data)
     # Simulating takes long and varies: a task has a twentieth of what it has elsewhere.
     size = min(settings.spark.cut(len(numbers)), max(1, settings.spark.shard // 20))
-    key = short_key(settings.seed, data, size, code_of(world.make), code_of(world.write))
+    key = short_key(seed, data, size, code_of(world.make), code_of(world.write))
     folder = f"{workspace.shelves[0]}/made/{source.name}"
-    write = partial(_make_part, storage, f"{folder}/{key}", world, settings.seed, data, numbers, size)
+
+    def write(place: int, name: str) -> None:
+        def scenes() -> Iterator[bytes]:
+            for number in numbers[place * size : (place + 1) * size]:
+                with telling(f"number {number}"):
+                    scene = world.make(number, seed, data)
+                yield scene
+
+        with passing_folder() as scratch:
+            world.write(scratch, scenes(), seed)
+            storage.pack(scratch, f"{folder}/{key}", name)
+
     # Without a scene too there is a release.
     parts = Parts(storage, f"{folder}/{key}", -(-len(numbers) // size) or 1, write, "tar")
     made = write_parts(settings.spark, parts, stage)
-    world.join(out, _packed(storage, made.folder, range(parts.count)), settings.seed)
+    world.join(out, _packed(storage, made.folder, range(parts.count)), seed)
     if not world.apart:
         storage.remove(folder)
         return len(numbers)
@@ -83,30 +93,6 @@ def make_scenes(workspace: Workspace, source: Source, world: World, stage: str, 
     storage.write_record(sealed(made.folder, shards, made.sums), folder, pointer)
     storage.keep_only(folder, [key, pointer])
     return len(numbers)
-
-
-def _make_part(
-    storage: Storage,
-    folder: str,
-    world: World,
-    seed: int,
-    data: Any,
-    numbers: Sequence[int],
-    size: int,
-    place: int,
-    name: str,
-) -> None:
-    """Make the scenes of a part, and write the release of them."""
-
-    def scenes() -> Iterator[bytes]:
-        for number in numbers[place * size : (place + 1) * size]:
-            with telling(f"number {number}"):
-                scene = world.make(number, seed, data)
-            yield scene
-
-    with passing_folder() as scratch:
-        world.write(scratch, scenes(), seed)
-        storage.pack(scratch, folder, name)
 
 
 def _pointer(digest: str) -> str:
@@ -138,14 +124,11 @@ def cases_of(workspace: Workspace, source: Source, stage: str) -> Manifest:
         if not made:
             cases = _read_cases(source.cases, source.files(data), workspace.home)
             return write_cases(storage, cases, spark.cut, partial(advance, stage), folder)
-        parts, size = made[0], made[0].shards[0]
-        together = max(1, spark.cut(parts.rows) // max(1, size))
         name = data.relative_to(workspace.home).as_posix()
-        read = partial(_cases_of_parts, storage, parts, folder, source, name, together)
-        return write_parts(spark, Parts(storage, folder, -(-len(parts.shards) // together), read), stage)
+        return write_parts(spark, _cases_of_parts(storage, made[0], folder, source, name, spark.cut), stage)
 
     with _MAKING:
-        found = table_of_cases(storage, folders, key, write)
+        found = table_once(storage, folders, key, write)
         storage.remove(made_in[0])
         return found
 
@@ -160,29 +143,27 @@ def _read_cases(read: ReadCases, files: Files, root: Path, only: Collection[str]
 
 
 def _cases_of_parts(
-    storage: Storage,
-    parts: Manifest,
-    folder: str,
-    source: Source,
-    data: str,
-    together: int,
-    place: int,
-    name: str,
-) -> None:
-    """Write the cases of as many scenes as some parts of a world have, out of the release of those parts in
-    which the scenes are.
+    storage: Storage, parts: Manifest, folder: str, source: Source, data: str, cut: Callable[[int], int]
+) -> Parts:
+    """The files of a table of cases: each has those of as many scenes as some parts of a world have, out of
+    the release of those parts in which the scenes are.
     """
     (world,), size = source.world, parts.shards[0]
-    first, end = place * together, min((place + 1) * together, len(parts.shards))
-    begin, only, held = first * size, None, range(first, end)
-    if world.apart == "text":
-        chosen = [nth_text(at, parts.rows) for at in range(begin, min(end * size, parts.rows))]
-        only, held = frozenset(map(str, chosen)), sorted({scene // size for scene in chosen} or held)
-    with passing_folder() as scratch:
-        release = scratch / data
-        world.join(release, _packed(storage, parts.folder, held), 0)
-        cases = _read_cases(source.cases, source.files(release), scratch, only)
-        storage.write_tables(case_tables(enumerate(cases.each, begin)), CASES, folder, name)
+    together = max(1, cut(parts.rows) // max(1, size))
+
+    def write(place: int, name: str) -> None:
+        first, end = place * together, min((place + 1) * together, len(parts.shards))
+        begin, only, held = first * size, None, range(first, end)
+        if world.apart == "text":
+            chosen = [nth_text(at, parts.rows) for at in range(begin, min(end * size, parts.rows))]
+            only, held = frozenset(map(str, chosen)), sorted({scene // size for scene in chosen} or held)
+        with passing_folder() as scratch:
+            release = scratch / data
+            world.join(release, _packed(storage, parts.folder, held), 0)
+            cases = _read_cases(source.cases, source.files(release), scratch, only)
+            storage.write_tables(case_tables(enumerate(cases.each, begin)), CASES, folder, name)
+
+    return Parts(storage, folder, -(-len(parts.shards) // together), write)
 
 
 def nth_text(place: int, count: int) -> int:
@@ -201,28 +182,29 @@ def nth_text(place: int, count: int) -> int:
     return number
 
 
-def _log_rows(
-    logs: Callable[[Any, Any], list[NamedLog]], parameters: Any, row: dict[str, Any]
-) -> Iterator[dict[str, Any]]:
-    for place, named in enumerate(logs(case_of(row), parameters)):
-        yield {
-            NUMBER: row[NUMBER],
-            PLACE: place,
-            "name": named.name,
-            "digest": named.log.digest,
-            "deltas": len(named.log),
-            "source": named.source or row["source"],
-            "patch": named.log.to_patch(),
-        }
-
-
 def log_parts(workspace: Workspace, logger: Logger, stage: str) -> tuple[Manifest, Parts]:
     """The table of cases, and the files of the logs that are built from it, a file a shard."""
     cases, storage = cases_of(workspace, logger.source, stage), workspace.storage
     parameters = logger.parameters.of(workspace.settings)
-    key = short_key(cases.folder, parameters, code_of(logger.logs))
+    logs, given = logger.logs, cases.folder
+    key = short_key(given, parameters, code_of(logs))
     folder = f"{workspace.shelves[0]}/logs/{logger.name}/{key}"
-    work, rows = partial(_log_rows, logger.logs, parameters), partial(_rows_of_shard, storage, cases.folder)
+
+    def rows(shard: int) -> Iterator[dict[str, Any]]:
+        return storage.rows(given, shard_name(shard))
+
+    def work(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        for place, named in enumerate(logs(case_of(row), parameters)):
+            yield {
+                NUMBER: row[NUMBER],
+                PLACE: place,
+                "name": named.name,
+                "digest": named.log.digest,
+                "deltas": len(named.log),
+                "source": named.source or row["source"],
+                "patch": named.log.to_patch(),
+            }
+
     return cases, parts_of(storage, folder, len(cases.shards), rows, work, LOGS, stage)
 
 
@@ -245,10 +227,6 @@ def build_logs(workspace: Workspace, logger: Logger, stage: str, index: Path) ->
     storage.write_record(manifest, folder, pointer)
     storage.keep_only(folder, [key, pointer])
     return manifest.rows
-
-
-def _rows_of_shard(storage: Storage, folder: str, number: int) -> Iterator[dict[str, Any]]:
-    return storage.rows(folder, shard_name(number))
 
 
 def ensure_logs(workspace: Workspace, logger: Logger, stage: str) -> Manifest:
@@ -326,17 +304,6 @@ def _joined(cases: Iterable[dict[str, Any]], logs: Iterable[dict[str, Any]]) -> 
         yield case | {"logs": list(found) if number == case[NUMBER] else []}
 
 
-def _answer_lines(
-    rows: Any, parameters: Any, split: str, only: Collection[str] | None, row: dict[str, Any]
-) -> Iterator[dict[str, Any]]:
-    lines: Iterable[str] = ()
-    case = case_of(row)
-    if case.questions and (only is None or str(case.scene) in only):
-        logs = [EventLog.from_patch(log["patch"], log["name"]) for log in row["logs"]]
-        lines = [encode(answer).decode() for answer in rows(case, logs, parameters, split)]
-    yield {NUMBER: row[NUMBER], LINES: list(lines)}
-
-
 def answer_parts(
     workspace: Workspace,
     benchmark: Interpreted,
@@ -368,7 +335,14 @@ def answer_parts(
     if only is not None:
         storage.remove(folder)
     given = partial(_logged_cases, storage, cases, logs, cuts)
-    work = partial(_answer_lines, rows, parameters, split, only)
+
+    def work(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        lines, case = list[str](), case_of(row)
+        if case.questions and (only is None or str(case.scene) in only):
+            logs = [EventLog.from_patch(log["patch"], log["name"]) for log in row["logs"]]
+            lines = [encode(answer).decode() for answer in rows(case, logs, parameters, split)]
+        yield {NUMBER: row[NUMBER], LINES: lines}
+
     return cuts[-1], parts_of(storage, f"{folder}/{key}", len(cuts) - 1, given, work, None, stage)
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterator
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -20,7 +19,7 @@ from orchestration.pipeline.all_logs import Answered, at_most, tables_of, within
 from orchestration.pipeline.parts import Parts, write_parts
 from orchestration.pipeline.spark import NUMBER, columns_of, is_local, shards_frame, spark_session
 from orchestration.workspace.folders import Workspace
-from orchestration.workspace.tables import Manifest, Storage, shard_name, short_key
+from orchestration.workspace.tables import Manifest, shard_name, short_key, table_once
 from substrate.adapters.bridges import COLUMNS, to_arrow
 from substrate.base.errors import ParameterError
 from substrate.log.event_log import EventLog
@@ -118,34 +117,32 @@ def _by_spark(workspace: Workspace, benchmark: Interpreted, query: str, timeout:
         session.catalog.dropTempView(NAME)
 
 
-def _place(workspace: Workspace, benchmark: Interpreted) -> tuple[Manifest, Manifest, str, str]:
-    """The tables of a benchmark's logs and cases, and the folder and key of the deltas that they give."""
-    logs, cases = tables_of(workspace, benchmark)
-    key = short_key(logs.sums, cases.sums, code_of(_exploded))
-    return logs, cases, f"{workspace.shelves[0]}/deltas/{benchmark.logger.name}", key
-
-
 def delta_table(workspace: Workspace, benchmark: Interpreted) -> Manifest:
     """The table, written where it is not there, or not what was written: by this process, or by executors
     where there is a cluster.
     """
     storage, spark = workspace.storage, workspace.settings.spark
-    logs, cases, folder, key = _place(workspace, benchmark)
-    found = storage.read_manifest(folder, key, "table.json")
-    if found and storage.holds(found):
-        return found
-    table, count = f"{folder}/{key}", len(logs.shards)
-    write = partial(_write_deltas, storage, cases.folder, logs.folder, table)
-    if is_local(spark):
-        for number in range(count):
-            write(number, shard_name(number))
-        found = storage.manifest_of(table, count)
-    else:
+    logs, cases = tables_of(workspace, benchmark)
+    count = len(logs.shards)
+
+    def write(table: str) -> Manifest:
+        def write_shard(_: int, name: str) -> None:
+            scenes = storage.rows(cases.folder, name, columns=[NUMBER, "scene"])
+            scene_of = {row[NUMBER]: row["scene"] for row in scenes}
+            rows = storage.rows(logs.folder, name, columns=[NUMBER, "name", "patch"])
+            each = (_exploded(row | {"scene": scene_of[row[NUMBER]]}) for row in rows)
+            storage.write_tables(_joined(each), DELTAS, table, name, rows=ROWS_AT_ONCE)
+
+        if is_local(spark):
+            for number in range(count):
+                write_shard(number, shard_name(number))
+            return storage.manifest_of(table, count)
         storage.remove(table)
-        found = write_parts(spark, Parts(storage, table, count, write), NAME)
-    storage.write_record(found, folder, key, "table.json")
-    storage.keep_only(folder, [key])
-    return found
+        return write_parts(spark, Parts(storage, table, count, write_shard), NAME)
+
+    folder = f"{workspace.shelves[0]}/deltas/{benchmark.logger.name}"
+    key = short_key(logs.sums, cases.sums, code_of(_exploded))
+    return table_once(storage, [folder], key, write, checked=True)
 
 
 def _frame(workspace: Workspace, benchmark: Interpreted) -> DataFrame:
@@ -157,15 +154,6 @@ def _frame(workspace: Workspace, benchmark: Interpreted) -> DataFrame:
         return shards_frame(session, storage, found.folder, names, DELTAS)
     uris = [storage.uri(found.folder, name) for name in names]
     return session.read.schema(columns_of(DELTAS)).parquet(*uris)
-
-
-def _write_deltas(storage: Storage, cases: str, logs: str, table: str, number: int, name: str) -> None:
-    """Write the deltas of a shard of logs, each log with the scene of its case."""
-    scenes = storage.rows(cases, shard_name(number), columns=[NUMBER, "scene"])
-    scene_of = {row[NUMBER]: row["scene"] for row in scenes}
-    rows = storage.rows(logs, shard_name(number), columns=[NUMBER, "name", "patch"])
-    each = (_exploded(row | {"scene": scene_of[row[NUMBER]]}) for row in rows)
-    storage.write_tables(_joined(each), DELTAS, table, name, rows=ROWS_AT_ONCE)
 
 
 def exploded(log: EventLog, name: str, scene: str | None = None) -> pa.Table:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from functools import partial
 from typing import Any
 
 import msgspec
@@ -16,8 +15,7 @@ from orchestration.pipeline.spark import NUMBER, PLACE
 from orchestration.scoring.statistics import student
 from orchestration.workspace.folders import Workspace
 from substrate.base.errors import InterventionError, ParameterError, SubstrateError
-from substrate.branch.effects import Constructed, Effect, effect
-from substrate.branch.fork import Emitter
+from substrate.branch.effects import Constructed, effect
 from substrate.log.event_log import EventLog
 from substrate.sparql.guard import checked
 
@@ -88,8 +86,21 @@ def ask_effects(
             Constructed(checked(query)).deltas(EventLog().state(), 0)
     if isinstance(at, str):
         parsed(at, "--at")
-    parameters = benchmark.logger.parameters.of(workspace.settings)
-    work = partial(_effect, benchmark.logger.emitter, parameters, at, intervention, outcome)
+    parameters, emitter = benchmark.logger.parameters.of(workspace.settings), benchmark.logger.emitter
+
+    def work(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        log = EventLog.from_patch(row["patch"], row["name"])
+        lines: list[str] = []  # none where nothing would change
+        try:
+            if isinstance(at, str) or at <= log.last_tick + 1:
+                found = effect(log, at, intervention, outcome, emitter(parameters))
+                lines.append(msgspec.json.encode(found).decode())
+        except InterventionError:
+            pass
+        except SubstrateError as error:
+            raise error.within(row["name"]) from error
+        yield {NUMBER: row[NUMBER], PLACE: row[PLACE], "lines": lines}
+
     logs, each = 0, list[LogEffect]()
     for scene, name, lines in of_each(workspace, benchmark, work, timeout):
         logs += 1
@@ -121,25 +132,3 @@ def average(logs: int, each: Sequence[LogEffect]) -> AverageEffect:
         high=high,
         each=list(each),
     )
-
-
-def _effect(
-    emitter: Callable[[Any], Emitter | None],
-    parameters: Any,
-    at: int | str,
-    intervention: Constructed,
-    outcome: str,
-    row: dict[str, Any],
-) -> Iterator[dict[str, Any]]:
-    """The effect in one log, as a line; no line where nothing would change."""
-    log = EventLog.from_patch(row["patch"], row["name"])
-    lines: list[str] = []
-    try:
-        if isinstance(at, str) or at <= log.last_tick + 1:
-            found: Effect = effect(log, at, intervention, outcome, emitter(parameters))
-            lines.append(msgspec.json.encode(found).decode())
-    except InterventionError:
-        pass
-    except SubstrateError as error:
-        raise error.within(row["name"]) from error
-    yield {NUMBER: row[NUMBER], PLACE: row[PLACE], "lines": lines}

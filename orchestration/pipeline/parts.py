@@ -13,7 +13,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from statistics import median
 from typing import Any
 
@@ -84,7 +83,15 @@ def parts_of(
         work: gives rows with the same number.
         schema: of Parquet files; ``None`` where they are the :data:`LINES` of what ``work`` gives.
     """
-    write = partial(_write_rows, storage, folder, rows, work, schema, stage)
+
+    def write(place: int, name: str) -> None:
+        found = _computed(storage, rows(place), work, stage)
+        if schema:
+            tables = (pa.Table.from_pylist(some, schema) for some in batched(found, ROWS_AT_ONCE))
+            storage.write_tables(tables, schema, folder, name)
+        else:
+            storage.write_lines((line for row in found for line in row[LINES]), folder, name)
+
     return Parts(storage, folder, count, write, "parquet" if schema else "jsonl")
 
 
@@ -166,24 +173,6 @@ def _written(parts: Parts, place: int) -> dict[str, Any]:
         "peak": most // (2**20 if sys.platform == "darwin" else 2**10),
         "host": socket.gethostname(),
     }
-
-
-def _write_rows(
-    storage: Storage,
-    folder: str,
-    rows: Rows,
-    work: Work,
-    schema: pa.Schema | None,
-    stage: str,
-    place: int,
-    name: str,
-) -> None:
-    found = _computed(storage, rows(place), work, stage)
-    if schema:
-        tables = (pa.Table.from_pylist(some, schema) for some in batched(found, ROWS_AT_ONCE))
-        storage.write_tables(tables, schema, folder, name)
-    else:
-        storage.write_lines((line for row in found for line in row[LINES]), folder, name)
 
 
 def _computed(

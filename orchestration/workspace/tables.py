@@ -397,20 +397,27 @@ def batched(items: Iterable[Any], size: int) -> Iterator[list[Any]]:
         yield found
 
 
-def table_of_cases(
-    storage: Storage, folders: Sequence[str], key: str, write: Callable[[str], Manifest]
+def table_once(
+    storage: Storage,
+    folders: Sequence[str],
+    key: str,
+    write: Callable[[str], Manifest],
+    *,
+    checked: bool = False,
 ) -> Manifest:
-    """The table of some files' cases, written where it is not there yet.
+    """A table, written where it is not there yet.
 
     Args:
-        folders: where the tables of this benchmark's cases lie; in the first one it is written.
+        folders: where tables of its kind lie; in the first one it is written.
         key: what the table is made from: the same key, the same table.
         write: writes the shards into a folder of the storage; called only where they have to be written.
+        checked: whether the shards are held against their sums, and written again where one differs.
     """
     for folder in folders:
         found = storage.read_manifest(folder, key, "table.json")
-        if found and found.sums and found.folder == f"{folder}/{key}":
-            return found
+        own = found if found and found.sums and found.folder == f"{folder}/{key}" else None
+        if own and (not checked or storage.holds(own)):
+            return own
     folder = folders[0]
     manifest = write(f"{folder}/{key}")
     storage.write_record(manifest, folder, key, "table.json")

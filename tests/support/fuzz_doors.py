@@ -32,7 +32,7 @@ from orchestration.workspace.tables import (
     Manifest,
     Storage,
     short_key,
-    table_of_cases,
+    table_once,
     table_sums,
     write_cases,
 )
@@ -338,7 +338,7 @@ def _table(root: Path) -> Manifest:
     """The table of one case, with its manifest."""
     cases, storage = Cases(1, iter([Case(3, "a.json", b"{}")])), Storage(root.as_uri())
     write = partial(write_cases, storage, cases, lambda of: 10, lambda done, of: None)
-    return table_of_cases(storage, ["sample/cases/b"], "key", write)
+    return table_once(storage, ["sample/cases/b"], "key", write)
 
 
 def _manifests() -> list[bytes]:

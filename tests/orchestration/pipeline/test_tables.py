@@ -13,7 +13,7 @@ from orchestration.workspace.tables import (
     Storage,
     read_cases,
     short_key,
-    table_of_cases,
+    table_once,
     write_cases,
 )
 
@@ -26,7 +26,7 @@ def table(root: Path, text: bytes) -> tuple[Storage, Manifest]:
         cases = Cases(1, iter([Case(3, "a.json", text)]))
         return write_cases(storage, cases, lambda of: 10, lambda done, of: None, folder)
 
-    return storage, table_of_cases(storage, ["cases"], "key", write)
+    return storage, table_once(storage, ["cases"], "key", write)
 
 
 def sealed(**said: object) -> bytes:
