@@ -26,7 +26,7 @@ def build_definitions(workspace: WorkspaceResource | None = None) -> dg.Definiti
     """All assets, checks and jobs; the launch form configures the workspace unless one is given."""
     return dg.Definitions(
         assets=[*assets_of(STAGES), compared],
-        asset_checks=checks_of(STAGES),
+        asset_checks=[*checks_of(STAGES)],
         jobs=[*reproductions(), backfill_shards, compare_experiments, verify],
         sensors=[new_official_data, settled_pins, stale_stages],
         schedules=[nightly_drift],

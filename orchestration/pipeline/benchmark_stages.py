@@ -95,16 +95,11 @@ def score_stage(benchmark: Benchmark) -> Stage:
     )
 
 
-def named_files(source: Source, data: Data) -> dict[str, str]:
-    """The files that a profile names, by what they are."""
-    named = {name: getattr(data, name, None) for name in source.inputs}
-    return {name: path for name, path in named.items() if isinstance(path, str)}
-
-
 def files_outside(source: Source, workspace: Workspace) -> dict[str, Path]:
     """The files that a profile names, by what they are; a relative path begins in the project."""
-    named = named_files(source, workspace.settings.data(source.name))
-    return {name: workspace.root / path for name, path in named.items()}
+    data = workspace.settings.data(source.name)
+    named = {name: getattr(data, name, None) for name in source.inputs}
+    return {name: workspace.root / path for name, path in named.items() if isinstance(path, str)}
 
 
 def make_dataset(source: Source, workspace: Workspace, out: Path) -> dict[str, Any]:
@@ -126,15 +121,12 @@ def make_dataset(source: Source, workspace: Workspace, out: Path) -> dict[str, A
     for world in source.world if data.source == "generated" else ():
         made = make_scenes(workspace, source, world, f"{source.name}/dataset", out)
         return {"source": "generated", world.counted[0]: made, "seed": workspace.settings.seed}
-    if named := named_files(source, data):
-        for name, path in files_outside(source, workspace).items():
+    if given := files_outside(source, workspace):
+        for name, path in given.items():
             _place(path, name, source, out)
-        files = {
-            name: NamedFile(path.name, sha256(path))
-            for name, path in files_outside(source, workspace).items()
-        }
+        files = {name: NamedFile(path.name, sha256(path)) for name, path in given.items()}
         write_json(out / NAMED, files, indent=1)
-        return {"source": "files that a user named", **named}
+        return {"source": "files that a user named", **{name: str(path) for name, path in given.items()}}
     return {"source": "no data are named: nothing is measured"}
 
 

@@ -73,19 +73,13 @@ def _golds_agree(stage: Stage, benchmark: Interpreted) -> dg.AssetChecksDefiniti
     return _check(stage, "golds_agree", about, judge, blocking=True)
 
 
-def stops_at_drift() -> bool:
-    """Tell whether a result that drifted is an error that stops the run, as it is in CI; elsewhere it is a
-    warning that stops nothing.
-    """
-    return os.environ.get("CI", "").lower() in ("1", "true")
-
-
 def _held(stages: Stages, stage: Stage) -> dg.AssetChecksDefinition:
     """Input data and results are what was pinned; what is not pinned, such as of another profile, passes.
     A transcript that grew is a result of its run: stopping there would stop the run that measures.
     """
     data = stage.pinned_by == "data.dvc" and not stage.always
-    stops = data or stops_at_drift()
+    # A result that drifted stops the run in CI alone.
+    stops = data or os.environ.get("CI", "").lower() in ("1", "true")
     severity = ERROR if stops else WARN
 
     def judge(resource: WorkspaceResource) -> dg.AssetCheckResult:
@@ -267,12 +261,8 @@ def _agreement(stage: Stage, benchmark: Benchmark) -> dg.AssetChecksDefinition:
     )
 
 
-def checks_of(stages: Stages) -> list[dg.AssetChecksDefinition]:
+def checks_of(stages: Stages) -> Iterator[dg.AssetChecksDefinition]:
     """Every check of some stages."""
-    return list(_checks(stages))
-
-
-def _checks(stages: Stages) -> Iterator[dg.AssetChecksDefinition]:
     parts = parts_of(STUDIES)
     for stage in stages.values():
         benchmark, step = BENCHMARKS.get(stage.benchmark), stage.name.partition("/")[2]

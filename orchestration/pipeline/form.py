@@ -122,9 +122,10 @@ def _classes(module: str) -> dict[str, ast.ClassDef]:
 def _known(path: Path) -> tuple[Mapping[str, Any], Mapping[str, Key]]:
     """The parameters of a file and their keys, which every job of the definitions asks for."""
     try:
-        return _parsed(path, path.read_bytes())
+        data = path.read_bytes()
     except OSError:
-        return _parsed.__wrapped__(path, b"")  # says why it cannot be read
+        data = b""  # whoever parses it says why it cannot be read
+    return _parsed(path, data)
 
 
 @lru_cache(maxsize=1)
@@ -259,8 +260,8 @@ def overrides_of(form: Mapping[str, Any], path: Path) -> list[str]:
     Raises:
         ParameterError: the form sets a key in two places, or one that the file has not.
     """
-    raw = read_parameters(path)
-    keys, profile = keys_of(raw), form.get("profile") or raw["profile"]
+    raw, keys = _known(path)
+    profile = form.get("profile") or raw["profile"]
     given: dict[str, Any] = dict(form.get("set", {}))
     for name, template in SHORT.items():
         key = template.format(profile=profile)

@@ -5,6 +5,7 @@ drift.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -38,38 +39,25 @@ def reproductions() -> list[dg.UnresolvedAssetJobDefinition]:
     """A job for every profile, one that has the profiles as partitions, and one for every benchmark with all
     it needs; its profile is set in the launchpad.
     """
-    whole = [
-        dg.define_asset_job(
-            f"reproduce_{profile}",
-            selection=dg.AssetSelection.assets(*map(asset_key, STAGES)),
-            config=form_of_job(profile),
-            description=f"The whole reproduction on the {profile} profile",
-        )
-        for profile in PROFILES
+    jobs = [
+        _reproducing(one, STAGES, form_of_job(one), f"The whole reproduction on the {one} profile")
+        for one in PROFILES
     ]
-    of_benchmark = [
-        dg.define_asset_job(
-            f"reproduce_{benchmark}",
-            selection=dg.AssetSelection.assets(*_keys(benchmark)),
-            config=form_of_job(
-                "sample", {key for name in stages_of(benchmark) for key in STAGES[name].parameters}
-            ),
-            description=f"{benchmark} and all it needs, on the sample profile "
-            "unless the launchpad names another",
-        )
-        for benchmark in sorted(BENCHMARKS)
-    ]
-    by_profile = dg.define_asset_job(
-        "reproduce_profiles",
-        selection=dg.AssetSelection.assets(*map(asset_key, STAGES)),
-        config=profile_config,
-        description="The whole reproduction, with profiles as partitions: a backfill runs several",
-    )
-    return [*whole, by_profile, *of_benchmark]
+    about = "The whole reproduction, with profiles as partitions: a backfill runs several"
+    jobs.append(_reproducing("profiles", STAGES, profile_config, about))
+    for benchmark in sorted(BENCHMARKS):
+        stages = stages_of(benchmark)
+        form = form_of_job("sample", {key for name in stages for key in STAGES[name].parameters})
+        about = f"{benchmark} and all it needs, on the sample profile unless the launchpad names another"
+        jobs.append(_reproducing(benchmark, stages, form, about))
+    return jobs
 
 
-def _keys(benchmark: str) -> list[dg.AssetKey]:
-    return [asset_key(name) for name in stages_of(benchmark)]
+def _reproducing(
+    what: str, stages: Iterable[str], config: Any, about: str
+) -> dg.UnresolvedAssetJobDefinition:
+    selection = dg.AssetSelection.assets(*map(asset_key, stages))
+    return dg.define_asset_job(f"reproduce_{what}", selection, config=config, description=about)
 
 
 compare_experiments = dg.define_asset_job(
@@ -175,7 +163,9 @@ def new_official_data(context: dg.SensorEvaluationContext) -> dg.SensorResult | 
         return dg.SkipReason(f"no new official data; whole are {', '.join(now) or 'none'}")
     requests = [
         dg.RunRequest(
-            run_key=f"{benchmark}:{state}", asset_selection=_keys(benchmark), tags={"benchmark": benchmark}
+            run_key=f"{benchmark}:{state}",
+            asset_selection=[*map(asset_key, stages_of(benchmark))],
+            tags={"benchmark": benchmark},
         )
         for benchmark, state in fresh.items()
     ]

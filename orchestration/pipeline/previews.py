@@ -173,7 +173,6 @@ _SHOWS: Sequence[tuple[Callable[[Path], bool], Callable[[Path], Metadata]]] = (
     (lambda path: path.suffix == ".jsonl", _of_lines),
     (lambda path: path.suffix == ".csv", _of_csv),
     (lambda path: path.suffix == ".md", _of_markdown),
-    (lambda path: path.suffix == ".png", lambda path: {path.stem: _picture(path.read_bytes())}),
 )
 
 
@@ -245,8 +244,5 @@ def _plot(draw: Callable[[Any], None], height: float) -> dg.MarkdownMetadataValu
         figure = Figure(figsize=(6, height), layout="constrained")
         draw(figure.subplots())
         FigureCanvasAgg(figure).print_png(picture)
-    return _picture(picture.getvalue())
-
-
-def _picture(png: bytes) -> dg.MarkdownMetadataValue:
-    return dg.MetadataValue.md(f"![plot](data:image/png;base64,{base64.b64encode(png).decode()})")
+    png = base64.b64encode(picture.getvalue()).decode()
+    return dg.MetadataValue.md(f"![plot](data:image/png;base64,{png})")

@@ -89,7 +89,7 @@ def _run(
     )
     definitions = dg.Definitions(
         assets=assets_of(STAGES, names),
-        asset_checks=checks_of(STAGES),
+        asset_checks=[*checks_of(STAGES)],
         jobs=[job],
         resources={"workspace": workspace},
     )
