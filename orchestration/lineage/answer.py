@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from orchestration.lineage.explain import Input, case_of, explain_answer
+from orchestration.lineage.explain import Input, answered, case_of
 from orchestration.lineage.number import LOGS, ROWS, Lineage, benchmark_of, counted_rows, tallies
 from orchestration.registry import BENCHMARKS, EXPLAINED, INTERPRETED
 from orchestration.workspace.folders import Workspace
@@ -74,7 +74,9 @@ def trace_answer(lineage: Lineage, number: str, question: str) -> AnswerTrace:
     logged = index.split("/")[-3]
     log = workspace.logs(logged).read(entry.name)
     name, log_name = benchmark.answer_name(row), f"{logged}/{entry.name}"
-    why = explain_answer(name, Input(opened=workspace)) if row.benchmark in EXPLAINED else None
+    why = None
+    if row.benchmark in EXPLAINED:
+        why = answered(name, Input(opened=workspace)).explanation
     if why and why.logs[OWN].digest != log.digest:
         raise ParameterError(
             f"{name} is explained from a log of digest {why.logs[OWN].digest}, not from this one",

@@ -90,11 +90,6 @@ _MOST = 15
 """The lines of an explanation in short."""
 
 
-def explain_answer(answer: str, given: Input) -> Explanation:
-    """Explain the answer of a name such as ``BENCHMARK/10000/12``; errors as :func:`answered`."""
-    return answered(answer, given).explanation
-
-
 def answered(answer: str, given: Input) -> Answered:
     """Explain the answer of a name such as ``BENCHMARK/10000/12``, with its row.
 

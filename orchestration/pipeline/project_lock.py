@@ -14,8 +14,8 @@ from substrate.base.errors import SubstrateError
 from substrate.base.files import naming
 
 LOCK_FILE = Path(".dagster") / "run.lock"
-_held: dict[Path, int] = {}
-"""The projects that this process holds, and how many times over."""
+_held: set[Path] = set()
+"""The projects that this process holds."""
 
 
 class BusyError(SubstrateError):
@@ -36,11 +36,7 @@ def project_lock(root: Path, doing: str = "") -> Iterator[None]:
     """
     root = root.resolve()
     if root in _held:
-        _held[root] += 1
-        try:
-            yield
-        finally:
-            _held[root] -= 1
+        yield
         return
     path, descriptor = root / LOCK_FILE, open_lock(root)
     try:
@@ -51,11 +47,11 @@ def project_lock(root: Path, doing: str = "") -> Iterator[None]:
             hint = "Wait until it has ended; each of the two would write what the other reads"
             raise BusyError(f"a run is under way: {holder}", where=(root,), hint=hint) from None
         _say(descriptor, path, doing or " ".join([Path(sys.argv[0]).name, *sys.argv[1:]]))
-        _held[root] = 1
+        _held.add(root)
         try:
             yield
         finally:
-            del _held[root]
+            _held.remove(root)
             os.ftruncate(descriptor, 0)
     finally:
         os.close(descriptor)

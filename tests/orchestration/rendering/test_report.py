@@ -21,7 +21,7 @@ from typer.testing import CliRunner
 from orchestration.cli.main import app
 from orchestration.ledger import dvc as pins
 from orchestration.ledger.records import read_records, version_of
-from orchestration.lineage.explain import Input, explain_answer
+from orchestration.lineage.explain import Input, answered
 from orchestration.pipeline.graph import STAGES
 from orchestration.project import open_workspace
 from orchestration.rendering.page import number_page, percent
@@ -221,7 +221,7 @@ def test_the_steps_are_those_that_explain_prints(reproduced: Path) -> None:
     why = explained(reproduced / REPORT, "clevrer")
     first = next(name for name in why if name.startswith("descriptive/"))
     name = f"clevrer/{first.partition('/')[2]}"
-    printed = explain_answer(name, Input(opened=open_workspace("sample")))
+    printed = answered(name, Input(opened=open_workspace("sample"))).explanation
     assert printed.html() in why[first]
     assert f"substrate explain {name}" in why[first]
 
