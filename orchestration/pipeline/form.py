@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import inspect
-import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
@@ -79,22 +78,10 @@ def _keys(type_: types.Type, value: Any, name: str, about: str) -> Iterator[Key]
 
 
 def _about(class_: type, field: str) -> str:
-    """The description of a field by its class: in the string below it, else in its own text."""
+    """The description of a field: the string below it in its class, else what the class is."""
     found = (_documented(declared).get(field) for declared in class_.__mro__)
-    text = next(filter(None, found), None) or _entry(inspect.cleandoc(class_.__doc__ or ""), field)
+    text = next(filter(None, found), None) or inspect.cleandoc(class_.__doc__ or "")
     return text.replace("``", "`")
-
-
-def _entry(text: str, field: str) -> str:
-    """The part of a class's text under a field, else all of it.
-
-    >>> _entry("Some.\\n\\nAttributes:\\n    a: one\\n        thing.\\n    b: another.", "a")
-    'One thing.'
-    """
-    entries = text.partition("Attributes:\n")[2]
-    entry = re.search(rf"^    {field}: (.*?)(?=^    \S|\Z)", entries, re.MULTILINE | re.DOTALL)
-    words = " ".join(entry[1].split()) if entry else text
-    return words[:1].upper() + words[1:]
 
 
 @cache

@@ -25,19 +25,18 @@ class Explanatory(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Counterfactual(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The method that says which events occur without an object.
-
-    Attributes:
-        method: ``duality`` (Proposition 1), for what was observed; ``partner``, and two partners of the
-            removed object collide without it (paper, section 3.3); ``printed``, Algorithm 2 word for word;
-            ``simulated``, what its ancestry leaves open is simulated.
-        horizon: frames after the video to which ``simulated`` carries the world without the object on; 0
-            stops where the video does. The official key counts collisions of the two seconds that its
-            generator went on for, :data:`RECORDED_AFTER` frames. Rules need no horizon.
-    """
+    """The method that says which events occur without an object."""
 
     method: Literal["duality", "partner", "printed", "simulated"] = "partner"
+    """``duality`` (Proposition 1), for what was observed; ``partner``, and two partners of the removed object
+    collide without it (paper, section 3.3); ``printed``, Algorithm 2 word for word; ``simulated``, what its
+    ancestry leaves open is simulated.
+    """
     horizon: Later = RECORDED_AFTER
+    """Frames after the video to which ``simulated`` carries the world without the object on; 0 stops where
+    the video does. The official key counts collisions of the two seconds that its generator went on for,
+    :data:`RECORDED_AFTER` frames. Rules need no horizon.
+    """
 
 
 class Kinematics(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -8,23 +8,22 @@ from substrate.domains.clevrer import parameters as clevrer
 
 
 class Parameters(clevrer.Parameters, frozen=True, forbid_unknown_fields=True):
-    """The ``comphy`` part of ``params.yaml``: CLEVRER's, and what is done about hidden properties.
-
-    Attributes:
-        infer_properties: whether mass and charge are inferred from the reference videos. Where not, nothing
-            is known of them, and a question that needs one of them cannot run.
-        least_probability: how probable a mass or charge must be to count as known.
-        emitter: what says which collisions happen in a world that was not filmed: ``kinematic``, straight
-            lines and the ancestors of observed events, which need no mass and no charge; or ``motion``, the
-            planar simulator with mass and charge, the likeliest ones.
-        horizon: how far (frames) ``motion`` looks beyond the video; the recorded truth ends about two seconds
-            after it.
-    """
+    """The ``comphy`` part of ``params.yaml``: CLEVRER's, and what is done about hidden properties."""
 
     infer_properties: bool = False
+    """True if mass and charge are inferred from the reference videos. Where not, nothing is known of them,
+    and a question that needs one of them cannot run.
+    """
     least_probability: float = 0.9
+    """The probability from which a mass or charge counts as known."""
     emitter: Literal["kinematic", "motion"] = "kinematic"
+    """What says which collisions happen in a world that was not filmed: ``kinematic``, straight lines and the
+    ancestors of observed events, which need no mass and no charge; or ``motion``, the planar simulator with
+    mass and charge, the likeliest ones.
+    """
     horizon: clevrer.Frames = clevrer.RECORDED_AFTER
+    """The frames that ``motion`` looks beyond the video; the recorded truth ends about two seconds after it.
+    """
 
     def __post_init__(self) -> None:
         """Refuse CLEVRER's S, whose simulator knows no charge."""
