@@ -16,7 +16,7 @@ from orchestration.experiments.making import take, take_needs
 from orchestration.ledger.records import fingerprint, keep_record, read_records, version_of
 from orchestration.pipeline.backfill import keep_shards
 from orchestration.pipeline.code_links import code_references
-from orchestration.pipeline.costs import keep_cost, measuring
+from orchestration.pipeline.costs import measuring
 from orchestration.pipeline.executor import ON_SPARK, threads
 from orchestration.pipeline.previews import preview
 from orchestration.pipeline.progress import advance, ended, hearing_cuts, logging_to, task_figures
@@ -155,7 +155,7 @@ def _asset(stages: Stages, stage: Stage, among: Collection[str]) -> dg.AssetsDef
             with ExitStack() as stack:
                 stack.enter_context(logging_to(log))
                 stack.enter_context(_again_where_lost([path for path in inputs if not path.exists()]))
-                meter = stack.enter_context(measuring())
+                cost = stack.enter_context(measuring(opened, stage.name))
                 figures = stack.enter_context(task_figures())
                 if not (opened.experiment or opened.scratch):  # their shards are in no profile's tables
                     instance = dg.AssetExecutionContext.get().instance
@@ -163,12 +163,9 @@ def _asset(stages: Stages, stage: Stage, among: Collection[str]) -> dg.AssetsDef
                     stack.enter_context(hearing_cuts(known))
                 made = stage.run(opened, *(stack.enter_context(replacing(path)) for path in paths))
             before = fingerprint(stages, stage, opened)
-            metadata |= {**made, **figures}
+            metadata |= {**made, **figures, **cost}
             if "spark" in stage.kinds:
                 metadata |= _linked(application(opened.settings.spark))
-            if meter.cost:
-                keep_cost(opened, stage.name, meter.cost)
-                metadata |= {"seconds": meter.cost.seconds, "megabytes": meter.cost.megabytes}
         keep_record(opened, stage.name, before)
         advance(stage.name, 1, 1)
         version = hashlib.sha256("".join(before.outs.values()).encode()).hexdigest()

@@ -12,7 +12,6 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 
 import msgspec
 import psutil
@@ -43,17 +42,13 @@ class Cost(msgspec.Struct, frozen=True):
     machine: str
 
 
-@dataclass
-class Meter:
-    """A measurement that is under way; its cost is there after the block."""
-
-    cost: Cost | None = None
-
-
 @contextmanager
-def measuring() -> Iterator[Meter]:
-    """Measure what runs inside the block."""
-    meter, most, ended = Meter(), [0], threading.Event()
+def measuring(workspace: Workspace, stage: str) -> Iterator[dict[str, float]]:
+    """Measure what runs inside the block, and keep its cost where it ends well.
+
+    Gives a dictionary that has ``seconds`` and ``megabytes`` after the block.
+    """
+    found, most, ended = dict[str, float](), [0], threading.Event()
 
     def look() -> None:
         while True:
@@ -65,12 +60,14 @@ def measuring() -> Iterator[Meter]:
     start = time.monotonic()
     watcher.start()
     try:
-        yield meter
+        yield found
     finally:
         took = time.monotonic() - start
         ended.set()
         watcher.join()
-        meter.cost = Cost(round(took, 1), max(most[0], _resident()) // 2**20, _machine())
+    cost = Cost(round(took, 1), max(most[0], _resident()) // 2**20, _machine())
+    found |= {"seconds": cost.seconds, "megabytes": cost.megabytes}
+    _keep(workspace, stage, cost)
 
 
 def _resident() -> int:
@@ -88,19 +85,7 @@ def _machine() -> str:
     return f"{kind}, {os.cpu_count()} processors, {memory:.0f} GiB, Python {platform.python_version()}"
 
 
-def read_costs(workspace: Workspace) -> dict[str, Cost]:
-    """The last cost of each stage that was computed here; none where no record fits this form."""
-    path = workspace.path(COSTS)
-    if not path.is_file():
-        return {}
-    data = path.read_bytes().removeprefix(_CALL).removesuffix(_END)
-    try:
-        return msgspec.json.decode(data, type=dict[str, Cost])
-    except NOT_JSON:
-        return {}
-
-
-def keep_cost(workspace: Workspace, stage: str, cost: Cost) -> None:
+def _keep(workspace: Workspace, stage: str, cost: Cost) -> None:
     """Write what a stage cost into the record; processes that do so at once do it one after the other.
 
     A recomputation beside the artifacts leaves the record as it is; no run stops where it cannot be written.
@@ -111,6 +96,9 @@ def keep_cost(workspace: Workspace, stage: str, cost: Cost) -> None:
     with suppress(OSError, OutputError):
         make_folders(path.parent)
         with locked(path.parent):
-            known = read_costs(workspace) | {stage: cost}
+            known: dict[str, Cost] = {}
+            with suppress(OSError, *NOT_JSON):  # none is there, or one of another form
+                data = path.read_bytes().removeprefix(_CALL).removesuffix(_END)
+                known = msgspec.json.decode(data, type=dict[str, Cost])
             with replacing(path) as fresh:
-                fresh.write_bytes(_CALL + msgspec.json.encode(known) + _END)
+                fresh.write_bytes(_CALL + msgspec.json.encode(known | {stage: cost}) + _END)
