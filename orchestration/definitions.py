@@ -19,18 +19,17 @@ from orchestration.pipeline.jobs import (
     stale_stages,
     verify,
 )
-from orchestration.pipeline.resources import WorkspaceResource
 
 
-def build_definitions(workspace: WorkspaceResource | None = None) -> dg.Definitions:
-    """All assets, checks and jobs; the launch form configures the workspace unless one is given."""
+def build_definitions() -> dg.Definitions:
+    """All assets, checks and jobs; the launch form configures the workspace."""
     return dg.Definitions(
         assets=[*assets_of(STAGES), compared],
         asset_checks=[*checks_of(STAGES)],
         jobs=[*reproductions(), backfill_shards, compare_experiments, verify],
         sensors=[new_official_data, settled_pins, stale_stages],
         schedules=[nightly_drift],
-        resources={"workspace": workspace or form_resource()},
+        resources={"workspace": form_resource()},
         executor=EXECUTOR,
     )
 

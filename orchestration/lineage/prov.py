@@ -46,12 +46,6 @@ def write_prov(
     lineage: Lineage, ways: Iterable[Trace], path: Path, answer: AnswerTrace | None = None
 ) -> None:
     """Write traces as Turtle; the same traces, the same bytes."""
-    with replacing(path) as fresh:
-        fresh.write_bytes(render_prov(lineage, ways, answer))
-
-
-def render_prov(lineage: Lineage, ways: Iterable[Trace], answer: AnswerTrace | None = None) -> bytes:
-    """Traces as Turtle."""
     ways = list(ways)
     steps = {step.stage: step for way in ways for step in way.steps}
     paths = {path for step in steps.values() for path in (*step.inputs, *step.outs)}
@@ -77,4 +71,6 @@ def render_prov(lineage: Lineage, ways: Iterable[Trace], answer: AnswerTrace | N
         answer=answer,
     )
     triples = {quad.triple for quad in ox.parse(said, ox.RdfFormat.TURTLE)}
-    return ox.serialize(sorted(triples, key=str), format=ox.RdfFormat.TURTLE, prefixes=PREFIXES) or b""
+    turtle = ox.serialize(sorted(triples, key=str), format=ox.RdfFormat.TURTLE, prefixes=PREFIXES)
+    with replacing(path) as fresh:
+        fresh.write_bytes(turtle or b"")

@@ -54,16 +54,6 @@ class Key(NamedTuple):
     value: Any
 
 
-def keys_of(raw: Mapping[str, Any]) -> dict[str, Key]:
-    """Every key that can be set but the profile, which the form asks for by itself.
-
-    Args:
-        raw: the parameters as :func:`orchestration.settings.read_parameters` gives them.
-    """
-    found = _keys(types.type_info(SETTINGS), raw, "", "")
-    return {key.name: key for key in found if key.name != "profile"}
-
-
 def _keys(type_: types.Type, value: Any, name: str, about: str) -> Iterator[Key]:
     if isinstance(type_, types.StructType) and isinstance(value, dict):
         for field in type_.fields:
@@ -118,7 +108,9 @@ def _known(path: Path) -> tuple[Mapping[str, Any], Mapping[str, Key]]:
 @lru_cache(maxsize=1)
 def _parsed(path: Path, _: bytes) -> tuple[Mapping[str, Any], Mapping[str, Key]]:
     raw = read_parameters(path)
-    return raw, keys_of(raw)
+    keys = _keys(types.type_info(SETTINGS), raw, "", "")
+    # The form asks for the profile by itself.
+    return raw, {key.name: key for key in keys if key.name != "profile"}
 
 
 def form_of(path: Path, takes: Iterable[str] | None = None) -> dict[str, dg.Field]:

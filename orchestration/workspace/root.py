@@ -10,14 +10,14 @@ from substrate.base.errors import ParameterError
 _CHECKOUT = Path(__file__).resolve().parents[2]
 
 
-def find_root(start: Path | None = None) -> Path:
+def find_root() -> Path:
     """The project folder: the nearest one upward that has a ``params.yaml``, else the one this code runs
     from.
 
     Raises:
         ParameterError: there is none.
     """
-    here = (start or Path.cwd()).resolve()
+    here = Path.cwd()
     for folder in (here, *here.parents, _CHECKOUT):
         if (folder / PARAMETERS_FILE).is_file() and (folder / "workspace.yaml").is_file():
             return folder
