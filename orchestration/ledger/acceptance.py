@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from orchestration.base.git import git
+from orchestration.ledger.drift import Difference, differences
 from orchestration.ledger.manifest import Pins, changed
 from orchestration.ledger.pinned import ACCEPTED, decode_pins, pin_name, row_change
 from orchestration.ledger.records import version_of
@@ -119,10 +120,10 @@ def commit_message(acceptance: Acceptance) -> str:
 
 
 class Since(NamedTuple):
-    """The record since a commit: what was accepted, the pins at the commit, and what nobody accepted."""
+    """The record since a commit: what was accepted, where the pins differ, and what nobody accepted."""
 
     accepted: list[Acceptance]
-    before: Pins
+    accepted_differences: list[Difference]
     unrecorded: list[str]
 
 
@@ -145,7 +146,8 @@ def since(root: Path, profile: str, pinned: Pins, commit: str) -> Since:
     before = decode_pins(files, profile)
     accepted = _accepted(root, commit, files.get(ACCEPTED, b"").splitlines())
     accepted = [one for one in accepted if one.profile == profile]
-    return Since(accepted, before, list(_unrecorded(changes(before, pinned), accepted)))
+    unrecorded = list(_unrecorded(changes(before, pinned), accepted))
+    return Since(accepted, differences(before, pinned), unrecorded)
 
 
 def _accepted(root: Path, commit: str, known: Sequence[bytes]) -> list[Acceptance]:

@@ -101,11 +101,10 @@ def verify_profile(
         causes(pinned, now, differ=False),
         moved=moved(pinned, now),
     )
-    if not since:
-        return report
-    accepted, before, unrecorded = changes_since(root, profile, pinned, since)
-    of_pins = {"accepted_differences": differences(before, pinned), "unrecorded": unrecorded}
-    return msgspec.structs.replace(report, since=since, accepted=accepted, **of_pins)
+    if since:
+        found_since = changes_since(root, profile, pinned, since)._asdict()
+        report = msgspec.structs.replace(report, since=since, **found_since)
+    return report
 
 
 def verify_files(root: Path, profile: str | None, stages: Stages, error: SubstrateError) -> Report:

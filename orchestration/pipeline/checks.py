@@ -89,10 +89,8 @@ def _held(stages: Stages, stage: Stage) -> dg.AssetChecksDefinition:
             why = "an experiment: `dvc metrics diff` compares it" if experiment else why
             return dg.AssetCheckResult(passed=True, severity=severity, description=why)
         workspace = resource.open()
-        drift, told = (
-            find_drift(workspace, stages, stage),
-            f"{', '.join(changed)} is modified against its pin",
-        )
+        drift = find_drift(workspace, stages, stage)
+        told = f"{', '.join(changed)} is modified against its pin"
         if data:
             files = ", ".join(Path(difference.what).name for difference in drift.differences)
             if why := "; ".join(filter(None, [files, *map(str, drift.causes)])):
@@ -101,12 +99,8 @@ def _held(stages: Stages, stage: Stage) -> dg.AssetChecksDefinition:
         else:
             told = ". ".join(filter(None, [told, str(drift)]))
             told = f"{told}. `substrate verify` shows what changed, `substrate accept REASON` pins it"
-        return dg.AssetCheckResult(
-            passed=False,
-            severity=severity,
-            description=told,
-            metadata=shown(drift, changed, workspace, stage),
-        )
+        metadata = shown(drift, changed, workspace, stage)
+        return dg.AssetCheckResult(passed=False, severity=severity, description=told, metadata=metadata)
 
     about = (
         "The results are those that were pinned. A difference is an error that stops the run where CI is "

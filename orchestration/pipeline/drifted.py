@@ -57,8 +57,7 @@ def find_drift(workspace: Workspace, stages: Stages, stage: Stage) -> Drift:
         return Drift((), ())
     way = [stages[name] for name in needed(stages, [stage.name])]
     now = measure(workspace, stages, way, known=pinned)
-    of_stage = [{stage.name: held[stage.name]} for held in (pinned, now) if stage.name in held]
-    found = differences(*of_stage) if len(of_stage) == 2 else []
+    found = differences({stage.name: pinned[stage.name]}, now)
     because = causes(explained(workspace.root, workspace.settings.profile, pinned, now), now)
     return Drift(found, because, moved(pinned, now))
 
