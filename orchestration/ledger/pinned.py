@@ -20,23 +20,8 @@ from typing import Any
 
 import msgspec
 
-from orchestration.ledger.manifest import (
-    Made,
-    PinnedRow,
-    Pins,
-    Rows,
-    changing,
-    ledger_at,
-    read_manifest,
-)
-from orchestration.ledger.records import (
-    OF_LINES,
-    Digests,
-    fingerprint,
-    ledger_of,
-    line_digests,
-    with_details,
-)
+from orchestration.ledger.manifest import Made, PinnedRow, Pins, Rows, changing, ledger_at, read_manifest
+from orchestration.ledger.records import OF_LINES, Digests, fingerprint, ledger_of, line_digests, with_details
 from orchestration.scoring.scores import Score
 from orchestration.stage import Stage, Stages
 from orchestration.workspace.folders import Workspace

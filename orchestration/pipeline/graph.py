@@ -8,11 +8,7 @@ from orchestration.benchmarks.baselines import LanguageModel
 from orchestration.pipeline.benchmark_stages import answer_stage, log_stage, score_stage, source_stage
 from orchestration.pipeline.model_stages import model_stages
 from orchestration.pipeline.result_stages import describing_stages, result_stages
-from orchestration.pipeline.study_stages import (
-    determinism_stage,
-    study_stages,
-    table_stage,
-)
+from orchestration.pipeline.study_stages import determinism_stage, study_stages, table_stage
 from orchestration.registry import BENCHMARKS, INTERPRETED, LOGGERS, SOURCES, STUDIES
 from orchestration.stage import Stage, Stages, in_order, needed
 from substrate.base.errors import ParameterError
