@@ -2,37 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from orchestration.benchmarks.baselines import LanguageModel
 from orchestration.pipeline.benchmark_stages import answer_stage, log_stage, score_stage, source_stage
 from orchestration.pipeline.model_stages import model_stages
 from orchestration.pipeline.result_stages import describing_stages, result_stages
 from orchestration.pipeline.study_stages import determinism_stage, study_stages, table_stage
 from orchestration.registry import BENCHMARKS, INTERPRETED, LOGGERS, SOURCES, STUDIES
-from orchestration.stage import Stage, Stages, in_order, needed
+from orchestration.stage import Stages, in_order, needed
 from substrate.base.errors import ParameterError
 
 
-def _collected() -> Iterator[Stage]:
-    yield from map(source_stage, SOURCES.values())
-    yield from map(log_stage, LOGGERS.values())
-    yield from map(answer_stage, INTERPRETED.values())
-    yield from map(score_stage, BENCHMARKS.values())
-    for benchmark in BENCHMARKS.values():
-        if isinstance(benchmark, LanguageModel):
-            yield from model_stages(benchmark)
-    for study in STUDIES:
-        yield from study_stages(study)
-        if study.shares:
-            yield table_stage(study, study.shares)
-    yield determinism_stage()
-    yield from result_stages(list(BENCHMARKS.values()))
-
-
 def _all() -> Stages:
-    computed = list(_collected())
-    return in_order([*computed, *describing_stages(list(BENCHMARKS.values()), computed)])
+    benchmarks = list(BENCHMARKS.values())
+    computed = [
+        *map(source_stage, SOURCES.values()),
+        *map(log_stage, LOGGERS.values()),
+        *map(answer_stage, INTERPRETED.values()),
+        *map(score_stage, benchmarks),
+        determinism_stage(),
+        *result_stages(benchmarks),
+    ]
+    for benchmark in benchmarks:
+        if isinstance(benchmark, LanguageModel):
+            computed += model_stages(benchmark)
+    for study in STUDIES:
+        computed += study_stages(study)
+        if study.shares:
+            computed.append(table_stage(study, study.shares))
+    return in_order([*computed, *describing_stages(benchmarks, computed)])
 
 
 STAGES: Stages = _all()

@@ -8,17 +8,19 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import dagster as dg
+import psutil
 
 from orchestration.pipeline.assets import asset_key, assets_of
 from orchestration.pipeline.checks import checks_of
 from orchestration.pipeline.executor import execute, threads
 from orchestration.pipeline.graph import STAGES
-from orchestration.pipeline.interrupted import close_interrupted
 from orchestration.pipeline.project_lock import open_lock, project_lock
 from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.stopping import ends_when_told
 from substrate.base.errors import SubstrateError
 from substrate.base.files import OutputError
+
+_RUNNING = [dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.CANCELING]
 
 
 class RunError(SubstrateError):
@@ -37,6 +39,32 @@ def instance(root: Path) -> dg.DagsterInstance:
         home.mkdir(exist_ok=True)
         found = dg.DagsterInstance.get()
         close_interrupted(found)
+    return found
+
+
+def close_interrupted(instance: dg.DagsterInstance) -> list[str]:
+    """Mark the runs in progress whose process is gone as failed; gives their ids.
+
+    What such a run finished is kept: the next one skips it and goes on from there.
+    """
+    closed = []
+    for run in instance.get_runs(dg.RunsFilter(statuses=_RUNNING)):
+        processes = _processes(instance, run.run_id)
+        if processes and not any(map(psutil.pid_exists, processes)):
+            instance.report_run_failed(
+                run, "The run's process was killed. Finished stages are kept; run again to go on from there."
+            )
+            closed.append(run.run_id)
+    return closed
+
+
+def _processes(instance: dg.DagsterInstance, run_id: str) -> set[int]:
+    """The processes that a run says it ran in."""
+    found = set()
+    for record in instance.all_logs(run_id, of_type=dg.DagsterEventType.ENGINE_EVENT):
+        if event := record.dagster_event:
+            pid = event.engine_event_data.metadata.get("pid")
+            found |= {int(str(pid.value))} if pid and str(pid.value).isdecimal() else set()
     return found
 
 

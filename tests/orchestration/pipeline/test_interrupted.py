@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from orchestration.cli.main import app
-from orchestration.pipeline.interrupted import close_interrupted
+from orchestration.pipeline.run import close_interrupted
 from substrate.base.files import replacing
 
 ROOT = Path(__file__).resolve().parents[3]
