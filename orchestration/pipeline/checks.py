@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
@@ -50,27 +51,22 @@ def _check(
     return check
 
 
-def _golds_agree(stage: Stage, benchmark: Interpreted) -> dg.AssetChecksDefinition:
+def _golds_agree(benchmark: Interpreted, resource: WorkspaceResource) -> dg.AssetCheckResult:
     """Two independent counts of the same truth: where they differ, one of them is wrong, and no score means
     anything.
     """
-
-    def judge(resource: WorkspaceResource) -> dg.AssetCheckResult:
-        path = resource.open().artifacts / benchmark.name / ROWS
-        rows = list(rows_of(path))
-        apart = [benchmark.answer_name(row) for row in rows if not row.correct]
-        more = f" and {len(apart) - 10} more" if len(apart) > 10 else ""
-        text = f"replay and oracle agree on {len(rows)} arms"
-        if apart:
-            named = f"{', '.join(apart[:10])}{more}"
-            text = f"replay and oracle differ on {named}: `substrate explain` shows an arm"
-        counted = {"arms": len(rows), "agreeing": len(rows) - len(apart)}
-        # Nothing that was asked and nothing that differs is no agreement.
-        passed = bool(rows or not _asked(resource.open(), benchmark.source)) and not apart
-        return dg.AssetCheckResult(passed=passed, metadata=counted, description=text)
-
-    about = "The substrate's replay and the oracle's SQL give the same answer on every arm."
-    return _check(stage, "golds_agree", about, judge, blocking=True)
+    path = resource.open().artifacts / benchmark.name / ROWS
+    rows = list(rows_of(path))
+    apart = [benchmark.answer_name(row) for row in rows if not row.correct]
+    more = f" and {len(apart) - 10} more" if len(apart) > 10 else ""
+    text = f"replay and oracle agree on {len(rows)} arms"
+    if apart:
+        named = f"{', '.join(apart[:10])}{more}"
+        text = f"replay and oracle differ on {named}: `substrate explain` shows an arm"
+    counted = {"arms": len(rows), "agreeing": len(rows) - len(apart)}
+    # Nothing that was asked and nothing that differs is no agreement.
+    passed = bool(rows or not _asked(resource.open(), benchmark.source)) and not apart
+    return dg.AssetCheckResult(passed=passed, metadata=counted, description=text)
 
 
 def _held(stages: Stages, stage: Stage) -> dg.AssetChecksDefinition:
@@ -122,53 +118,40 @@ def _modified(stage: Stage, resource: WorkspaceResource) -> list[str]:
     return [name for name, path in paths if name in pins and sha256(path) != pins[name]]
 
 
-def _counts(stage: Stage, benchmark: Interpreted) -> dg.AssetChecksDefinition:
+def _counts(benchmark: Interpreted, resource: WorkspaceResource) -> dg.AssetCheckResult:
     """As many questions as the paper printed on official data, as many items as the profile declares on
     generated ones; whether all of a user's own files is answered is another check's.
     """
-
-    def judge(resource: WorkspaceResource) -> dg.AssetCheckResult:
-        workspace = resource.open()
-        data: Data = workspace.settings.data(benchmark.source.name)
-        kind = kind_of(workspace, benchmark.source)
-        if kind == "official":
-            scores = read_scores(workspace.artifacts, benchmark.numbers)
-            # The paper's n beside a per-option accuracy counts questions; ours counts options.
-            paper = {name: published().n(name) for name in scores if not name.endswith("/per_option")}
-            expected = {name: n for name, n in paper.items() if n is not None}
-            found = {name: scores[name].n for name in expected}
-        else:
-            declared = () if kind == "local" else benchmark.declared.items()
-            expected = {what: number(data) if kind == "generated" else 0 for what, number in declared}
-            files = {"logs": "logs/index.jsonl", "answers": ROWS}
-            found = {
-                what: line_count(workspace.artifacts / benchmark.name / files[what]) for what in expected
-            }
-        wrong = [
-            f"{name}: {found[name]:,} instead of {n:,}" for name, n in expected.items() if found[name] != n
-        ]
-        text = "; ".join(wrong or [f"{name}: {n:,}" for name, n in found.items()])
-        return dg.AssetCheckResult(passed=not wrong, description=text, metadata=found)
-
-    about = "The paper's n on official data, the profile's declared size on generated data."
-    return _check(stage, "counts", about, judge, blocking=True)
+    workspace = resource.open()
+    data: Data = workspace.settings.data(benchmark.source.name)
+    kind = kind_of(workspace, benchmark.source)
+    if kind == "official":
+        scores = read_scores(workspace.artifacts, benchmark.numbers)
+        # The paper's n beside a per-option accuracy counts questions; ours counts options.
+        paper = {name: published().n(name) for name in scores if not name.endswith("/per_option")}
+        expected = {name: n for name, n in paper.items() if n is not None}
+        found = {name: scores[name].n for name in expected}
+    else:
+        declared = () if kind == "local" else benchmark.declared.items()
+        expected = {what: number(data) if kind == "generated" else 0 for what, number in declared}
+        files = {"logs": "logs/index.jsonl", "answers": ROWS}
+        found = {what: line_count(workspace.artifacts / benchmark.name / files[what]) for what in expected}
+    wrong = [f"{name}: {found[name]:,} instead of {n:,}" for name, n in expected.items() if found[name] != n]
+    text = "; ".join(wrong or [f"{name}: {n:,}" for name, n in found.items()])
+    return dg.AssetCheckResult(passed=not wrong, description=text, metadata=found)
 
 
-def _complete(stage: Stage, benchmark: Interpreted) -> dg.AssetChecksDefinition:
+def _complete(benchmark: Interpreted, resource: WorkspaceResource) -> dg.AssetCheckResult:
     """Each case has its logs, and each scene that is asked about its rows."""
-
-    def judge(resource: WorkspaceResource) -> dg.AssetCheckResult:
-        workspace = resource.open()
-        asked = _asked(workspace, benchmark.source)
-        path = workspace.artifacts / benchmark.name / ROWS
-        answered = {str(row.scene) for row in rows_of(path)}
-        missing = sorted(asked - answered)
-        text = f"each of {len(asked)} scenes that are asked about has rows"
-        if missing:
-            text = f"{len(missing)} of {len(asked)} scenes have no row, {missing[0]} first"
-        return dg.AssetCheckResult(passed=not missing, description=text, metadata={"scenes": len(asked)})
-
-    return _check(stage, "complete", "Every scene that is asked about has rows.", judge, blocking=True)
+    workspace = resource.open()
+    asked = _asked(workspace, benchmark.source)
+    path = workspace.artifacts / benchmark.name / ROWS
+    answered = {str(row.scene) for row in rows_of(path)}
+    missing = sorted(asked - answered)
+    text = f"each of {len(asked)} scenes that are asked about has rows"
+    if missing:
+        text = f"{len(missing)} of {len(asked)} scenes have no row, {missing[0]} first"
+    return dg.AssetCheckResult(passed=not missing, description=text, metadata={"scenes": len(asked)})
 
 
 def _asked(workspace: Workspace, source: Source) -> set[str]:
@@ -177,82 +160,62 @@ def _asked(workspace: Workspace, source: Source) -> set[str]:
     return {str(case.scene) for case in source.cases(files, None, False).each} if files else set()
 
 
-def _asked_again(stage: Stage, study: Study, part: Part) -> dg.AssetChecksDefinition:
+def _asked_again(study: Study, part: Part, resource: WorkspaceResource) -> dg.AssetCheckResult:
     """Each question of the cases that are asked again has a row under each condition, and there are some."""
-
-    def judge(resource: WorkspaceResource) -> dg.AssetCheckResult:
-        workspace, source = resource.open(), part.base.source
-        files = files_of(workspace, source)
-        each = source.cases(files, None, True).each if files else iter(())
-        asked = [case for case in islice(each, asked_of(study, part, workspace)) if case.questions]
-        wanted = part.wanted(asked)
-        found = totals(counted(workspace.path(study.rows_file(part))))
-        wrong = part.missing(wanted, found)
-        there, some = sum(found.values()), bool(wanted.total())
-        text = "; ".join(wrong) or f"{there:,} rows of {len(asked)} cases, under each condition"
-        # No rows are right only where nothing is to be asked, or nothing was promised.
-        passed = not wrong and (bool(there) == some or (part.free is None and not some))
-        return dg.AssetCheckResult(passed=passed, description=text, metadata={"rows": there})
-
-    about = "Under each condition there are as many rows as questions."
-    return _check(stage, "asked_again", about, judge, blocking=True)
+    workspace, source = resource.open(), part.base.source
+    files = files_of(workspace, source)
+    each = source.cases(files, None, True).each if files else iter(())
+    asked = [case for case in islice(each, asked_of(study, part, workspace)) if case.questions]
+    wanted = part.wanted(asked)
+    found = totals(counted(workspace.path(study.rows_file(part))))
+    wrong = part.missing(wanted, found)
+    there, some = sum(found.values()), bool(wanted.total())
+    text = "; ".join(wrong) or f"{there:,} rows of {len(asked)} cases, under each condition"
+    # No rows are right only where nothing is to be asked, or nothing was promised.
+    passed = not wrong and (bool(there) == some or (part.free is None and not some))
+    return dg.AssetCheckResult(passed=passed, description=text, metadata={"rows": there})
 
 
-def _shapes(stage: Stage, logger: Logger) -> dg.AssetChecksDefinition:
+def _shapes(logger: Logger, resource: WorkspaceResource) -> dg.AssetCheckResult:
     """A fixed sample of logs ends in states that break no shape."""
-
-    def judge(resource: WorkspaceResource) -> dg.AssetCheckResult:
-        logs = resource.open().logs(logger.name)
-        count = sum(1 for _ in read_index(logs.index))
-        step = max(1, count / SAMPLE)
-        places = {int(place * step) for place in range(min(SAMPLE, count))}
-        sample = [entry.name for place, entry in enumerate(read_index(logs.index)) if place in places]
-        tbox, found = TBox.load(logger.shapes), dict[str, str]()
-        for name in sample:
-            log = logs.read(name)
-            if violations := tbox.validate(log.state(), log):
-                more = f"; and {len(violations) - 1} more" if len(violations) > 1 else ""
-                found[name] = f"{violations[0]}{more}"
-        text = f"{len(sample)} of {count} logs conform to tboxes/{logger.shapes}.ttl"
-        if found:
-            text = "; ".join(f"{name}: {what}" for name, what in found.items())
-        return dg.AssetCheckResult(passed=not found, description=text, metadata={"sample": sample})
-
-    about = "A sample of event logs conforms to the SHACL shapes of the TBox."
-    return _check(stage, "shapes", about, judge)
+    logs = resource.open().logs(logger.name)
+    count = sum(1 for _ in read_index(logs.index))
+    step = max(1, count / SAMPLE)
+    places = {int(place * step) for place in range(min(SAMPLE, count))}
+    sample = [entry.name for place, entry in enumerate(read_index(logs.index)) if place in places]
+    tbox, found = TBox.load(logger.shapes), dict[str, str]()
+    for name in sample:
+        log = logs.read(name)
+        if violations := tbox.validate(log.state(), log):
+            more = f"; and {len(violations) - 1} more" if len(violations) > 1 else ""
+            found[name] = f"{violations[0]}{more}"
+    text = f"{len(sample)} of {count} logs conform to tboxes/{logger.shapes}.ttl"
+    if found:
+        text = "; ".join(f"{name}: {what}" for name, what in found.items())
+    return dg.AssetCheckResult(passed=not found, description=text, metadata={"sample": sample})
 
 
-def _agreement(stage: Stage, benchmark: Benchmark) -> dg.AssetChecksDefinition:
+def _agreement(benchmark: Benchmark, resource: WorkspaceResource) -> dg.AssetCheckResult:
     """The paper's own numbers lie where ours do.
 
     Never an error: the numbers are reported as they come out.
     """
-
-    def judge(resource: WorkspaceResource) -> dg.AssetCheckResult:
-        lines, apart, overlaps = list[str](), dict[str, float](), list[bool]()
-        for name, score in read_scores(resource.open().artifacts, benchmark.numbers).items():
-            found = difference(score, PAPER)
-            if found is None or score.accuracy is None or score.wilson is None:
-                if PAPER in score.published:
-                    lines.append(f"{name}: not compared: {why_not(score, PAPER)}")
-                continue
-            # Where the paper names no count, ours stands for it: that the splits are one was checked.
-            paper, n = score.published[PAPER], published().n(name) or score.n
-            low, high = wilson(round(paper * n), n)
-            overlaps.append(low <= score.wilson[1] and score.wilson[0] <= high)
-            apart[f"{name} (pp)"] = round(found, 2)
-            said = f"{score.accuracy:.2%} here, {paper:.2%} in the paper, {found:+.2f} pp"
-            lines.append(f"{name}: {said}, intervals {'overlap' if overlaps[-1] else 'are apart'}")
-        return dg.AssetCheckResult(
-            passed=all(overlaps), severity=WARN, description="; ".join(lines), metadata=apart
-        )
-
-    return _check(
-        stage,
-        "agreement",
-        "The paper's numbers, their difference from ours, and whether the 95 % intervals overlap.",
-        judge,
-    )
+    lines, apart, overlaps = list[str](), dict[str, float](), list[bool]()
+    for name, score in read_scores(resource.open().artifacts, benchmark.numbers).items():
+        found = difference(score, PAPER)
+        if found is None or score.accuracy is None or score.wilson is None:
+            if PAPER in score.published:
+                lines.append(f"{name}: not compared: {why_not(score, PAPER)}")
+            continue
+        # Where the paper names no count, ours stands for it: that the splits are one was checked.
+        paper, n = score.published[PAPER], published().n(name) or score.n
+        low, high = wilson(round(paper * n), n)
+        overlaps.append(low <= score.wilson[1] and score.wilson[0] <= high)
+        apart[f"{name} (pp)"] = round(found, 2)
+        said = f"{score.accuracy:.2%} here, {paper:.2%} in the paper, {found:+.2f} pp"
+        lines.append(f"{name}: {said}, intervals {'overlap' if overlaps[-1] else 'are apart'}")
+    text = "; ".join(lines)
+    return dg.AssetCheckResult(passed=all(overlaps), severity=WARN, description=text, metadata=apart)
 
 
 def checks_of(stages: Stages) -> Iterator[dg.AssetChecksDefinition]:
@@ -263,17 +226,24 @@ def checks_of(stages: Stages) -> Iterator[dg.AssetChecksDefinition]:
         if stage.pinned_by != "nothing":
             yield _held(stages, stage)
         if stage.name in parts:
-            yield _asked_again(stage, *parts[stage.name])
+            about = "Under each condition there are as many rows as questions."
+            again = partial(_asked_again, *parts[stage.name])
+            yield _check(stage, "asked_again", about, again, blocking=True)
         if benchmark is None:
             continue
         interpreted, logger = INTERPRETED.get(benchmark.name), LOGGERS.get(benchmark.name)
         if step == "logs" and logger and logger.shapes:
-            yield _shapes(stage, logger)
+            about = "A sample of event logs conforms to the SHACL shapes of the TBox."
+            yield _check(stage, "shapes", about, partial(_shapes, logger))
         if step == "answers" and interpreted:
-            yield _complete(stage, interpreted)
+            about = "Every scene that is asked about has rows."
+            yield _check(stage, "complete", about, partial(_complete, interpreted), blocking=True)
             if benchmark.whole.together:
-                yield _golds_agree(stage, interpreted)
+                about = "The substrate's replay and the oracle's SQL give the same answer on every arm."
+                yield _check(stage, "golds_agree", about, partial(_golds_agree, interpreted), blocking=True)
         if step == "scores" and interpreted and interpreted.declared:
-            yield _counts(stage, interpreted)
+            about = "The paper's n on official data, the profile's declared size on generated data."
+            yield _check(stage, "counts", about, partial(_counts, interpreted), blocking=True)
         if step == "scores" and any(PAPER in published().accuracies(name) for name in benchmark.numbers):
-            yield _agreement(stage, benchmark)
+            about = "The paper's numbers, their difference from ours, and whether the 95 % intervals overlap."
+            yield _check(stage, "agreement", about, partial(_agreement, benchmark))
