@@ -10,6 +10,7 @@ import fsspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+from pyspark.sql.types import StructType
 
 from orchestration.pipeline.deltas import DELTAS, exploded
 from orchestration.pipeline.spark import columns_of
@@ -39,7 +40,7 @@ class LogSource(DataSource):
         """The name that a format is asked for by."""
         return "substrate"
 
-    def schema(self) -> str:
+    def schema(self) -> StructType:
         """The columns, :data:`ROWS`."""
         return columns_of(ROWS)
 

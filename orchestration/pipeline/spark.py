@@ -35,6 +35,7 @@ from substrate.base.errors import SubstrateError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
 
     from orchestration.workspace.tables import Storage
 
@@ -407,21 +408,11 @@ def map_rows(
     return back.sort_by([(key, "ascending") for key in keys]).cast(schema)
 
 
-_SPARK_TYPES = {
-    pa.int64(): "long",
-    pa.string(): "string",
-    pa.binary(): "binary",
-    pa.list_(pa.string()): "array<string>",
-}
+def columns_of(schema: pa.Schema) -> StructType:
+    """A schema as Spark takes it."""
+    from pyspark.sql.pandas.types import from_arrow_schema
 
-
-def columns_of(schema: pa.Schema) -> str:
-    """A schema as Spark takes it.
-
-    >>> columns_of(pa.schema([("number", pa.int64()), ("scene", pa.string())]))
-    'number long, scene string'
-    """
-    return ", ".join(f"{field.name} {_SPARK_TYPES[field.type]}" for field in schema)
+    return from_arrow_schema(schema)
 
 
 class _Told(msgspec.Struct, frozen=True):
