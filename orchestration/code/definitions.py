@@ -25,6 +25,8 @@ _HARMLESS = frozenset(
 _FILE = re.compile(r"[\w./-]*\w\.\w{1,8}")
 _DEFINING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _IMPORTING = (ast.Import, ast.ImportFrom)
+_SILENT = frozenset({"ctx", "kind", "type_comment"})
+"""Fields of a tree that say nothing of what it does."""
 _TAKING = ("_GLOBAL", "_GLOBALS", "_NAME", "_CLASSDEREF")
 """The endings of instructions that take or bind a name of the module."""
 
@@ -93,7 +95,7 @@ def parse(text: bytes, module: str, *, package: bool) -> Source:
     own = {name for statement in body for name in _bound(statement)[0]}
     lambdas = [node for node in ast.walk(tree) if isinstance(node, ast.Lambda)]
     at = {line: [one for one in lambdas if one.lineno == line] for line in {one.lineno for one in lambdas}}
-    hashes = {line: _hash(ast.Tuple(list[ast.expr](there))) for line, there in sorted(at.items())}
+    hashes = {line: _hash(there) for line, there in sorted(at.items())}
     return Source(
         tuple(_definition(statement, own, imports, home) for statement in body),
         {name: source for name, source in imports.items() if name != "*"},
@@ -285,5 +287,16 @@ def _chains(trees: Iterable[ast.AST], known: Iterable[str]) -> tuple[set[str], s
     return chains, attributes
 
 
-def _hash(tree: ast.AST) -> str:
-    return hashlib.sha256(ast.unparse(tree).encode()).hexdigest()[:16]
+def _hash(tree: Any) -> str:
+    return hashlib.sha256(_written(tree).encode()).hexdigest()[:16]
+
+
+def _written(node: Any) -> str:
+    """A tree as text, the same in each version of Python: without places, empty fields and what is absent."""
+    if isinstance(node, ast.AST):
+        there = ((name, value) for name, value in ast.iter_fields(node) if value is not None and value != [])
+        said = ",".join(f"{name}={_written(value)}" for name, value in there if name not in _SILENT)
+        return f"{type(node).__name__}({said})"
+    if isinstance(node, list):
+        return f"[{','.join(map(_written, node))}]"
+    return repr(node)
