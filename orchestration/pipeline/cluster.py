@@ -104,10 +104,15 @@ def findings(workspace: Workspace) -> Iterator[Finding]:
     try:
         require_endpoint(settings)
         alive = {f"{one.host}:{one.port}": one.cores - one.coresused for one in alive_workers(settings)}
+        free = {address for address, cores in alive.items() if cores > 0}
+        if free:
+            # The cores that a run may have can be fewer than there are workers: ask for one of each.
+            one_each = dict.fromkeys(("spark.executor.cores", "spark.task.cpus"), "1")
+            one_each["spark.cores.max"] = str(len(free))
+            settings = msgspec.structs.replace(settings, config=settings.config | one_each)
         session = spark_session(settings)
         same = _same(session.version, pyspark)
         yield Finding("Spark", f"{session.version} on the cluster, {pyspark} here", *same)
-        free = {address for address, cores in alive.items() if cores > 0}
         workers = _workers(session, free, lonely=is_local(settings))
     except SubstrateError as error:
         yield _failed("workers", error)
@@ -119,7 +124,7 @@ def findings(workspace: Workspace) -> Iterator[Finding]:
         said, hint = "not asked, since other applications have all of its cores", ""
         if address in free:
             said = f"alive, but did no task within {LATEST:.0f} s of the first answer"
-            hint = "Look for the reason in the log of its executor"
+            hint = "Look whether others have its memory, and in the log of its executor"
         yield Finding(f"worker at {address}", said, fits=address not in free, hint=hint)
 
 
