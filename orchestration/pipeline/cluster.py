@@ -107,7 +107,7 @@ def findings(workspace: Workspace) -> Iterator[Finding]:
         free = {address for address, cores in alive.items() if cores > 0}
         if free:
             # The cores that a run may have can be fewer than there are workers: ask for one of each.
-            one_each = dict.fromkeys(("spark.executor.cores", "spark.task.cpus"), "1")
+            one_each = {"spark.executor.cores": "1", "spark.task.cpus": "1"}
             one_each["spark.cores.max"] = str(len(free))
             settings = msgspec.structs.replace(settings, config=settings.config | one_each)
         session = spark_session(settings)
