@@ -1,5 +1,5 @@
 """The engine looks for contacts only where there can be any: the plain one, which looks everywhere in every
-frame, gives the same bits.
+frame, gives the same bits. Its poses are spelled as Python spells each number.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from substrate.domains.clevrer.deltas import spelled_poses
+from substrate.domains.clevrer.format import Ground
 from substrate.domains.clevrer.motion import Body, engine, simulate
 
 X, Y, YAW, VX, VY, SPIN = range(6)
@@ -86,3 +88,11 @@ def test_looking_ahead_changes_no_bit(
         assert simulate(bodies, 128, trace=True) == fast
     several_frames_at_once = simulate(bodies, 128)
     assert (several_frames_at_once.contacts, several_frames_at_once.final) == (fast.contacts, fast.final)
+
+
+NUMBERS = st.floats() | st.floats(-1e-3, 1e-3) | st.sampled_from((-0.0, 1e-4, 9.9e-5, 1e15, 1e16, 1e22))
+
+
+@given(st.lists(st.tuples(st.integers(0, 10**6), *[NUMBERS] * 6)))
+def test_poses_are_spelled_as_python_spells_each_number(poses: list[tuple[int, *Ground]]) -> None:
+    assert spelled_poses(poses) == [" ".join(map(repr, pose)) for pose in poses]
