@@ -115,10 +115,11 @@ def truth_of(case: bm.Case) -> EventLog | None:
     return None
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=64)
 def look(case: bm.Case, parameters: Perception) -> tuple[Video, Perceived]:
-    """A case's video with all that perception made of it, and its record; the last one is kept, since a page
-    of the report shows the video whose log it has just asked for.
+    """A case's video with all that perception made of it, and its record.
+
+    The last ones are kept (0.4 MiB each): logs, reliability and pages of the report are of the same videos.
     """
     proposed = decode_proposals((case.source, case.record))
     video = examined(proposed, case.source, camera=parameters.camera)

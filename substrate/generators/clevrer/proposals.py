@@ -8,6 +8,7 @@ is written down here once more: what it is used to test must not make the test.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import cos, hypot, pi, sin
 from random import Random
 from typing import Any
@@ -82,26 +83,31 @@ def _seen(
 ) -> list[dict[str, Any]]:
     """The proposals in a frame."""
     coco: Any = needed("pycocotools.mask")
-    covered = np.zeros((_HEIGHT, _WIDTH), dtype=bool, order="F")  # as masks are decoded
+    covered = np.zeros((_HEIGHT, _WIDTH), dtype=np.uint8, order="F")  # as masks are decoded
     found: list[dict[str, Any]] = []
     for state in sorted(states, key=_distance):
         color, material, shape = looks[state.object_id]
-        outline = _jittered(_outline(state, shape), random)
+        turned = state.orientation[2] if shape == "cube" else 0.0
+        outline = _jittered(_outline(*state.location, turned, shape), random)
         if outline is None:
             continue
         codes = coco.frPyObjects([[value for point in outline for value in point]], _HEIGHT, _WIDTH)
-        whole = coco.decode(codes)[:, :, 0].astype(bool)
-        pixels = whole & ~covered
-        covered |= whole
+        whole = coco.decode(codes)[:, :, 0]
+        left, top, wide, high = map(int, coco.toBbox(codes)[0])
+        around = slice(top, top + high), slice(left, left + wide)
+        pixels = whole[around]  # what is seen of it: a part of the picture that is worked on where it lies
+        hidden = covered[around].copy()
+        covered[around] |= pixels
+        pixels &= 1 - hidden
         if random.random() < _SPLIT:
-            pixels[: int(outline[0][1])] = False
+            whole[: int(outline[0][1])] = 0
         if pixels.sum() < _LEAST or random.random() < _MISS:
             continue
-        down, across = np.flatnonzero(pixels.any(axis=1)), np.flatnonzero(pixels.any(axis=0))
+        down, across = np.flatnonzero(pixels.any(axis=1)) + top, np.flatnonzero(pixels.any(axis=0)) + left
         if across[0] < 2 or across[-1] > _WIDTH - 3 or down[0] < 2 or down[-1] > _HEIGHT - 3:
             material = _slip(material, MATERIALS, _SLIP_MATERIAL, random)
             shape = _slip(shape, SHAPES, _SLIP_SHAPE, random)
-        code = coco.encode(np.asfortranarray(pixels.astype(np.uint8)))
+        code = coco.encode(whole)
         mask = {"size": [_HEIGHT, _WIDTH], "counts": code["counts"].decode()}
         look = {"color": color, "material": material, "shape": shape}
         found.append({"mask": mask, **look, "score": round(0.9995 - 0.002 * random.random(), 6)})
@@ -121,11 +127,11 @@ def _slip(value: str, among: tuple[str, ...], share: float, random: Random) -> s
     return random.choice([one for one in among if one != value]) if random.random() < share else value
 
 
-def _outline(state: MotionState, shape: str) -> list[tuple[float, float]]:
+@lru_cache(maxsize=16)  # a body that rests looks the same in the next frame
+def _outline(x: float, y: float, z: float, turned: float, shape: str) -> list[tuple[float, float]]:
     """The corners of a silhouette (pixels), in order."""
-    x, y, z = state.location
     if shape == "cube":
-        half, c, s = _HALF[shape], cos(state.orientation[2]), sin(state.orientation[2])
+        half, c, s = _HALF[shape], cos(turned), sin(turned)
         across, along, up = np.array(
             [
                 (half * (c * i - s * j), half * (s * i + c * j), half * k)
@@ -171,13 +177,14 @@ def _hull(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
     whole: list[tuple[float, float]] = []
     for way in (ordered, ordered[::-1]):
         side: list[tuple[float, float]] = []
-        for x, y in way:
+        for point in way:
+            x, y = point
             while len(side) > 1:
                 (ax, ay), (bx, by) = side[-2:]
                 if (bx - ax) * (y - ay) - (by - ay) * (x - ax) > 0:
                     break
                 side.pop()
-            side.append((x, y))
+            side.append(point)
         whole += side[:-1]
     return whole
 

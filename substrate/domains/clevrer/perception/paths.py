@@ -27,6 +27,7 @@ _ROBUST = 9.0
 """Squared standard errors from which on a place counts less and less."""
 _SPEED = 2.5
 """Spread of a velocity before anything is measured (units/s)."""
+_AT_FIRST = np.eye(2) / _SPEED**2
 _MOVES = 6.0
 """The cost of saying that a body moves rather than rests."""
 _JUMP = 0.03
@@ -201,9 +202,7 @@ def _against(rest: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 def _resting(places: np.ndarray, weights: np.ndarray) -> tuple[tuple[float, float], float]:
     """The place where a body rests, and the cost of saying so."""
-    place = np.median(places, 0)
-    squares = _against(places - place, weights)
-    share = np.ones(len(places))
+    place, squares, share = places[0], np.zeros(len(places)), np.ones(len(places))
     for _ in range(3):
         trusted = weights * share[:, None, None]
         place = np.linalg.solve(trusted.sum(0), np.einsum("nij,nj->i", trusted, places))
@@ -223,7 +222,7 @@ def _moving(
         trusted = weights * share[:, None, None]
         crossed = (trusted * ways[:, None, None]).sum(0)
         normal[:2, :2], normal[:2, 2:], normal[2:, :2] = trusted.sum(0), crossed, crossed
-        normal[2:, 2:] = (trusted * (ways * ways)[:, None, None]).sum(0) + np.eye(2) / _SPEED**2
+        normal[2:, 2:] = (trusted * (ways * ways)[:, None, None]).sum(0) + _AT_FIRST
         pulled = np.einsum("nij,nj->ni", trusted, places)
         right[:2], right[2:] = pulled.sum(0), (pulled * ways[:, None]).sum(0)
         found = np.linalg.solve(normal, right)
