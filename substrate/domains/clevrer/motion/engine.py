@@ -231,7 +231,9 @@ def _brake(moving: Iterable[tuple[list[float], float, float]], law: Law) -> None
             if spin:
                 rate, rim = abs(spin), rim_of_spin * spin
                 total = hypot(speed, rim)
-                torque = turning + friction * 1.4142 * law.radius * abs(rim) / (total * inertia)
+                torque, held = turning, total * inertia
+                if held:  # else nothing a float can say is left of it
+                    torque += friction * 1.4142 * law.radius * abs(rim) / held
                 keep = 1 - step * (torque / rate + drag * (1 + rate))
                 row[_SPIN] = spin * (keep if keep > 0 else 0.0)
             if speed:
