@@ -11,6 +11,7 @@ from copy import deepcopy
 from functools import cache
 from itertools import groupby
 
+from dulwich.repo import Repo as Git
 from dvc.dependency import param
 from dvc.exceptions import DvcException
 from dvc.repo import Repo
@@ -25,6 +26,7 @@ def commit(targets: list[str]) -> None:
     # file as one object would be written as a link.
     parameters = cache(param.load_path)
     param.load_path = lambda path, fs: deepcopy(parameters(path, fs))
+    Git.open_index = cache(Git.open_index)  # read for each output, to see that git does not have it
     with Repo() as repo, repo.lock:
         found = {stage.addressing: stage for stage in repo.index.stages}
         stages = [found[target] for target in targets or found]

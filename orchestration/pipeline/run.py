@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import Thread
 
 import dagster as dg
 import psutil
 
+from orchestration.ledger.records import read_records
 from orchestration.pipeline.assets import asset_key, assets_of
 from orchestration.pipeline.checks import checks_of
 from orchestration.pipeline.executor import execute, threads
 from orchestration.pipeline.graph import STAGES
 from orchestration.pipeline.project_lock import open_lock, project_lock
 from orchestration.pipeline.resources import WorkspaceResource
+from orchestration.pipeline.spark import is_local, spark_session
 from orchestration.pipeline.stopping import ends_when_told
+from orchestration.workspace.folders import Workspace
 from substrate.base.errors import SubstrateError
 from substrate.base.files import OutputError
 
@@ -109,6 +113,7 @@ def run_stages(
 def _run(
     names: list[str], workspace: WorkspaceResource, where: dg.DagsterInstance | None
 ) -> list[dg.AssetCheckEvaluation]:
+    _wake_spark(names, workspace.open())
     selection = dg.AssetSelection.assets(*map(asset_key, names))
     job = dg.define_asset_job(
         "reproduce",
@@ -141,6 +146,19 @@ def _run(
                 hint=f"`substrate ui` shows the run {result.run_id}",
             )
     raise RunError(f"run {result.run_id} failed", hint="`substrate ui` shows it")
+
+
+def _wake_spark(names: list[str], workspace: Workspace) -> None:
+    """Start this machine's Spark beside what else begins a run, where nothing was computed here yet."""
+    spark = workspace.settings.spark
+
+    def start() -> None:
+        with suppress(Exception):  # the first stage that needs it says why
+            spark_session(spark)
+
+    asked = any("spark" in STAGES[name].kinds for name in names)
+    if asked and is_local(spark) and not read_records(workspace):
+        Thread(target=start, daemon=True).start()
 
 
 def recompute(names: list[str], profile: str, folder: Path) -> None:

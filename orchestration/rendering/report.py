@@ -9,6 +9,7 @@ import hashlib
 import math
 import shutil
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -115,10 +116,12 @@ def write_report(
     scores = {
         name: {one.name: one for one in read_metrics(file)} for name, file in files.items() if file.is_file()
     }
-    answered = write_answers(workspace, each, out)
+    with ThreadPoolExecutor(1) as beside:  # what is shown of cases is made elsewhere
+        rest = beside.submit(_content, workspace, scores, out)
+        answered = write_answers(workspace, each, out)
+        videos = write_scenes(workspace, each, out)
+        content = rest.result()
     _write_numbers(jinja, lineage, scores, {answers.benchmark.name for answers in answered}, out)
-    videos = write_scenes(workspace, each, out)
-    content = _content(workspace, scores, out)
     write_states(jinja, workspace.settings.profile, content["worked"], out)
     run = jinja.get_template("run.html.j2").render(profile=workspace.settings.profile)
     (out / "run.html").write_text(run, "utf-8")
