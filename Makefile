@@ -21,6 +21,8 @@ $(STAMP): requirements.lock pyproject.toml scripts/java.sh scripts/environment.p
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/python scripts/environment.py platform
 	$(VENV)/bin/python scripts/spark_classes.py
+	# Loaded once, so that the first run finds compiled modules and parsed code, each held against its text.
+	$(VENV)/bin/python -c 'from orchestration.pipeline import graph, run; [one.code for one in graph.STAGES.values()]'
 	touch $(STAMP)
 
 tools: $(TOOLS) ## what tests, checks and documentation need beside that
