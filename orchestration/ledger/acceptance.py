@@ -112,10 +112,12 @@ _RECORD = "Accepted-Record"
 
 
 def commit_message(acceptance: Acceptance) -> str:
-    """A message for `git commit -F`: the reason, and the trailers, which say what changed."""
+    """A message for `git commit -F`: the reason, what changed in words, and the trailers."""
     reason = " ".join(acceptance.reason.split())
     subject = textwrap.shorten(reason, _SUBJECT, placeholder=" …")
     parts = [subject, *([textwrap.fill(reason, _SUBJECT)] if subject != reason else [])]
+    if lines := told(acceptance):
+        parts.append("\n".join(f"- {line}" for line in lines))
     return "\n\n".join([*parts, "\n".join(trailers(acceptance))]) + "\n"
 
 
