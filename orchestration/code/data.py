@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 
 def content(suffix: str, data: bytes) -> bytes:
-    """The meaning of a file: of YAML and Turtle what they parse to; of any other its bytes.
+    """The meaning of a file: of YAML and Turtle what they parse to, in order; of any other its bytes.
 
     >>> content(".yaml", b"a: [1, 2]  # a remark") == content(".yaml", b"a:\\n- 1\\n- 2\\n")
     True
@@ -30,11 +30,15 @@ def _yaml(text: str) -> Iterator[str]:
 def _turtle(text: str) -> Iterator[str]:
     import pyoxigraph as ox
 
+    names: dict[str, str] = {}
     parser = ox.parse(text, ox.RdfFormat.TURTLE)
-    said = ox.Dataset(parser)
-    # A node without a name is given another one each time the file is read.
-    said.canonicalize(ox.CanonicalizationAlgorithm.RDFC_1_0)
-    yield from sorted(map(str, said))
+    for quad in parser:
+        # A node without a name is given another one each time the file is read.
+        parts = (
+            names.setdefault(str(part), f"_:{len(names)}") if isinstance(part, ox.BlankNode) else str(part)
+            for part in quad.triple
+        )
+        yield " ".join(parts)
     yield from (f"{name}: {iri}" for name, iri in sorted(parser.prefixes.items()))
 
 
