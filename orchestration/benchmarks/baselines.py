@@ -226,11 +226,10 @@ def _of_twin(
 
 
 def _of_questions(
-    name: str, title: str, counts: str, asks: Interpreted, place: int, number: str, *parts: Any, **own: Any
+    name: str, title: str, what: str, asks: Interpreted, place: int, subset: str, *parts: Any, **own: Any
 ) -> LanguageModel:
-    counts = f"{counts}, with Wilson's interval"
-    own |= {"numbers": (f"{name}/{number}/accuracy",), "parts": partial(question_parts, *parts)}
-    return _model(name, title, counts, asks, place, **own)
+    own |= {"numbers": (f"{name}/{subset}/accuracy",), "parts": partial(question_parts, *parts)}
+    return _model(name, title, f"{what}, with Wilson's interval", asks, place, **own)
 
 
 def _of_logs(name: str, read: str, place: int, predict: Callable[..., Any]) -> LanguageModel:

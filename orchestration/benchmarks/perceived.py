@@ -119,7 +119,7 @@ def truth_of(case: bm.Case) -> EventLog | None:
 def look(case: bm.Case, parameters: Perception) -> tuple[Video, Perceived]:
     """A case's video with all that perception made of it, and its record.
 
-    The last ones are kept (0.4 MiB each): logs, reliability and pages of the report are of the same videos.
+    The last ones are kept (0.6 MiB each): logs, reliability and pages of the report are of the same videos.
     """
     proposed = decode_proposals((case.source, case.record))
     video = examined(proposed, case.source, camera=parameters.camera)

@@ -323,7 +323,8 @@ class Journal:
             self._file.check()
             self._file.append(_line(record).decode())
         except LogError as error:
-            hint = "Free some space and run again: what was written is kept"
+            full = isinstance(error.__cause__, OSError)
+            hint = f"{'Free some space and run' if full else 'Run'} again: what was written is kept"
             raise TranscriptError(f"the answer is not kept: {error.what}", hint=hint) from error
         self.records[record.address] = record
 
@@ -335,6 +336,7 @@ def journal(path: Path) -> Iterator[Journal]:
 
     Raises:
         TranscriptError: another run is writing it.
+        LogError: it is no file that can be appended to, or cannot be locked.
         FormatError: a whole line is damaged.
     """
     make_folders(path.parent)
@@ -346,12 +348,12 @@ def journal(path: Path) -> Iterator[Journal]:
             "another run is asking for this baseline", where=(path.name,), hint="Wait for it to end"
         ) from None
     try:
-        kept = path.read_bytes()
-        whole = kept[: kept.rfind(b"\n") + 1]
-        last = whole.rfind(b"\n", 0, -1) + 1
-        if b"\0" in whole[last:]:
-            whole = whole[:last]
         with naming(path):
+            kept = path.read_bytes()
+            whole = kept[: kept.rfind(b"\n") + 1]
+            last = whole.rfind(b"\n", 0, -1) + 1
+            if b"\0" in whole[last:]:
+                whole = whole[:last]
             file.drop(len(whole))
         yield Journal(file, _records(whole, path))
     finally:

@@ -106,10 +106,9 @@ def findings(workspace: Workspace) -> Iterator[Finding]:
         alive = {f"{one.host}:{one.port}": one.cores - one.coresused for one in alive_workers(settings)}
         free = {address for address, cores in alive.items() if cores > 0}
         if free:
-            # The cores that a run may have can be fewer than there are workers: ask for one of each.
-            one_each = {"spark.executor.cores": "1", "spark.task.cpus": "1"}
-            one_each["spark.cores.max"] = str(len(free))
-            settings = msgspec.structs.replace(settings, config=settings.config | one_each)
+            # The cores that a run may have can be fewer than there are workers.
+            every = {"spark.cores.max": str(sum(max(0, cores) for cores in alive.values()))}
+            settings = msgspec.structs.replace(settings, config=settings.config | every)
         session = spark_session(settings)
         same = _same(session.version, pyspark)
         yield Finding("Spark", f"{session.version} on the cluster, {pyspark} here", *same)

@@ -97,7 +97,7 @@ def _keep(workspace: Workspace, stage: str, cost: Cost) -> None:
         make_folders(path.parent)
         with locked(path.parent):
             known: dict[str, Cost] = {}
-            with suppress(OSError, *NOT_JSON):  # none is there, or one of another form
+            with suppress(FileNotFoundError, *NOT_JSON):  # none is there, or one of another form
                 data = path.read_bytes().removeprefix(_CALL).removesuffix(_END)
                 known = msgspec.json.decode(data, type=dict[str, Cost])
             with replacing(path) as fresh:

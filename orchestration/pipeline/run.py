@@ -157,7 +157,7 @@ def _wake_spark(names: list[str], workspace: Workspace) -> None:
             spark_session(spark)
 
     asked = any("spark" in STAGES[name].kinds for name in names)
-    if asked and is_local(spark) and not read_records(workspace):
+    if asked and is_local(spark) and not workspace.experiment and not read_records(workspace):
         Thread(target=start, daemon=True).start()
 
 

@@ -138,8 +138,8 @@ class Published(msgspec.Struct, frozen=True):
 
     def split(self, name: str, system: str) -> str:
         """The split that a system's figure beside a measured number is of."""
-        number = self.number(name)
-        return self.systems[system].split or (number.split if number else "")
+        source, _ = self.beside.get(name, (name, ()))
+        return self.systems[system].split or self.numbers[source].split
 
     def citation(self, figure: Figure) -> str:
         """The source of a figure: its system's citation, and for the paper's own the places."""

@@ -258,16 +258,16 @@ class EventLog(Timeline):
         pairs = list(lines)
         ticks = [tick for tick, _ in pairs]
         said = [line for _, line in pairs]
-        spelled = "\n".join([*said, ""])
-        if spelled.count("\n") == len(said) and PLAIN.fullmatch(spelled):
-            self._grow(ticks, _inserts(said), list(map(_SPELLING, said)))
-            return
         try:
+            spelled = "\n".join([*said, ""])
+            if spelled.count("\n") == len(said) and PLAIN.fullmatch(spelled):
+                self._grow(ticks, _inserts(said), list(map(_SPELLING, said)))
+                return
             inserts = bytearray([_INSERTS[line[:2]] for line in said])
             text = "\n".join([line[2:] for line in said])
             require_flat(text)
             quads = list(ox.parse(text, ox.RdfFormat.N_TRIPLES))
-        except (KeyError, SyntaxError, UnicodeEncodeError) as error:
+        except (KeyError, TypeError, SyntaxError, UnicodeEncodeError) as error:
             raise LogError(
                 f"not a line of RDF Patch ({error})", hint="Write `A` or `D`, then one N-Triples statement"
             ) from error

@@ -441,6 +441,9 @@ def _lock(handle: int, path: Path) -> None:
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
+        if not isinstance(error, BlockingIOError):
+            what, hint = f"cannot be locked ({error.strerror})", "Keep it on a file system that has locks"
+            raise LogError(what, where=(path,), hint=hint) from error
         raise LogHeldError(
             f"another writer has this log open{_holder(handle)}",
             where=(path,),

@@ -213,25 +213,27 @@ def verify(file: BinaryIO, name: str, chain: Chain | None = None) -> Iterator[Ve
     start, rest = file.tell(), b""
     # At least as much again as is left, so that a long transaction is read in a few pieces
     while piece := file.read(max(_STRETCH - len(rest), len(rest))):
-        rest += piece
-        while (found := _prove(rest, start, chain)).ticks:
+        rest, at = rest + piece, 0
+        while (found := _prove(rest, at, start, chain)).ticks:
             yield found
-            rest, start, chain = rest[found.end - start :], found.end, found.chain
+            at, start, chain = at + found.end - start, found.end, found.chain
+        rest = rest[at:]
     if rest:
         _explain(rest, name, start, chain)
 
 
-def _prove(data: bytes, start: int, chain: Chain) -> Verified:
-    """The transactions at the beginning of some bytes that stand in their one spelling.
+def _prove(data: bytes, at: int, start: int, chain: Chain) -> Verified:
+    """The transactions from a place of some bytes on that stand in their one spelling.
 
     Args:
-        data: what a file holds from ``start`` on, or some of it.
+        data: what a file holds, or some of it.
+        at: the place in the bytes.
         start: where in the file that is.
         chain: the chain up to there.
     """
     nothing = Verified((), b"", start, chain)
-    descent, first = None, 0
-    if start == 0 and (opening := _DESCENT.match(data)):
+    descent, first = None, at
+    if start == 0 and (opening := _DESCENT.match(data, at)):
         descent, first = Descent(opening[1].decode(), int(opening[2])), opening.end()
         if opening[0] != _descent(descent).encode():
             return nothing
@@ -264,11 +266,11 @@ def _prove(data: bytes, start: int, chain: Chain) -> Verified:
             if not field[-1] or not data.startswith(one, end):
                 break
             end += len(one)
-        return _prove(data[:end], start, chain) if end > first else nothing
+        return _prove(data[at:end], 0, start, chain) if end > first else nothing
     if deltas > len(ticks):
         counts = [body.count(b"\n") + 1 for body in bodies]
         ticks = list(joined.from_iterable(map(repeat, ticks, counts)))
-    return Verified(ticks, text, start + first + len(written), after, descent)
+    return Verified(ticks, text, start + first - at + len(written), after, descent)
 
 
 def _whole_ticks(digits: Sequence[bytes]) -> list[int]:

@@ -226,11 +226,18 @@ def test_an_append_that_cannot_be_undone_ends_the_journal(
     assert len(EventLog.read(path)) == known + 1
 
 
-def test_a_log_that_cannot_be_opened_says_why(tmp_path: Path) -> None:
+def test_a_log_that_cannot_be_opened_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(LogError, match="cannot be opened"):
         EventLog.open(tmp_path / "absent" / "log.rdfp")
     with pytest.raises(LogError, match="cannot be read"):
         EventLog.read(tmp_path / "absent.rdfp")
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr("substrate.log.journal.fcntl.flock", refuse)
+    with pytest.raises(LogError, match=r"cannot be locked \(No locks available\)"):
+        EventLog.open(tmp_path / "log.rdfp")
 
 
 def test_a_fork_keeps_its_descent_in_its_file(tmp_path: Path) -> None:

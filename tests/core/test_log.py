@@ -99,9 +99,10 @@ def test_a_step_that_does_not_fit_is_refused_whole(deltas: Any, message: str) ->
         "A <urn:s> <urn:p> <urn:o> <urn:g> .",
         "A # nothing",
         "A <urn:s> <urn:p> <urn:o> .\n<urn:s> <urn:p> <urn:o> .",
+        b"A <urn:s> <urn:p> <urn:o> .",
     ],
 )
-def test_a_line_that_is_not_one_statement_is_refused(line: str) -> None:
+def test_a_line_that_is_not_one_statement_is_refused(line: Any) -> None:
     log = EventLog()
     with pytest.raises(LogError):
         log.extend_lines([(0, "A <urn:s> <urn:p> <urn:o> ."), (0, line)])

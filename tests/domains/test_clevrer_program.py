@@ -8,7 +8,7 @@ from typing import Literal
 import pytest
 from clevrer_scenes import annotation
 
-from substrate import FormatError, ProgramError
+from substrate import EventLog, FormatError, ProgramError
 from substrate.base.vocabulary import RDF_TYPE
 from substrate.domains.clevrer.deltas import NAMESPACE, annotation_log, film_log
 from substrate.domains.clevrer.format import decode_annotation, decode_film
@@ -267,5 +267,7 @@ def test_the_scene_of_a_log_that_grew_has_what_it_says_now() -> None:
     before = len(Scene.of(log).events)
     event = f"<{Scene.of(log).iri}:event:99>"
     facts = (f"<{RDF_TYPE.value}> <{NAMESPACE}Collision>", f'<{NAMESPACE}frame> "127"')
+    as_it_was = EventLog.from_patch(log.to_patch())
     log.extend_lines((log.last_tick, f"A {event} {fact} .") for fact in facts)
+    assert len(Scene.of(as_it_was).events) == before
     assert len(Scene.of(log).events) == before + 1

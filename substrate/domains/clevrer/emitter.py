@@ -150,7 +150,7 @@ def _branch(scene: Scene, name: tuple[str, int, int, Engine], at: int, removed: 
             change = Retract((thing, RDF_TYPE, ox.NamedNode(_OBJECT[1:-1])))
         return fork(scene.log, at, change, MotionEmitter(end, engine, scene))
 
-    branch = scene.branches[name] = Scene(make)
+    branch = Scene(make)
     if not scene.simulated:  # a fork of a fork says of more than its own course that it was simulated
         found = _course(scene, at, end, gone, engine)
         contacts = [event for event in _contacts(scene, at, found) if (event.frame or 0) <= end]
@@ -159,6 +159,7 @@ def _branch(scene: Scene, name: tuple[str, int, int, Engine], at: int, removed: 
         branch.simulated = frozenset(
             number for number, tick in _departures(at, gone, found).items() if tick <= end
         )
+    scene.branches[name] = branch  # whole: another thread may look for it
     return branch
 
 

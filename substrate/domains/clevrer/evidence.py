@@ -8,7 +8,8 @@ from substrate.base.vocabulary import RDF_TYPE
 from substrate.cause.evidence import ABSENT, FACTS, IMAGINED, RECORDED, RULED, Rest
 from substrate.cause.explanation import OWN, ExplainedPart, ExplainedStep, Explanation
 from substrate.domains.clevrer._chances import REMOVALS
-from substrate.domains.clevrer.scene import Event, Scene, local
+from substrate.domains.clevrer.deltas import NAMESPACE
+from substrate.domains.clevrer.scene import Event, Scene
 
 _IMAGINING = (*REMOVALS, "unseen_events")
 _BY_GROUND = {"observed": RECORDED, "dual": RECORDED, "simulated": IMAGINED, "heuristic": RULED}
@@ -48,8 +49,8 @@ def rests_on(why: Explanation, part: ExplainedPart, imagines: str = RULED) -> Re
 
 def _kinds(why: Explanation) -> Mapping[str, str]:
     """The classes of the log's individuals, by IRI."""
-    held = Scene.of(why.logs[OWN]).holding(RDF_TYPE.value)
-    return {subject[1:-1]: local([*classes][-1]) for subject, classes in held.items() if classes}
+    held = Scene.of(why.logs[OWN]).holding(RDF_TYPE.value).items()
+    return {name[1:-1]: [*classes][-1][1:-1].removeprefix(NAMESPACE) for name, classes in held if classes}
 
 
 def _sought(part: ExplainedPart, asked: ExplainedStep) -> tuple[str, ...]:

@@ -121,7 +121,7 @@ class Scene:
         """
         digest = log.digest
         kept = _KEPT.get(cls)
-        if kept is None or kept[0] != digest:
+        if kept is None or kept[0] != digest or kept[1].log.digest != digest:  # its log may have grown
             kept = _KEPT[cls] = digest, cls(log)
         return kept[1]
 

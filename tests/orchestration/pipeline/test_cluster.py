@@ -327,7 +327,7 @@ def test_the_check_names_a_worker_whose_clock_is_off_and_one_that_does_no_task(f
     with cluster(field.machines.folder.with_name("machines-check"), field.machines.hidden, 1) as machines:
         machines.start_worker({"PYTHONPATH": str(shared)})
         machines.start_worker(room="1m")  # less than the code that a session sends
-        less = SMALL.replace("cores.max: 3", "cores.max: 1")  # the check asks for a core of each worker
+        less = SMALL.replace("cores.max: 3", "cores.max: 1")  # the check asks for every core
         command = ["cluster", "check", "--json", "--set", f"storage={shared.as_uri()}", "--set", less]
         there = {"SPARK_MASTER": machines.master, "SPARK_MASTER_WEBUI_PORT": str(machines.pages)}
         run = f"from orchestration.cli.main import app; app({command})"
