@@ -43,7 +43,9 @@ PAUSE = 0.5
 LATE = 4.0
 """The seconds without an answer of a new worker that end the questions, where nobody lists the workers."""
 LATEST = 30.0
-"""The seconds that a worker may take to answer after the first one did, where its master says it is alive."""
+"""The seconds until there is an executor, and those that a worker may take to answer after the first one did,
+where its master says it is alive.
+"""
 SHORT_LIVED = {
     "spark.speculation": "false",  # a slow worker is to be looked at, not overtaken
     "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
@@ -112,6 +114,10 @@ def findings(workspace: Workspace) -> Iterator[Finding]:
         session = spark_session(settings)
         same = _same(session.version, pyspark)
         yield Finding("Spark", f"{session.version} on the cluster, {pyspark} here", *same)
+        if not os.environ.get("SPARK_REMOTE") and not is_local(settings) and not _has_executor(session):
+            hint = "Ask for no more than a worker has free: spark.executor.memory, spark.executor.cores"
+            yield Finding("workers", f"none gave an executor within {LATEST:.0f} s", fits=False, hint=hint)
+            return
         workers = _workers(session, free, lonely=is_local(settings))
     except SubstrateError as error:
         yield _failed("workers", error)
@@ -125,6 +131,17 @@ def findings(workspace: Workspace) -> Iterator[Finding]:
             said = f"alive, but did no task within {LATEST:.0f} s of the first answer"
             hint = "Look whether others have its memory, and in the log of its executor"
         yield Finding(f"worker at {address}", said, fits=address not in free, hint=hint)
+
+
+def _has_executor(session: SparkSession) -> bool:
+    """Wait for a worker to give what the settings ask of each."""
+    context: Any = session.sparkContext
+    tracker, latest = context._jsc.sc().statusTracker(), time.monotonic() + LATEST
+    while len(tracker.getExecutorInfos()) < 2:  # the driver is the first
+        if time.monotonic() > latest:
+            return False
+        time.sleep(PAUSE)
+    return True
 
 
 def _workers(session: SparkSession, free: set[str], *, lonely: bool) -> list[_Worker]:

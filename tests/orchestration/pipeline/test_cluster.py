@@ -327,21 +327,28 @@ def test_the_check_names_a_worker_whose_clock_is_off_and_one_that_does_no_task(f
     with cluster(field.machines.folder.with_name("machines-check"), field.machines.hidden, 1) as machines:
         machines.start_worker({"PYTHONPATH": str(shared)})
         machines.start_worker(room="1m")  # less than the code that a session sends
-        less = SMALL.replace("cores.max: 3", "cores.max: 1")  # the check asks for every core
-        command = ["cluster", "check", "--json", "--set", f"storage={shared.as_uri()}", "--set", less]
         there = {"SPARK_MASTER": machines.master, "SPARK_MASTER_WEBUI_PORT": str(machines.pages)}
-        run = f"from orchestration.cli.main import app; app({command})"
-        done = subprocess.run(
-            [sys.executable, "-c", run],
-            cwd=field.local.project,
-            env=inherited() | there | {"PYTHONPATH": str(ROOT)},
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=PATIENCE,
-        )
-    assert done.returncode == 1, done.stderr
-    said = {one["said"]: one["fits"] for one in json.loads(done.stdout) if one["what"].startswith("worker")}
+
+        def checked(spark: str, patience: str = "LATEST") -> tuple[int, dict[str, bool]]:
+            command = ["cluster", "check", "--json", "--set", f"storage={shared.as_uri()}", "--set", spark]
+            run = f"from orchestration.pipeline import cluster; cluster.LATEST = cluster.{patience}"
+            done = subprocess.run(
+                [sys.executable, "-c", f"{run}; from orchestration.cli.main import app; app({command})"],
+                cwd=field.local.project,
+                env=inherited() | there | {"PYTHONPATH": str(ROOT)},
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=PATIENCE,
+            )
+            assert done.returncode in (0, 1), done.stderr
+            found = [one for one in json.loads(done.stdout) if one["what"].startswith("worker")]
+            return done.returncode, {one["said"]: one["fits"] for one in found}
+
+        code, said = checked(SMALL.replace("cores.max: 3", "cores.max: 1"))  # the check asks for every core
+        none = checked(SMALL.replace("memory: 512m", "memory: 512g"), "PAUSE")
+    assert code == 1
+    assert none == (1, {"none gave an executor within 0 s": False})
     for words, fits in (("every package", True), ("clock is 7200 s ahead", False), ("did no task", False)):
         assert [said[one] for one in said if words in one] == [fits], said
 
