@@ -394,8 +394,20 @@ def _plain_lines(values: Iterable[Declared], attributes: frozenset[str]) -> Iter
 
 def _kinds(value: Declared) -> tuple[Node, ...]:
     """The definitions of a value's class, and of the types that it holds: what it says is made of them."""
-    types = (part for part in _inside(value) if isinstance(part, type) and is_ours(part.__module__))
-    return tuple(dict.fromkeys(node for kind in (type(value), *types) for node in _of_function(kind)))
+    if id(value) not in _KINDS:
+        types = (part for part in _inside(value) if isinstance(part, type) and is_ours(part.__module__))
+        found = dict.fromkeys(node for kind in (type(value), *types) for node in _of_function(kind))
+        _KINDS[id(value)] = value, tuple(found)
+    return _KINDS[id(value)][1]
+
+
+_KINDS: dict[int, tuple[Declared, tuple[Node, ...]]] = {}
+"""By a value's identity, the value, so that no other gets it, and its kinds: stages share most values."""
+
+
+@cache
+def _fields(class_: type) -> list[str]:
+    return sorted(field.name for field in dataclasses.fields(class_))
 
 
 def _inside(value: Any) -> Iterator[Any]:
@@ -406,7 +418,7 @@ def _inside(value: Any) -> Iterator[Any]:
         if isinstance(part, tuple | list):
             todo += part
         elif dataclasses.is_dataclass(part) and not isinstance(part, type):
-            todo += (getattr(part, field.name) for field in dataclasses.fields(part))
+            todo += (getattr(part, name) for name in _fields(type(part)))
         elif isinstance(part, Mapping):
             todo += (*part.keys(), *part.values())
 
@@ -419,7 +431,7 @@ def _plain(value: Any, attributes: frozenset[str]) -> str:
     if isinstance(value, type):
         return value.__qualname__
     if dataclasses.is_dataclass(value):
-        fields = sorted(field.name for field in dataclasses.fields(value))
+        fields = _fields(type(value))
         asked = fields if not isinstance(value, Declared) else [name for name in fields if name in attributes]
         said = ",".join(f"{name}={_plain(getattr(value, name), attributes)}" for name in asked)
         return f"{type(value).__qualname__}({said})"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 
 import pyoxigraph as ox
 
@@ -23,13 +24,22 @@ _LITERAL = rf'"{_UNESCAPED}*+(?:\\[tbnrf"\\]{_UNESCAPED}*+)*+"(?:@[a-z]{{2,3}}|\
 _SUBJECT_AND_PREDICATE = rf"(?:{_IRI}|{_BLANK}) {_IRI}"
 _OBJECT = rf"{_IRI}|{_LITERAL}|{_BLANK}"
 _SAID = rf"<<\( {_SUBJECT_AND_PREDICATE} (?:{_OBJECT}) \)>>"
-PLAIN = re.compile(rf"(?:[AD] {_SUBJECT_AND_PREDICATE} (?:{_OBJECT}|{_SAID}) \.\n)*+")
-"""Lines of a log in their one spelling: no parser would find fault with them, nor write them otherwise.
-
-Some lines in their one spelling are not among them: those with characters beyond ASCII in IRIs, rarer
-language tags, or triple terms inside one another.
-"""
 _LETTERS = ("A ", "D ")
+
+
+@cache
+def _plain() -> re.Pattern[str]:
+    return re.compile(rf"(?:[AD] {_SUBJECT_AND_PREDICATE} (?:{_OBJECT}|{_SAID}) \.\n)*+")  # takes 50 ms
+
+
+def is_plain(text: str) -> bool:
+    """Tell lines of a log in their one spelling: no parser would find fault with them, nor write them
+    otherwise.
+
+    Some lines in their one spelling are not among them: those with characters beyond ASCII in IRIs, rarer
+    language tags, or triple terms inside one another.
+    """
+    return _plain().fullmatch(text) is not None
 
 
 def require_spelled(text: str, new: Sequence[str], *where: object) -> None:
@@ -47,7 +57,7 @@ def require_spelled(text: str, new: Sequence[str], *where: object) -> None:
     Traceback (most recent call last):
     substrate.base.errors.LogError: a.rdfp: its statements are not in their one spelling. Read it with ...
     """
-    if PLAIN.fullmatch(text):
+    if is_plain(text):
         return
     require_flat(text, *where)
     statements = "".join([f"{triple} .\n" for triple in new])

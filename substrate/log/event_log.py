@@ -27,7 +27,7 @@ from substrate.base.errors import LogError
 from substrate.base.terms import Value, triple
 from substrate.log._chain import Chain
 from substrate.log._locking import MEMORY
-from substrate.log._spelling import PLAIN, require_spelled
+from substrate.log._spelling import is_plain, require_spelled
 from substrate.log._triples import Triples
 from substrate.log.history import Difference, History, diff, history
 from substrate.log.journal import MEMBER, Damage, Journal, TornTail, read_contents, write_atomically
@@ -260,7 +260,7 @@ class EventLog(Timeline):
         said = [line for _, line in pairs]
         try:
             spelled = "\n".join([*said, ""])
-            if spelled.count("\n") == len(said) and PLAIN.fullmatch(spelled):
+            if spelled.count("\n") == len(said) and is_plain(spelled):
                 self._grow(ticks, _inserts(said), list(map(_SPELLING, said)))
                 return
             inserts = bytearray([_INSERTS[line[:2]] for line in said])
