@@ -27,7 +27,7 @@ from orchestration.ledger.manifest import (
 )
 from substrate.base.files import OutputError, sha256
 
-RACY = 50_000_000
+_RACY = 50_000_000
 """Nanoseconds within which a file may change twice and show the same time."""
 _CHECKOUT = Path(__file__).resolve().parents[2]
 _OF_CODE = "code:"
@@ -57,9 +57,19 @@ def keep(root: Path, profile: str, runs: Mapping[str, Reproduction]) -> None:
         manifest.files, manifest.runs = files, dict(runs)
 
 
+def settled(state: os.stat_result, begun: int) -> bool:
+    """Tell whether the times of a file that is looked at, from a moment on, will show each change after it.
+
+    Args:
+        state: the file's size and times.
+        begun: the moment before the look (nanoseconds).
+    """
+    return max(state.st_mtime_ns, state.st_ctime_ns) < begun - _RACY
+
+
 def _seen(state: os.stat_result, digest: str, begun: int) -> File:
-    times = state.st_mtime_ns, state.st_ctime_ns
-    return File(state.st_size, *(times if max(times) < begun - RACY else (0, 0)), digest)
+    times = (state.st_mtime_ns, state.st_ctime_ns) if settled(state, begun) else (0, 0)
+    return File(state.st_size, *times, digest)
 
 
 def stands(root: Path, profile: str, only: str | None) -> Reproduction | None:

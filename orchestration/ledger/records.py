@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from orchestration.code import ROOT
-from orchestration.ledger.look import RACY
+from orchestration.ledger.look import settled
 from orchestration.ledger.manifest import LEDGER, Made, Manifest, changed, changing, read_manifest
 from orchestration.stage import Stage, Stages, inputs_of
 from orchestration.workspace.folders import Workspace
@@ -71,7 +71,7 @@ def _unless_touched(path: Path) -> str:
     kept, found = _seen.get(path, ((), ""))
     if kept != stamp:
         found = sha256(path)
-        if max(state.st_mtime_ns, state.st_ctime_ns) < begun - RACY:
+        if settled(state, begun):
             _seen[path] = stamp, found
     return found
 

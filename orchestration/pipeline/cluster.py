@@ -96,7 +96,8 @@ def findings(workspace: Workspace) -> Iterator[Finding]:
         workspace: its settings and the environment's ``SPARK_MASTER`` or ``SPARK_REMOTE`` name the cluster.
     """
     settings, began = workspace.settings.spark, time.time()
-    if not os.environ.get("SPARK_REMOTE"):
+    remote = bool(os.environ.get("SPARK_REMOTE"))
+    if not remote:
         settings = msgspec.structs.replace(settings, config=SHORT_LIVED | settings.config)
     where = ", ".join(addresses(settings)) or "this machine alone"
     yield from _tried("endpoint", lambda: (require_endpoint(settings), f"{where} answers")[1])
@@ -114,7 +115,7 @@ def findings(workspace: Workspace) -> Iterator[Finding]:
         session = spark_session(settings)
         same = _same(session.version, pyspark)
         yield Finding("Spark", f"{session.version} on the cluster, {pyspark} here", *same)
-        if not os.environ.get("SPARK_REMOTE") and not is_local(settings) and not _has_executor(session):
+        if not (remote or is_local(settings) or _has_executor(session)):
             hint = "Ask for no more than a worker has free: spark.executor.memory, spark.executor.cores"
             yield Finding("workers", f"none gave an executor within {LATEST:.0f} s", fits=False, hint=hint)
             return

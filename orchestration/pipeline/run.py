@@ -103,17 +103,18 @@ def run_stages(
         RunError: a stage failed, or a check that stops the run.
         BusyError: another run of the project is under way.
     """
-    root = workspace.open().root
+    opened = workspace.open()
+    root = opened.root
     with ends_when_told(), project_lock(root):
         home = Path(where.root_directory) if where and not where.is_ephemeral else root / ".dagster"
         with _written(home):
+            _wake_spark(names, opened)
             return _run(names, workspace, where)
 
 
 def _run(
     names: list[str], workspace: WorkspaceResource, where: dg.DagsterInstance | None
 ) -> list[dg.AssetCheckEvaluation]:
-    _wake_spark(names, workspace.open())
     selection = dg.AssetSelection.assets(*map(asset_key, names))
     job = dg.define_asset_job(
         "reproduce",
