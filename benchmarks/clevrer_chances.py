@@ -26,15 +26,16 @@ from statistics import fmean
 from clevrer_counterfactuals import contacts, recorded
 from msgspec.structs import replace
 
+from research.domains.foretelling import read_trajectories
+from research.domains.foretelling.evaluate import reliability
+from research.domains.foretelling.from_trajectories import Watched, brier, halves, watch
 from substrate.domains.clevrer.deltas import annotation_log
 from substrate.domains.clevrer.explain import said_of
 from substrate.domains.clevrer.format import FRAMES, read_scene_events
-from substrate.domains.clevrer.motion import read_trajectories, simulate
+from substrate.domains.clevrer.motion import simulate
 from substrate.domains.clevrer.motion.course import Recorded, course
 from substrate.domains.clevrer.motion.draws import DRAWS, Draw
 from substrate.domains.clevrer.motion.engine import Body
-from substrate.domains.clevrer.motion.evaluate import reliability
-from substrate.domains.clevrer.motion.from_trajectories import Watched, brier, halves, watch
 from substrate.domains.clevrer.motion.law import SIGHT
 from substrate.domains.clevrer.parameters import Counterfactual, Parameters, Predictive
 from substrate.domains.clevrer.program import World

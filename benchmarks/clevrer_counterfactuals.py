@@ -16,14 +16,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 
+from research.domains.foretelling import read_trajectories
+from research.domains.foretelling.from_annotations import read_annotations
+from research.domains.foretelling.from_trajectories import Watched, watch
 from substrate.domains.clevrer.counterfactual import judge
 from substrate.domains.clevrer.deltas import annotation_log, events_log
 from substrate.domains.clevrer.format import FRAMES, Annotation, SceneEvents, Shape, read_scene_events
-from substrate.domains.clevrer.motion import LAW, Body, bodies, masses, read_trajectories
+from substrate.domains.clevrer.motion import LAW, Body, bodies, masses
 from substrate.domains.clevrer.motion.course import Recorded, course
 from substrate.domains.clevrer.motion.engine import Contact
-from substrate.domains.clevrer.motion.from_annotations import read_annotations
-from substrate.domains.clevrer.motion.from_trajectories import Watched, watch
 from substrate.domains.clevrer.parameters import Counterfactual, Parameters
 from substrate.domains.clevrer.scene import Event, Scene
 from substrate.generators.clevrer import physics

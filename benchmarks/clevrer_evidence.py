@@ -14,6 +14,10 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+from research.domains.perception.calibrate import is_aside
+from research.domains.perception.format import decode_proposals, proposal_names
+from research.domains.perception.log import perceived_log
+from research.domains.perception.perceive import examined
 from substrate.base.numbered import sources_in
 from substrate.cause.evidence import RECORDED
 from substrate.domains.clevrer.deltas import events_log
@@ -22,10 +26,6 @@ from substrate.domains.clevrer.explain import explain
 from substrate.domains.clevrer.format import read_questions, read_scene_events
 from substrate.domains.clevrer.interpreter import answer_scene
 from substrate.domains.clevrer.parameters import Parameters
-from substrate.domains.clevrer.perception.calibrate import is_aside
-from substrate.domains.clevrer.perception.format import decode_proposals, proposal_names
-from substrate.domains.clevrer.perception.log import perceived_log
-from substrate.domains.clevrer.perception.perceive import examined
 from substrate.domains.clevrer.scene import Scene
 
 WITHIN = (0, 1, 3, 5, 10)

@@ -17,11 +17,7 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from substrate.base.errors import ProgramError
-from substrate.base.numbered import sources_in
-from substrate.domains.clevrer.deltas import events_log
-from substrate.domains.clevrer.format import read_scene_events
-from substrate.domains.clevrer.humans import (
+from research.domains.humans import (
     HumanScene,
     Moment,
     by_chain,
@@ -29,10 +25,14 @@ from substrate.domains.clevrer.humans import (
     resolve,
     responsible,
 )
+from research.domains.perception.format import decode_proposals, proposal_names
+from research.domains.perception.log import perceived_log
+from research.domains.perception.perceive import examined
+from substrate.base.errors import ProgramError
+from substrate.base.numbered import sources_in
+from substrate.domains.clevrer.deltas import events_log
+from substrate.domains.clevrer.format import read_scene_events
 from substrate.domains.clevrer.parameters import Parameters
-from substrate.domains.clevrer.perception.format import decode_proposals, proposal_names
-from substrate.domains.clevrer.perception.log import perceived_log
-from substrate.domains.clevrer.perception.perceive import examined
 from substrate.domains.clevrer.scene import Scene
 
 FOLDS, SHUFFLES = 10, 5

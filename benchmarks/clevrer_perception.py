@@ -25,6 +25,26 @@ import msgspec
 import numpy as np
 
 from orchestration.scoring.statistics import wilson
+from research.domains.foretelling.predict import apart, believe, outlook
+from research.domains.perception.belief import BELIEF, Belief, contact_terms, fit
+from research.domains.perception.calibrate import (
+    fit_belief,
+    is_aside,
+    touched,
+)
+from research.domains.perception.ensemble import answer_perceived, compact
+from research.domains.perception.format import decode_proposals, proposal_names
+from research.domains.perception.future import PERCEIVED, estimates, met, straight
+from research.domains.perception.judge import Gold, lost, read_gold, said
+from research.domains.perception.masks import sightings
+from research.domains.perception.parameters import Perception
+from research.domains.perception.perceive import (
+    Perceived,
+    Video,
+    examined,
+    read_videos,
+    recorded,
+)
 from substrate.base.numbered import sources_in
 from substrate.domains.clevrer.deltas import events_log
 from substrate.domains.clevrer.format import (
@@ -45,27 +65,7 @@ from substrate.domains.clevrer.interpreter import answer_scene
 from substrate.domains.clevrer.motion.engine import simulate
 from substrate.domains.clevrer.motion.law import BELIEF as MOTION
 from substrate.domains.clevrer.motion.law import LAW
-from substrate.domains.clevrer.motion.predict import apart, believe, outlook
 from substrate.domains.clevrer.parameters import Parameters
-from substrate.domains.clevrer.perception.belief import BELIEF, Belief, contact_terms, fit
-from substrate.domains.clevrer.perception.calibrate import (
-    fit_belief,
-    is_aside,
-    touched,
-)
-from substrate.domains.clevrer.perception.ensemble import answer_perceived, compact
-from substrate.domains.clevrer.perception.format import decode_proposals, proposal_names
-from substrate.domains.clevrer.perception.future import PERCEIVED, estimates, met, straight
-from substrate.domains.clevrer.perception.judge import Gold, lost, read_gold, said
-from substrate.domains.clevrer.perception.masks import sightings
-from substrate.domains.clevrer.perception.parameters import Perception
-from substrate.domains.clevrer.perception.perceive import (
-    Perceived,
-    Video,
-    examined,
-    read_videos,
-    recorded,
-)
 from substrate.domains.rows import Row
 from substrate.generators.clevrer.descriptive import ask
 from substrate.generators.clevrer.events import Event, Film

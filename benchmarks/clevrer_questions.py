@@ -17,13 +17,13 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from research.domains.trial import trials
 from substrate.domains.clevrer.deltas import annotation_log
 from substrate.domains.clevrer.format import FRAMES, Question
 from substrate.domains.clevrer.interpreter import answer_scene, choice_program
 from substrate.domains.clevrer.parameters import Counterfactual, Parameters, Predictive
 from substrate.domains.clevrer.program import Step, World, run
 from substrate.domains.clevrer.scene import Event, Scene
-from substrate.domains.clevrer.trial import trials
 from substrate.generators.clevrer import WorldScene, generate_annotation, generate_scene, predictive_questions
 from substrate.generators.clevrer.choices import Wrong
 

@@ -14,10 +14,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 
+from research.domains.foretelling import read_trajectories
+from research.domains.foretelling.evaluate import Bin, reliability
+from research.domains.foretelling.from_trajectories import AT, brier, cast, halves, judged, watch
 from substrate.domains.clevrer.format import read_scene_events
-from substrate.domains.clevrer.motion import LAW, read_trajectories
-from substrate.domains.clevrer.motion.evaluate import Bin, reliability
-from substrate.domains.clevrer.motion.from_trajectories import AT, brier, cast, halves, judged, watch
+from substrate.domains.clevrer.motion import LAW
 from substrate.domains.clevrer.motion.law import BELIEF, SIGHT
 
 

@@ -19,6 +19,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from research.domains.foretelling import read_trajectories
+from research.domains.foretelling.from_trajectories import Score, Watched, halves, watch
+from research.domains.foretelling.predict import Pair, predict_collisions
+from research.generators.altered import altered
+from research.generators.inexact_films import noisy
 from substrate.domains.clevrer.deltas import annotation_log, events_log
 from substrate.domains.clevrer.format import (
     Annotation,
@@ -29,13 +34,8 @@ from substrate.domains.clevrer.format import (
     read_scene_events,
 )
 from substrate.domains.clevrer.interpreter import answer_scene
-from substrate.domains.clevrer.motion import read_trajectories
-from substrate.domains.clevrer.motion.from_trajectories import Score, Watched, halves, watch
-from substrate.domains.clevrer.motion.predict import Pair, predict_collisions
 from substrate.domains.clevrer.parameters import Counterfactual, Parameters, Predictive
 from substrate.generators.clevrer import WorldScene, generate_scene
-from substrate.generators.clevrer.altered import altered
-from substrate.generators.clevrer.inexact import noisy
 
 _EVERY = 10  # of the scenes that are kept out of the fits, one in so many is foretold
 _FIRST = 90_000  # number of the first generated scene

@@ -27,6 +27,9 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from research.domains.foretelling.trajectories import read_trajectories
+from research.generators.fit import Measured, measure, render, select
+from research.generators.statistics import HISTOGRAMS, Clip, annotated, distances, recorded
 from substrate.base.errors import SubstrateError
 from substrate.base.numbered import sources_in
 from substrate.domains.clevrer.format import (
@@ -34,12 +37,9 @@ from substrate.domains.clevrer.format import (
     decode_annotation,
     read_scene_events,
 )
-from substrate.domains.clevrer.motion.trajectories import read_trajectories
 from substrate.generators.clevrer import generate_annotation
 from substrate.generators.clevrer import measured as constants
-from substrate.generators.clevrer.fit import Measured, measure, render, select
 from substrate.generators.clevrer.measured import KEPT_COLLISIONS, KEPT_EXITS
-from substrate.generators.clevrer.statistics import HISTOGRAMS, Clip, annotated, distances, recorded
 
 SEED = 20
 FIRST_SCENE = 10_000

@@ -15,14 +15,15 @@ from collections.abc import Callable, Iterator, Sequence
 from random import Random
 
 from orchestration.scoring.statistics import wilson
+from research.domains.properties import hidden
+from research.generators.altered import altered
+from research.generators.inexact_films import noisy
 from substrate.domains.clevrer.format import Annotation
 from substrate.domains.comphy.deltas import target_log
 from substrate.domains.comphy.format import Target
 from substrate.domains.comphy.interpreter import answer_target
 from substrate.domains.comphy.parameters import Parameters
 from substrate.domains.rows import Row
-from substrate.generators.clevrer.altered import altered
-from substrate.generators.clevrer.inexact import noisy
 from substrate.generators.comphy import WorldTarget, generate_target
 
 INFERRED = Parameters(infer_properties=True, emitter="motion")
@@ -43,7 +44,8 @@ def answered(
         rng = Random(f"{name} {scene}")
         videos = [made.annotation, *made.references]
         seen = [change(video, rng) for video in videos] if change else videos
-        log = target_log(Target(scene, seen[0], tuple(seen[1:])), infer_properties=True)
+        target = Target(scene, seen[0], tuple(seen[1:]))
+        log = target_log(target, hidden(target))
         for row in answer_target(log, scene, made.questions.questions, INFERRED, "", "comphy_inferred"):
             yield made, row
 

@@ -14,10 +14,10 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from substrate.adapters.remembering import remembered, town
-from substrate.adapters.village_tools import SentenceMemory
-from substrate.generators.remembering.episodes import by_kind, episodes
-from substrate.generators.remembering.format import KINDS, UNKNOWN, Episode, Question
+from research.baselines.village_tools import SentenceMemory
+from research.exporters.remembering import remembered, town
+from research.generators.remembering.episodes import by_kind, episodes
+from research.generators.remembering.format import KINDS, UNKNOWN, Episode, Question
 
 
 def table(episode: Episode) -> list[str]:

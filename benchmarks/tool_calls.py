@@ -28,8 +28,8 @@ import httpx
 import msgspec
 
 from orchestration.models.client import URL
+from research.exporters.remembering import town
 from substrate.adapters.memory_tools import ABOUT, READING, WRITING, Tool
-from substrate.adapters.remembering import town
 from substrate.base.counts import wilson
 
 BEFORE = json.loads(Path(__file__).with_name("tool_calls_before.json").read_text("utf-8"))

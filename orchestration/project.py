@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from orchestration.benchmarks.baselines import SECTION
-from orchestration.registry import INTERPRETED, SOURCES, STUDIES
+from orchestration.registry import ABSENT, INTERPRETED, SOURCES, STUDIES
 from orchestration.settings import PARAMETERS_FILE, Settings, flattened, load_settings, settings_type
 from orchestration.workspace.folders import EXPERIMENTS, Workspace
 from orchestration.workspace.root import find_root
@@ -40,7 +40,7 @@ NOT_EXPERIMENTS = ("pinned", "workspace")
 def open_workspace(profile: str | None = None, overrides: tuple[str, ...] = ()) -> Workspace:
     """The project around the current folder, to read its data and results under some parameters."""
     root = find_root()
-    return Workspace(root, load_settings(root / PARAMETERS_FILE, SETTINGS, overrides, profile))
+    return Workspace(root, load_settings(root / PARAMETERS_FILE, SETTINGS, overrides, profile, ABSENT))
 
 
 def open_run(profile: str | None = None, overrides: tuple[str, ...] = (), name: str = "") -> Workspace:

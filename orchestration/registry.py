@@ -5,45 +5,69 @@ A new one is added here, and declared in a module of `orchestration/benchmarks/`
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
 
+from orchestration.base.beyond import beyond
 from orchestration.benchmarks import baselines
 from orchestration.benchmarks.babi import BABI
 from orchestration.benchmarks.benchmark import Benchmark, Explained, Interpreted, Logger, Source, Table
 from orchestration.benchmarks.clevrer import CLEVRER
-from orchestration.benchmarks.clevrer_humans import CLEVRER_HUMANS
-from orchestration.benchmarks.comphy import COMPHY, COMPHY_INFERRED
+from orchestration.benchmarks.comphy import COMPHY
 from orchestration.benchmarks.gqa import GQA
-from orchestration.benchmarks.perceived import PERCEIVED
 from orchestration.benchmarks.twin import TWIN
 from orchestration.studies.ablations import ABLATIONS
 from orchestration.studies.ablations import STUDY as ABLATION_STUDY
-from orchestration.studies.evidence import EVIDENCE
-from orchestration.studies.questions import QUESTIONS
-from orchestration.studies.reliability import RELIABILITY
-from orchestration.studies.robustness import ROBUSTNESS
 from orchestration.studies.study import Study
 
-_IN_ORDER: tuple[Benchmark, ...] = (
+_BENCHMARKS: tuple[Benchmark | str, ...] = (
     CLEVRER,
-    PERCEIVED,
+    "research.benchmarks.perceived:PERCEIVED",
     COMPHY,
-    COMPHY_INFERRED,
+    "research.benchmarks.comphy_inferred:COMPHY_INFERRED",
     BABI,
-    CLEVRER_HUMANS,
+    "research.benchmarks.clevrer_humans:CLEVRER_HUMANS",
     GQA,
     baselines.CONTROLLED,
-    baselines.CONTROLLED_FACTS,
+    "research.benchmarks.readers:CONTROLLED_FACTS",
     baselines.GQA_VISION,
     baselines.GQA_EXTRACTOR,
     ABLATIONS,
     TWIN,
     baselines.TWIN_DIRECT,
-    baselines.TWIN_REASONED,
-    baselines.TWIN_WITH_SEARCH,
-    baselines.TWIN_WITH_SUBSTRATE,
+    "research.benchmarks.readers:TWIN_REASONED",
+    "research.benchmarks.readers:TWIN_WITH_SEARCH",
+    "research.benchmarks.readers:TWIN_WITH_SUBSTRATE",
     baselines.TWIN_CONCORDIA,
 )
+"""In the order of the report. What goes beyond the paper is named; it is left out where it is absent."""
+_STUDIES: tuple[Study | str, ...] = (
+    ABLATION_STUDY,
+    "research.studies.robustness:ROBUSTNESS",
+    "research.studies.reliability:RELIABILITY",
+    "research.studies.questions:QUESTIONS",
+    "research.studies.evidence:EVIDENCE",
+)
+STAGES_BEYOND = ("research.pipeline.provenance:crate_stage",)
+"""Makers of stages that describe all others, by name: each takes the benchmarks and the described stages."""
+T = TypeVar("T")
+
+
+def _here(declared: Iterable[T | str]) -> Iterable[T]:
+    """What is installed of some declarations."""
+    for one in declared:
+        value: Any = beyond(one) if isinstance(one, str) else one
+        if value is not None:
+            yield value
+
+
+_IN_ORDER: tuple[Benchmark, ...] = tuple(_here(_BENCHMARKS))
+ABSENT = frozenset(
+    one.rpartition(":")[2].lower()
+    for one in (*_BENCHMARKS, *_STUDIES)
+    if isinstance(one, str) and beyond(one) is None
+)
+"""The names of benchmarks and studies that are not installed, which are their keys of `params.yaml`."""
 BENCHMARKS: Mapping[str, Benchmark] = {benchmark.name: benchmark for benchmark in _IN_ORDER}
 """Every benchmark by name, in the order of the report."""
 INTERPRETED: Mapping[str, Interpreted] = {
@@ -62,5 +86,5 @@ TABLES: Mapping[str, Table] = {benchmark.table[0].name: benchmark.table[0] for b
 """The tables of results, by name."""
 MAIN = CLEVRER
 """The benchmark of the paper's first table, of which the report and the launch form speak first."""
-STUDIES: tuple[Study, ...] = (ABLATION_STUDY, ROBUSTNESS, RELIABILITY, QUESTIONS, EVIDENCE)
+STUDIES: tuple[Study, ...] = tuple(_here(_STUDIES))
 """The studies that have rows of their own."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -77,14 +77,21 @@ def settings_type(parameters: Mapping[str, type[Any]], data: Mapping[str, type[A
 
 
 def load_settings(
-    path: Path, type_: type[Settings], overrides: Iterable[str] = (), profile: str | None = None
+    path: Path,
+    type_: type[Settings],
+    overrides: Iterable[str] = (),
+    profile: str | None = None,
+    absent: Collection[str] = (),
 ) -> Settings:
     """Settings from a file, with ``KEY=VALUE`` overrides on top.
+
+    Args:
+        absent: benchmarks and studies that are not installed, whose keys are passed over.
 
     Raises:
         ParameterError: the file is not YAML, a key is unknown or there twice, or a value is out of its range.
     """
-    raw = override(read_parameters(path), overrides)
+    raw = without(override(read_parameters(path), overrides), absent)
     if profile:
         raw["profile"] = profile
     profiles = raw.get("profiles")
@@ -96,6 +103,27 @@ def load_settings(
         hint = f"Choose one of {', '.join(settings.profiles)}"
         raise ParameterError(f"no profile {settings.profile!r}", where=(path,), hint=hint)
     return settings
+
+
+def without(raw: dict[str, Any], absent: Collection[str]) -> dict[str, Any]:
+    """Untyped settings without the keys of some benchmarks and studies: alone, in profiles, among baselines.
+
+    >>> without({"seed": 20, "village": {}, "profiles": {"sample": {"village": 3}}}, ["village"])
+    {'seed': 20, 'profiles': {'sample': {}}}
+    """
+
+    def kept(values: Any) -> Any:
+        return (
+            {key: value for key, value in values.items() if key not in absent}
+            if isinstance(values, dict)
+            else values
+        )
+
+    found = kept(raw)
+    for key in ("profiles", "baselines"):
+        if isinstance(inner := kept(found.get(key)), dict):
+            found[key] = {name: kept(value) for name, value in inner.items()}
+    return found
 
 
 def read_parameters(path: Path) -> dict[str, Any]:

@@ -25,7 +25,7 @@ import grimp
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-PACKAGES = ("orchestration", "substrate")
+PACKAGES = ("orchestration", "research", "substrate")
 SENDS = ("orchestration.pipeline.cases", "orchestration.lineage.explain")
 """Names of modules that send work to executors; those that import them say what is done there."""
 DRIVER = "dagster"

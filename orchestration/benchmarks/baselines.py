@@ -18,12 +18,10 @@ from orchestration.benchmarks.transfer import TRANSFER
 from orchestration.benchmarks.twin import COMPARED, TWIN
 from orchestration.models.asking import Part
 from orchestration.models.transcript import Records, TranscriptError, images_of
-from substrate.adapters.village_tools import SEARCH, SUBSTRATE
 from substrate.base.errors import FormatError
 from substrate.baselines import clevrer as controlled
 from substrate.baselines import gqa as photographs
 from substrate.baselines import twin
-from substrate.baselines.agent import acting
 from substrate.baselines.concordia import concordia
 from substrate.baselines.model import Image, Model, ReplyError, row, spread
 from substrate.baselines.parameters import Baseline, Parameters
@@ -208,9 +206,10 @@ def _model(
     return LanguageModel(name=name, title=title, **own)
 
 
-def _of_twin(
+def of_twin(
     name: str, title: str, place: int, predict: Callable[..., Any], how: str = "", table: Table = TRANSFER
 ) -> LanguageModel:
+    """A model that is asked a specification's question of each arm."""
     return _model(
         name,
         f"Twin-EventLog, {title}",
@@ -232,7 +231,8 @@ def _of_questions(
     return _model(name, title, f"{what}, with Wilson's interval", asks, place, **own)
 
 
-def _of_logs(name: str, read: str, place: int, predict: Callable[..., Any]) -> LanguageModel:
+def of_logs(name: str, read: str, place: int, predict: Callable[..., Any]) -> LanguageModel:
+    """A model that is asked a scene's descriptive questions, given its log."""
     reader = f"a language model that reads {read}"
     parts = _descriptive, partial(_controlled, predict, name)
     return _of_questions(
@@ -240,8 +240,7 @@ def _of_logs(name: str, read: str, place: int, predict: Callable[..., Any]) -> L
     )
 
 
-CONTROLLED = _of_logs("controlled", "the same log", 5, controlled.controlled)
-CONTROLLED_FACTS = _of_logs("controlled_facts", "the same log without its poses", 8, controlled.facts)
+CONTROLLED = of_logs("controlled", "the same log", 5, controlled.controlled)
 GQA_VISION = _of_questions(
     "gqa_vision",
     "GQA, a vision model on photographs",
@@ -264,22 +263,7 @@ GQA_EXTRACTOR = _of_questions(
     _extractor,
     sees=True,
 )
-TWIN_DIRECT = _of_twin(
+TWIN_DIRECT = of_twin(
     "twin_direct", "a language model that reads the whole village", 1, twin.direct, table=TWIN.table[0]
 )
-TWIN_REASONED = _of_twin("twin_reasoned", "a language model that reasons before it answers", 9, twin.reasoned)
-TWIN_CONCORDIA = _of_twin("twin_concordia", "a Concordia-style simulation", 2, concordia, table=TWIN.table[0])
-TWIN_WITH_SEARCH = _of_twin(
-    "twin_with_search",
-    "a language model that searches the village's sentences",
-    10,
-    partial(acting, memory=SEARCH),
-    "a language model that searches the village's sentences (BM25) before it answers",
-)
-TWIN_WITH_SUBSTRATE = _of_twin(
-    "twin_with_substrate",
-    "a language model with the substrate",
-    11,
-    partial(acting, memory=SUBSTRATE),
-    "a language model that asks states and forks of the village's event log before it answers",
-)
+TWIN_CONCORDIA = of_twin("twin_concordia", "a Concordia-style simulation", 2, concordia, table=TWIN.table[0])

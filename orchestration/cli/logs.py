@@ -1,4 +1,4 @@
-"""The commands that ask all logs of a benchmark at once."""
+"""The command that asks all logs of a benchmark at once."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def logs(
 
         workspace = open_workspace(profile, tuple(set_))
         timeout, limit = timeout or LIMITS.seconds, limit or LIMITS.rows
-        benchmark = _with_logs(name)
+        benchmark = with_logs(name)
         found = (
             ask_each(workspace, benchmark, sparql, tick, timeout, limit)
             if sparql is not None
@@ -60,53 +60,8 @@ def logs(
         print_text("\t".join("" if value is None else str(value) for value in row) + "\n")
 
 
-@voiced
-def effect(
-    name: NameOfLogs,
-    outcome: Annotated[str, option("--outcome", "ASK, or a SELECT of one number, of a log's last state.")],
-    at: Annotated[str, option("--at", "The branch tick, or a SELECT of the last state for it.")],
-    retract: Annotated[
-        str, option("--retract", "CONSTRUCT of what becomes false, of the state before the tick.")
-    ] = "",
-    insert: Annotated[str, option("--insert", "CONSTRUCT of what becomes true.")] = "",
-    timeout: TimeoutOption = None,
-    profile: ProfileOption = None,
-    set_: SetOption = NOTHING_SET,
-    json: JsonOption = False,
-) -> None:
-    """The effect of an intervention on an outcome, over all logs of a benchmark."""
-    with failing(), others_apart():
-        from orchestration.pipeline.effects import ask_effects
-        from orchestration.project import open_workspace
-        from substrate.base.limits import LIMITS
-        from substrate.branch.effects import Constructed
-
-        tick = int(at) if at.strip().isdecimal() else at
-        found = ask_effects(
-            open_workspace(profile, tuple(set_)),
-            _with_logs(name),
-            tick,
-            Constructed(retract, insert),
-            outcome,
-            timeout or LIMITS.seconds,
-        )
-    if json:
-        print_json(found)
-        return
-    said = f"{found.logs:,} logs, {found.asked:,} of them with something to change"
-    if found.effect is None:
-        print_text(f"{said}\n")
-        return
-    between = f" [{found.low:+.3f}, {found.high:+.3f}]" if found.low is not None else ""
-    print_text(
-        f"{said}; the outcome is another in {found.other:,}\n"
-        f"observed  {found.observed:.3f}\n"
-        f"changed   {found.changed:.3f}\n"
-        f"effect    {found.effect:+.3f}{between}\n"
-    )
-
-
-def _with_logs(name: str) -> Interpreted:
+def with_logs(name: str) -> Interpreted:
+    """The benchmark with logs that bears a name."""
     from orchestration.registry import INTERPRETED
     from substrate.base.errors import ParameterError
 

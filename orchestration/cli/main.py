@@ -10,12 +10,13 @@ from typing import Annotated
 
 import typer
 
+from orchestration.base.beyond import beyond
 from orchestration.cli import completion
 from orchestration.cli.console import NOTHING_SET, ProfileOption, SetOption
-from orchestration.cli.logs import effect, logs
+from orchestration.cli.logs import logs
 from orchestration.cli.results import accept, materialize, reproduce, sign, verify
 from substrate.cli.console import JsonOption, argument, failing, give, option, say, speaking_as, voiced
-from substrate.cli.main import PLAIN, add_commands, add_group
+from substrate.cli.main import PLAIN, absent, add_commands, add_group
 from substrate.cli.notices import others_apart
 from substrate.cli.printing import print_json, print_text
 
@@ -49,8 +50,10 @@ app.add_typer(dvc_app, name="dvc")
 app.add_typer(cluster_app, name="cluster")
 
 
-for command in (reproduce, materialize, verify, accept, sign, logs, effect):
+for command in (reproduce, materialize, verify, accept, sign, logs):
     app.command()(command)
+for name in ("effect", "paper"):
+    app.command(name)(beyond(f"research.cli.{name}:{name}") or absent(name))
 
 
 @app.command()
@@ -122,41 +125,6 @@ def cluster_check(
             say(f"       {one.hint}")
     if not all(one.fits for one in found):
         raise typer.Exit(1)
-
-
-@app.command()
-@voiced
-def paper(
-    source: Annotated[
-        Path | None,
-        argument(
-            "A paper's TeX source, or with --check its numbers.tex or the folder of it; without one, "
-            "macros and tables are written to artifacts/PROFILE/paper.",
-            metavar="[FILE]",
-        ),
-    ] = None,
-    out: Annotated[Path | None, option("--out", "A folder for the pages.", metavar="DIR")] = None,
-    figures: Annotated[
-        Path | None, option("--figures", "The figures of another paper, as published.yaml.", metavar="FILE")
-    ] = None,
-    check: Annotated[
-        bool, option("--check", "Exit 1 where a figure of FILE is not what was measured.")
-    ] = False,
-    profile: ProfileOption = None,
-) -> None:
-    """Write a paper with a link at each printed figure, and TeX macros of our numbers."""
-    if (check == (out is not None)) if source else check:
-        raise typer.BadParameter("give FILE with --out DIR or --check, or no FILE")
-    with failing():
-        with others_apart():
-            from orchestration.cli.paper import check_macros, print_paper, write_macros
-
-        if source is None:
-            say(f"{write_macros(profile, out)}: macros and tables")
-        elif out is not None:
-            print_paper(source, out, figures, profile)
-        elif not check_macros(source, profile):
-            raise typer.Exit(1)
 
 
 @app.command("fetch")

@@ -371,7 +371,7 @@ def _led_to(node: Node) -> tuple[tuple[Node, ...], frozenset[str], tuple[Declare
 def _declared_in(node: Node) -> tuple[Declared, ...]:
     """The values that a statement of the platform binds, where they only declare."""
     one = source_of(node.module).definitions[node.place]
-    if not (one.assigns and node.module.startswith("orchestration.") and _step(node).nodes):
+    if not (one.assigns and node.module.startswith(("orchestration.", "research.")) and _step(node).nodes):
         return ()
     module = sys.modules.get(node.module) or importlib.import_module(node.module)
     found: list[Any] = []

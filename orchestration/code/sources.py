@@ -21,7 +21,7 @@ from substrate.base.inputs import NOT_JSON
 
 ROOT = Path(__file__).resolve().parents[2]
 """The checkout that the code runs from."""
-PACKAGES = ("orchestration", "substrate")
+PACKAGES = ("orchestration", "research", "substrate")
 KEPT = Path(".dagster", "definitions.msgpack")
 _MOST = 5000
 """The number of files kept before all are forgotten, most of which are there no more."""

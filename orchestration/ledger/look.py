@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from orchestration.code import PACKAGES
 from orchestration.ledger.manifest import (
     LEDGER,
     File,
@@ -38,7 +39,7 @@ _ELSEWHERE = ("SUBSTRATE_MODEL_URL", "DVC_EXP_BASELINE_REV")
 
 def sources() -> list[str]:
     """The paths that no run writes: the code and the parameters."""
-    return [*(f"{_OF_CODE}{room}" for room in ("orchestration", "substrate", "tboxes")), "params.yaml"]
+    return [*(f"{_OF_CODE}{room}" for room in (*PACKAGES, "tboxes")), "params.yaml"]
 
 
 def _paths(profile: str, manifest: Manifest) -> set[str]:

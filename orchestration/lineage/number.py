@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from orchestration.base.git import git
-from orchestration.code import ROOT
+from orchestration.code import PACKAGES, ROOT
 from orchestration.fetch.sources import official_sources
 from orchestration.fetch.sources import read_pins as read_downloads
 from orchestration.ledger.pinned import read_pins
@@ -391,7 +391,7 @@ def problems_of(lineage: Lineage, stage: str) -> Iterator[str]:
 def environment(workspace: Workspace) -> Environment:
     """The code's commit and the locks in force."""
     dvc_lock = workspace.root / "dvc.lock"
-    head, code = git(ROOT, "rev-parse", "HEAD"), ("substrate", "orchestration", LOCK)
+    head, code = git(ROOT, "rev-parse", "HEAD"), (*PACKAGES, LOCK)
     changed = git(ROOT, "status", "--porcelain", "--untracked-files=no", "--", *code)
     commit = head.decode().strip() + "+" * bool(changed) if head else None
     return Environment(commit, lock_hash(), sha256(dvc_lock) if dvc_lock.is_file() else "")

@@ -10,12 +10,11 @@ from typing import Any
 
 import dagster as dg
 
+from orchestration.base.beyond import beyond
 from orchestration.benchmarks.baselines import COMPARED, COMPARISONS, LanguageModel
 from orchestration.benchmarks.benchmark import Benchmark, Explained, Interpreted, Table
-from orchestration.lineage.number import Lineage, trace_number
-from orchestration.lineage.prov import write_prov
 from orchestration.pipeline.cases import each_case
-from orchestration.registry import TABLES
+from orchestration.registry import STAGES_BEYOND, STUDIES, TABLES
 from orchestration.rendering.report import write_report
 from orchestration.rendering.results import LAYOUTS
 from orchestration.rendering.tables import FORMATS
@@ -85,24 +84,14 @@ def describing_stages(benchmarks: Benchmarks, stages: Iterable[Stage]) -> Iterat
         "Tables, figures, every answer, explanations and traces as HTML pages that open from disk.",
         needs=needs,
         parameters=("profiles.{profile}", *keys),
-        functions=tuple(_said_by(benchmarks)),
+        functions=(*_said_by(benchmarks), *(study.sections for study in STUDIES)),
         describes=described,
         kinds=("spark",),
         pinned_by="nothing",
     )
-    yield Stage(
-        "provenance/crate",
-        ("artifacts/{profile}/provenance/prov.ttl", "artifacts/{profile}/provenance/crate"),
-        partial(make_provenance, tuple(benchmarks), described),
-        "The way of every number to its sources: PROV-O for SPARQL, and a Workflow Run RO-Crate with the "
-        "tables "
-        "and scores in it.",
-        needs=needs,
-        parameters=keys,
-        describes=described,
-        kinds=("rdf",),
-        pinned_by="nothing",
-    )
+    for name in STAGES_BEYOND:
+        if make := beyond(name):
+            yield make(benchmarks, described)
 
 
 def _counted_by(benchmark: Benchmark) -> Iterator[Callable[..., Any]]:
@@ -183,18 +172,3 @@ def make_report(described: Sequence[Stage], workspace: Workspace, out: Path) -> 
 
 def _named(stages: Iterable[Stage]) -> dict[str, Stage]:
     return {stage.name: stage for stage in stages}
-
-
-def make_provenance(
-    benchmarks: Benchmarks, described: Sequence[Stage], workspace: Workspace, prov: Path, crate: Path
-) -> dict[str, Any]:
-    """The traces of all numbers as PROV-O and as a crate."""
-    from orchestration.lineage.crate import write_crate  # its library need not load where stages are listed
-
-    stages = _named(described)
-    lineage = Lineage(workspace, stages, known=stages)
-    numbers = [number for benchmark in benchmarks for number in benchmark.numbers]
-    ways = [trace_number(lineage, number, rows=False) for number in numbers]
-    write_prov(lineage, ways, prov)
-    write_crate(lineage, list(stages), ways, prov, crate)
-    return {"numbers": len(ways), "problems": sorted({problem for way in ways for problem in way.problems})}

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import csv
 import tempfile
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from orchestration.pipeline.cases import answer_cases, cases_of
-from orchestration.rendering.figures import Fall, Point, fall, reliability_diagram
-from orchestration.rendering.robustness import in_words, lines_of, table_of
+from orchestration.rendering.figures import Fall, Point, fall
+from orchestration.rendering.shares import FALLS, lines_of, table_of
 from orchestration.rendering.tables import FORMATS
 from orchestration.stage import Stage
-from orchestration.studies import ablations, determinism, reliability
+from orchestration.studies import determinism
 from orchestration.studies.determinism import Repetition
 from orchestration.studies.study import Part, Shares, Study, counted, totals
 from orchestration.workspace.folders import Workspace
@@ -26,23 +24,25 @@ from orchestration.workspace.named import files_of, kind_of
 from orchestration.workspace.tables import read_cases
 from substrate.base.files import sha256, write_json
 
-Draw = Callable[..., dict[str, Any]]
-"""Draws files from rows: takes the path of the rows and that of each file, and says what it drew."""
-
 
 def study_stages(study: Study) -> Iterator[Stage]:
     """A stage for each part of a study."""
-    draw = DRAWN.get(study.name)
     for part in study.parts:
-        base = part.base
+        base, drawing = part.base, (study.draw,) if study.draw else ()
         yield Stage(
             f"{study.name}/{part.name}",
             (study.rows_file(part), *part.shown),
-            partial(make_rows, study, part, draw),
+            partial(make_rows, study, part),
             part.about,
             needs=(f"{base.source.name}/dataset", f"{base.logger.name}/logs"),
             parameters=study.keys(part),
-            functions=(base.source.cases, base.logger.logs, part.rows, *part.calls),
+            functions=(
+                base.source.cases,
+                base.logger.logs,
+                part.rows,
+                *part.calls,
+                *drawing,
+            ),
             kinds=("spark", "rdf"),
         )
 
@@ -52,9 +52,7 @@ def asked_of(study: Study, part: Part, workspace: Workspace) -> int | None:
     return getattr(study.parameters.of(workspace.settings), part.first) if part.first else None
 
 
-def make_rows(
-    study: Study, part: Part, draw: Draw | None, workspace: Workspace, out: Path, *shown: Path
-) -> dict[str, Any]:
+def make_rows(study: Study, part: Part, workspace: Workspace, out: Path, *shown: Path) -> dict[str, Any]:
     """Ask a benchmark under every condition, and draw what is shown of the rows."""
     stage, first = f"{study.name}/{part.name}", asked_of(study, part, workspace)
     said: dict[str, Any] = {}
@@ -65,46 +63,7 @@ def make_rows(
         rows = partial(part.rows, workspace.settings.seed) if part.seeded else part.rows
         answer_cases(workspace, part.base, stage, out, rows=rows, first=first)
         said["rows"] = sum(totals(counted(out)).values())
-    return said | (draw(out, *shown) if draw else {})
-
-
-def draw_curves(rows: Path, out: Path) -> dict[str, Any]:
-    """Count the rows at every point of every curve."""
-    counts = defaultdict(Counter[bool], counted(rows))
-    drawn: list[dict[str, Any]] = []
-    for curve in ablations.CURVES:
-        series: list[dict[str, Any]] = []
-        for value in curve.values:
-            found = [
-                (point, counts.get(curve.variant(point, value).name, Counter())) for point in curve.points
-            ]
-            points = [(point, count[True], count.total()) for point, count in found]
-            series.append({"name": f"{curve.standing} {value:g}", "points": points})
-        about = {"name": curve.name, "x_label": curve.x_label, "y_label": "accuracy per question"}
-        drawn.append({**about, "series": series})
-    write_json(out, drawn, indent=1)
-    return {"variants": len(ablations.POINTS)}
-
-
-def draw_reliability(rows: Path, bins: Path, figure: Path) -> dict[str, Any]:
-    """Put probabilities into bins, and hold beside each how many choices were right."""
-    said = [msgspec.json.decode(line, type=reliability.Chance) for line in rows.read_bytes().splitlines()]
-    found = [
-        reliability.reliability_of(subset, (one for one in said if one.subset == subset))
-        for subset in (*reliability.SUBSETS, *reliability.EVENTS)
-        if any(one.subset == subset for one in said)
-    ]
-    write_json(bins, found, indent=1)
-    series = {one.subset: one.bins for one in found}
-    figure.write_text(reliability_diagram("reliability", series, alone=True), "utf-8")
-    return {one.subset: in_words(one) for one in found}
-
-
-DRAWN: Mapping[str, Draw] = {
-    ablations.STUDY.name: draw_curves,
-    reliability.RELIABILITY.name: draw_reliability,
-}
-"""The figures of each part of a study, drawn from its rows, by the study's name."""
+    return said | (study.draw(out, *shown) if study.draw else {})
 
 
 def determinism_stage() -> Stage:
@@ -150,7 +109,7 @@ def table_stage(study: Study, shares: Shares) -> Stage:
     about = f"{shares.title}: counts, shares and Wilson's interval, a row for each thing that was counted"
     if shares.drawn:
         about += ", and a figure of each benchmark"
-        drawn = ("table.csv", "falls.json", *(f"{part.name}.svg" for part in study.parts))
+        drawn = ("table.csv", FALLS, *(f"{part.name}.svg" for part in study.parts))
         outs += map(study.file, drawn)
     rows = [f"{study.name}/{part.name}" for part in study.parts]
     data = [f"{part.base.source.name}/dataset" for part in study.parts]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,6 @@ import msgspec
 
 from orchestration.scoring.scores import Score
 from orchestration.scoring.statistics import wilson
-from orchestration.studies.reliability import Bin
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,7 +46,7 @@ _STYLE = {
     "legend.frameon": False,
     "lines.color": INK,
 }
-_MARKED: dict[str, Any] = {"markersize": 4, "elinewidth": 1}
+MARKED_POINTS: dict[str, Any] = {"markersize": 4, "elinewidth": 1}
 _ABOVE: dict[str, Any] = {
     "loc": "lower center",
     "bbox_to_anchor": (0.4, 1.0),
@@ -114,7 +113,7 @@ def accuracy_by_subset(name: str, benchmark: str, found: Sequence[Score]) -> str
         axes.legend(**_ABOVE | {"bbox_to_anchor": (0.45, 1.0), "columnspacing": 1.2})
 
     about = f"Accuracy per question on {benchmark} by subset: NS-DR, ALOE and the substrate as published"
-    return _svg(name, f"{about}, and the substrate measured here with its interval.", draw)
+    return svg(name, f"{about}, and the substrate measured here with its interval.", draw)
 
 
 def ablation_curve(name: str, curve: Curve) -> str:
@@ -133,7 +132,7 @@ def ablation_curve(name: str, curve: Curve) -> str:
         if len(curve.series) > 1:
             axes.legend(fontsize=9)
 
-    return _svg(name, f"{curve.name}: {curve.y_label} against {curve.x_label}, with 95 % intervals.", draw)
+    return svg(name, f"{curve.name}: {curve.y_label} against {curve.x_label}, with 95 % intervals.", draw)
 
 
 class Point(msgspec.Struct, frozen=True):
@@ -170,7 +169,7 @@ def fall(name: str, shown: Fall, *, alone: bool = False) -> str:
             values, errors = whiskers([(point.correct, point.n) for point in found])
             apart = 0.14 * (place - (len(settings) - 1) / 2)
             lines = [conditions.index(point.condition) + apart for point in found]
-            style = _MARKED | {"color": colour, "marker": marker, "linewidth": 0, "label": setting}
+            style = MARKED_POINTS | {"color": colour, "marker": marker, "linewidth": 0, "label": setting}
             axes.errorbar(values, lines, xerr=errors, **style)
         axes.set_yticks(range(len(conditions)), conditions)
         axes.invert_yaxis()
@@ -179,36 +178,14 @@ def fall(name: str, shown: Fall, *, alone: bool = False) -> str:
         axes.legend(**_ABOVE)
 
     about = f"{shown.title}: accuracy per question where the input is not exact, with 95 % intervals."
-    return _svg(name, about, draw, height=1.4 + 0.3 * len(conditions), alone=alone)
-
-
-def reliability_diagram(name: str, series: Mapping[str, Sequence[Bin]], *, alone: bool = False) -> str:
-    """The share that holds against the probability that was said, a line a kind of question or event.
-
-    Args:
-        alone: as for :func:`fall`.
-    """
-    styles = zip((MEASURED, NS_DR, ALOE), "os^", strict=False)
-
-    def draw(axes: Axes) -> None:
-        axes.plot([0, 1], [0, 1], color=FAINT, linewidth=1)
-        for (title, bins), (colour, marker) in zip(series.items(), styles, strict=False):
-            shares, errors = whiskers([(one.right, one.n) for one in bins], whole=1)
-            style = _MARKED | {"color": colour, "marker": marker, "linewidth": 1, "label": title}
-            axes.errorbar([one.said for one in bins], shares, yerr=errors, **style)
-        axes.set(xlabel="probability said", ylabel="share that holds", xlim=(0, 1.02), ylim=(0, 1.02))
-        if series:
-            axes.legend(fontsize=9, loc="upper left")
-
-    about = "Reliability: the share that holds against the probability said, with 95 % intervals."
-    return _svg(name, about, draw, height=4.2, alone=alone)
+    return svg(name, about, draw, height=1.4 + 0.3 * len(conditions), alone=alone)
 
 
 DRAWING = Lock()
 """Held while matplotlib draws: its settings and fonts are the process's, and stages run in threads."""
 
 
-def _svg(
+def svg(
     name: str, description: str, draw: Callable[[Axes], None], *, height: float = 3.3, alone: bool = False
 ) -> str:
     """A figure 5 inches wide as an SVG element that fills its column; ids start with the figure's name.

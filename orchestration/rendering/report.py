@@ -33,8 +33,8 @@ from orchestration.rendering.page import (
     percent,
     templates,
 )
-from orchestration.rendering.robustness import reliability_figures, robustness_figures
 from orchestration.rendering.scenes import write_scenes
+from orchestration.rendering.shares import figures_of
 from orchestration.rendering.shown import ShownTable, shown_table, write_files
 from orchestration.rendering.tables import Table, read_list
 from orchestration.rendering.worked import worked_examples, write_states
@@ -43,7 +43,6 @@ from orchestration.scoring.likeness import stated
 from orchestration.scoring.published import published
 from orchestration.scoring.scores import Score, metrics_file, read_metrics
 from orchestration.stage import Stages
-from orchestration.studies.reliability import SURE
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import files_of, kind_of
 from substrate import TBox, unfold
@@ -182,6 +181,7 @@ def _content(workspace: Workspace, scores: Scores, out: Path) -> dict[str, Any]:
     curves = read_list(workspace.artifacts / "ablations" / "curves.json", Curve)
     tables = {table.name: table for table in _tables(workspace, every, out)}
     kinds = {source.kind for source in sources}
+    sections = [one for study in STUDIES for one in study.sections(workspace)]
     return {
         "profile": workspace.settings.profile,
         "seed": workspace.settings.seed,
@@ -196,10 +196,15 @@ def _content(workspace: Workspace, scores: Scores, out: Path) -> dict[str, Any]:
         "forest": forest(scores),
         "accuracy": Markup(accuracy_by_subset("accuracy", MAIN.title, per_question)),
         "curves": [(one, Markup(ablation_curve(f"curve{at}", one))) for at, one in enumerate(curves)],
-        "falls": robustness_figures(workspace),
-        "reliability": reliability_figures(workspace),
-        "measured_on": {name: _MEASURED_ON[kind_of(workspace, BENCHMARKS[name].source)] for name in SURE},
-        "SURE": SURE,
+        "falls": {
+            study.name: (study.shares.about, figures_of(study, workspace))
+            for study in STUDIES
+            if study.shares and study.shares.drawn
+        },
+        "sections": sections,
+        "measured_on": {
+            one.name: _MEASURED_ON[kind_of(workspace, BENCHMARKS[one.name].source)] for one in sections
+        },
         "domains": cross_domain(),
         "exhibits": list(_exhibits(workspace)),
         "worked": list(worked_examples(workspace)),

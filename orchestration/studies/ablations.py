@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
@@ -12,7 +13,8 @@ import msgspec
 from orchestration.benchmarks.benchmark import Case, Explained, Logs, Table, per_choice
 from orchestration.benchmarks.clevrer import CLEVRER
 from orchestration.settings import convert, override
-from orchestration.studies.study import Part, Study
+from orchestration.studies.study import Part, Study, counted
+from substrate.base.files import write_json
 from substrate.cause.explanation import Explanation
 from substrate.domains.clevrer.format import SceneQuestions
 from substrate.domains.clevrer.interpreter import LANGUAGE
@@ -200,6 +202,24 @@ def asked_of(variants: Iterable[Variant], case: Case) -> dict[str, int]:
     return {variant.name: counts[variant.subset] for variant in variants}
 
 
+def draw_curves(rows: Path, out: Path) -> dict[str, Any]:
+    """Count the rows at every point of every curve."""
+    counts = defaultdict(Counter[bool], counted(rows))
+    drawn: list[dict[str, Any]] = []
+    for curve in CURVES:
+        series: list[dict[str, Any]] = []
+        for value in curve.values:
+            found = [
+                (point, counts.get(curve.variant(point, value).name, Counter())) for point in curve.points
+            ]
+            points = [(point, count[True], count.total()) for point, count in found]
+            series.append({"name": f"{curve.standing} {value:g}", "points": points})
+        about = {"name": curve.name, "x_label": curve.x_label, "y_label": "accuracy per question"}
+        drawn.append({**about, "series": series})
+    write_json(out, drawn, indent=1)
+    return {"variants": len(POINTS)}
+
+
 STUDY = Study(
     name=NAME,
     parts=(
@@ -213,4 +233,5 @@ STUDY = Study(
             shown=("artifacts/{profile}/ablations/curves.json",),
         ),
     ),
+    draw=draw_curves,
 )

@@ -116,6 +116,7 @@ class Shares(NamedTuple):
         conditions: their order in the table, which the first rows set where it is empty.
         pooled: whether a share is of all answers of its setting, or of those under the condition.
         drawn: whether the counts are written as CSV and JSON too, with a figure for each part.
+        about: what the report says above those figures.
     """
 
     title: str
@@ -124,6 +125,21 @@ class Shares(NamedTuple):
     conditions: Sequence[str] = ()
     pooled: bool = False
     drawn: bool = False
+    about: str = ""
+
+
+class Drawn(NamedTuple):
+    """A section of the report that a study gives: heading, explanation, figure, and its counts in words.
+
+    Attributes:
+        name: of the benchmark whose data it is drawn from.
+    """
+
+    name: str
+    title: str
+    about: str
+    figure: Any
+    lines: Sequence[str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,12 +151,17 @@ class Study(Declared):
         parts: what is asked of whom.
         parameters: the part of `params.yaml` that says how much is asked.
         shares: how its rows are tabulated, if they are.
+        draw: draws the files that each part shows: takes the path of the part's rows and that of each file,
+            and says what it drew.
+        sections: sections of the report, given a run's workspace.
     """
 
     name: str
     parts: tuple[Part, ...]
     parameters: Section = NO_SECTION
     shares: Shares | None = None
+    draw: Callable[..., dict[str, Any]] | None = None
+    sections: Callable[[Any], Iterable[Drawn]] = lambda workspace: ()
 
     def file(self, name: str) -> str:
         """The path of a file of the study; ``table`` without a suffix is its table."""

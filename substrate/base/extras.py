@@ -10,6 +10,8 @@ from substrate.base.errors import SubstrateError
 
 PROJECT = "event-graph-substrate"
 """The name under which the project is installed."""
+RESEARCH = "event-graph-research"
+"""And what goes beyond the paper, the package `research`."""
 
 EXTRAS: Mapping[str, str] = {
     "rich": "cli",
@@ -20,7 +22,8 @@ EXTRAS: Mapping[str, str] = {
     "rdflib": "bridges",
     "numpy": "worlds",
     "pybullet": "worlds",
-    "pycocotools": "perception",
+    "pycocotools": "research",
+    "research": "research",
     "pybullet_data": "worlds",
     "mcp": "mcp",
     "langgraph": "langgraph",
@@ -54,12 +57,16 @@ class MissingExtraError(SubstrateError, ImportError):
 
 
 def install(extra: str) -> str:
-    """The hint that installs an extra.
+    """The hint that installs an extra, or the package beside the library.
 
     >>> install("mcp")
     "Install it with: pip install 'event-graph-substrate[mcp]'"
+
+    >>> install("research")
+    'Install it with: pip install event-graph-research'
     """
-    return f"Install it with: pip install '{PROJECT}[{extra}]'"
+    what = RESEARCH if extra == "research" else f"'{PROJECT}[{extra}]'"
+    return f"Install it with: pip install {what}"
 
 
 def needed(module: str) -> Any:

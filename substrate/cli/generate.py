@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from substrate.base.extras import missing_extra
+from substrate.base.extras import missing_extra, needed
 from substrate.base.files import filling
 from substrate.cli.console import JsonOption, failing, give, option, say
 from substrate.cli.events import speaking
@@ -104,9 +104,8 @@ def _add_world(group: typer.Typer, name: str, levels: Mapping[str, World]) -> No
 
             world.write(fresh, made(), seed)
             if parquet:
-                from substrate.adapters.twin_dataset import publish_numbers
-
-                publish_numbers(fresh / "published", numbers, seed, level)
+                publishing = needed("research.exporters.twin_dataset")
+                publishing.publish_numbers(fresh / "published", numbers, seed, level)
         about = {"out": str(out_), counted: count, "seed": seed} | ({"level": level} if level else {})
         line = f"{count:,} {world.unit} in {out_}"
         if not give(about, line, json=json):

@@ -17,8 +17,8 @@ COMMANDS: Mapping[str, str] = {
     "mcp": "mcp",
     "score": "cli",
     "generate": "cli",
-    "predict": "worlds",
-    "perceive": "perception",
+    "predict": "research",
+    "perceive": "research",
     "models": "cli",
 }
 """The library's own commands, and the extra that each needs."""

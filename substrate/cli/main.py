@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from substrate.base.extras import MissingExtraError, install, needed
 from substrate.cli.console import argument, failing, option
 
 PLAIN: dict[str, Any] = {"no_args_is_help": True, "rich_markup_mode": None}
@@ -53,6 +54,17 @@ def add_group(app: typer.Typer, name: str, load: Callable[[], typer.Typer], abou
     app.add_typer(group, name=name)
 
 
+def absent(name: str) -> Callable[..., None]:
+    """A command that says what to install for it."""
+
+    def run(given: Annotated[list[str] | None, typer.Argument(hidden=True)] = None) -> None:
+        with failing():
+            raise MissingExtraError(f"`substrate {name}` is not installed", hint=install("research"))
+
+    run.__doc__ = f"Not here: {install('research')}."
+    return run
+
+
 def _logs() -> typer.Typer:
     from substrate.cli.log import log_app
 
@@ -78,15 +90,11 @@ def _models() -> typer.Typer:
 
 
 def _predictions() -> typer.Typer:
-    from substrate.cli.clevrer import predict_app
-
-    return predict_app
+    return needed("research.cli.clevrer").predict_app
 
 
 def _perceptions() -> typer.Typer:
-    from substrate.cli.clevrer import perceive_app
-
-    return perceive_app
+    return needed("research.cli.clevrer").perceive_app
 
 
 _GROUPS: Mapping[str, tuple[Callable[[], typer.Typer], str]] = {

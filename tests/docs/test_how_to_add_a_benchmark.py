@@ -14,7 +14,15 @@ from pathlib import Path
 from runnable_pages import Page
 
 ROOT = Path(__file__).resolve().parents[2]
-HOUSE = ("orchestration", "substrate", "tboxes", "params.yaml", "workspace.yaml", ".dagster/dagster.yaml")
+HOUSE = (
+    "orchestration",
+    "research",
+    "substrate",
+    "tboxes",
+    "params.yaml",
+    "workspace.yaml",
+    ".dagster/dagster.yaml",
+)
 PAGE = Page("how-to-add-a-benchmark.md")
 
 

@@ -50,7 +50,9 @@ def test_every_row_is_in_a_table() -> None:
 
 
 def test_every_error_has_a_line() -> None:
-    sources = [path for name in ("substrate", "orchestration") for path in (ROOT / name).rglob("*.py")]
+    sources = [
+        path for name in ("substrate", "orchestration", "research") for path in (ROOT / name).rglob("*.py")
+    ]
     texts = "\n".join(path.read_text("utf-8") for path in sources)
     named = r"^class ([A-Z]\w*Error)\((?:Substrate|Download|Log)Error\)"
     errors = set(re.findall(named, texts, re.MULTILINE))
@@ -69,6 +71,8 @@ def words(number: int) -> str:
 
 
 def test_every_limit_is_asked_for_by_its_name() -> None:
-    sources = [path for name in ("substrate", "orchestration") for path in (ROOT / name).rglob("*.py")]
+    sources = [
+        path for name in ("substrate", "orchestration", "research") for path in (ROOT / name).rglob("*.py")
+    ]
     texts = "\n".join(path.read_text("utf-8") for path in sources)
     assert [name for name in Limits.__struct_fields__ if f"LIMITS.{name}" not in texts] == []

@@ -19,7 +19,7 @@ def test_the_first_program_prints_what_stands_below_it() -> None:
 
 def test_each_room_of_the_map_is_there_and_each_room_is_on_it() -> None:
     drawn = TEXT.partition("## Where things are")[2].partition("`params.yaml`")[0]
-    for top in ("substrate", "orchestration"):
+    for top in ("substrate", "orchestration", "research"):
         part = drawn.partition(f"    {top}/")[2]
         lines = re.match(r"[^\n]*\n((?: {6}.*\n)+)", part)
         assert lines

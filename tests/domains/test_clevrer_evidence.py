@@ -8,12 +8,12 @@ from collections import Counter
 import pytest
 from clevrer_scenes import annotation
 
+from research.domains.humans import Moment, by_chain, responsible
 from substrate.cause.evidence import ABSENT, FACTS, IMAGINED, RECORDED, RULED, Rest
 from substrate.domains.clevrer.deltas import annotation_log
 from substrate.domains.clevrer.evidence import frames_off, rests_on
 from substrate.domains.clevrer.explain import explain
 from substrate.domains.clevrer.format import Choice, Question, decode_annotation
-from substrate.domains.clevrer.humans import Moment, by_chain, responsible
 from substrate.domains.clevrer.parameters import Counterfactual, Parameters, Predictive
 from substrate.domains.clevrer.scene import Scene
 from substrate.generators.clevrer import generate_scene

@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from releases import write_folder
 
+from research.domains.properties import hidden as shown
+from research.domains.properties import infer
 from substrate import ProgramError, TBox
 from substrate.base.errors import FormatError
 from substrate.domains.clevrer.format import (
@@ -35,7 +37,6 @@ from substrate.domains.comphy.format import (
     read_target,
     target_names,
 )
-from substrate.domains.comphy.inference import infer
 from substrate.domains.comphy.interpreter import answer_target
 from substrate.domains.comphy.parameters import Parameters
 from substrate.domains.comphy.program import OPCODES, run
@@ -57,6 +58,12 @@ RED_CUBE, BLUE, GREEN, RED_SPHERE = (
     "objects rubber filter_material red filter_color unique",
 )
 INFERRED = Parameters(infer_properties=True)
+
+
+def log_of(target: Target) -> EventLog:
+    """The log of a target with what its reference videos show."""
+    return target_log(target, shown(target))
+
 
 State = tuple[float, float, float, float]
 """x, y, vx, vy."""
@@ -157,15 +164,13 @@ def known() -> World:
 
     video = film(states, 128, [0, 1, 2, 3], [(0, 3, 60), (0, 2, 110)])
     references = impact(0, 1, 5.0), impact(1, 2, 1.0), impact(2, 3, 1.0), pull(1, 2, -1.5)
-    return World(
-        TargetScene(target_log(target(*references, annotation=video), infer_properties=True)), INFERRED
-    )
+    return World(TargetScene(log_of(target(*references, annotation=video))), INFERRED)
 
 
 @pytest.fixture(scope="module")
 def unknown() -> World:
     return World(
-        TargetScene(target_log(target(impact(0, 1, 5.0), pull(1, 2, -1.5)), infer_properties=False)),
+        TargetScene(target_log(target(impact(0, 1, 5.0), pull(1, 2, -1.5)))),
         Parameters(),
     )
 
@@ -206,7 +211,7 @@ def test_answers_need_inferred_properties_and_say_so(
 
 def test_what_is_inferred_with_too_small_a_probability_is_not_known() -> None:
     """Nothing was filmed of the two but a blow: that they carry no charge is likely, and no more."""
-    scene = TargetScene(target_log(target(impact(0, 1, 5.0)), infer_properties=True))
+    scene = TargetScene(log_of(target(impact(0, 1, 5.0))))
     program = f"{RED_CUBE} {BLUE} equal_charge".split()
     assert run(program, World(scene, INFERRED)) == "no"
     strict = Parameters(infer_properties=True, least_probability=0.99)
@@ -347,7 +352,7 @@ def test_what_is_out_of_view_is_not_used() -> None:
 
 
 def test_the_log_names_the_evidence_and_fits_the_tbox() -> None:
-    log = target_log(target(impact(0, 1, 5.0), pull(1, 2, -1.5)), infer_properties=True)
+    log = log_of(target(impact(0, 1, 5.0), pull(1, 2, -1.5)))
     ask = (
         "PREFIX : <urn:substrate:comphy:> ASK { <urn:comphy:7:object:0> :mass 5 ; :evidence ?e . "
         "?e a :MomentumExchange ; :video 0 ; :since 18 ; :until 23 ; "
@@ -370,10 +375,8 @@ def test_the_tbox_keeps_up_with_the_one_it_extends() -> None:
 
 
 def test_without_inference_nothing_of_the_references_is_in_the_log() -> None:
-    plain = target_log(target(), infer_properties=False)
-    assert (
-        plain.digest == target_log(target(impact(0, 1, 5.0), pull(1, 2, -1.5)), infer_properties=False).digest
-    )
+    plain = target_log(target())
+    assert plain.digest == target_log(target(impact(0, 1, 5.0), pull(1, 2, -1.5))).digest
     assert not any(word in str(delta.triple[1]) for delta in plain for word in ("mass", "charge", "evidence"))
 
 
@@ -387,7 +390,7 @@ def collide(a: str, b: str) -> str:
 @pytest.mark.parametrize("emitter", ["kinematic", "motion"])
 def test_what_a_change_cannot_reach_stays_as_observed(emitter: Any) -> None:
     video = film(lambda frame: [(3.0 * n, 0.0, 0.0, 0.0) for n in range(4)], 128, [0, 1, 2, 3], [(0, 3, 60)])
-    scene = TargetScene(target_log(target(annotation=video), infer_properties=True))
+    scene = TargetScene(log_of(target(annotation=video)))
     program = (
         f"{collide(RED_CUBE, RED_SPHERE)} all_events {BLUE} counterfact_heavier filter_counterfact belong_to"
     )
@@ -424,7 +427,7 @@ def test_a_heavier_target_stops_what_a_light_one_would_pass_on() -> None:
 
     video = film(states, 128, [1, 3, 2], [(0, 1, 20), (0, 2, 82)])
     program = f"{collide(BLUE, GREEN)} all_events {BLUE} counterfact_heavier filter_counterfact belong_to"
-    log = target_log(Target(7, video, tuple(still([0]) for _ in range(4))), infer_properties=True)
+    log = log_of(Target(7, video, tuple(still([0]) for _ in range(4))))
     assert (
         run(program.split(), World(TargetScene(log), Parameters(infer_properties=True, emitter="motion")))
         == "no"
@@ -453,8 +456,8 @@ def rows(folder: Path, parameters: Parameters) -> list[Any]:
     questions = read_questions(folder / "questions.json")
     found = []
     for scene, names in target_names(folder / "annotation").items():
-        log = target_log(
-            read_target(folder / "annotation", scene, names), infer_properties=parameters.infer_properties
+        log = (log_of if parameters.infer_properties else target_log)(
+            read_target(folder / "annotation", scene, names)
         )
         found += answer_target(log, scene, questions[scene].questions, parameters, "generated")
     return found
@@ -480,7 +483,7 @@ def test_rows_are_the_same_bytes_again_and_errors_are_rows(folder: Path) -> None
 
 def test_an_explanation_names_reference_video_and_frames(folder: Path) -> None:
     names = target_names(folder / "annotation")
-    log = target_log(read_target(folder / "annotation", 0, names[0]), infer_properties=True)
+    log = log_of(read_target(folder / "annotation", 0, names[0]))
     why = explain(log, 0, Question(0, "?", ["objects", "filter_heavy", "count"]), INFERRED)
     step = why.parts[0].steps[1]
     assert "c:mass" in step.query
@@ -497,7 +500,7 @@ def test_a_mass_or_charge_in_a_file_is_never_read(folder: Path, tmp_path: Path) 
     plain, told = target_names(folder / "annotation"), target_names(tmp_path)
     for scene in plain:
         logs = [
-            target_log(read_target(where, scene, names[scene]), infer_properties=True)
+            log_of(read_target(where, scene, names[scene]))
             for where, names in ((folder / "annotation", plain), (tmp_path, told))
         ]
         assert logs[0].digest == logs[1].digest

@@ -14,15 +14,15 @@ from orchestration.fetch.archives import extract
 from orchestration.project import SETTINGS
 from orchestration.scoring.published import read_published
 from orchestration.settings import load_settings
+from research.domains.foretelling.trajectories import read_trajectories
+from research.domains.humans import read_human_questions
+from research.domains.perception.format import proposal_names
 from substrate import EventLog, TBox
 from substrate.base.errors import SubstrateError
 from substrate.base.heads import read_head
 from substrate.cli._log_text import text_of_file
 from substrate.domains.babi.format import read_tasks
 from substrate.domains.clevrer.format import annotation_names, read_questions, read_scene_events
-from substrate.domains.clevrer.humans import read_human_questions
-from substrate.domains.clevrer.motion.trajectories import read_trajectories
-from substrate.domains.clevrer.perception.format import proposal_names
 from substrate.domains.comphy import format as comphy
 from substrate.domains.gqa import format as gqa
 from substrate.domains.smallville.format import read_gold, read_specs

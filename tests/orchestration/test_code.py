@@ -598,7 +598,7 @@ def test_the_code_is_the_same_whatever_is_loaded_and_kept(tmp_path: Path) -> Non
     assert kept.stat().st_size > 100_000
     assert found("2", "orchestration.cli.main", "orchestration.definitions") == first
     kept.write_bytes(kept.read_bytes()[:1000])
-    assert found("3", "orchestration.lineage.crate") == first
+    assert found("3", "research.exporters.crate") == first
 
 
 class Littered:

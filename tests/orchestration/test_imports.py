@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.fixture(scope="module")
 def imports() -> networkx.DiGraph:
     found = grimp.build_graph(
-        "substrate", "orchestration", exclude_type_checking_imports=True, cache_dir=None
+        "substrate", "orchestration", "research", exclude_type_checking_imports=True, cache_dir=None
     )
     graph = networkx.DiGraph()
     for module in found.modules:

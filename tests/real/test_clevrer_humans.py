@@ -9,6 +9,15 @@ from typing import Any
 
 import pytest
 
+from research.domains.humans import (
+    HumanChoice,
+    HumanQuestion,
+    HumanScene,
+    Moment,
+    answer_humans,
+    read_human_questions,
+    resolve,
+)
 from substrate import ProgramError
 from substrate.base.errors import FormatError
 from substrate.domains.clevrer.deltas import events_log
@@ -18,15 +27,6 @@ from substrate.domains.clevrer.format import (
     InOut,
     SceneEvents,
     read_scene_events,
-)
-from substrate.domains.clevrer.humans import (
-    HumanChoice,
-    HumanQuestion,
-    HumanScene,
-    Moment,
-    answer_humans,
-    read_human_questions,
-    resolve,
 )
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.scene import Scene

@@ -17,21 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from substrate.base.errors import FormatError, ParameterError
-from substrate.domains.clevrer.format import CompactObject, SceneEvents, read_scene_events
-from substrate.domains.clevrer.motion import (
-    LAW,
-    Body,
-    TrajectoryScene,
-    bodies,
-    estimate,
-    masses,
-    predict_collisions,
-    read_trajectories,
-    simulate,
-)
-from substrate.domains.clevrer.motion.calibrate import calibrate, main
-from substrate.domains.clevrer.motion.evaluate import (
+from research.domains.foretelling import TrajectoryScene, estimate, predict_collisions, read_trajectories
+from research.domains.foretelling.calibrate import calibrate, main
+from research.domains.foretelling.evaluate import (
     AS_VOTED,
     far_errors,
     one_step_errors,
@@ -40,8 +28,8 @@ from substrate.domains.clevrer.motion.evaluate import (
     reliability,
     straight,
 )
-from substrate.domains.clevrer.motion.from_annotations import fit_law, read_annotations
-from substrate.domains.clevrer.motion.from_trajectories import (
+from research.domains.foretelling.from_annotations import fit_law, read_annotations
+from research.domains.foretelling.from_trajectories import (
     Score,
     Watched,
     brier,
@@ -51,8 +39,11 @@ from substrate.domains.clevrer.motion.from_trajectories import (
     score,
     watch,
 )
+from research.domains.foretelling.predict import Outlook, met_pairs
+from substrate.base.errors import FormatError, ParameterError
+from substrate.domains.clevrer.format import CompactObject, SceneEvents, read_scene_events
+from substrate.domains.clevrer.motion import LAW, Body, bodies, masses, simulate
 from substrate.domains.clevrer.motion.law import BELIEF, SIGHT
-from substrate.domains.clevrer.motion.predict import Outlook, met_pairs
 
 
 @pytest.fixture(scope="module")

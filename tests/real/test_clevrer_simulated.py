@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from research.domains.foretelling.from_annotations import read_annotations
 from substrate import TBox
 from substrate.domains.clevrer.deltas import annotation_log
 from substrate.domains.clevrer.emitter import (
@@ -18,7 +19,6 @@ from substrate.domains.clevrer.emitter import (
 from substrate.domains.clevrer.format import Annotation
 from substrate.domains.clevrer.motion import masses
 from substrate.domains.clevrer.motion.course import course
-from substrate.domains.clevrer.motion.from_annotations import read_annotations
 from substrate.domains.clevrer.scene import Scene
 
 

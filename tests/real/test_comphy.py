@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from research.domains.properties import infer
 from substrate.base.numbered import sources_in
 from substrate.domains.clevrer.format import annotation_names, decode_annotation
 from substrate.domains.comphy.format import Target
-from substrate.domains.comphy.inference import infer
 
 
 def test_real_scenes_have_neither_heavy_nor_charged_objects(real_data: Path) -> None:

@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 from msgspec.structs import asdict
 
+from research.domains.foretelling.trajectories import read_trajectories
+from research.generators.fit import measure
+from research.generators.statistics import HISTOGRAMS, Clip, annotated, distances, recorded
 from substrate.base.numbered import sources_in
 from substrate.domains.clevrer.format import (
     annotation_names,
     decode_annotation,
     read_scene_events,
 )
-from substrate.domains.clevrer.motion.trajectories import read_trajectories
 from substrate.generators.clevrer import generate_annotation, measured
-from substrate.generators.clevrer.fit import measure
-from substrate.generators.clevrer.statistics import HISTOGRAMS, Clip, annotated, distances, recorded
 
 SCENES = range(10_000, 10_080)
 FACTOR = 1.5

@@ -36,6 +36,11 @@ from orchestration.workspace.tables import (
     table_sums,
     write_cases,
 )
+from research.domains.foretelling.trajectories import read_trajectories
+from research.domains.humans import read_human_questions
+from research.domains.perception.format import decode_proposals
+from research.domains.perception.perceive import perceive
+from research.generators.proposals import proposals
 from substrate import EventLog, TBox, unfold
 from substrate.adapters.memory_tools import READING, WRITING, Desk
 from substrate.base.numbered import sources_in
@@ -47,17 +52,12 @@ from substrate.domains.clevrer.format import (
     read_questions,
     read_scene_events,
 )
-from substrate.domains.clevrer.humans import read_human_questions
-from substrate.domains.clevrer.motion.trajectories import read_trajectories
-from substrate.domains.clevrer.perception.format import decode_proposals
-from substrate.domains.clevrer.perception.perceive import perceive
 from substrate.domains.comphy import format as comphy
 from substrate.domains.gqa import format as gqa
 from substrate.domains.smallville.format import read_gold, read_specs
 from substrate.domains.smallville.grading import read_answers
 from substrate.domains.smallville.movements import parse_movements
 from substrate.generators.clevrer import generate_annotation
-from substrate.generators.clevrer.proposals import proposals
 from substrate.generators.smallville import spec_line
 from substrate.log import from_members, from_state, members, to_turtle
 from substrate.log._chain import Chain

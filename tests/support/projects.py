@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
-LINKED = ("substrate", "orchestration", "tboxes")
+LINKED = ("substrate", "orchestration", "research", "tboxes")
 """The paths that a project's `dvc.yaml` depends on; in a test's project these lead to the checkout."""
 QUICK_JAVA = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 """For Java machines that live for seconds: optimising code and collecting in parallel double their work."""

@@ -13,13 +13,13 @@ from pyspark.errors import PySparkException
 from orchestration.pipeline import deltas as tables
 from orchestration.pipeline.all_logs import ask_each
 from orchestration.pipeline.deltas import ask_deltas
-from orchestration.pipeline.effects import ask_effects
 from orchestration.pipeline.log_source import LogSource
 from orchestration.pipeline.spark import spark_session
 from orchestration.project import open_workspace
 from orchestration.registry import INTERPRETED
 from orchestration.settings import Spark
 from orchestration.workspace.tables import read_index
+from research.pipeline.effects import ask_effects
 from substrate import EventLog, TBox, ancestors
 from substrate.ask import occurrences
 from substrate.base.errors import ParameterError, SubstrateError

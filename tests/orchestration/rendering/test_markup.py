@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from orchestration.lineage.crate import write_crate
 from orchestration.lineage.number import Lineage, trace_number
 from orchestration.lineage.prov import write_prov
 from orchestration.pipeline.graph import STAGES
@@ -13,6 +12,7 @@ from orchestration.pipeline.previews import preview
 from orchestration.project import open_workspace
 from orchestration.rendering.report import write_report
 from orchestration.rendering.tables import FORMATS, Table
+from research.exporters.crate import write_crate
 
 NAME = '<script>alert("1")</script>|<img src=x onerror=y>'
 

@@ -1,6 +1,6 @@
 """Constants of the law of motion.
 
-Written by ``python -m substrate.domains.clevrer.motion.calibrate``: do not edit.
+Written by ``python -m research.domains.foretelling.calibrate``: do not edit.
 
 What each means stands in :mod:`.law`; how each is derived, in :mod:`.from_annotations` and
 :mod:`.from_trajectories`.

@@ -1,0 +1,1 @@
+"""One declaration for each benchmark beyond the paper."""

@@ -1,0 +1,73 @@
+"""CLEVRER-Humans: causal questions in people's own words, about CLEVRER's scenes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from orchestration.benchmarks import benchmark as bm
+from orchestration.benchmarks.clevrer import PARAMETERS, motion, scene_cases, scene_logs, wordings_of
+from orchestration.benchmarks.transfer import TRANSFER
+from research.domains.humans import BENCHMARK, HumanScene, answer_humans, read_human_questions
+from substrate.domains.clevrer.parameters import Parameters
+from substrate.domains.rows import Row
+
+_questions = msgspec.json.Decoder(HumanScene)
+
+
+class HumansData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The released files of CLEVRER-Humans that a user has, by path; without them nothing is measured."""
+
+    annotations: str | None = None
+    events: str | None = None
+    questions: str | None = None
+
+
+def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = False) -> bm.Cases:
+    """The scenes that people were asked about; the release has events of many more."""
+    asked = read_human_questions(files["questions"])
+    raw = {scene: msgspec.Raw(msgspec.json.encode(record)) for scene, record in asked.items()}
+    return scene_cases(files, raw, only, False)
+
+
+def rows(case: bm.Case, logs: bm.Logs, parameters: Parameters, split: str) -> Iterable[Row]:
+    """The rows of a scene's questions."""
+    return answer_humans(logs[0], int(case.scene), _questions.decode(case.questions), parameters, split)
+
+
+ASKED = bm.Source(
+    name=BENCHMARK,
+    title="CLEVRER-Humans",
+    about="CLEVRER-Humans: the files a user has of it; an empty folder where none are named.",
+    data=HumansData,
+    inputs={"annotations": ("annotations",), "events": ("events",), "questions": ("questions",)},
+    cases=cases,
+    official=bm.Release("train", "released training part"),
+)
+CLEVRER_HUMANS = bm.Interpreted(
+    name=BENCHMARK,
+    title="CLEVRER-Humans",
+    numbers=bm.per_choice(BENCHMARK, "explanatory"),
+    form=f"{BENCHMARK}/SCENE/QUESTION",
+    table=(TRANSFER, 4),
+    source=ASKED,
+    logger=bm.Logger(
+        name=BENCHMARK,
+        about="One event log for each scene that people were asked about.",
+        source=ASKED,
+        logs=scene_logs,
+        parameters=PARAMETERS,
+        shapes="clevrer",
+        emitter=motion,
+    ),
+    parameters=PARAMETERS,
+    rows=rows,
+    wordings=partial(wordings_of, HumanScene),
+    about={
+        "answers": "A row a human causal question, its wording resolved to events.",
+        "scores": "Accuracy on people's causal questions, with Wilson's interval.",
+    },
+)

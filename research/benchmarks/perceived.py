@@ -1,0 +1,222 @@
+"""Perceived: CLEVRER's questions, answered from logs that a detector's proposals gave."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache, partial
+from typing import Annotated, Any
+
+import msgspec
+from msgspec.structs import replace
+
+from orchestration.benchmarks import benchmark as bm
+from orchestration.benchmarks.clevrer import (
+    EVENTS,
+    TABLE,
+    explain_asked,
+    picture,
+    scene_cases,
+    scene_logs,
+    wordings,
+)
+from research.domains.perception.explain import explain_perceived
+from research.domains.perception.format import decode_proposals, proposal_names
+from research.domains.perception.judge import gold_of, happenings, lost
+from research.domains.perception.log import perceived_log
+from research.domains.perception.parameters import Perception
+from research.domains.perception.perceive import Perceived, Video, examined, recorded
+from research.domains.perception.picture import drawn, slips, timeline
+from research.generators.proposals import seen_files
+from substrate.base.numbered import sources_in
+from substrate.domains.clevrer.evidence import rests_on
+from substrate.domains.clevrer.format import SceneQuestions, read_questions
+from substrate.domains.clevrer.interpreter import answer_scene
+from substrate.domains.clevrer.parameters import Parameters
+from substrate.domains.rows import Row
+from substrate.generators.clevrer.release import write_scenes
+from substrate.generators.layout import encode_scene
+from substrate.log.event_log import EventLog
+
+NAME = "perceived"
+_TRUTH = ("annotations", "events")
+_questions = msgspec.json.Decoder(SceneQuestions)
+
+
+class PerceivedData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """So many generated scenes as a detector sees them, or a user's own proposals and questions.
+
+    A profile that names ``clevrer.proposals`` names these too. ``annotations`` or ``events`` are the truth:
+    they say how sure events are and what wrong answers were lost to, and no log or answer depends on them.
+    """
+
+    first_scene: Annotated[int, bm.Natural] = 10000
+    scenes: Annotated[int, bm.Natural] = 0
+    proposals: str | None = None
+    annotations: str | None = None
+    events: str | None = None
+    questions: str | None = None
+
+    def among(self, profile: Any) -> PerceivedData:
+        """The files of ``clevrer``, where its own are not named."""
+        named = profile.clevrer
+        if self.proposals is not None or self.source == "generated" or named.proposals is None:
+            return self
+        names = (*_TRUTH, "proposals", "questions")
+        files = {name: getattr(self, name) or getattr(named, name) for name in names}
+        return replace(self, source="local", **files)
+
+
+def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = False) -> bm.Cases:
+    """The videos that something is asked about, as proposals; all of them where ``unasked``."""
+    asked: Mapping[int, Any] = read_questions(files["questions"]).raw if "questions" in files else {}
+    where = files["proposals"]
+    names = proposal_names(where)
+    videos = bm.asked_scenes(names, asked, files, where, only, unasked or not asked)
+
+    def each() -> Iterator[bm.Case]:
+        sources = sources_in(where, [names[video] for video in videos])
+        truths = _truths(files, videos)
+        truth = next(truths, None)
+        for video, (name, record) in zip(videos, sources, strict=True):
+            questions = bytes(asked.get(video, b""))
+            if questions and truth and truth.scene == video:
+                # Gold stands with the questions, where no log is made of it.
+                questions = b'%b,"%b":%b}' % (questions.rstrip()[:-1], _key(truth), truth.record)
+            while truth and int(truth.scene) <= video:
+                truth = next(truths, None)
+            yield bm.Case(video, name, record, questions)
+
+    return bm.Cases(len(videos), each())
+
+
+def _truths(files: bm.Files, videos: Collection[int]) -> Iterator[bm.Case]:
+    """The truth of some videos, ascending, as the cases of CLEVRER; of those that it is known of."""
+    given = {name: files[name] for name in _TRUTH if name in files}
+    return scene_cases(given, {}, videos, unasked=True).each if given else iter(())
+
+
+def _key(truth: bm.Case) -> bytes:
+    return (truth.kind or "annotation").encode()
+
+
+class _Known(msgspec.Struct):
+    """The gold of a case that is the truth of its video, not of its questions."""
+
+    annotation: msgspec.Raw = msgspec.Raw()
+    events: msgspec.Raw = msgspec.Raw()
+
+
+def truth_of(case: bm.Case) -> EventLog | None:
+    """The log of what truly happened in a case's video; ``None`` where that is not known."""
+    known = msgspec.json.decode(case.questions or b"{}", type=_Known)
+    for kind, record in (("", bytes(known.annotation)), (EVENTS, bytes(known.events))):
+        if record:
+            return scene_logs(bm.Case(case.scene, case.source, record, kind=kind))[0].log
+    return None
+
+
+@lru_cache(maxsize=64)
+def look(case: bm.Case, parameters: Perception) -> tuple[Video, Perceived]:
+    """A case's video with all that perception made of it, and its record.
+
+    The last ones are kept (0.6 MiB each): logs, reliability and pages of the report are of the same videos.
+    """
+    proposed = decode_proposals((case.source, case.record))
+    video = examined(proposed, case.source, camera=parameters.camera)
+    return video, recorded(video, belief=parameters.belief)
+
+
+def logs(case: bm.Case, parameters: Perception) -> list[bm.NamedLog]:
+    """A video's log, perceived from its proposals."""
+    return [bm.NamedLog(f"{case.scene:05d}", perceived_log(*look(case, parameters), parameters.belief))]
+
+
+def rows(case: bm.Case, logs: bm.Logs, parameters: Perception, split: str) -> Iterable[Row]:
+    """The rows of a video's questions."""
+    questions = _questions.decode(case.questions).questions
+    for row in answer_scene(logs[0], int(case.scene), questions, parameters, split):
+        yield replace(row, benchmark=NAME)
+
+
+def shown(case: bm.Case, parameters: Perception, rows: Sequence[Row]) -> bm.SceneShown:
+    """A video for its page: proposals, tracks, events beside the truth, what wrong answers were lost to."""
+    (video, found), truth = look(case, parameters), truth_of(case)
+    questions = {question.question_id: question for question in _questions.decode(case.questions).questions}
+    events = happenings(found, gold_of(truth) if truth else None)
+    asked: list[tuple[str, tuple[str, str] | None]] = []
+    for row in rows:
+        question = questions[int(row.question)]
+        loss = lost(video, found, truth, question, parameters) if truth and row.correct is False else None
+        asked.append((question.question, loss))
+    tracks = {"seen": video.seen, "drawn": list(drawn(video, parameters.belief)), "slips": list(slips(video))}
+    return bm.SceneShown({**tracks, "events": events}, timeline(video, events), asked)
+
+
+def make_scene(number: int, seed: int, _: Any) -> bytes:
+    """A generated scene with its proposals."""
+    return encode_scene(seen_files(number, seed))
+
+
+SEEN = bm.Source(
+    name=NAME,
+    title="CLEVRER, from NS-DR's proposals",
+    about="Masks and labels of each frame, as NS-DR's released proposals have them: a user's copy, or "
+    "generated scenes as a detector with its measured slips sees them.",
+    data=PerceivedData,
+    inputs={
+        "proposals": ("proposals.zip", "proposals"),
+        "annotations": ("annotation.zip",),
+        "events": ("events.jsonl",),
+        "questions": ("validation.json", "questions.json"),
+    },
+    cases=cases,
+    official=bm.Release("validation", "validation split"),
+    worlds={
+        "": bm.World(
+            numbers=lambda data: range(data.first_scene, data.first_scene + data.scenes),
+            make=make_scene,
+            write=write_scenes,
+            apart="number",
+            about="CLEVRER's scenes as a detector with measured slips sees them, with gold of their own.",
+            first=10000,
+            needs=("bullet",),
+        )
+    },
+    size=lambda data: f"{data.scenes:,} scenes",
+    note=", read from a detector's masks and labels of each frame, never from an annotation",
+)
+# Camera and belief make the log; what it says is answered as CLEVRER's is.
+PARAMETERS = bm.Section(NAME, Perception, Parameters.__struct_fields__)
+PERCEIVED = bm.Explained(
+    name=NAME,
+    title="CLEVRER, from NS-DR's proposals",
+    numbers=(
+        "perceived/descriptive/per_question",
+        *bm.per_choice(NAME, "explanatory", "counterfactual", "predictive"),
+    ),
+    form=f"{NAME}/SCENE/QUESTION",
+    table=(TABLE, 1),
+    source=SEEN,
+    logger=bm.Logger(
+        name=NAME,
+        about="One event log a video, perceived: with how sure each event is and what that rests on.",
+        source=SEEN,
+        logs=logs,
+        parameters=PARAMETERS,
+        depends_on=("perceived.camera", "perceived.belief"),
+        shapes="clevrer",
+    ),
+    parameters=PARAMETERS,
+    rows=rows,
+    explain=partial(explain_asked, SceneQuestions, explain_perceived),
+    picture=picture,
+    rests=rests_on,
+    wordings=wordings,
+    examples={"CLEVRER from proposals, explanatory": "explanatory"},
+    pages=(bm.ScenePages("videos", "video", 24, shown),),
+    declared={"logs": lambda data: data.scenes},
+    about={
+        "answers": "A row a question: predicted from the perceived log, expected, and the log.",
+        "scores": "Per-question and per-option accuracy of each subset, with Wilson's interval.",
+    },
+)

@@ -1,0 +1,28 @@
+"""Language models beside the paper's baselines: one that reasons, two that act, one that reads less."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from orchestration.benchmarks.baselines import of_logs, of_twin
+from research.baselines.agent import acting
+from research.baselines.village_tools import SEARCH, SUBSTRATE
+from substrate.baselines import clevrer as controlled
+from substrate.baselines import twin
+
+CONTROLLED_FACTS = of_logs("controlled_facts", "the same log without its poses", 8, controlled.facts)
+TWIN_REASONED = of_twin("twin_reasoned", "a language model that reasons before it answers", 9, twin.reasoned)
+TWIN_WITH_SEARCH = of_twin(
+    "twin_with_search",
+    "a language model that searches the village's sentences",
+    10,
+    partial(acting, memory=SEARCH),
+    "a language model that searches the village's sentences (BM25) before it answers",
+)
+TWIN_WITH_SUBSTRATE = of_twin(
+    "twin_with_substrate",
+    "a language model with the substrate",
+    11,
+    partial(acting, memory=SUBSTRATE),
+    "a language model that asks states and forks of the village's event log before it answers",
+)

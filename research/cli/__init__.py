@@ -1,0 +1,1 @@
+"""The commands beyond the paper's; the command trees find them by name."""

@@ -1,0 +1,57 @@
+"""`substrate effect`: the effect of an intervention over all logs of a benchmark."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from orchestration.cli.console import NOTHING_SET, ProfileOption, SetOption
+from orchestration.cli.logs import NameOfLogs, TimeoutOption, with_logs
+from substrate.cli.console import JsonOption, failing, option, voiced
+from substrate.cli.notices import others_apart
+from substrate.cli.printing import print_json, print_text
+
+
+@voiced
+def effect(
+    name: NameOfLogs,
+    outcome: Annotated[str, option("--outcome", "ASK, or a SELECT of one number, of a log's last state.")],
+    at: Annotated[str, option("--at", "The branch tick, or a SELECT of the last state for it.")],
+    retract: Annotated[
+        str, option("--retract", "CONSTRUCT of what becomes false, of the state before the tick.")
+    ] = "",
+    insert: Annotated[str, option("--insert", "CONSTRUCT of what becomes true.")] = "",
+    timeout: TimeoutOption = None,
+    profile: ProfileOption = None,
+    set_: SetOption = NOTHING_SET,
+    json: JsonOption = False,
+) -> None:
+    """The effect of an intervention on an outcome, over all logs of a benchmark."""
+    with failing(), others_apart():
+        from orchestration.project import open_workspace
+        from research.pipeline.effects import ask_effects
+        from substrate.base.limits import LIMITS
+        from substrate.branch.effects import Constructed
+
+        tick = int(at) if at.strip().isdecimal() else at
+        found = ask_effects(
+            open_workspace(profile, tuple(set_)),
+            with_logs(name),
+            tick,
+            Constructed(retract, insert),
+            outcome,
+            timeout or LIMITS.seconds,
+        )
+    if json:
+        print_json(found)
+        return
+    said = f"{found.logs:,} logs, {found.asked:,} of them with something to change"
+    if found.effect is None:
+        print_text(f"{said}\n")
+        return
+    between = f" [{found.low:+.3f}, {found.high:+.3f}]" if found.low is not None else ""
+    print_text(
+        f"{said}; the outcome is another in {found.other:,}\n"
+        f"observed  {found.observed:.3f}\n"
+        f"changed   {found.changed:.3f}\n"
+        f"effect    {found.effect:+.3f}{between}\n"
+    )

@@ -1,0 +1,1 @@
+"""Records and answers beyond the paper's five domains."""

@@ -1,0 +1,10 @@
+"""Motion fitted to videos, and collisions foretold from observed motion.
+
+- :func:`estimate`, :func:`predict_collisions`: bodies and collisions from positions alone.
+"""
+
+from research.domains.foretelling.estimate import Estimate, estimate
+from research.domains.foretelling.predict import predict_collisions
+from research.domains.foretelling.trajectories import TrajectoryScene, read_trajectories
+
+__all__ = ["Estimate", "TrajectoryScene", "estimate", "predict_collisions", "read_trajectories"]

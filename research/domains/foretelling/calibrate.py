@@ -1,0 +1,96 @@
+"""Writes :mod:`.constants` from official data.
+
+    python -m research.domains.foretelling.calibrate ANNOTATIONS [TRAJECTORIES EVENTS] [--out FILE]
+
+ANNOTATIONS is a folder or zip of official annotations: the law comes from them alone. TRAJECTORIES and
+EVENTS are tracked positions and true collisions of the same scenes: their even scenes tell how far
+positions can be trusted; the odd ones are kept out. Without the two, what they determine stays as it is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from research.domains.foretelling.from_annotations import fit_law, impacts, mass_spread, read_annotations
+from research.domains.foretelling.from_trajectories import fit_belief, fit_sight, halves, watch
+from research.domains.foretelling.trajectories import read_trajectories
+from substrate.base.errors import SubstrateError
+from substrate.domains.clevrer.format import read_scene_events
+from substrate.domains.clevrer.motion.constants import OBSERVED, WEIGHED
+from substrate.domains.clevrer.motion.law import Belief, Law, Sight
+
+_HEAD = '''"""Constants of the law of motion.
+
+Written by ``python -m research.domains.foretelling.calibrate``: do not edit.
+
+What each means stands in :mod:`.law`; how each is derived, in :mod:`.from_annotations` and
+:mod:`.from_trajectories`.
+"""
+
+from typing import Any
+'''
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command; 0 done, 1 wrong input."""
+    parser = argparse.ArgumentParser(
+        prog="calibrate", description="Fit CLEVRER's law of motion to official data."
+    )
+    parser.add_argument("annotations", type=Path, help="folder or zip of official annotations")
+    parser.add_argument("trajectories", type=Path, nargs="?", help="JSON lines of tracked positions")
+    parser.add_argument("events", type=Path, nargs="?", help="JSON lines of true events of the same scenes")
+    parser.add_argument(
+        "--out", type=Path, default=Path(__file__).with_name("constants.py"), help="file to write"
+    )
+    given = parser.parse_args(arguments)
+    if (given.trajectories is None) != (given.events is None):
+        parser.error("TRAJECTORIES and EVENTS go together")
+    try:
+        law, sight, belief = calibrate(given.annotations, given.trajectories, given.events)
+    except SubstrateError as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    given.out.write_text(rendered(law, sight, belief), "utf-8")
+    sys.stdout.write(f"{given.out}: {len(law.__struct_fields__)} constants of the law written\n")
+    return 0
+
+
+def calibrate(
+    annotations: Path, trajectories: Path | None = None, events: Path | None = None
+) -> tuple[Law, Sight, Belief]:
+    """All constants; sight and belief as they stand where there are no trajectories."""
+    films = read_annotations(annotations)
+    law = fit_law(films)
+    if trajectories is None or events is None:
+        return law, Sight(**OBSERVED), Belief(**WEIGHED)
+    fitted, _ = halves(watch(read_trajectories(trajectories), read_scene_events(events)))
+    sight = fit_sight(fitted, law, mass_spread(impacts(films, law)))
+    return law, sight, fit_belief(fitted, law, sight)
+
+
+def rendered(law: Law, sight: Sight, belief: Belief) -> str:
+    """The constants as a Python module, one a line."""
+    return "\n".join(
+        [
+            _HEAD,
+            *(
+                _assignment(name, struct)
+                for name, struct in (("FITTED", law), ("OBSERVED", sight), ("WEIGHED", belief))
+            ),
+        ]
+    )
+
+
+def _assignment(name: str, struct: msgspec.Struct) -> str:
+    values: dict[str, Any] = msgspec.structs.asdict(struct)
+    body = "".join(f'    "{key}": {value!r},\n' for key, value in values.items())
+    return f"{name}: dict[str, Any] = {{\n{body}}}\n"
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

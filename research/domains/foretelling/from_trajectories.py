@@ -1,0 +1,422 @@
+"""The evidence of positions for a state and of a vote for a collision: fitted on one half of the
+trajectories.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations, product
+from math import atan2, exp, fsum, hypot, log, pi, remainder
+from statistics import NormalDist, fmean, median
+
+import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
+
+from research.domains.foretelling.estimate import Sampled, estimate, velocity_changes
+from research.domains.foretelling.predict import (
+    BAD,
+    Outlook,
+    Pair,
+    believe,
+    features,
+    met_pairs,
+    outlook,
+    states,
+)
+from research.domains.foretelling.trajectories import TrajectoryScene
+from substrate.domains.clevrer.format import FRAMES, SceneEvents, Shape
+from substrate.domains.clevrer.motion.engine import simulate
+from substrate.domains.clevrer.motion.law import Belief, Law, Sight
+
+AT = (80, 100)
+"""Last known frames of the benchmark."""
+
+_HALF = NormalDist().inv_cdf(0.75)  # the median error of a normal distribution, in standard errors
+_SLIGHT = 0.03  # change of velocity that seams bring to nearly every body (units/s)
+_SEAM = 3.0  # a seam changes the velocity of this many times as many bodies as an ordinary frame
+_TOUCHING = (0.4, 0.42, 0.44)
+_NEAR = (0.56, 0.62, 0.68, 0.74)
+_BLOWS = (0.05, 0.08, 0.12)
+_AIMS = [k / 4 for k in range(-12, 9)]
+_CUTS = [k / 40 for k in range(8, 29)]
+_AIMED = [k / 20 for k in range(18)]
+_AIMED_SPREADS = (0.04, 0.06, 0.08, 0.1, 0.12)
+_RIDGE = 0.5
+
+# Read off the files, not fitted.
+UNSEEN = Sight(
+    interval=5,
+    seams=(),
+    still=0.003,
+    touching=0.42,
+    near=0.62,
+    blow=0.08,
+    place=(0.01,),
+    velocity=(0.03,),
+    struck_place=0.05,
+    struck_velocity=0.06,
+    struck_badly=0.3,
+    entry_speed=(2.3, 0.3),
+    entry_aim=(-1.0, 0.0),
+    entry_spread=0.3,
+    entry_aimed=0.0,
+    entry_aimed_spread=0.1,
+    mass=0.2,
+)
+
+
+class Watched(Struct, frozen=True):
+    """A scene as it was tracked and as it was."""
+
+    scene: TrajectoryScene
+    events: SceneEvents
+
+    def seen(self, at: int) -> dict[int, list[Sampled]]:
+        """The knowledge at a frame: the points up to it of every object that has any."""
+        known = {
+            name: [point for point in points if point[0] <= at]
+            for name, points in sorted(self.scene.trajectory.items())
+        }
+        return {name: points for name, points in known.items() if points}
+
+    def met(self, at: int) -> set[Pair]:
+        """Pairs that collided by a frame."""
+        return {_pair(c.object) for c in self.events.collisions if c.frame <= at}
+
+    def truth(self, at: int, until: int = FRAMES - 1) -> set[Pair]:
+        """Pairs that collide after a frame, both seen by then."""
+        seen = self.seen(at)
+        return {
+            _pair(c.object)
+            for c in self.events.collisions
+            if at < c.frame <= until and set(c.object) <= set(seen)
+        }
+
+    def struck(self, name: int, after: int, until: int) -> bool:
+        """Tell whether an object collides in (after, until]."""
+        return any(name in c.object and after < c.frame <= until for c in self.events.collisions)
+
+
+def _pair(objects: tuple[int, int]) -> Pair:
+    return (min(objects), max(objects))
+
+
+def watch(scenes: Mapping[int, TrajectoryScene], events: Mapping[int, SceneEvents]) -> list[Watched]:
+    """Scenes that have both, by number."""
+    return [Watched(scene, events[number]) for number, scene in sorted(scenes.items()) if number in events]
+
+
+def halves(watched: Sequence[Watched]) -> tuple[list[Watched], list[Watched]]:
+    """Even scenes, to fit on, and odd ones, kept out."""
+    return [w for w in watched if w.scene.scene_index % 2 == 0], [
+        w for w in watched if w.scene.scene_index % 2
+    ]
+
+
+def fit_sight(watched: Sequence[Watched], law: Law, mass: float) -> Sight:
+    """The differences of the trajectories from the motion."""
+    sight = replace(UNSEEN, mass=round(mass, 2))
+    sight = replace(sight, seams=_seams(watched, law, sight))
+    sight = _entries(watched, law, sight)
+    sight = max(
+        (replace(sight, touching=t, near=n, blow=b) for t, n, b in product(_TOUCHING, _NEAR, _BLOWS)),
+        key=lambda s: _met_score(watched, law, s),
+    )
+    return _errors(watched, law, sight)
+
+
+def _seams(watched: Sequence[Watched], law: Law, sight: Sight) -> tuple[int, ...]:
+    """Frames where far more bodies than usual change their velocity, twice running: the second begins a new
+    fit.
+    """
+    changed, all_ = Counter[int](), Counter[int]()
+    for w in watched:
+        shapes: dict[int, Shape] = {thing.id: thing.shape for thing in w.scene.objects}
+        for name, points in w.scene.trajectory.items():
+            for frame, change in velocity_changes([p for p in points if p[0] < FRAMES], shapes[name], law):
+                all_[frame] += 1
+                changed[frame] += change > _SLIGHT
+    share = {frame: changed[frame] / all_[frame] for frame in sorted(all_)}
+    usual = median(share.values())
+    return tuple(
+        frame for frame in share if min(share[frame], share.get(frame - sight.interval, 0.0)) > _SEAM * usual
+    )
+
+
+class _Entry(Struct, frozen=True):
+    """A body's first place in view, its speed there and direction, and the directions of the others."""
+
+    x: float
+    y: float
+    speed: float
+    heading: float
+    others: list[float]
+
+    def off(self, aim: tuple[float, float]) -> float:
+        """From the direction of a place (radians)."""
+        return remainder(atan2(aim[1] - self.y, aim[0] - self.x) - self.heading, 2 * pi)
+
+
+def _entries(watched: Sequence[Watched], law: Law, sight: Sight) -> Sight:
+    """The speed and heading of bodies that come into view: from their first two points, where nothing hit
+    them in between.
+    """
+    found = [entry for w in watched for entry in _entered(w, law)]
+    usual = median(entry.speed for entry in found)
+    spread = median(abs(entry.speed - usual) for entry in found) / _HALF
+    aim = min(product(_AIMS, _AIMS), key=lambda a: median(abs(entry.off(a)) for entry in found))
+    sight = replace(
+        sight,
+        entry_speed=(round(usual, 2), round(spread, 2)),
+        entry_aim=aim,
+        entry_spread=round(median(abs(entry.off(aim)) for entry in found) / _HALF, 2),
+    )
+    aimed = (
+        replace(sight, entry_aimed=share, entry_aimed_spread=near)
+        for share, near in product(_AIMED, _AIMED_SPREADS)
+    )
+    return max(aimed, key=lambda s: fsum(log(_entry_likelihood(entry, s)) for entry in found))
+
+
+def _entered(w: Watched, law: Law) -> Iterator[_Entry]:
+    shapes: dict[int, Shape] = {thing.id: thing.shape for thing in w.scene.objects}
+    for name, points in sorted(w.scene.trajectory.items()):
+        if len(points) < 2 or not 0 < points[0][0] < points[1][0] < FRAMES:
+            continue
+        (frame, x, y), (until, x1, y1) = points[:2]
+        if w.struck(name, 0, until):
+            continue
+        time = (until - frame) * law.frame
+        mean = hypot(x1 - x, y1 - y) / time
+        speed = mean + law.deceleration(shapes[name], mean) * time / 2
+        others = [
+            atan2(there[2] - y, there[1] - x)
+            for other, known in sorted(w.scene.trajectory.items())
+            for there in known
+            if other != name and there[0] == frame
+        ]
+        yield _Entry(x, y, speed, atan2(y1 - y, x1 - x), others)
+
+
+def _entry_likelihood(entry: _Entry, sight: Sight) -> float:
+    """Of a direction: a mixture of the general aim and of the directions of the other bodies."""
+
+    def bell(off: float, spread: float) -> float:
+        return exp(-((off / spread) ** 2) / 2) / spread
+
+    off = entry.off(sight.entry_aim)
+    general = bell(off, sight.entry_spread)
+    ways = [remainder(way - entry.heading, 2 * pi) for way in entry.others]
+    weights = [bell(way - off, sight.entry_spread) for way in ways]
+    if not sum(weights):
+        return max(general, 1e-9)
+    near = [bell(way, sight.entry_aimed_spread) for way in ways]
+    aimed = sum(w * n for w, n in zip(weights, near, strict=True)) / sum(weights)
+    return max((1 - sight.entry_aimed) * general + sight.entry_aimed * aimed, 1e-9)
+
+
+def _met_score(watched: Sequence[Watched], law: Law, sight: Sight) -> float:
+    """F1 of the pairs that the motion shows to have met, over both frames of the benchmark."""
+    right = guessed = true = 0
+    for w, at in product(watched, AT):
+        known = {thing.id: thing for thing in w.scene.objects}
+        seen = w.seen(at)
+        found, met = (
+            met_pairs(known, seen, law=law, sight=sight),
+            {pair for pair in w.met(at) if set(pair) <= set(seen)},
+        )
+        right, guessed, true = right + len(found & met), guessed + len(found), true + len(met)
+    return 2 * right / (guessed + true)
+
+
+class _Error(Struct, frozen=True):
+    """Estimated minus true state along one axis, the truth taken from the fit after the next seam."""
+
+    trust: str
+    fit: int
+    place: float
+    velocity: float
+
+
+def _errors(watched: Sequence[Watched], law: Law, sight: Sight) -> Sight:
+    """Standard errors: medians for the many, and for the struck a second spread that explains their largest
+    tenth.
+    """
+    found = list(_state_errors(watched, law, sight))
+    steady = [[e for e in found if e.trust == "steady" and e.fit == fit] for fit in range(len(sight.seams))]
+    struck = [e for e in found if e.trust == "struck"]
+    if not all(steady) or not struck:
+        return sight
+    core = median(abs(e.velocity) for e in struck) / _HALF
+    tenth = float(np.quantile([abs(e.velocity) for e in struck], 0.9))
+    normal = NormalDist().cdf
+    bad = min(
+        (core * k / 20 for k in range(20, 400)),
+        key=lambda s: abs(BAD * normal(-tenth / s) + (1 - BAD) * normal(-tenth / core) - 0.05),
+    )
+
+    return replace(
+        sight,
+        place=tuple(round(median(abs(e.place) for e in fit) / _HALF, 3) for fit in steady),
+        velocity=tuple(round(median(abs(e.velocity) for e in fit) / _HALF, 3) for fit in steady),
+        struck_place=round(median(abs(e.place) for e in struck) / _HALF, 3),
+        struck_velocity=round(core, 3),
+        struck_badly=round(bad, 3),
+    )
+
+
+def _state_errors(watched: Sequence[Watched], law: Law, sight: Sight) -> Iterator[_Error]:
+    """Of moving bodies, two intervals before a seam, which nothing hits until the new fit shows them."""
+    for w, seam in product(watched, sight.seams):
+        at, later = seam - 2 * sight.interval, seam + sight.interval
+        for thing in w.scene.objects:
+            points = [p for p in w.scene.trajectory.get(thing.id, []) if p[0] <= later]
+            now = estimate(thing.id, thing.shape, points, at, law=law, sight=sight)
+            then = estimate(thing.id, thing.shape, points, later, law=law, sight=sight)
+            if now is None or then is None or now.trust == "new" or w.struck(thing.id, at, later + 1):
+                continue
+            if [p[0] for p in points[-2:]] != [seam, later] or not now.body.vx or not then.body.vx:
+                continue
+            moved = simulate([now.body], later - at, law=law).final[0]
+            for place, velocity in (
+                (moved.x - then.body.x, moved.vx - then.body.vx),
+                (moved.y - then.body.y, moved.vy - then.body.vy),
+            ):
+                # The error of velocity has moved the body while it was projected: take that back.
+                yield _Error(now.trust, now.fit, place - velocity * (later - at) * law.frame, velocity)
+
+
+def fit_belief(watched: Sequence[Watched], law: Law, sight: Sight) -> Belief:
+    """Logistic regression (ridge) of collisions on votes, then the cut at which the mean F1 over the
+    benchmark's frames is highest.
+    """
+    known = {at: cast(watched, at, law, sight) for at in AT}
+    rows: list[tuple[float, ...]] = []
+    came: list[bool] = []
+    for at in AT:
+        for w, given in zip(watched, known[at], strict=True):
+            truth = w.truth(at)
+            for pair, row in sorted(features(given, w.met(at)).items()):
+                rows.append(row)
+                came.append(pair in truth)
+    weights = _logistic(np.array(rows), np.array(came, dtype=float))
+    belief = Belief(*(round(float(weight), 2) for weight in weights))
+    cut = max(
+        _CUTS, key=lambda c: fmean(score(watched, at, known[at], replace(belief, cut=c)).f1 for at in AT)
+    )
+    return replace(belief, cut=cut)
+
+
+def cast(watched: Sequence[Watched], at: int, law: Law, sight: Sight) -> list[Outlook]:
+    """The outlook of every scene at a frame."""
+    found: list[Outlook] = []
+    for w in watched:
+        known = {thing.id: thing for thing in w.scene.objects}
+        here = states(known, w.seen(at), at, law=law, sight=sight)
+        found.append(outlook(here, FRAMES - 1 - at, law=law, sight=sight))
+    return found
+
+
+def _logistic(rows: np.ndarray, came: np.ndarray) -> np.ndarray:
+    """Newton's method; the ridge keeps rare features small."""
+    weights = np.zeros(rows.shape[1])
+    for _ in range(50):
+        chance = 1 / (1 + np.exp(-rows @ weights))
+        curvature = (rows * (chance * (1 - chance))[:, None]).T @ rows + _RIDGE * np.eye(len(weights))
+        weights = weights + np.linalg.solve(curvature, rows.T @ (came - chance) - _RIDGE * weights)
+    return weights
+
+
+class Score(Struct, frozen=True):
+    """Pairs predicted and true; ``whole`` of ``scenes`` had no wrong and no missed pair, ``busy`` of them had
+    a true or predicted one at all, ``busy_whole`` of those were right.
+    """
+
+    right: int
+    wrong: int
+    missed: int
+    scenes: int = 0
+    whole: int = 0
+    busy: int = 0
+    busy_whole: int = 0
+
+    @property
+    def precision(self) -> float:
+        """Share of the predicted pairs that collide."""
+        return self.right / max(1, self.right + self.wrong)
+
+    @property
+    def recall(self) -> float:
+        """Share of the colliding pairs that were predicted."""
+        return self.right / max(1, self.right + self.missed)
+
+    @property
+    def f1(self) -> float:
+        """Harmonic mean of the two.
+
+        >>> round(Score(right=8, wrong=2, missed=2).f1, 3)
+        0.8
+        """
+        return 2 * self.right / max(1, 2 * self.right + self.wrong + self.missed)
+
+
+def score(
+    watched: Sequence[Watched],
+    at: int,
+    known: Sequence[Outlook],
+    belief: Belief,
+    past: Sequence[set[Pair]] | None = None,
+) -> Score:
+    """Predictions against truth; ``past`` holds the pairs taken to have met, the truth where ``None``."""
+    count = Counter[str]()
+    for k, (w, given) in enumerate(zip(watched, known, strict=True)):
+        chances = believe(given, w.met(at) if past is None else past[k], belief=belief)
+        found = {pair for pair, chance in chances.items() if chance >= belief.cut}
+        truth = w.truth(at)
+        count["right"] += len(found & truth)
+        count["wrong"] += len(found - truth)
+        count["missed"] += len(truth - found)
+        count["whole"] += found == truth
+        count["busy"] += bool(found | truth)
+        count["busy_whole"] += found == truth and bool(found)
+    return Score(
+        count["right"],
+        count["wrong"],
+        count["missed"],
+        len(watched),
+        count["whole"],
+        count["busy"],
+        count["busy_whole"],
+    )
+
+
+def judged(
+    watched: Sequence[Watched],
+    at: int,
+    known: Sequence[Outlook],
+    belief: Belief,
+    past: Sequence[set[Pair]] | None = None,
+) -> list[tuple[float, bool]]:
+    """Probability and truth of every pair that was seen by ``at`` and has not met; 0 where no draw collides.
+
+    ``past`` as in :func:`score`.
+    """
+    found: list[tuple[float, bool]] = []
+    for k, (w, given) in enumerate(zip(watched, known, strict=True)):
+        met = w.met(at)
+        chances = believe(given, met if past is None else past[k], belief=belief)
+        truth = w.truth(at)
+        unmet = (pair for pair in combinations(sorted(w.seen(at)), 2) if pair not in met)
+        found.extend((chances.get(pair, 0.0), pair in truth) for pair in unmet)
+    return found
+
+
+def brier(chances: Sequence[tuple[float, bool]]) -> float:
+    """Mean squared distance of probability and truth.
+
+    >>> brier([(1.0, True), (0.5, False)])
+    0.125
+    """
+    return fmean((chance - came) ** 2 for chance, came in chances)

@@ -1,0 +1,330 @@
+"""The pairs that will collide, from observed motion alone: many simulations of what may be, and a vote."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate, combinations
+from math import atan2, cos, exp, hypot, log, pi, remainder, sin, sqrt
+from statistics import NormalDist, fmean
+
+from msgspec import Struct
+from msgspec.structs import astuple
+
+from research.domains.foretelling.estimate import Estimate, Sampled, estimate, velocity_changes
+from substrate.base.errors import ParameterError
+from substrate.domains.clevrer.format import FRAMES, CompactObject
+from substrate.domains.clevrer.motion.engine import Body, simulate
+from substrate.domains.clevrer.motion.law import BELIEF, LAW, SIGHT, Belief, Law, Sight
+
+DRAWS = 64
+Pair = tuple[int, int]
+Votes = dict[Pair, tuple[float, float]]
+"""By pair: the share of draws in which it collides, and when on average (0 at once, 1 at the end)."""
+
+_MOVING = 0.05  # units/s; below that a body is as good as at rest
+_CHANCES = 6  # numbers a body takes from one draw
+_normal = NormalDist().inv_cdf
+BAD = 0.25  # share of struck bodies whose velocity is badly wrong; see Sight.struck_badly
+
+
+def predict_collisions(
+    objects: Iterable[CompactObject],
+    trajectory: Mapping[int, Sequence[Sampled]],
+    at: int,
+    until: int = FRAMES - 1,
+    *,
+    met: Iterable[Pair] | None = None,
+) -> list[Pair]:
+    """Pairs that collide after frame ``at`` and not later than ``until``, sorted, each with a < b.
+
+    Args:
+        objects: number and shape of the scene's objects.
+        trajectory: by object number, ``(frame, x, y)`` in ascending frames; those after ``at`` are never
+            read.
+        at: last frame that may be known.
+        until: last frame of the prediction.
+        met: pairs known to have collided by ``at`` (from an event log); a pair collides once. ``None``: taken
+            from the motion.
+
+    Raises:
+        ParameterError: ``until`` is not after ``at``, or a trajectory names an unknown object or goes back in
+            time.
+
+    >>> ball, box = CompactObject("red", "metal", "sphere", 0), CompactObject("blue", "rubber", "cube", 1)
+    >>> trajectory = {0: [(75, -1.14, 0.0), (80, -1.0, 0.0)], 1: [(75, 0.0, 0.0), (80, 0.0, 0.0)]}
+    >>> predict_collisions([ball, box], trajectory, at=80)
+    [(0, 1)]
+    """
+    chances = probabilities(objects, trajectory, at, until, met=met)
+    return sorted(pair for pair, chance in chances.items() if chance >= BELIEF.cut)
+
+
+def probabilities(
+    objects: Iterable[CompactObject],
+    trajectory: Mapping[int, Sequence[Sampled]],
+    at: int,
+    until: int = FRAMES - 1,
+    *,
+    met: Iterable[Pair] | None = None,
+) -> dict[Pair, float]:
+    """As :func:`predict_collisions`: the probability of every pair that collides in some draw and has not
+    met.
+    """
+    known, seen = _known(objects, trajectory, at, until)
+    past = met_pairs(known, seen) if met is None else {(min(pair), max(pair)) for pair in met}
+    return believe(outlook(states(known, seen, at), until - at), past)
+
+
+def _known(
+    objects: Iterable[CompactObject], trajectory: Mapping[int, Sequence[Sampled]], at: int, until: int
+) -> tuple[dict[int, CompactObject], dict[int, list[Sampled]]]:
+    """The objects by number and, of those, what is known of their motion at ``at``."""
+    if until <= at:
+        raise ParameterError(f"until={until} is not after at={at}", hint="Give a later last frame")
+    known = {thing.id: thing for thing in objects}
+    seen: dict[int, list[Sampled]] = {}
+    for name, points in sorted(trajectory.items()):
+        if name not in known:
+            raise ParameterError(
+                f"the trajectory of object {name} belongs to none of the objects {sorted(known)}",
+                hint="Declare every object",
+            )
+        if any(points[k][0] >= points[k + 1][0] for k in range(len(points) - 1)):
+            raise ParameterError(
+                f"the trajectory of object {name} does not go forward in time",
+                hint="Sort its points by frame, one a frame",
+            )
+        seen[name] = [point for point in points if point[0] <= at]
+    return known, seen
+
+
+def states(
+    known: Mapping[int, CompactObject],
+    seen: Mapping[int, Sequence[Sampled]],
+    at: int,
+    *,
+    law: Law = LAW,
+    sight: Sight = SIGHT,
+) -> list[Estimate]:
+    """The estimated state of every object that is in view at ``at``, by number."""
+    found = (
+        estimate(name, known[name].shape, points, at, law=law, sight=sight)
+        for name, points in sorted(seen.items())
+    )
+    return [state for state in found if state is not None]
+
+
+class Outlook(Struct, frozen=True):
+    """The evidence for the collisions to come before it is weighed: the vote, and who moves or has just come
+    into view.
+    """
+
+    votes: Votes
+    moving: frozenset[int] = frozenset()
+    entering: frozenset[int] = frozenset()
+
+
+def outlook(
+    found: Sequence[Estimate], frames: int, *, draws: int = DRAWS, law: Law = LAW, sight: Sight = SIGHT
+) -> Outlook:
+    """The vote over so many frames, beside what the states say themselves."""
+    fast = (state.body.id for state in found if hypot(state.body.vx, state.body.vy) > _MOVING)
+    new = (state.body.id for state in found if state.trust == "new")
+    return Outlook(vote(found, frames, draws=draws, law=law, sight=sight), frozenset(fast), frozenset(new))
+
+
+def vote(
+    found: Sequence[Estimate], frames: int, *, draws: int = DRAWS, law: Law = LAW, sight: Sight = SIGHT
+) -> Votes:
+    """Simulates ``draws`` worlds that the estimates allow; the first is the estimates themselves, with equal
+    masses.
+
+    The draws are a Kronecker sequence (multiples of square roots of primes, modulo 1): spread evenly, the
+    same on every run, without a seed.
+    """
+    frames_of: dict[Pair, list[int]] = {}
+    targets = [_targets(state, found, sight) if state.trust == "new" else [] for state in found]
+    for draw in range(draws):
+        world = [
+            _drawn(
+                state,
+                [_chance(draw, _CHANCES * place + k) for k in range(_CHANCES)],
+                targets[place],
+                law,
+                sight,
+            )
+            for place, state in enumerate(found)
+        ]
+        for frame, a, b in simulate(apart(world, 2 * law.radius), frames, law=law).contacts:
+            frames_of.setdefault((a, b), []).append(frame)
+    return {pair: (len(when) / draws, fmean(when) / frames) for pair, when in sorted(frames_of.items())}
+
+
+def _primes() -> Iterator[int]:
+    found: list[int] = []
+    for number in range(2, 10_000):
+        if all(number % prime for prime in found if prime * prime <= number):
+            found.append(number)
+            yield number
+
+
+_ROOTS = [sqrt(prime) for prime in _primes()]
+
+
+def _chance(draw: int, dimension: int) -> float:
+    """A number in (0, 1); one half at draw 0, which stands for no error."""
+    return min(max((0.5 + draw * _ROOTS[dimension % len(_ROOTS)]) % 1, 1e-9), 1 - 1e-9)
+
+
+Target = tuple[float, float]
+"""A direction (radians), and the share of the bodies that head for a target whose direction is at most this
+one in the list.
+"""
+
+
+def _targets(state: Estimate, found: Sequence[Estimate], sight: Sight) -> list[Target]:
+    """Places of the others, as likely as the general aim makes each."""
+    body, aim = state.body, _aim(state.body, sight)
+    ways = [
+        atan2(other.body.y - body.y, other.body.x - body.x) for other in found if other.body.id != body.id
+    ]
+    weights = [exp(-((remainder(way - aim, 2 * pi) / sight.entry_spread) ** 2) / 2) for way in ways]
+    total = sum(weights)
+    if not total:
+        return []
+    return [(way, upto / total) for way, upto in zip(ways, accumulate(weights), strict=True)]
+
+
+def _aim(body: Body, sight: Sight) -> float:
+    return atan2(sight.entry_aim[1] - body.y, sight.entry_aim[0] - body.x)
+
+
+def _drawn(
+    state: Estimate, chance: Sequence[float], targets: Sequence[Target], law: Law, sight: Sight
+) -> Body:
+    """A body that the estimate allows; a cube's yaw cannot be seen in positions, so it is anything."""
+    body = state.body
+    yaw = chance[0] * pi / 2 if body.shape == "cube" else 0.0
+    if state.trust == "new":
+        vx, vy = _entering(body, chance, targets, sight)
+        x, y = body.x, body.y
+    else:
+        place, velocity = _spreads(state, chance, sight)
+        x, y = body.x + place * _normal(chance[2]), body.y + place * _normal(chance[3])
+        vx, vy = body.vx + velocity * _normal(chance[4]), body.vy + velocity * _normal(chance[5])
+    return Body(body.id, body.shape, x, y, vx, vy, yaw, 0.0, exp(sight.mass * _normal(chance[1])))
+
+
+def _spreads(state: Estimate, chance: Sequence[float], sight: Sight) -> tuple[float, float]:
+    """Standard errors of this draw's place and velocity."""
+    if state.trust == "struck":
+        badly = (7 * chance[0] + chance[1]) % 1 < BAD
+        return sight.struck_place, sight.struck_badly if badly else sight.struck_velocity
+    scale = min(1.0, hypot(state.body.vx, state.body.vy) / 0.3)  # what hardly moves is well known
+    fit = min(state.fit, len(sight.place) - 1)
+    return scale * sight.place[fit], scale * sight.velocity[fit]
+
+
+def _entering(
+    body: Body, chance: Sequence[float], targets: Sequence[Target], sight: Sight
+) -> tuple[float, float]:
+    """The velocity of a body of which one position is known: at another body, or into the picture."""
+    mean, spread = sight.entry_speed
+    speed = max(0.0, mean + spread * _normal(chance[2]))
+    if targets and chance[4] < sight.entry_aimed:
+        way = next((way for way, upto in targets if chance[5] <= upto), targets[-1][0])
+        way += sight.entry_aimed_spread * _normal(chance[3])
+    else:
+        way = _aim(body, sight) + sight.entry_spread * _normal(chance[3])
+    return speed * cos(way), speed * sin(way)
+
+
+def apart(bodies: Sequence[Body], distance: float) -> list[Body]:
+    """Bodies that stand in one another, pushed apart until their discs just touch: errors of position, not
+    contacts.
+    """
+    places = [[body.x, body.y] for body in bodies]
+    for _ in range(4):
+        for a, b in combinations(places, 2):
+            dx, dy = b[0] - a[0], b[1] - a[1]
+            gap = hypot(dx, dy)
+            if 0 < gap < distance:
+                share = (distance - gap) / (2 * gap)
+                a[0], a[1], b[0], b[1] = (
+                    a[0] - share * dx,
+                    a[1] - share * dy,
+                    b[0] + share * dx,
+                    b[1] + share * dy,
+                )
+    return [
+        Body(b.id, b.shape, x, y, b.vx, b.vy, b.yaw, b.spin, b.mass)
+        for b, (x, y) in zip(bodies, places, strict=True)
+    ]
+
+
+def met_pairs(
+    known: Mapping[int, CompactObject],
+    seen: Mapping[int, Sequence[Sampled]],
+    *,
+    law: Law = LAW,
+    sight: Sight = SIGHT,
+) -> set[Pair]:
+    """Pairs that have collided, as the motion shows it: they touched, or came near and both changed their
+    velocity at once.
+    """
+    at = {name: {frame: (x, y) for frame, x, y in points} for name, points in seen.items()}
+    changes = {name: dict(velocity_changes(points, known[name].shape, law)) for name, points in seen.items()}
+    found: set[Pair] = set()
+    for a, b in combinations(sorted(seen), 2):
+        for frame in sorted(at[a].keys() & at[b].keys()):
+            distance = hypot(at[a][frame][0] - at[b][frame][0], at[a][frame][1] - at[b][frame][1])
+            both = min(changes[a].get(frame, 0.0), changes[b].get(frame, 0.0))
+            if distance < sight.touching or (
+                distance < sight.near and both > sight.blow and frame not in sight.edges
+            ):
+                found.add((a, b))
+    return found
+
+
+def features(known: Outlook, past: Iterable[Pair]) -> dict[Pair, tuple[float, ...]]:
+    """The features that :class:`Belief` weighs, in its order, for each pair that has not met."""
+    met = set(past)
+    hits = Counter(name for pair in met for name in pair)
+    counts = (float(len(met) < 2), float(len(met) == 3), float(len(met) > 3))
+    launched = {name for name in known.moving if name not in hits}
+    scattered = {name for name in known.moving if name in hits}
+    open_votes = {pair: said for pair, said in known.votes.items() if pair not in met}
+    found: dict[Pair, tuple[float, ...]] = {}
+    for pair, (share, late) in open_votes.items():
+        odds = log((share + 0.02) / (1.02 - share))
+        rivals = [v for other, v in open_votes.items() if other != pair and set(other) & set(pair)]
+        found[pair] = (
+            1.0,
+            odds,
+            late,
+            *counts,
+            float(hits[pair[0]] + hits[pair[1]]),
+            float(len(launched.intersection(pair))),
+            float(len(known.entering.intersection(pair))),
+            float(scattered.issuperset(pair)),
+            max((rival for rival, _ in rivals), default=0.0),
+            max((rival for rival, when in rivals if when < late), default=0.0),
+            odds * late,
+        )
+    return found
+
+
+def believe(known: Outlook, past: Iterable[Pair], *, belief: Belief = BELIEF) -> dict[Pair, float]:
+    """The probability of each pair's collision.
+
+    >>> votes = {(0, 1): (1.0, 0.3), (0, 2): (0.2, 0.9)}
+    >>> chances = believe(Outlook(votes, moving=frozenset({0})), past=[(1, 2)])
+    >>> chances[0, 1] > 0.9, chances[0, 2] < 0.3
+    (True, True)
+    """
+    *weights, _ = astuple(belief)
+    found: dict[Pair, float] = {}
+    for pair, row in features(known, past).items():
+        found[pair] = 1 / (1 + exp(-sum(w * v for w, v in zip(weights, row, strict=True))))
+    return found

@@ -1,0 +1,123 @@
+"""Hypotheses ► probabilities: logistic sums of what speaks for an event, calibrated on training videos."""
+
+from __future__ import annotations
+
+from math import copysign, exp, log1p
+
+import msgspec
+import numpy as np
+
+from research.domains.perception.borders import Crossing
+from research.domains.perception.collisions import Contact
+from research.domains.perception.constants import WEIGHTS
+
+_STEEPEST = 30.0
+
+
+def _bent(gain: float) -> float:
+    """A gain on a scale on which ten times as much is not ten times as sure."""
+    return copysign(log1p(abs(gain) / 5), gain)
+
+
+def _within(value: float, least: float, most: float) -> float:
+    return max(least, min(most, value))
+
+
+def contact_terms(contact: Contact) -> list[float]:
+    """The features of a contact that are weighed, the constant first."""
+    low, high = contact.touching
+    weaker, stronger = sorted(contact.gains)
+    beyond = _within(contact.nearest - high, 0, 0.4) * 10
+    return [
+        1.0,
+        _bent(contact.gain),
+        _bent(weaker),
+        _bent(stronger),
+        beyond,
+        _within(contact.distance - high, 0, 0.4) * 10,
+        _within(contact.distance - 0.42, 0, 0.15) * 10,
+        _within(contact.ghost - low, 0, 0.4) * 10,
+        _within(0.4 - contact.ghost, 0, 0.4) * 5,
+        contact.unbalanced,
+        _within(min(contact.pushes), -1, 1),
+        log1p(min(contact.changes) * 5),
+        float(contact.chosen),
+        exp(-contact.other / 3),
+        exp(-contact.seen[1] / 3),
+        _within(contact.approach, -1.5, 1.5),
+        _within(contact.parting, -1.5, 1.5),
+        _within(_bent(weaker), -1, 1) * beyond,
+        float(contact.approach <= 0 and contact.parting <= 0),
+    ]
+
+
+def crossing_terms(crossing: Crossing) -> list[float]:
+    """The features of an entry or exit that are weighed, the constant first."""
+    return [
+        1.0,
+        log1p(max(0, crossing.ahead)),
+        log1p(max(0, crossing.unseen)),
+        exp(-crossing.count / 3),
+        float(crossing.rests),
+        float(crossing.ahead <= 0),
+    ]
+
+
+class Belief(msgspec.Struct, frozen=True):
+    """The weights of the terms of a contact, of an entry and of an exit."""
+
+    collision: tuple[float, ...]
+    entry: tuple[float, ...]
+    exit: tuple[float, ...]
+
+    def touched(self, contact: Contact) -> float:
+        """The probability that a contact happened."""
+        return believed(self.collision, contact_terms(contact))
+
+    def crossed(self, crossing: Crossing) -> float:
+        """The probability that a body entered or left."""
+        return believed(self.entry if crossing.type == "in" else self.exit, crossing_terms(crossing))
+
+
+def believed(weights: tuple[float, ...], terms: list[float]) -> float:
+    """The logistic function of a weighted sum.
+
+    >>> believed((0.0, 1.0), [1.0, 2.0])
+    0.8807970779778823
+    """
+    total = sum(weight * term for weight, term in zip(weights, terms, strict=True))
+    return 1 / (1 + exp(-_within(total, -_STEEPEST, _STEEPEST)))
+
+
+def fit(terms: list[list[float]], true: list[bool], *, pull: float = 1.0) -> tuple[float, ...]:
+    """Weights under which what came true was likeliest, drawn towards none of them counting.
+
+    Terms are brought to one scale while ``pull`` acts on them.
+
+    >>> weights = fit([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0], [1.0, 3.0]], [False, False, True, True])
+    >>> believed(weights, [1.0, 3.0]) > 0.7
+    True
+    """
+    table, wanted = np.array(terms), np.array(true, dtype=float)
+    middle, spread = table.mean(0), table.std(0)
+    middle[0], spread[spread == 0] = 0, 1
+    spread[0] = 1
+    scaled = (table - middle) / spread
+    weights = np.zeros(scaled.shape[1])
+    drawn = pull * np.eye(len(weights))
+    drawn[0, 0] = 1e-9
+    for _ in range(60):
+        chance = 1 / (1 + np.exp(-np.clip(scaled @ weights, -_STEEPEST, _STEEPEST)))
+        slope = scaled.T @ (chance - wanted) + drawn @ weights
+        bend = (scaled * (chance * (1 - chance))[:, None]).T @ scaled + drawn + 1e-9 * np.eye(len(weights))
+        move = np.linalg.solve(bend, slope)
+        weights -= move
+        if np.abs(move).max() < 1e-9:
+            break
+    raw = weights / spread
+    raw[0] -= float((weights * middle / spread)[1:].sum())
+    return tuple(round(float(value), 5) for value in raw)
+
+
+BELIEF = Belief(**WEIGHTS)
+"""The weights fitted to the training videos."""

@@ -1,0 +1,96 @@
+"""Paths ► entries and exits: when a body first shows in the picture, and when it is gone."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Literal
+
+import msgspec
+
+from research.domains.perception.camera import Camera
+from research.domains.perception.paths import Path, Piece
+
+_LONGEST = 30
+"""Frames over which a body may be followed back to the picture's border."""
+_ENOUGH = 5
+"""Places that a piece needs to be followed beyond its end."""
+_UNSURE = 2
+"""Frames at the end of a path in which a blow leaves too little to follow."""
+
+
+class Crossing(msgspec.Struct, frozen=True):
+    """A body that was not seen from the first frame, or not up to the last: it entered, or left, or was
+    hidden.
+
+    ``frame`` is where its free motion takes it over the picture's border; one that is at the video's end says
+    that it was there all the time.
+    """
+
+    object: int
+    type: Literal["in", "out"]
+    frame: int
+    seen: int
+    """The first frame in which it was seen, or the last."""
+    ahead: int
+    """Frames between the video's end on that side and ``frame``."""
+    unseen: int
+    """Frames between the video's end on that side and ``seen``."""
+    count: int
+    """Places that the piece followed was fitted to."""
+    rests: bool
+
+
+def crossings(path: Path, number: int, blows: Collection[int], last: int, camera: Camera) -> list[Crossing]:
+    """The hypothesis of an entry and of an exit of one body, for each that there may be.
+
+    Args:
+        path: the body's.
+        number: the body's.
+        blows: after which frames it collided.
+        last: the video's last frame.
+    """
+    found: list[Crossing] = []
+    if path.first > 0:
+        end = min([blow for blow in blows if blow >= path.first + _UNSURE], default=path.last)
+        piece = path.piece(path.first, end)
+        frame = _entered(path, piece, camera)
+        found.append(
+            Crossing(number, "in", max(1, frame), path.first, frame, path.first, piece.count, piece.rests)
+        )
+    if path.last < last:
+        start = max([blow + 1 for blow in blows if blow <= path.last - _UNSURE], default=path.first)
+        piece = path.piece(start, path.last)
+        frame = _left(path, piece, last, camera)
+        found.append(
+            Crossing(
+                number,
+                "out",
+                min(last, frame),
+                path.last,
+                max(0, last + 1 - frame),
+                last - path.last,
+                piece.count,
+                piece.rests,
+            )
+        )
+    return found
+
+
+def _entered(path: Path, piece: Piece, camera: Camera) -> int:
+    frame = path.first
+    if piece.count < _ENOUGH or piece.rests:
+        return frame - 1
+    while frame > 0 and path.first - frame < _LONGEST and camera.sees(path.kind, *piece.at(frame - 1)):
+        frame -= 1
+    return frame if frame == 0 or path.first - frame < _LONGEST else path.first - 1
+
+
+def _left(path: Path, piece: Piece, last: int, camera: Camera) -> int:
+    frame = path.last
+    if piece.count < _ENOUGH:
+        return frame + 2
+    if piece.rests:
+        return last + 1
+    while frame <= last and frame - path.last < 2 * _LONGEST and camera.sees(path.kind, *piece.at(frame + 1)):
+        frame += 1
+    return frame + 1

@@ -1,0 +1,241 @@
+"""Writes :mod:`.constants` from official data.
+
+    python -m research.domains.perception.calibrate PROPOSALS ANNOTATIONS EVENTS… \\
+        [--out FILE] [--params params.yaml]
+
+PROPOSALS is a folder or zip of NS-DR's proposals. ANNOTATIONS, a folder or zip of official annotations of
+some of their videos, gives the camera; EVENTS, files of true events, the weights of what speaks for an
+event. A fifth of the videos is kept aside: those whose number leaves :data:`ASIDE` when divided by
+:data:`PARTS` are not read.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+
+from research.domains.perception.belief import Belief, contact_terms, crossing_terms, fit
+from research.domains.perception.borders import Crossing
+from research.domains.perception.camera import CUBE, SEEN, Camera
+from research.domains.perception.collisions import Contact
+from research.domains.perception.constants import WEIGHTS
+from research.domains.perception.format import proposal_names
+from research.domains.perception.judge import Gold, read_gold
+from research.domains.perception.masks import sightings
+from research.domains.perception.parameters import in_yaml
+from research.domains.perception.perceive import Video, examined, read_videos
+from substrate.base.errors import FormatError, SubstrateError
+from substrate.base.extras import needed
+from substrate.base.inputs import read_text
+from substrate.base.numbered import sources_in
+from substrate.domains.clevrer.format import (
+    SHAPES,
+    Annotation,
+    annotation_names,
+    decode_annotation,
+)
+
+PARTS, ASIDE = 5, 4
+_HEAD = '''"""Constants of perception.
+
+Written by ``python -m research.domains.perception.calibrate``: do not edit.
+
+What each means stands in :mod:`.camera` and :mod:`.belief`.
+"""
+
+from typing import Any
+'''
+
+
+def is_aside(video: int) -> bool:
+    """Tell whether a video is kept from every fit.
+
+    >>> [video for video in range(10) if is_aside(video)]
+    [4, 9]
+    """
+    return video % PARTS == ASIDE
+
+
+def developed(proposals: Path, camera: Camera) -> Iterator[Video]:
+    """The videos that may be fitted to, examined."""
+    numbers = [number for number in proposal_names(proposals) if not is_aside(number)]
+    for name, video in read_videos(proposals, numbers):
+        yield examined(video, name, camera=camera)
+
+
+def touched(video: Video, contact: Contact, truth: Gold) -> bool:
+    """Tell whether a hypothesis came true."""
+    return frozenset(video.paths[body].look for body in contact.pair) in truth.collisions
+
+
+def crossed(video: Video, crossing: Crossing, truth: Gold) -> bool:
+    """Tell whether a body truly entered, or left."""
+    return (video.paths[crossing.object].look, crossing.type) in truth.crossings
+
+
+def fit_belief(videos: Iterable[Video], truth: Mapping[int, Gold]) -> Belief:
+    """The weights under which what truly happened was likeliest."""
+    videos = list(videos)
+    judged = [(contact_terms(c), touched(v, c, truth[v.seen.video])) for v in videos for c in v.contacts]
+    belief = Belief(fit(*_columns(judged)), (), ())
+    found: list[tuple[float, ...]] = []
+    for kind in ("in", "out"):
+        borders = [
+            (crossing_terms(c), crossed(v, c, truth[v.seen.video]))
+            for v in videos
+            for c in v.crossings(belief)
+            if c.type == kind
+        ]
+        found.append(fit(*_columns(borders)))
+    return Belief(belief.collision, *found)
+
+
+def _columns(judged: list[tuple[list[float], bool]]) -> tuple[list[list[float]], list[bool]]:
+    return [terms for terms, _ in judged], [true for _, true in judged]
+
+
+class Pose(NamedTuple):
+    """A silhouette free of borders, and the body behind it."""
+
+    shape: int
+    x: float
+    y: float
+    z: float
+    yaw: float
+    box: np.ndarray
+
+
+def poses(proposals: Path, annotations: Iterable[Annotation]) -> list[Pose]:
+    """Every proposal of an annotated video that is clear of the border, with the body behind it."""
+    films = {film.scene_index: film for film in annotations if not is_aside(film.scene_index)}
+    found: list[Pose] = []
+    for name, video in read_videos(proposals, films):
+        film, seen = films[video.video_index], sightings(video, name)
+        ids = {o.object_id: (o.color, o.material, o.shape) for o in film.object_property}
+        bodies = {
+            (frame.frame_id, ids[state.object_id]): state
+            for frame in film.motion_trajectory
+            for state in frame.objects
+        }
+        left, top, right, bottom = seen.boxes.T
+        clear = (left > 2) & (top > 2) & (right < seen.width - 2) & (bottom < seen.height - 2)
+        for place in np.flatnonzero(clear):
+            state = bodies.get((int(seen.frames[place]), seen.looks[place]))
+            if state is not None:
+                shape = SHAPES.index(seen.looks[place][2])
+                found.append(Pose(shape, *state.location, state.orientation[2], seen.boxes[place]))
+    return found
+
+
+def fit_camera(known: list[Pose], start: Camera = SEEN) -> Camera:
+    """The camera that draws the boxes of known bodies best: least squares over their edges, robust.
+
+    What an edge is off by for all of a shape is the detector's habit.
+    """
+    optimize: Any = needed("scipy.optimize")
+    first = [start.focal, *start.centre, *start.place, *start.angles, *start.half]
+    scale = [100, 10, 10, 1, 1, 1, 0.1, 0.1, 0.1, 0.01, 0.01, 0.01]
+
+    def camera(values: Iterable[float]) -> Camera:
+        numbers = [round(float(value), 6) for value in values]
+        none = ((0.0, 0.0, 0.0, 0.0),) * len(SHAPES)
+        f, u, v, x, y, z, a, b, c, cube, ball, can = numbers
+        return Camera(start.width, start.height, f, (u, v), (x, y, z), (a, b, c), (cube, ball, can), none)
+
+    groups = {shape: [pose for pose in known if pose.shape == shape] for shape in range(len(SHAPES))}
+
+    def rest(values: Iterable[float]) -> np.ndarray:
+        return np.concatenate([_off(camera(values), group) for group in groups.values() if group]).ravel()
+
+    found = optimize.least_squares(
+        rest, first, loss="soft_l1", f_scale=1.0, x_scale=scale, max_nfev=60, diff_step=1e-5
+    )
+    best = camera(found.x)
+    habits = [
+        tuple(round(float(value), 3) for value in np.median(_off(best, group), 0)) if group else (0.0,) * 4
+        for group in groups.values()
+    ]
+    return msgspec.structs.replace(best, offsets=tuple(habits))
+
+
+def _off(camera: Camera, group: list[Pose]) -> np.ndarray:
+    x, y, yaw = (np.array([getattr(pose, name) for pose in group]) for name in ("x", "y", "yaw"))
+    shape = group[0].shape
+    expected = camera.boxes(shape, x, y, yaw if shape == CUBE else np.zeros_like(yaw))
+    return np.array([pose.box for pose in group]) - expected
+
+
+def rendered(camera: Camera, belief: Belief) -> str:
+    """The constants as a Python module, one a line."""
+    parts = {"CAMERA: dict[str, Any]": camera, "WEIGHTS: dict[str, tuple[float, ...]]": belief}
+    blocks = [
+        f"{name} = {{\n"
+        + "".join(_line(key, value) for key, value in msgspec.structs.asdict(struct).items())
+        + "}\n"
+        for name, struct in parts.items()
+    ]
+    return "\n".join([_HEAD, *blocks])
+
+
+def _line(key: str, value: object) -> str:
+    line = f'    "{key}": {value!r},\n'
+    if len(line) <= 111 or not isinstance(value, tuple):
+        return line
+    return f'    "{key}": (\n' + "".join(f"        {item!r},\n" for item in value) + "    ),\n"
+
+
+def noted(text: str, camera: Camera, belief: Belief) -> str:
+    """``params.yaml`` with the constants in their place.
+
+    Raises:
+        FormatError: it has no line for one of them.
+    """
+    for key, line in in_yaml(camera, belief).items():
+        text, found = re.subn(rf"(?m)^  {key}: .*$", lambda _, line=line: line, text)
+        if found != 1:
+            hint = f"Give the params.yaml that has `{key}` under `perceived`, on a line of its own"
+            raise FormatError(f"{found} lines for perceived.{key}", where=("params.yaml",), hint=hint)
+    return text
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command; 0 done, 1 wrong input."""
+    parser = argparse.ArgumentParser(prog="calibrate", description="Fit perception to official data.")
+    parser.add_argument("proposals", type=Path, help="folder or zip of NS-DR's proposals")
+    parser.add_argument("annotations", type=Path, help="folder or zip of official annotations")
+    parser.add_argument("events", type=Path, nargs="+", help="JSON lines of true events of the same videos")
+    parser.add_argument("--out", type=Path, default=Path(__file__).with_name("constants.py"))
+    parser.add_argument("--params", type=Path, help="the params.yaml that takes the constants too")
+    given = parser.parse_args(arguments)
+    try:
+        names = annotation_names(given.annotations).values()
+        films = [decode_annotation(source) for source in sources_in(given.annotations, names)]
+        known = poses(given.proposals, films)
+        if not known:
+            raise FormatError(
+                "none of its videos has proposals",
+                where=(given.annotations,),
+                hint="Give annotations of videos that the proposals are of",
+            )
+        camera = fit_camera(known)
+        belief = fit_belief(developed(given.proposals, camera), read_gold(given.events))
+        params = noted(read_text(given.params), camera, belief) if given.params else ""
+    except SubstrateError as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    given.out.write_text(rendered(camera, belief), "utf-8")
+    if given.params:
+        given.params.write_text(params, "utf-8")
+    sys.stdout.write(f"{given.out}: camera from {len(known)} silhouettes, {len(WEIGHTS)} sets of weights\n")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,199 @@
+"""Paths ► collisions: which contacts explain what the bodies did.
+
+A contact of two bodies is a hypothesis wherever they come near each other. It is worth what the paths' cost
+falls by when both take a blow there: twice the log-likelihood ratio of the calibrated law with the contact
+and without it, less what the distance of the two says against it. The best contact is taken, the others are
+weighed again given it, and so on; a contact that later ones have made needless goes.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from math import hypot
+
+import msgspec
+import numpy as np
+
+from research.domains.perception.paths import Path, contact_distances
+
+Pair = tuple[int, int]
+"""Two objects by their places among the paths, the lower first."""
+
+_NEAR, _SLACK = 0.3, 0.12
+"""The gap beyond contact that a pair may have and still have touched; the same from its nearest (units)."""
+_OFF = 0.05
+"""Standard error of a distance at contact (units)."""
+_MOST = 60.0
+"""The most that a distance can say against a contact."""
+_TAKEN, _DROPPED = 20.0, 8.0
+"""Gain from which a contact is taken for the search, and below which it is dropped again."""
+_ROUNDS = 12
+_GHOST = 14
+"""Frames over which two bodies are followed through each other."""
+_AGREE = 6.0
+"""Loss of gain up to which another frame of a contact may be the right one."""
+_NONE = 99
+
+
+class Contact(msgspec.Struct, frozen=True):
+    """A hypothesis: the pair touches just after ``frame``, and what speaks for it and against it.
+
+    Gains are twice log-likelihood ratios, distances units, velocities units/s.
+    """
+
+    pair: Pair
+    frame: int
+    frames: tuple[int, int]
+    """The first and last frame that explain the paths about as well."""
+    gain: float
+    gains: tuple[float, float]
+    """The gain of a blow on each of the two paths."""
+    distance: float
+    """Of the two at the frame."""
+    nearest: float
+    """Of the two at any frame."""
+    touching: tuple[float, float]
+    """Distances at which such bodies can touch."""
+    ghost: float
+    """The distance to which they would come if they flew on through each other."""
+    approach: float
+    parting: float
+    """Speeds along the line of the centres, before and after."""
+    changes: tuple[float, float]
+    """Of the velocities."""
+    pushes: tuple[float, float]
+    """The part of the changes that points away from the other."""
+    unbalanced: float
+    """The share of the changes that no impulse between the two explains."""
+    seen: tuple[int, int]
+    """In how many frames the less seen of the two is, in the pieces before and after."""
+    other: int
+    """Frames to the nearest other contact of either."""
+    chosen: bool
+    """True if the search kept it."""
+
+
+class _Search:
+    """The hypotheses of a video and the contacts taken so far."""
+
+    def __init__(self, found: list[Path], frames: int, bridged: bool) -> None:
+        self.paths = found
+        self.taken: dict[Pair, int] = {}
+        self.distances: dict[Pair, np.ndarray] = {}
+        self.when: dict[Pair, list[int]] = {}
+        places = [path.filled(frames, bridged=bridged) for path in found]
+        for a, b in combinations(range(len(found)), 2):
+            away = np.linalg.norm(places[a] - places[b], axis=1)
+            if np.isnan(away).all():
+                continue
+            _, far = contact_distances(found[a], found[b])
+            bound = max(far, float(np.nanmin(away))) + _SLACK
+            when = [int(frame) for frame in np.flatnonzero(away < far + _NEAR) if away[frame] < bound]
+            if when:
+                self.distances[a, b], self.when[a, b] = away, when
+
+    def blows(self, body: int, but: Pair) -> list[int]:
+        """The blows that a body takes from contacts other than one."""
+        return [frame for pair, frame in self.taken.items() if body in pair and pair != but]
+
+    def gains(self, pair: Pair, frame: int) -> tuple[float, float, float]:
+        """The gain of a contact in all, and on each path."""
+        both: list[float] = []
+        for body in pair:
+            blows = self.blows(body, pair)
+            path = self.paths[body]
+            both.append(path.cost(blows) - path.cost({*blows, frame}))
+        near, far = contact_distances(self.paths[pair[0]], self.paths[pair[1]])
+        distance = float(self.distances[pair][frame])
+        off = max(0.0, distance - far, near - distance)
+        return sum(both) - min((off / _OFF) ** 2, _MOST), both[0], both[1]
+
+    def best(self, pair: Pair) -> tuple[float, int]:
+        """The frame at which a contact gains most, and how much."""
+        when = self.when[pair]
+        coarse = when if len(when) <= _GHOST else when[::4]
+        gain, frame = max((self.gains(pair, frame)[0], -frame) for frame in coarse)
+        if coarse is not when:
+            around = [other for other in when if abs(other + frame) <= 3]
+            gain, frame = max((self.gains(pair, other)[0], -other) for other in around)
+        return gain, -frame
+
+    def run(self) -> dict[Pair, tuple[float, int]]:
+        """Every hypothesis at its best, given the contacts that the search has taken."""
+        found = {pair: self.best(pair) for pair in self.when}
+        for _ in range(_ROUNDS):
+            open_ = [pair for pair in found if pair not in self.taken]
+            new = max(open_, key=lambda pair: found[pair][0], default=None)
+            if new is None or found[new][0] < _TAKEN:
+                break
+            self.taken[new] = found[new][1]
+            for pair in found:
+                if pair != new and set(pair) & set(new):
+                    found[pair] = self.best(pair)
+                    if pair in self.taken:
+                        self.taken[pair] = found[pair][1]
+            for pair in [pair for pair in self.taken if pair != new and found[pair][0] < _DROPPED]:
+                del self.taken[pair]
+        for pair in self.taken:
+            found[pair] = self.best(pair)
+        return found
+
+    def contact(self, pair: Pair, gain: float, frame: int) -> Contact:
+        """A hypothesis with all that is known of it."""
+        one, two = (self.paths[body] for body in pair)
+        blows = [[*self.blows(body, pair), frame] for body in pair]
+        before = [path.before(blow, frame) for path, blow in zip((one, two), blows, strict=True)]
+        after = [path.after(blow, frame) for path, blow in zip((one, two), blows, strict=True)]
+        (x0, y0), (x1, y1) = before[0].at(frame), before[1].at(frame)
+        length = hypot(x1 - x0, y1 - y0) or 1.0
+        nx, ny = (x1 - x0) / length, (y1 - y0) / length
+        was = [piece.velocity_at(frame) for piece in before]
+        now = [piece.velocity_at(frame + 1) for piece in after]
+        (ax, ay), (bx, by) = ((new[0] - old[0], new[1] - old[1]) for old, new in zip(was, now, strict=True))
+        changes = hypot(ax, ay), hypot(bx, by)
+        away = self.distances[pair]
+        ghost = min(
+            hypot(p[0] - q[0], p[1] - q[1])
+            for p, q in (
+                (before[0].at(then), before[1].at(then))
+                for then in range(frame, min(frame + _GHOST, len(away)))
+            )
+        )
+        others = [abs(then - frame) for body in pair for then in self.blows(body, pair)]
+        alike = [
+            then
+            for then in self.when[pair]
+            if abs(then - frame) <= _GHOST and self.gains(pair, then)[0] > gain - _AGREE
+        ]
+        _, first, second = self.gains(pair, frame)
+        return Contact(
+            pair=pair,
+            frame=frame,
+            frames=(min(alike, default=frame), max(alike, default=frame)),
+            gain=gain,
+            gains=(first, second),
+            distance=float(away[frame]),
+            nearest=float(np.nanmin(away)),
+            touching=contact_distances(one, two),
+            ghost=ghost,
+            approach=(was[0][0] - was[1][0]) * nx + (was[0][1] - was[1][1]) * ny,
+            parting=(now[1][0] - now[0][0]) * nx + (now[1][1] - now[0][1]) * ny,
+            changes=changes,
+            pushes=(-(ax * nx + ay * ny), bx * nx + by * ny),
+            unbalanced=hypot(ax + bx, ay + by) / (sum(changes) + 0.05),
+            seen=(min(piece.count for piece in before), min(piece.count for piece in after)),
+            other=min(others, default=_NONE),
+            chosen=pair in self.taken,
+        )
+
+
+def contacts(found: list[Path], frames: int, *, bridged: bool = True) -> list[Contact]:
+    """The best hypothesis of every pair that comes near enough to touch, in the order of the pairs.
+
+    Args:
+        found: the paths of a video's objects.
+        frames: how many frames it has.
+        bridged: whether bodies may touch where one of them is not seen.
+    """
+    search = _Search(found, frames, bridged)
+    return [search.contact(pair, *best) for pair, best in sorted(search.run().items())]

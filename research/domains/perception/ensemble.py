@@ -1,0 +1,143 @@
+"""Answers from every log that a perceived video may have, each counted by its probability.
+
+The most probable log is one guess. Which events are in doubt is known, though: a world is a choice for each
+of them, its weight the product of their chances. A question is put to every world that matters. In a world
+where its program cannot run, the question speaks of what did not happen there; such worlds are left out, as
+a listener does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+from itertools import product
+from math import prod
+
+import msgspec
+
+from research.domains.perception.perceive import (
+    THRESHOLD,
+    Perceived,
+    PerceivedCollision,
+    PerceivedCrossing,
+)
+from substrate.base.errors import ProgramError
+from substrate.domains.clevrer.deltas import events_log
+from substrate.domains.clevrer.format import (
+    CompactCollision,
+    CompactObject,
+    InOut,
+    Question,
+    SceneEvents,
+)
+from substrate.domains.clevrer.interpreter import choice_program, in_order, judged, judged_choices
+from substrate.domains.clevrer.parameters import Parameters
+from substrate.domains.clevrer.program import World, run
+from substrate.domains.clevrer.scene import Scene
+from substrate.domains.rows import Row
+
+SURE = 0.98
+"""Probability from which an event is in every world; at one less than the rest, it is in none."""
+_MOST = 6
+"""Events that may be in doubt at once, the most doubtful ones: 64 worlds."""
+
+
+class PossibleWorld(msgspec.Struct, frozen=True):
+    """A log that a video may have, and how probable it is."""
+
+    weight: float
+    events: SceneEvents
+
+
+def worlds(found: Perceived) -> list[PossibleWorld]:
+    """The possible worlds of a video, the most probable first; their weights add up to 1.
+
+    >>> hit = PerceivedCollision((0, 1), 9, 0.75, (8, 10))
+    >>> [round(world.weight, 2) for world in worlds(Perceived(7, 20, [], [], [hit], [], {}))]
+    [0.75, 0.25]
+    """
+    events = [*found.in_outs, *found.collisions, *found.doubtful]
+    open_ = sorted(
+        (event for event in events if 1 - SURE < event.probability < SURE),
+        key=lambda event: (abs(event.probability - THRESHOLD), event.frame),
+    )[:_MOST]
+    sure = [event for event in events if event not in open_ and event.probability >= THRESHOLD]
+    made: list[PossibleWorld] = []
+    for choice in product((True, False), repeat=len(open_)):
+        chances = (
+            event.probability if taken else 1 - event.probability
+            for event, taken in zip(open_, choice, strict=True)
+        )
+        taken = [event for event, here in zip(open_, choice, strict=True) if here]
+        made.append(PossibleWorld(prod(chances), compact(found, [*sure, *taken])))
+    return sorted(made, key=lambda world: -world.weight)
+
+
+def compact(found: Perceived, events: Iterable[PerceivedCollision | PerceivedCrossing]) -> SceneEvents:
+    """The compact record of a video with so many of its events."""
+    ordered = sorted(events, key=lambda event: event.frame)
+    return SceneEvents(
+        found.scene_index,
+        found.n_frames,
+        [CompactObject(o.color, o.material, o.shape, o.id) for o in found.objects],
+        [InOut(e.frame, e.object, e.type) for e in ordered if isinstance(e, PerceivedCrossing)],
+        [CompactCollision(e.object, e.frame) for e in ordered if isinstance(e, PerceivedCollision)],
+    )
+
+
+class Vote(msgspec.Struct, frozen=True):
+    """The worlds' answer to a program: the one with most of their weight, and its share of it.
+
+    ``spoken`` is the weight of the worlds in which the program runs at all.
+    """
+
+    answer: str | ProgramError
+    share: float
+    spoken: float
+
+
+def vote(program: list[str], made: Iterable[tuple[float, World]]) -> Vote:
+    """The answer of possible worlds to a program."""
+    said: dict[str, float] = {}
+    failed: ProgramError | None = None
+    for weight, world in made:
+        try:
+            answer = run(program, world)
+        except ProgramError as error:
+            failed = failed or error
+        else:
+            said[answer] = said.get(answer, 0.0) + weight
+    spoken = sum(said.values())
+    if not said:
+        return Vote(failed or ProgramError("no world answers", hint="Give a world"), 1.0, 0.0)
+    answer = max(sorted(said), key=lambda one: said[one])
+    return Vote(answer, said[answer] / spoken, spoken)
+
+
+def answer_perceived(
+    found: Perceived, questions: Iterable[Question], parameters: Parameters, split: str
+) -> Iterator[Row]:
+    """A row for each question about a perceived video, answered by all of its possible worlds."""
+    made = [(world.weight, events_log(world.events)) for world in worlds(found)]
+    open_ = [(weight, World(Scene(log), parameters)) for weight, log in made]
+    common = {
+        "benchmark": "perceived",
+        "split": split,
+        "scene": found.scene_index,
+        "log": made[0][1].digest,
+    }
+    for question in questions:
+        place = {**common, "subset": question.question_type, "question": question.question_id}
+        if question.choices:
+            choices = in_order(question.choices)
+            outcomes = [vote(choice_program(question.program, choice), open_).answer for choice in choices]
+            yield Row(**place, **judged_choices(choices, outcomes))
+            continue
+        yield Row(**place, **judged(partial(_said, question.program, open_), question.answer, str.__eq__))
+
+
+def _said(program: list[str], made: Iterable[tuple[float, World]]) -> str:
+    answer = vote(program, made).answer
+    if isinstance(answer, ProgramError):
+        raise answer
+    return answer

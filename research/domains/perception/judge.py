@@ -1,0 +1,247 @@
+"""A perceived video beside the truth: what its hypotheses came to, and where a wrong answer was lost.
+
+The only part of perception that is given the truth, with :mod:`.calibrate`: nothing that perceives imports
+either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from msgspec.structs import replace
+
+from research.domains.perception.log import perceived_log
+from research.domains.perception.masks import Look
+from research.domains.perception.parameters import Perception
+from research.domains.perception.perceive import (
+    Perceived,
+    PerceivedCollision,
+    PerceivedCrossing,
+    Video,
+)
+from substrate.domains.clevrer.format import Question, SceneEvents, in_out_objects, read_scene_events
+from substrate.domains.clevrer.interpreter import answer_scene
+from substrate.domains.clevrer.scene import Scene
+from substrate.log.event_log import EventLog
+
+_CROSSINGS = {"Entry": "in", "Exit": "out"}
+_KINDS = {kind: name for name, kind in _CROSSINGS.items()}
+_KNOWN = 8
+"""Proposals of a label from which on its object was detected."""
+_SEEN = 5
+"""Frames that a body must be seen in before or after a contact to say anything about it."""
+
+
+class Gold(NamedTuple):
+    """The true events of a video, by what its objects look like."""
+
+    looks: frozenset[Look]
+    collisions: dict[frozenset[Look], int]
+    crossings: dict[tuple[Look, str], int]
+    """The frame of the first entry and of the first exit of each object that has one."""
+
+
+def gold(events: SceneEvents) -> Gold:
+    """The truth of a video, from its line in a file of true events."""
+    looks: dict[int, Look] = {o.id: (o.color, o.material, o.shape) for o in events.objects}
+    crossings: dict[tuple[Look, str], int] = {}
+    for event in sorted(events.in_outs, key=lambda event: event.frame):
+        for number in in_out_objects(event):
+            crossings.setdefault((looks[number], event.type), event.frame)
+    collisions = {frozenset(looks[number] for number in c.object): c.frame for c in events.collisions}
+    return Gold(frozenset(looks.values()), collisions, crossings)
+
+
+def gold_of(log: EventLog) -> Gold:
+    """The truth of a video, from the log of its annotation or of its true events."""
+    scene = Scene(log)
+    looks: dict[int, Look] = {number: thing[:3] for number, thing in scene.objects.items()}
+    collisions: dict[frozenset[Look], int] = {}
+    crossings: dict[tuple[Look, str], int] = {}
+    for event in scene.events:
+        who = [looks[number] for number in sorted(event.objects)]
+        if event.kind == "Collision":
+            collisions.setdefault(frozenset(who), event.frame or 0)
+        elif event.kind in _CROSSINGS:
+            for look in who:
+                crossings.setdefault((look, _CROSSINGS[event.kind]), event.frame or 0)
+    return Gold(frozenset(looks.values()), collisions, crossings)
+
+
+def read_gold(files: Iterable[Path]) -> dict[int, Gold]:
+    """The truth of the videos of several files of events."""
+    return {scene: gold(events) for file in files for scene, events in read_scene_events(file).items()}
+
+
+Kind = Literal["collisions", "entries and exits"]
+
+
+class Said(NamedTuple):
+    """A hypothesis: of which kind it is, how probable it was said to be, and whether it came true."""
+
+    kind: Kind
+    probability: float
+    came: bool
+
+
+def said(found: Perceived, known: Gold) -> Iterator[Said]:
+    """All hypotheses of a video, believed or not, whenever they were said to happen.
+
+    >>> red, blue = ("red", "metal", "cube"), ("blue", "metal", "cube")
+    >>> from research.domains.perception.perceive import PerceivedObject
+    >>> things = [PerceivedObject(*look, number, 9) for number, look in enumerate((red, blue))]
+    >>> hit = PerceivedCollision((0, 1), 9, 0.75, (8, 10))
+    >>> truth = Gold(frozenset((red, blue)), {frozenset((red, blue)): 12}, {})
+    >>> list(said(Perceived(7, 20, things, [], [hit], [], {}), truth))
+    [Said(kind='collisions', probability=0.75, came=True)]
+    """
+    looks = _looks(found)
+    for event in (*found.collisions, *found.in_outs, *found.doubtful):
+        if isinstance(event, PerceivedCollision):
+            pair = frozenset(looks[number] for number in event.object)
+            yield Said("collisions", event.probability, pair in known.collisions)
+        else:
+            crossing = (looks[event.object], event.type)
+            yield Said("entries and exits", event.probability, crossing in known.crossings)
+
+
+class Happening(NamedTuple):
+    """An event as it was perceived, and as it truly was.
+
+    ``frame``, ``frames`` and ``probability`` are ``None`` of an event that nobody thought of; ``truly`` says
+    when it happened, in words, and is empty where that is not known.
+    """
+
+    kind: str
+    words: str
+    who: tuple[int, ...]
+    frame: int | None
+    frames: tuple[int, int] | None
+    probability: float | None
+    believed: bool
+    truly: str
+    wrong: bool
+
+
+def happenings(found: Perceived, known: Gold | None) -> list[Happening]:
+    """The events of a video by frame, suspected ones too, and behind them the true ones that it lacks.
+
+    >>> from research.domains.perception.perceive import PerceivedObject
+    >>> moves = [PerceivedCrossing(3, 0, "in", 0.9, (3, 3))]
+    >>> red = PerceivedObject("red", "metal", "cube", 0, 9)
+    >>> one, = happenings(Perceived(7, 20, [red], moves, [], [], {}), None)
+    >>> one.words, one.probability
+    ('entry of red metal cube', 0.9)
+    """
+    looks, made = _looks(found), list[Happening]()
+    missing: dict[tuple[str, tuple[Look, ...]], int] = {}
+    if known:
+        hits = ((("Collision", tuple(sorted(pair))), frame) for pair, frame in known.collisions.items())
+        moves = (((_KINDS[kind], (look,)), frame) for (look, kind), frame in known.crossings.items())
+        missing = dict([*hits, *moves])
+    for event in sorted((*found.in_outs, *found.collisions, *found.doubtful), key=lambda one: one.frame):
+        hit = isinstance(event, PerceivedCollision)
+        who = tuple(sorted(event.object)) if hit else (event.object,)
+        kind, things = "Collision" if hit else _KINDS[event.type], tuple(sorted(looks[one] for one in who))
+        when, believed = missing.pop((kind, things), None), event not in found.doubtful
+        truly = "" if known is None else "never" if when is None else f"frame {when}"
+        wrong = known is not None and believed == (when is None)
+        said = (event.frame, event.frames, event.probability, believed)
+        made.append(Happening(kind, _happened(kind, things), who, *said, truly, wrong))
+    for (kind, things), when in sorted(missing.items(), key=lambda one: one[1]):
+        words = _happened(kind, things)
+        made.append(Happening(kind, words, (), None, None, None, False, f"frame {when}", True))
+    return made
+
+
+def _happened(kind: str, things: Iterable[Look]) -> str:
+    return f"{kind.lower()} of {_pair(things)}"
+
+
+class Loss(NamedTuple):
+    """The stage that a wrong answer was lost to, and what went wrong there."""
+
+    stage: Literal["detection", "track", "event", "reasoning"]
+    words: str
+
+
+def lost(video: Video, found: Perceived, truth: EventLog, question: Question, parameters: Perception) -> Loss:
+    """The first stage whose truth, put in its place, makes a wrong answer right.
+
+    Args:
+        video: as it was examined.
+        found: its record.
+        truth: the log of its annotation, or of its true events.
+        question: answered wrong from what was perceived.
+        parameters: those that ``found`` was recorded and answered with.
+    """
+
+    def right(log: EventLog) -> bool | None:
+        rows = list(answer_scene(log, found.scene_index, [question], parameters, ""))
+        return None if any(isinstance(row.error, str) for row in rows) else all(row.correct for row in rows)
+
+    def with_(**events: Sequence[PerceivedCollision | PerceivedCrossing]) -> bool | None:
+        in_time = {kind: sorted(some, key=lambda event: event.frame) for kind, some in events.items()}
+        return right(perceived_log(video, replace(found, **in_time), parameters.belief))
+
+    known, looks = gold_of(truth), _looks(found)
+    if right(truth) is False:
+        return Loss("reasoning", "from the true events the answer is wrong too")
+    if known.looks != set(looks):
+        return _other_objects(video, known.looks, set(looks))
+    hits = {frozenset(looks[number] for number in event.object): event for event in found.collisions}
+    timed = [replace(e, frame=known.collisions.get(pair, e.frame)) for pair, e in hits.items()]
+    if with_(collisions=timed):
+        late = {pair: e.frame - known.collisions.get(pair, e.frame) for pair, e in hits.items()}
+        words = ", ".join(f"{_pair(pair)} by {frames:+d}" for pair, frames in late.items() if frames)
+        return Loss("event", f"time of a collision: {words}")
+    moves = [
+        PerceivedCrossing(frame, looks.index(look), kind, 1.0, (frame, frame))  # pyright: ignore[reportArgumentType]
+        for (look, kind), frame in known.crossings.items()
+    ]
+    if with_(in_outs=moves):
+        return Loss("event", f"entry or exit: {_differing(found, looks, known)}")
+    true_hits = [
+        PerceivedCollision((first, second), frame, 1.0, (frame, frame))
+        for pair, frame in known.collisions.items()
+        for first, second in [sorted(looks.index(look) for look in pair)]
+    ]
+    wrong = [pair for pair in {**known.collisions, **hits} if (pair in hits) != (pair in known.collisions)]
+    words = ", ".join(f"{'missed' if pair in known.collisions else 'false'} {_pair(pair)}" for pair in wrong)
+    if with_(collisions=true_hits):
+        seen = {frozenset(looks[number] for number in c.pair): min(c.seen) for c in video.contacts}
+        if any(seen.get(pair, 0) < _SEEN for pair in wrong):
+            return Loss("track", f"a body hardly seen around the contact: {words}")
+        return Loss("event", f"collision: {words}")
+    if with_(collisions=true_hits, in_outs=moves):
+        return Loss("event", f"several: {words}, {_differing(found, looks, known)}")
+    return Loss("track", "places or speeds: with all true events the answer is wrong still")
+
+
+def _looks(found: Perceived) -> list[Look]:
+    return [(one.color, one.material, one.shape) for one in found.objects]
+
+
+def _pair(pair: Iterable[Look]) -> str:
+    return " and ".join(" ".join(look) for look in sorted(pair))
+
+
+def _other_objects(video: Video, true: frozenset[Look], mine: set[Look]) -> Loss:
+    """An object that was detected, and lost or invented when labels were put right, is lost to tracks."""
+    missed, false = sorted(true - mine), sorted(mine - true)
+    words = [f"missed {' '.join(look)}" for look in missed] + [f"false {' '.join(look)}" for look in false]
+    detected = all(video.seen.looks.count(look) >= _KNOWN for look in missed)
+    return Loss("track" if detected else "detection", f"objects: {', '.join(words)}")
+
+
+def _differing(found: Perceived, looks: list[Look], known: Gold) -> str:
+    """The crossings that differ from the truth in more than their probability."""
+    mine: Mapping[tuple[Look, str], int] = {(looks[e.object], e.type): e.frame for e in found.in_outs}
+    return ", ".join(
+        f"{_happened(_KINDS[kind], [look])} at {mine.get((look, kind), 'none')}, truly "
+        f"{known.crossings.get((look, kind), 'none')}"
+        for look, kind in sorted({*mine, *known.crossings})
+        if mine.get((look, kind)) != known.crossings.get((look, kind))
+    )

@@ -1,0 +1,136 @@
+"""A perceived video ► its event log, in which deltas say where they come from and how sure they are.
+
+The log is that of an annotation: objects, who is in view and who moves, entries, exits, collisions and
+poses, a tick a frame. Beside it stand records, nodes that reify a triple (RDF 1.2) and have a ``:basis``
+(``:detection``, ``:filter``, ``:inference``), a ``:probability``, and the ``:earliest`` and ``:latest``
+frame of an event. A doubtful event has a record too, but the triple that gives it its class is only
+reified, not asserted: no question's program sees it, SPARQL does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from research.domains.perception.belief import BELIEF, Belief
+from research.domains.perception.perceive import (
+    Perceived,
+    PerceivedCollision,
+    PerceivedCrossing,
+    Video,
+    recorded,
+)
+from substrate.base.vocabulary import RDF_TYPE
+from substrate.domains.clevrer.deltas import NAMESPACE, annotation_log, scene_iri
+from substrate.domains.clevrer.format import (
+    RADIUS,
+    Annotation,
+    Collision,
+    Frame,
+    MotionState,
+    ObjectProperty,
+)
+from substrate.log.event_log import EventLog
+
+_DIGITS = 4
+_REIFIES = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies>"
+_XSD = "http://www.w3.org/2001/XMLSchema#"
+_CLASSES = {"in": "Entry", "out": "Exit"}
+_BASES = {"Object": "detection", "Entry": "filter", "Exit": "filter", "Collision": "inference"}
+_SURE = 0.9999
+"""The most that is said of anything: a probability of 1 would forbid to doubt it."""
+
+Event = PerceivedCrossing | PerceivedCollision
+Line = tuple[int, str]
+
+
+def perceived_log(video: Video, found: Perceived | None = None, belief: Belief = BELIEF) -> EventLog:
+    """The event log of a video.
+
+    Args:
+        video: as it was examined.
+        found: its record, where that is at hand.
+    """
+    found = found or recorded(video, belief=belief)
+    plain = annotation_log(_annotation(video, found, belief))
+    scene = scene_iri(found.scene_index)
+    lines: list[Line] = []
+    for delta in plain:
+        subject, predicate, value = delta.triple
+        lines.append((delta.tick, f"{delta.op.value} {subject} {predicate} {value} ."))
+    lines += _records(plain, scene, found)
+    log = EventLog()
+    log.extend_lines(sorted(lines, key=lambda line: line[0]))
+    return log
+
+
+def _annotation(video: Video, found: Perceived, belief: Belief) -> Annotation:
+    """The video as an annotation would have it: the filter's states, all that are in view marked so."""
+    last = video.seen.last
+    enters = {event.object: event.frame for event in found.in_outs if event.type == "in"}
+    leaves = {event.object: event.frame for event in found.in_outs if event.type == "out"}
+    columns: list[list[MotionState]] = []
+    for number, path in enumerate(video.paths):
+        ends = [blow for blow in video.blows(number, belief) if path.first <= blow < path.last]
+        starts = [path.first, *(blow + 1 for blow in ends)]
+        pieces = [path.piece(a, b) for a, b in zip(starts, [*ends, path.last], strict=True)]
+        column: list[MotionState] = []
+        for frame in range(last + 1):
+            piece = next((p for p in reversed(pieces) if p.start <= frame), pieces[0])
+            (x, y), (vx, vy) = piece.at(frame), piece.velocity_at(frame)
+            in_view = enters.get(number, 0) <= frame < leaves.get(number, last + 1)
+            place = (round(x, _DIGITS), round(y, _DIGITS), RADIUS)
+            velocity = (round(vx, _DIGITS), round(vy, _DIGITS), 0.0)
+            column.append(MotionState(number, place, (0.0, 0.0, 0.0), velocity, (0.0, 0.0, 0.0), in_view))
+        columns.append(column)
+    return Annotation(
+        found.scene_index,
+        "",
+        [ObjectProperty(o.id, o.color, o.material, o.shape) for o in found.objects],
+        [Frame(frame, [column[frame] for column in columns]) for frame in range(last + 1)],
+        [Collision(event.object, event.frame, (0.0, 0.0, 0.0)) for event in found.collisions],
+    )
+
+
+def _records(log: EventLog, scene: str, found: Perceived) -> Iterator[Line]:
+    """The records of objects and events, and what is only suspected."""
+    known = {_key(event): event for event in (*found.in_outs, *found.collisions)}
+    classes: dict[str, tuple[int, str]] = {}
+    taking: dict[str, list[int]] = {}
+    for delta in log:
+        subject, predicate, value = delta.triple
+        name = str(value).strip("<>")
+        if predicate == RDF_TYPE and (class_ := name.removeprefix(NAMESPACE)) in _BASES:
+            classes[subject.value] = (delta.tick, class_)
+        elif predicate.value == f"{NAMESPACE}participant":
+            taking.setdefault(subject.value, []).append(int(name.rpartition(":")[2]))
+    serial = 0
+    for subject, (tick, class_) in classes.items():
+        event = known.get((class_, tick, tuple(sorted(taking.get(subject, ())))))
+        yield from _record(f"<{scene}:record:{serial}>", subject, class_, tick, event)
+        serial += 1
+    for place, event in enumerate(found.doubtful):
+        class_, tick, numbers = _key(event)
+        subject = f"{scene}:suspected:{place}"
+        yield tick, f'A <{subject}> <{NAMESPACE}frame> "{tick}"^^<{_XSD}integer> .'
+        for number in numbers:
+            yield tick, f"A <{subject}> <{NAMESPACE}participant> <{scene}:object:{number}> ."
+        yield from _record(f"<{scene}:record:{serial}>", subject, class_, tick, event)
+        serial += 1
+
+
+def _key(event: Event) -> tuple[str, int, tuple[int, ...]]:
+    if isinstance(event, PerceivedCollision):
+        return "Collision", event.frame, tuple(sorted(event.object))
+    return _CLASSES[event.type], event.frame, (event.object,)
+
+
+def _record(record: str, subject: str, class_: str, tick: int, event: Event | None) -> Iterator[Line]:
+    """Annotations of the triple that gives an individual its class."""
+    said = f"<<( <{subject}> <{RDF_TYPE.value}> <{NAMESPACE}{class_}> )>>"
+    yield tick, f"A {record} {_REIFIES} {said} ."
+    yield tick, f"A {record} <{NAMESPACE}basis> <{NAMESPACE}{_BASES[class_]}> ."
+    if event is not None:
+        chance = min(_SURE, event.probability)
+        yield tick, f'A {record} <{NAMESPACE}probability> "{chance:.4f}"^^<{_XSD}decimal> .'
+        for name, frame in zip(("earliest", "latest"), event.frames, strict=True):
+            yield tick, f'A {record} <{NAMESPACE}{name}> "{frame}"^^<{_XSD}integer> .'

@@ -1,0 +1,30 @@
+"""The ``perceived`` part of ``params.yaml``: of answers, and what perception was fitted to."""
+
+from __future__ import annotations
+
+import msgspec
+
+from research.domains.perception.belief import BELIEF, Belief
+from research.domains.perception.camera import SEEN, Camera
+from substrate.domains.clevrer.parameters import Parameters
+
+
+class Perception(Parameters, frozen=True, forbid_unknown_fields=True):
+    """CLEVRER's parameters, the camera, and the weights of what speaks for an event.
+
+    >>> Perception().camera == SEEN
+    True
+    """
+
+    camera: Camera = SEEN
+    belief: Belief = BELIEF
+
+
+def in_yaml(camera: Camera, belief: Belief) -> dict[str, str]:
+    """The lines of ``params.yaml`` for a camera and weights, by key.
+
+    >>> in_yaml(SEEN, BELIEF)["camera"][:42]
+    '  camera: {"width":480,"height":320,"focal'
+    """
+    parts = {"camera": camera, "belief": belief}
+    return {key: f"  {key}: {msgspec.json.encode(value).decode()}" for key, value in parts.items()}

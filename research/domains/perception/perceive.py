@@ -1,0 +1,209 @@
+"""A video's proposals ► its objects and events, each event with its probability."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from pathlib import Path as FilePath
+from typing import Literal
+
+import msgspec
+
+from research.domains.perception.belief import BELIEF, Belief
+from research.domains.perception.borders import Crossing, crossings
+from research.domains.perception.camera import SEEN, Camera
+from research.domains.perception.collisions import Contact, contacts
+from research.domains.perception.format import (
+    ProposedVideo,
+    decode_proposals,
+    proposal_names,
+)
+from research.domains.perception.masks import Look, Sightings, sightings
+from research.domains.perception.paths import Path, paths
+from research.domains.perception.tracks import Track, tracks
+from substrate.base.errors import FormatError
+from substrate.base.numbered import sources_in
+from substrate.domains.clevrer.format import CompactObject
+
+THRESHOLD = 0.5
+"""Probability from which an event is in the most probable log."""
+_STAMP = 1
+"""Frames from the last one before a blow to the one that official files record."""
+_DIGITS = 4
+
+
+class PerceivedCrossing(msgspec.Struct, frozen=True):
+    """An entry or exit; ``frames`` are the first and last that it may have happened in."""
+
+    frame: int
+    object: int
+    type: Literal["in", "out"]
+    probability: float
+    frames: tuple[int, int]
+
+
+class PerceivedCollision(msgspec.Struct, frozen=True):
+    """A collision; ``frames`` are the first and last that explain the paths about as well."""
+
+    object: tuple[int, int]
+    frame: int
+    probability: float
+    frames: tuple[int, int]
+
+
+class PerceivedObject(CompactObject, frozen=True):
+    """An object, and in how many frames it was seen."""
+
+    frames_seen: int
+
+
+class Perceived(msgspec.Struct, frozen=True):
+    """A video as it was perceived: a line that ``--events`` takes, and more.
+
+    Events of at least the threshold's probability stand in ``in_outs`` and ``collisions``, the others in
+    ``doubtful``. ``trajectory`` has, by object, frame and place (units) from where it was first seen to where
+    it was last.
+    """
+
+    scene_index: int
+    n_frames: int
+    objects: list[PerceivedObject]
+    in_outs: list[PerceivedCrossing]
+    collisions: list[PerceivedCollision]
+    doubtful: list[PerceivedCrossing | PerceivedCollision]
+    trajectory: dict[int, list[tuple[int, float, float]]]
+
+
+class Video(msgspec.Struct, frozen=True):
+    """All stages of a video up to the hypotheses: what was seen, who is who, where they went, who may have
+    met.
+    """
+
+    seen: Sightings
+    objects: dict[Look, Track]
+    paths: list[Path]
+    contacts: list[Contact]
+    camera: Camera = SEEN
+
+    def blows(self, number: int, belief: Belief = BELIEF) -> list[int]:
+        """The frames after which an object took a blow, of contacts more likely than not."""
+        return sorted({c.frame for c in self.contacts if number in c.pair and belief.touched(c) >= THRESHOLD})
+
+    def crossings(self, belief: Belief = BELIEF) -> list[Crossing]:
+        """The objects that may have entered or left, given who met."""
+        return [
+            crossing
+            for number, path in enumerate(self.paths)
+            for crossing in crossings(path, number, self.blows(number, belief), self.seen.last, self.camera)
+        ]
+
+
+def read_videos(where: FilePath, only: Collection[int] | None = None) -> Iterator[tuple[str, ProposedVideo]]:
+    """Name and proposals of the videos of a folder or zip, by number.
+
+    Raises:
+        FormatError: as :func:`~research.domains.perception.format.decode_proposals`.
+    """
+    names = {n: name for n, name in proposal_names(where).items() if only is None or n in only}
+    for source in sources_in(where, names.values()):
+        yield source[0], decode_proposals(source)
+
+
+def examined(
+    video: ProposedVideo,
+    name: str,
+    *,
+    until: int | None = None,
+    camera: Camera = SEEN,
+    mended: bool = True,
+    bridged: bool = True,
+) -> Video:
+    """All stages of a video.
+
+    Args:
+        video: its proposals.
+        name: of its file, for messages.
+        until: the last frame that may be read; all where ``None``.
+        mended: whether slips of the detector's labels are put right; without is an ablation.
+        bridged: whether bodies may touch where one is not seen; without is an ablation.
+    """
+    if until is not None:
+        kept = [frame for frame in video.frames if frame.frame_index <= until]
+        if not kept:
+            raise FormatError(f"no frame up to {until}", where=(name, "$.frames"), hint="Allow a later frame")
+        video = ProposedVideo(video.video_index, kept)
+    seen = sightings(video, name)
+    if (seen.height, seen.width) != (camera.height, camera.width):
+        raise FormatError(
+            f"masks are of {seen.height} x {seen.width} pixels, the camera's picture of "
+            f"{camera.height} x {camera.width}",
+            where=(name, "$.frames"),
+            hint="Give masks of the size of the official videos",
+        )
+    objects = tracks(seen, mended=mended)
+    found = paths(seen, objects, camera)
+    return Video(seen, objects, found, contacts(found, seen.last + 1, bridged=bridged), camera)
+
+
+def perceive(video: ProposedVideo, name: str = "", *, until: int | None = None) -> Perceived:
+    """A video's objects and events; the arguments are those of :func:`examined`.
+
+    >>> from research.domains.perception.format import ProposedFrame
+    >>> perceive(ProposedVideo(7, [ProposedFrame(0, [])])).objects
+    []
+    """
+    return recorded(examined(video, name, until=until))
+
+
+def recorded(video: Video, threshold: float = THRESHOLD, belief: Belief = BELIEF) -> Perceived:
+    """The record of a video."""
+    last = video.seen.last
+    collisions = [
+        PerceivedCollision(
+            contact.pair,
+            min(last, contact.frame + _STAMP),
+            round(belief.touched(contact), _DIGITS),
+            (min(last, contact.frames[0] + _STAMP), min(last, contact.frames[1] + _STAMP)),
+        )
+        for contact in video.contacts
+    ]
+    moves = [
+        PerceivedCrossing(
+            crossing.frame,
+            crossing.object,
+            crossing.type,
+            round(belief.crossed(crossing), _DIGITS),
+            (min(crossing.frame, crossing.seen), max(crossing.frame, crossing.seen)),
+        )
+        for crossing in video.crossings(belief)
+    ]
+    collisions.sort(key=lambda event: (event.frame, event.object))
+    moves.sort(key=lambda event: (event.frame, event.object, event.type))
+    return Perceived(
+        video.seen.video,
+        last + 1,
+        [
+            PerceivedObject(*path.look, number, len(path.frames))  # pyright: ignore[reportArgumentType]
+            for number, path in enumerate(video.paths)
+        ],
+        [event for event in moves if event.probability >= threshold],
+        [event for event in collisions if event.probability >= threshold],
+        [event for event in (*moves, *collisions) if event.probability < threshold],
+        {number: _trajectory(video, number, belief) for number in range(len(video.paths))},
+    )
+
+
+def _trajectory(video: Video, number: int, belief: Belief) -> list[tuple[int, float, float]]:
+    """The places of an object, frame by frame, as its pieces of free motion say."""
+    path = video.paths[number]
+    found: list[tuple[int, float, float]] = []
+    start = path.first
+    for blow in (*video.blows(number, belief), path.last):
+        if blow < start or start > path.last:
+            continue
+        end = min(blow, path.last)
+        piece = path.piece(start, end)
+        for frame in range(start, end + 1):
+            x, y = piece.at(frame)
+            found.append((frame, round(x, _DIGITS), round(y, _DIGITS)))
+        start = end + 1
+    return found

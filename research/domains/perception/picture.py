@@ -1,0 +1,81 @@
+"""A perceived video as data for a page: proposals and paths in the picture, events on lanes of objects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+import numpy as np
+
+from research.domains.perception.belief import BELIEF, Belief
+from research.domains.perception.judge import Happening
+from research.domains.perception.perceive import Video
+from substrate.cause.pictures import Lane, Mark, Scale, Span, Timeline
+
+
+class Drawn(NamedTuple):
+    """An object in the picture: the centres of its boxes, and its path, as SVG path data in pixels."""
+
+    label: str
+    color: str
+    seen: str
+    path: str
+
+
+def drawn(video: Video, belief: Belief = BELIEF) -> Iterator[Drawn]:
+    """The objects in the picture: the centres of their boxes as detected, and as their paths say."""
+    for number, path in enumerate(video.paths):
+        boxes = video.seen.boxes[list(video.objects[path.look].values())]
+        ends = [blow for blow in video.blows(number, belief) if path.first <= blow < path.last]
+        line: list[str] = []
+        for start, end in zip([path.first, *(end + 1 for end in ends)], [*ends, path.last], strict=True):
+            places = np.array([path.piece(start, end).at(frame) for frame in range(start, end + 1)])
+            yaw = np.full(len(places), np.pi / 8)
+            line += _centres(video.camera.boxes(path.kind, places[:, 0], places[:, 1], yaw))
+        dots = "".join(f"M{one}h0" for one in _centres(boxes))
+        yield Drawn(" ".join(path.look), path.look[0], dots, f"M{'L'.join(line)}")
+
+
+def _centres(boxes: np.ndarray) -> Iterator[str]:
+    for left, top, right, bottom in boxes.tolist():
+        yield f"{(left + right) / 2:.1f} {(top + bottom) / 2:.1f}"
+
+
+def slips(video: Video) -> Iterator[tuple[str, str]]:
+    """The proposals that were not taken as labelled: their place in the picture, and their label."""
+    taken = {(place, label) for label, track in video.objects.items() for place in track.values()}
+    for place, label in enumerate(video.seen.looks):
+        if (place, label) not in taken:
+            (centre,) = _centres(video.seen.boxes[place : place + 1])
+            yield centre, f"{' '.join(label)}, frame {video.seen.frames[place]}"
+
+
+def timeline(video: Video, events: Sequence[Happening]) -> Timeline:
+    """The frames in which each object was seen, and its events, those that are not believed too."""
+    x = Scale(video.seen.last)
+    lanes = [
+        Lane(
+            f"{number} · {' '.join(path.look)}",
+            [Span(x(start), x(stop)) for start, stop in _runs(path.frames.tolist())],
+        )
+        for number, path in enumerate(video.paths)
+    ]
+    marks = [
+        Mark(x(one.frame), one.frame, one.kind, one.who, "" if one.believed else "suspected", one.words)
+        for one in events
+        if one.frame is not None
+    ]
+    axis = [(x(tick), tick) for tick in (*range(0, video.seen.last - 12, 25), video.seen.last)]
+    return Timeline(lanes, marks, axis, "frame", x(video.seen.last))
+
+
+def _runs(frames: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """The first and last frame of each run without a gap.
+
+    >>> list(_runs([3, 4, 5, 9]))
+    [(3, 5), (9, 9)]
+    """
+    for _, run in groupby(enumerate(frames), key=lambda one: one[1] - one[0]):
+        numbers = [frame for _, frame in run]
+        yield numbers[0], numbers[-1]

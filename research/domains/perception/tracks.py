@@ -1,0 +1,192 @@
+"""Sightings ► objects: who is who from frame to frame, with the detector's slips of label put right.
+
+No two objects of a CLEVRER video have equal attributes, so a label is a name. What is left are a detector's
+slips: it sees one object twice, or calls a sliver at the picture's border by another material or shape. A
+run of frames with a rare label belongs to the stronger label that is missing just then and is seen next to
+it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from research.domains.perception.masks import Look, Sightings
+
+Track = dict[int, int]
+"""By frame, the place of an object's sighting."""
+
+_FULL = 1500.0
+"""Pixels from which on a sighting counts fully."""
+_SAME = 0.45
+"""Share of two boxes' union that they have in common from which on they are one object's."""
+_PAUSE, _RUN, _REACH = 3, 30, 9
+"""Frames without a sighting that a run may have; its longest; how far from it its owner may be seen."""
+_CLOSE = 0.75
+
+
+def tracks(seen: Sightings, *, mended: bool = True) -> dict[Look, Track]:
+    """The sightings of each object of a video, by its attributes.
+
+    Args:
+        seen: the video's.
+        mended: whether doubles and slips of the label are put right; without, a label is an object where it
+            is seen for long enough.
+
+    >>> box, none = np.array([[200.0, 100.0, 240.0, 140.0]] * 14), np.ones(14)
+    >>> looks = [("red", "metal", "cube")] * 13 + [("red", "metal", "sphere")]
+    >>> seen = Sightings(0, 13, 480, 320, np.arange(14), box, 1200 * none, none, looks)
+    >>> {look: len(track) for look, track in tracks(seen).items()}
+    {('red', 'metal', 'cube'): 14}
+    """
+    weights = _weights(seen)
+    found = _named(seen, _without_doubles(seen, weights) if mended else range(len(seen.looks)))
+    if mended:
+        _join(seen, found)
+    return {look: found[look] for look in sorted(found) if _is_object(seen, found[look])}
+
+
+def _weights(seen: Sightings) -> np.ndarray:
+    """The weight of each sighting: its share of a full silhouette, half of it at the border."""
+    return np.minimum(seen.areas, _FULL) / _FULL * np.where(_at_border(seen), 0.5, 1.0)
+
+
+def _at_border(seen: Sightings) -> np.ndarray:
+    left, top, right, bottom = seen.boxes.T
+    return (left <= 2) | (top <= 2) | (right >= seen.width - 2) | (bottom >= seen.height - 2)
+
+
+def _without_doubles(seen: Sightings, weights: np.ndarray) -> list[int]:
+    """The sightings, without those of a label that the video hardly knows where another label has the
+    place.
+    """
+    total: dict[Look, float] = defaultdict(float)
+    for look, weight in zip(seen.looks, weights, strict=True):
+        total[look] += weight
+    gone: set[int] = set()
+    for places in _by_frame(seen).values():
+        for at, a in enumerate(places):
+            for b in places[at + 1 :]:
+                if shared(seen.boxes[a], seen.boxes[b]) <= _SAME:
+                    continue
+                weak, strong = sorted((a, b), key=lambda one: (total[seen.looks[one]], seen.scores[one]))
+                one_name = seen.looks[a] == seen.looks[b]
+                if one_name or total[seen.looks[weak]] < 0.4 * total[seen.looks[strong]]:
+                    gone.add(weak)
+    return [place for place in range(len(seen.looks)) if place not in gone]
+
+
+def _by_frame(seen: Sightings) -> dict[int, list[int]]:
+    found: dict[int, list[int]] = defaultdict(list)
+    for place, frame in enumerate(seen.frames):
+        found[int(frame)].append(place)
+    return found
+
+
+def _named(seen: Sightings, kept: Iterable[int]) -> dict[Look, Track]:
+    """By label; of two of one label in a frame, that which lies nearer to where it is seen around it."""
+    found: dict[Look, Track] = defaultdict(dict)
+    more: list[int] = []
+    for place in kept:
+        track, frame = found[seen.looks[place]], int(seen.frames[place])
+        if frame in track:
+            more.append(place)
+        else:
+            track[frame] = place
+    for place in more:
+        track, frame = found[seen.looks[place]], int(seen.frames[place])
+        around = [track[f] for step in range(1, 6) for f in (frame - step, frame + step) if f in track]
+        if not around:
+            track[frame] = max(place, track[frame], key=lambda one: seen.areas[one])
+        else:
+            middle = seen.boxes[around].mean(0)
+            track[frame] = min(
+                track[frame], place, key=lambda one: float(np.abs(seen.boxes[one] - middle).sum())
+            )
+    return found
+
+
+def _join(seen: Sightings, found: dict[Look, Track]) -> None:
+    """Give each run of a rare label to its owner; ``found`` is changed."""
+    weights = _weights(seen)
+    total = {look: float(weights[list(track.values())].sum()) for look, track in found.items()}
+    for look in sorted(found, key=lambda one: (total[one], one)):
+        track = found[look]
+        for run in _runs(track):
+            owner = _owner(seen, found, total, look, run)
+            if owner is None:
+                continue
+            weight = float(sum(weights[track[frame]] for frame in run))
+            for frame in run:
+                found[owner].setdefault(frame, track.pop(frame))
+            total[owner] += weight
+            total[look] -= weight
+
+
+def _runs(track: Track) -> list[list[int]]:
+    """Its frames, cut where it is not seen for a while."""
+    runs: list[list[int]] = []
+    for frame in sorted(track):
+        if runs and frame - runs[-1][-1] <= _PAUSE:
+            runs[-1].append(frame)
+        else:
+            runs.append([frame])
+    return runs
+
+
+def _owner(
+    seen: Sightings, found: Mapping[Look, Track], total: Mapping[Look, float], look: Look, run: list[int]
+) -> Look | None:
+    """The stronger label that a run belongs to, if any: missing during it, and seen beside its ends."""
+    if len(run) > _RUN:
+        return None
+    best: tuple[float, Look] | None = None
+    for other, track in sorted(found.items()):
+        alike = sum(mine == its for mine, its in zip(look, other, strict=True))
+        present = sum(frame in track for frame in run)
+        if other == look or not total[other] > total[look] or not track or present > 0.34 * len(run):
+            continue
+        if not alike and len(run) > _PAUSE:
+            continue
+        for end, way in ((run[0], -1), (run[-1], 1)):
+            step = next((step for step in range(_REACH) if end + way * step in track), None)
+            if step is None:
+                continue
+            mine, its = seen.boxes[found[look][end]], seen.boxes[track[end + way * step]]
+            cost = gap(mine, its) / (4 + 6 * step) + 0.5 * (1 - shared(mine, its)) + 0.05 * step - 0.2 * alike
+            if cost < _CLOSE and (best is None or cost < best[0]):
+                best = (cost, other)
+    return best[1] if best else None
+
+
+def _is_object(seen: Sightings, track: Track) -> bool:
+    """Tell whether a label was seen enough to be an object: for long, or while it came or went."""
+    places = list(track.values())
+    if len(places) >= 12:
+        return True
+    if not places or np.mean(_at_border(seen)[places]) <= 0.5:
+        return False
+    ends, area, score = max(track) >= seen.last - 2, seen.areas[places].max(), seen.scores[places].max()
+    if len(places) == 1:
+        return bool(ends and score > 0.95)
+    return bool((area > 280 or (ends and area > 150)) and score > 0.97)
+
+
+def shared(a: np.ndarray, b: np.ndarray) -> float:
+    """Intersection over union of two boxes.
+
+    >>> shared(np.array([0.0, 0, 2, 2]), np.array([1.0, 0, 3, 2]))
+    0.3333333333333333
+    """
+    wide, high = min(a[2], b[2]) - max(a[0], b[0]), min(a[3], b[3]) - max(a[1], b[1])
+    if wide <= 0 or high <= 0:
+        return 0.0
+    both = wide * high
+    return float(both / ((a[2] - a[0]) * (a[3] - a[1]) + (b[2] - b[0]) * (b[3] - b[1]) - both))
+
+
+def gap(a: np.ndarray, b: np.ndarray) -> float:
+    """The distance of two boxes: pixels across and down, added."""
+    return float(max(0, max(a[0], b[0]) - min(a[2], b[2])) + max(0, max(a[1], b[1]) - min(a[3], b[3])))

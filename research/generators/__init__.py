@@ -1,0 +1,1 @@
+"""Generated data beyond the paper's: inexact, retold, altered, fitted, and memories of agents."""

@@ -1,0 +1,46 @@
+"""The stage that describes all others for the tools of others: PROV-O and a crate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from orchestration.benchmarks.benchmark import Benchmark
+from orchestration.lineage.number import Lineage, trace_number
+from orchestration.lineage.prov import write_prov
+from orchestration.stage import Stage
+from orchestration.workspace.folders import Workspace
+
+
+def crate_stage(benchmarks: Sequence[Benchmark], described: Sequence[Stage]) -> Stage:
+    """The provenance of all numbers of some benchmarks, made by some stages."""
+    keys = tuple(sorted({key for stage in described for key in stage.parameters}))
+    return Stage(
+        "provenance/crate",
+        ("artifacts/{profile}/provenance/prov.ttl", "artifacts/{profile}/provenance/crate"),
+        partial(make_provenance, tuple(benchmarks), tuple(described)),
+        "The way of every number to its sources: PROV-O for SPARQL, and a Workflow Run RO-Crate with the "
+        "tables and scores in it.",
+        needs=tuple(stage.name for stage in described),
+        parameters=keys,
+        describes=tuple(described),
+        kinds=("rdf",),
+        pinned_by="nothing",
+    )
+
+
+def make_provenance(
+    benchmarks: Sequence[Benchmark], described: Sequence[Stage], workspace: Workspace, prov: Path, crate: Path
+) -> dict[str, Any]:
+    """The traces of all numbers as PROV-O and as a crate."""
+    from research.exporters.crate import write_crate  # its library need not load where stages are listed
+
+    stages = {stage.name: stage for stage in described}
+    lineage = Lineage(workspace, stages, known=stages)
+    numbers = [number for benchmark in benchmarks for number in benchmark.numbers]
+    ways = [trace_number(lineage, number, rows=False) for number in numbers]
+    write_prov(lineage, ways, prov)
+    write_crate(lineage, list(stages), ways, prov, crate)
+    return {"numbers": len(ways), "problems": sorted({problem for way in ways for problem in way.problems})}

@@ -1,0 +1,1 @@
+"""A benchmark under conditions: robustness, reliability, questions, evidence."""

@@ -1,0 +1,118 @@
+"""Evidence: what the right answers of each benchmark rest on, counted from their explanations."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from orchestration.benchmarks import babi, clevrer, comphy, gqa, twin
+from orchestration.benchmarks.benchmark import Case, Explained, Logs
+from orchestration.studies.study import Part, Shares, Study, Weighed, named
+from research.benchmarks import perceived
+from research.benchmarks.comphy_inferred import COMPHY_INFERRED
+from research.studies.robustness import EVERYTHING, ROBUSTNESS
+from substrate.cause.evidence import ABSENT, FACTS, IMAGINED, RECORDED, RULED, Rest
+from substrate.cause.explanation import OWN, Explanation
+from substrate.domains.clevrer.evidence import frames_off
+from substrate.domains.clevrer.scene import Scene
+from substrate.domains.rows import Row
+
+KEY = "evidence"
+NEAR = 5
+"""Frames within which an event of the true record is near."""
+OFF = (f"{RECORDED}, in the same frame", f"{RECORDED}, within {NEAR} frames", f"{RECORDED}, further off")
+UNTRUE = "an event that the true record lacks"
+PLACES = (RECORDED, *OFF, UNTRUE, IMAGINED, RULED, ABSENT, FACTS)
+"""The conditions of the table, in its order: an event is placed in the true record where that is another
+record than the log's own.
+"""
+
+
+def rows(
+    base: Explained,
+    setting: Callable[[Row], str],
+    truth: Callable[[Case, str], Scene | None],
+    case: Case,
+    logs: Logs,
+    parameters: Any,
+    split: str,
+) -> Iterator[Weighed]:
+    """A row for each thing that right answers of a case rest on: how many there are.
+
+    Args:
+        setting: what a row counts for.
+        truth: the true record of a case, given the split; ``None`` where it is the log's own.
+    """
+    true = truth(case, split)
+    counts: Counter[tuple[str, str]] = Counter()
+    for row in base.rows(case, logs, parameters, split):
+        chosen = () if row.choices is msgspec.UNSET else row.choices
+        right = [choice.predicted == choice.expected for choice in chosen] or [bool(row.correct)]
+        why = base.explain(case, logs, parameters, row.subset, base.asked(row)) if any(right) else None
+        if why is None:
+            continue
+        of = setting(row) + (", choices" if chosen else "")
+        for part, correct in zip(why.parts, right, strict=True):
+            if correct:
+                counts[of, _placed(base.rests(why, part), why, true)] += 1
+    for pair, n in sorted(counts.items()):
+        yield Weighed(base.name, split, named(*pair), case.scene, n)
+
+
+def _placed(rest: Rest, why: Explanation, true: Scene | None) -> str:
+    if true is None or not rest.event:
+        return rest.on
+    off = frames_off(rest.event, Scene.of(why.logs[OWN]), true)
+    return UNTRUE if off is None else OFF[0 if off == 0 else 1 if off <= NEAR else 2]
+
+
+def _as_filmed(case: Case, split: str) -> Scene | None:
+    """The true record of a generated video: its annotation, which the detector never saw."""
+    true = perceived.truth_of(case) if split == "generated" else None
+    return Scene(true) if true else None
+
+
+def _part(
+    base: Explained,
+    setting: Callable[[Row], str] = lambda row: row.subset,
+    truth: Callable[[Case, str], Scene | None] = lambda *_: None,
+) -> Part:
+    return Part(
+        name=base.name,
+        base=base,
+        about=f"{base.title}: how many right answers rest on a recorded event, a simulated one, one by a "
+        "rule, on nothing happening, or on facts alone.",
+        rows=partial(rows, base, setting, truth),
+        expected=lambda case: {"": 1} if case.questions else {},
+        calls=(base.rows, base.explain, base.rests, base.asked),
+        first=KEY,
+        free=None,
+    )
+
+
+EVIDENCE = Study(
+    name=KEY,
+    parts=(
+        _part(clevrer.CLEVRER),
+        _part(perceived.PERCEIVED, truth=_as_filmed),
+        _part(comphy.COMPHY),
+        _part(COMPHY_INFERRED),
+        _part(babi.BABI, setting=lambda _: EVERYTHING),
+        _part(gqa.GQA),
+        _part(twin.TWIN),
+    ),
+    parameters=ROBUSTNESS.parameters,
+    shares=Shares(
+        "What right answers rest on",
+        "Evidence: of the right answers of each benchmark's first cases (right choices, where there are "
+        "choices), how many rest on what. A log that is written from a record holds its events in their own "
+        "frames; a perceived log's are looked for in the generated record that the detector never saw.",
+        ("benchmark", "asked", "the answer rests on", "so many", "right answers", "share", "95 % interval"),
+        PLACES,
+        pooled=True,
+    ),
+)

@@ -1,0 +1,88 @@
+"""Questions: how hard generated ones are, and whether a key says what the duality denies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+
+import msgspec
+from msgspec.structs import replace
+
+from orchestration.benchmarks.benchmark import Case, Logs
+from orchestration.benchmarks.clevrer import CLEVRER
+from orchestration.studies.study import Part, Shares, Study, Weighed
+from research.domains.trial import trials
+from research.studies.robustness import ROBUSTNESS
+from substrate.domains.clevrer.format import SceneQuestions
+from substrate.domains.clevrer.interpreter import answer_scene
+from substrate.domains.clevrer.parameters import Parameters, Predictive
+from substrate.domains.clevrer.scene import Scene
+from substrate.domains.rows import Row
+from substrate.generators.clevrer import predictive_questions
+from substrate.generators.clevrer.choices import Wrong
+
+KEY = "questions"
+CONFIGURATIONS = ("A", "B", "C", "S")
+OWN = "the wrong choice is any pair"
+OTHERS: Mapping[Wrong, str] = {"near": "a near miss", "met": "a pair that had met"}
+"""What else the wrong choices may be, by the generator's word for it."""
+RESPONSIBLE = {
+    True: "responsible: they collide without it all the same",
+    False: "not responsible: they do not collide without it",
+}
+"""What a key says of an object and a collision of two others, and the contradiction that is counted."""
+
+
+def near_misses(seed: int, case: Case, logs: Logs, parameters: Parameters, split: str) -> Iterator[Row]:
+    """The rows of a generated video's predictive questions, by kind of wrong choice and configuration."""
+    if split != "generated":
+        return
+    scene = Scene.of(logs[0])
+    made = msgspec.json.decode(case.questions, type=SceneQuestions).questions
+    asks = {OWN: [question for question in made if question.question_type == "predictive"]}
+    for kind, others in predictive_questions(int(case.scene), seed, *OTHERS).items():
+        asks[OTHERS[kind]] = others
+    for label, asked in asks.items():
+        for name in CONFIGURATIONS:
+            given = replace(parameters, predictive=Predictive(name))
+            for row in answer_scene(scene.log, int(case.scene), asked, given, split):
+                yield replace(row, subset=f"predictive.{name}: {label}")
+
+
+def trial_rows(case: Case, logs: Logs, _: Parameters, split: str) -> Iterator[Weighed]:
+    """A row for each object and collision that a video's key says both of; no answer is read."""
+    questions = msgspec.json.decode(case.questions, type=SceneQuestions).questions
+    for one in trials(Scene(logs[0]), questions):
+        held = one.collides if one.responsible else not one.collides
+        yield Weighed(CLEVRER.name, split, RESPONSIBLE[one.responsible], case.scene, 1, correct=held)
+
+
+# No row is promised: no world makes official questions, and few videos ask both things of an object.
+_part = partial(Part, base=CLEVRER, free=None)
+QUESTIONS = Study(
+    name=KEY,
+    parts=(
+        _part(
+            name="predictive",
+            about="CLEVRER's predictive questions with other wrong choices: any, near misses, pairs that had "
+            "met. A row a question under each, in every configuration.",
+            rows=near_misses,
+            seeded=True,
+            first=KEY,
+        ),
+        _part(
+            name="duality",
+            about="The duality on trial: of the objects and collisions that a key says both of, how often "
+            "two collide without an object that is responsible for their collision.",
+            rows=trial_rows,
+        ),
+    ),
+    parameters=ROBUSTNESS.parameters,
+    shares=Shares(
+        "How hard the questions are",
+        "Questions: predictive ones of the first generated videos with other wrong choices, by "
+        "configuration; and of all objects and collisions of which a key says both whether the object is "
+        "responsible and whether the two collide without it, how often it contradicts the duality.",
+        ("benchmark", "asked", "input", "right or so", "n", "share", "95 % interval"),
+    ),
+)

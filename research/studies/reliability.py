@@ -1,0 +1,263 @@
+"""Probabilities beside what is so: of choices about imagined worlds, and of events that were perceived."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+import msgspec
+from markupsafe import Markup
+from msgspec.structs import replace
+
+from orchestration.benchmarks.benchmark import Case, Interpreted, Logs
+from orchestration.benchmarks.clevrer import CLEVRER
+from orchestration.rendering.figures import ALOE, FAINT, MARKED_POINTS, MEASURED, NS_DR, svg, whiskers
+from orchestration.rendering.tables import read_list
+from orchestration.studies.study import Drawn, Part, Study
+from research.benchmarks.perceived import PERCEIVED, look, truth_of
+from research.domains.perception.judge import Kind, gold_of, said
+from research.domains.perception.parameters import Perception
+from research.studies.robustness import ROBUSTNESS
+from substrate.base.files import write_json
+from substrate.domains.clevrer.explain import said_of
+from substrate.domains.clevrer.format import SceneQuestions
+from substrate.domains.clevrer.parameters import Counterfactual, Parameters, Predictive
+from substrate.domains.clevrer.program import World
+from substrate.domains.clevrer.scene import Scene
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+SUBSETS = ("predictive", "counterfactual")
+EVENTS: tuple[str, ...] = get_args(Kind)
+BINS = 10
+
+
+class Chance(msgspec.Struct, frozen=True, kw_only=True):
+    """A choice, or an event that may have happened: how probable it is said to be, and whether it is so."""
+
+    benchmark: str = CLEVRER.name
+    split: str
+    subset: str
+    scene: int | str
+    question: int
+    choice: int
+    probability: float
+    correct: bool
+    log: str
+
+
+class Bin(msgspec.Struct, frozen=True):
+    """Choices of about the same probability: how many, what is said of them on average, how many hold."""
+
+    n: int
+    said: float
+    right: int
+
+
+class Reliability(msgspec.Struct, frozen=True):
+    """The agreement of probabilities with what is so.
+
+    Attributes:
+        brier: the mean square of what lies between the two.
+        plain: the same, had 0 or 1 been said, whichever is nearer.
+        constant: the same, had the share of what holds been said of each.
+    """
+
+    subset: str
+    n: int
+    brier: float
+    plain: float
+    constant: float
+    bins: list[Bin]
+
+
+def rows(case: Case, logs: Logs, parameters: Parameters, split: str) -> Iterator[Chance]:
+    """A row for each choice that the ensemble says a probability of; gold is read once all stand."""
+    simulated = replace(parameters, predictive=Predictive("S"), counterfactual=Counterfactual("simulated"))
+    scene = Scene(logs[0])
+    if not scene.poses:
+        return
+    questions = msgspec.json.decode(case.questions, type=SceneQuestions).questions
+    asked = [question for question in questions if question.question_type in SUBSETS]
+    chances = said_of(World(scene, simulated), asked)
+    gold = {(q.question_id, c.choice_id): (q.question_type, c.answer) for q in asked for c in q.choices or ()}
+    common = {"split": split, "scene": case.scene, "log": logs[0].digest}
+    for one in sorted(chances):
+        subset, answer = gold[one.question, one.choice]
+        if answer is not None:
+            asked_of = {"subset": subset, "question": one.question, "choice": one.choice}
+            yield Chance(**common, **asked_of, probability=one.probability, correct=answer == "correct")
+
+
+def _expected(case: Case) -> Mapping[str, int]:
+    """Count a case's choices with gold about worlds that were not filmed; none without motion."""
+    if case.kind or not case.questions:
+        return {}
+    counts: Counter[str] = Counter()
+    for question in msgspec.json.decode(case.questions, type=SceneQuestions).questions:
+        if question.question_type in SUBSETS:
+            counts[question.question_type] += sum(c.answer is not None for c in question.choices or ())
+    return counts
+
+
+def perceived_rows(case: Case, logs: Logs, parameters: Perception, split: str) -> Iterator[Chance]:
+    """A row for each event that a video may have had, where it is known what truly happened."""
+    truth = truth_of(case)
+    if truth is None:
+        return
+    hypotheses = said(look(case, parameters)[1], gold_of(truth))
+    common = {"benchmark": PERCEIVED.name, "split": split, "scene": case.scene, "log": logs[0].digest}
+    for number, one in enumerate(sorted(hypotheses, key=lambda one: EVENTS.index(one.kind))):
+        asked_of = {"subset": one.kind, "question": number, "choice": 0}
+        yield Chance(**common, **asked_of, probability=one.probability, correct=one.came)
+
+
+def _hypotheses(case: Case) -> Mapping[str, int]:
+    """Count the events that a video may have had; none where it is not known what truly happened.
+
+    Under other constants there may be more or fewer, but not none.
+    """
+    truth = truth_of(case)
+    return Counter(one.kind for one in said(look(case, Perception())[1], gold_of(truth))) if truth else {}
+
+
+def reliability_of(subset: str, chances: Iterable[Chance]) -> Reliability:
+    """The Brier score and the bins, of equal width; empty ones are left out.
+
+    >>> one, other = (Chance(split="", subset="predictive", scene=1, question=1, choice=choice, log="",
+    ...     probability=said, correct=True) for choice, said in enumerate((0.9, 0.4)))
+    >>> found = reliability_of("predictive", [one, other])
+    >>> found.brier, found.plain, found.constant, len(found.bins)
+    (0.185, 0.5, 0.0, 2)
+    """
+    all_ = sorted(chances, key=lambda one: one.probability)
+    if not all_:
+        return Reliability(subset, 0, 0.0, 0.0, 0.0, [])
+    common = sum(one.correct for one in all_) / len(all_)
+    bins: list[Bin] = []
+    for _, group in groupby(all_, key=lambda one: min(int(one.probability * BINS), BINS - 1)):
+        here = list(group)
+        said = sum(one.probability for one in here) / len(here)
+        bins.append(Bin(len(here), round(said, 6), sum(one.correct for one in here)))
+    brier = sum((one.probability - one.correct) ** 2 for one in all_) / len(all_)
+    plain = sum((one.probability >= 0.5) != one.correct for one in all_) / len(all_)
+    return Reliability(
+        subset, len(all_), round(brier, 6), round(plain, 6), round(common * (1 - common), 6), bins
+    )
+
+
+def bins_file(part: str) -> str:
+    """The place of the counts that the diagram of a part is drawn from."""
+    return f"artifacts/{{profile}}/reliability/{'' if part == CLEVRER.name else f'{part}-'}bins.json"
+
+
+def _part(base: Interpreted, about: str, **own: Any) -> Part:
+    return Part(
+        name=base.name,
+        base=base,
+        about=f"{about}: rows, bins with the Brier score, and the reliability diagram.",
+        shown=(bins_file(base.name), f"artifacts/{{profile}}/reliability/{base.name}.svg"),
+        **own,
+    )
+
+
+def draw_reliability(rows: Path, bins: Path, figure: Path) -> dict[str, Any]:
+    """Put probabilities into bins, and hold beside each how many choices were right."""
+    said = [msgspec.json.decode(line, type=Chance) for line in rows.read_bytes().splitlines()]
+    found = [
+        reliability_of(subset, (one for one in said if one.subset == subset))
+        for subset in (*SUBSETS, *EVENTS)
+        if any(one.subset == subset for one in said)
+    ]
+    write_json(bins, found, indent=1)
+    series = {one.subset: one.bins for one in found}
+    figure.write_text(reliability_diagram("reliability", series, alone=True), "utf-8")
+    return {one.subset: in_words(one) for one in found}
+
+
+def reliability_diagram(name: str, series: Mapping[str, Sequence[Bin]], *, alone: bool = False) -> str:
+    """The share that holds against the probability that was said, a line a kind of question or event.
+
+    Args:
+        alone: as for :func:`fall`.
+    """
+    styles = zip((MEASURED, NS_DR, ALOE), "os^", strict=False)
+
+    def draw(axes: Axes) -> None:
+        axes.plot([0, 1], [0, 1], color=FAINT, linewidth=1)
+        for (title, bins), (colour, marker) in zip(series.items(), styles, strict=False):
+            shares, errors = whiskers([(one.right, one.n) for one in bins], whole=1)
+            style = MARKED_POINTS | {"color": colour, "marker": marker, "linewidth": 1, "label": title}
+            axes.errorbar([one.said for one in bins], shares, yerr=errors, **style)
+        axes.set(xlabel="probability said", ylabel="share that holds", xlim=(0, 1.02), ylim=(0, 1.02))
+        if series:
+            axes.legend(fontsize=9, loc="upper left")
+
+    about = "Reliability: the share that holds against the probability said, with 95 % intervals."
+    return svg(name, about, draw, height=4.2, alone=alone)
+
+
+def in_words(one: Reliability) -> str:
+    """A subset's Brier score beside what simpler words would have."""
+    what = "" if one.subset in EVENTS else " choices"
+    return (
+        f"{one.subset}: {one.n:,}{what}, Brier score {one.brier:.4f} ({one.plain:.4f} if 0 or 1 were said "
+        f"as is likelier, {one.constant:.4f} if how common it is)"
+    )
+
+
+def sections(workspace: Any) -> Iterator[Drawn]:
+    """For the report: by the part of the study that said some probabilities, the diagram of all subsets, and
+    a line of words for each.
+    """
+    for part in RELIABILITY.parts:
+        if found := [one for one in read_list(workspace.path(bins_file(part.name)), Reliability) if one.n]:
+            series = {one.subset: one.bins for one in found}
+            drawn = Markup(reliability_diagram(f"reliability-{part.name}", series))
+            yield Drawn(part.name, *SURE[part.name], drawn, [in_words(one) for one in found])
+
+
+SURE = {
+    CLEVRER.name: (
+        "How sure answers about imagined worlds are",
+        "An answer that a simulated fork gives has a probability: the share in which it holds of an ensemble "
+        "of forks, each with the constants of the law, the masses and the poses off by what they may be.",
+    ),
+    PERCEIVED.name: (
+        "How sure perceived events are",
+        "An event that a video may have had has a probability, by what speaks for it in a detector's masks; "
+        "those that are not likely stand in the log as suspected. Here each is held beside what happened.",
+    ),
+}
+"""By benchmark, the heading under which the report shows its probabilities, and what they are."""
+
+
+RELIABILITY = Study(
+    name="reliability",
+    parts=(
+        _part(
+            CLEVRER,
+            "The probability of each choice about a world that was not filmed, beside whether it is correct",
+            rows=rows,
+            expected=_expected,
+            first="reliability",
+        ),
+        _part(
+            PERCEIVED,
+            "The probability of each event that a video may have had, beside whether it happened, where that "
+            "is known",
+            rows=perceived_rows,
+            expected=_hypotheses,
+            keys=PERCEIVED.logger.depends_on,
+            first="perceived",
+            free=EVENTS,
+        ),
+    ),
+    parameters=ROBUSTNESS.parameters,
+    draw=draw_reliability,
+    sections=sections,
+)

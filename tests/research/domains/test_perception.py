@@ -1,0 +1,322 @@
+"""Perception on videos made by hand: what is there is found, and what is wrong with a file is named."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+
+from research.domains.perception import Perceived, perceive
+from research.domains.perception.belief import BELIEF
+from research.domains.perception.calibrate import noted
+from research.domains.perception.camera import SEEN
+from research.domains.perception.ensemble import answer_perceived, compact, worlds
+from research.domains.perception.explain import explain_perceived
+from research.domains.perception.format import decode_proposals, proposal_names
+from research.domains.perception.future import chances, met, straight
+from research.domains.perception.judge import gold_of, happenings, lost
+from research.domains.perception.log import perceived_log
+from research.domains.perception.parameters import Perception
+from research.domains.perception.perceive import (
+    PerceivedCollision,
+    PerceivedCrossing,
+    PerceivedObject,
+    examined,
+    recorded,
+)
+from research.generators.proposals import proposals
+from substrate.base.errors import FormatError
+from substrate.base.extras import needed
+from substrate.domains.clevrer.deltas import events_log
+from substrate.domains.clevrer.format import (
+    SHAPES,
+    Choice,
+    CompactCollision,
+    CompactObject,
+    Question,
+    SceneEvents,
+)
+from substrate.domains.clevrer.interpreter import answer_scene
+from substrate.domains.clevrer.motion import Body, simulate
+from substrate.domains.clevrer.parameters import Parameters
+from substrate.generators.clevrer import generate_scene
+from substrate.log.event_log import EventLog
+
+Change = Callable[[dict[str, Any]], None]
+
+
+def mask(box: tuple[int, int, int, int]) -> dict[str, Any]:
+    """A filled box, as COCO encodes it."""
+    left, top, right, bottom = box
+    pixels = np.zeros((320, 480), dtype=np.uint8, order="F")
+    pixels[max(0, top) : max(0, bottom), max(0, left) : max(0, right)] = 1
+    code = needed("pycocotools.mask").encode(pixels)
+    return {"size": list(code["size"]), "counts": code["counts"].decode()}
+
+
+def proposal(body: Body, color: str) -> dict[str, Any] | None:
+    """The box of a body as a detector that never errs sees it."""
+    box = SEEN.boxes(SHAPES.index(body.shape), *(np.array([v]) for v in (body.x, body.y, 0.39)))[0]
+    left, top, right, bottom = (round(float(edge)) for edge in box)
+    if right <= 0 or bottom <= 0 or left >= 480 or top >= 320:
+        return None
+    look = {"color": color, "material": "metal", "shape": body.shape, "score": 0.999}
+    return {"mask": mask((left, top, right, bottom)), **look}
+
+
+def film(bodies: list[Body], frames: int = 60) -> dict[str, Any]:
+    """A video of bodies as the calibrated law moves them."""
+    states = simulate(bodies, frames - 1, trace=True).states
+    assert states is not None
+    colors = ("red", "blue", "green", "gray")
+    made: list[dict[str, Any]] = []
+    for frame, there in enumerate(states):
+        seen = (proposal(body, color) for body, color in zip(there, colors, strict=False))
+        made.append({"frame_index": frame, "objects": [one for one in seen if one]})
+    return {"video_index": 7, "video_name": "sim_00007", "frames": made}
+
+
+def source(video: dict[str, Any]) -> tuple[str, bytes]:
+    return "sim_00007.json", json.dumps(video).encode()
+
+
+def seen(video: dict[str, Any]) -> Perceived:
+    return perceive(decode_proposals(source(video)), "sim_00007.json")
+
+
+BALL, POST = Body(0, "sphere", -1.0, -1.5, 0.2, 2.0), Body(1, "cylinder", -0.9, 0.5)
+
+
+def test_a_ball_that_hits_a_post_is_seen_to_hit_it() -> None:
+    found = seen(film([BALL, POST]))
+    (truth,) = simulate([BALL, POST], 59).contacts
+    (hit,) = found.collisions
+    assert hit.object == (1, 0) or hit.object == (0, 1)
+    assert abs(hit.frame - truth[0]) <= 2
+    assert hit.probability > 0.9
+    assert not found.in_outs
+
+
+def test_a_ball_that_passes_a_post_hits_nothing() -> None:
+    found = seen(film([BALL, Body(1, "cylinder", 0.0, 0.5)]))
+    assert not found.collisions
+
+
+def test_a_ball_enters_when_its_first_part_shows() -> None:
+    start = Body(0, "sphere", 0.0, -4.6, 0.0, 2.2)
+    states = simulate([start], 59, trace=True).states or []
+    (event,) = seen(film([start, POST])).in_outs
+    shown = next(frame for frame, (body,) in enumerate(states) if SEEN.sees(1, body.x, body.y))
+    assert event.type == "in"
+    assert abs(event.frame - shown) <= 1
+
+
+def test_a_slip_of_the_label_and_a_double_make_no_object() -> None:
+    video = film([BALL, POST])
+    for frame in video["frames"][20:24]:
+        frame["objects"][0]["material"] = "rubber"
+    for frame in video["frames"][30:33]:
+        frame["objects"].append({**frame["objects"][1], "shape": "cube", "score": 0.91})
+    assert len(seen(video).objects) == 2
+
+
+def test_missing_frames_are_bridged() -> None:
+    video = film([BALL, POST])
+    del video["frames"][15:22]
+    video["frames"][40]["objects"] = []
+    assert len(seen(video).collisions) == 1
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_a_scene_of_hardly_anything_is_perceived(count: int) -> None:
+    video = film([BALL, POST])
+    for frame in video["frames"]:
+        frame["objects"] = frame["objects"][:count]
+    found = seen(video)
+    assert len(found.objects) == count
+    assert not found.collisions
+    log = perceived_log(examined(decode_proposals(source(video)), "sim_00007.json"))
+    assert log.last_tick == 59
+
+
+def test_the_camera_finds_a_body_by_its_box() -> None:
+    x, y = np.array([-1.0, 0.5, -2.0]), np.array([1.0, -0.7, 0.2])
+    for shape in range(3):
+        boxes = SEEN.boxes(shape, x, y, np.full(3, 0.39)) + np.array(SEEN.offsets[shape])
+        places, _, _ = SEEN.locate(shape, boxes, np.full((3, 4), 0.6))
+        assert np.abs(places - np.stack([x, y], 1)).max() < 0.005
+
+
+def no_frames(video: dict[str, Any]) -> None:
+    video["frames"] = []
+
+
+def another_size(video: dict[str, Any]) -> None:
+    video["frames"][3]["objects"][1]["mask"] = {"size": [240, 320], "counts": "`d2"}
+
+
+def no_number(video: dict[str, Any]) -> None:
+    video["frames"][3]["objects"][1]["score"] = "high"
+
+
+def torn_mask(video: dict[str, Any]) -> None:
+    mask_ = video["frames"][3]["objects"][1]["mask"]
+    mask_["counts"] = mask_["counts"][:-3]
+
+
+def past_the_picture(video: dict[str, Any]) -> None:
+    video["frames"][3]["objects"][1]["mask"]["counts"] += "PPPPP0"
+
+
+def backwards(video: dict[str, Any]) -> None:
+    video["frames"][3]["frame_index"] = 2
+
+
+@pytest.mark.parametrize(
+    ("spoil", "place"),
+    [
+        (no_frames, "$.frames: no frames"),
+        (another_size, "$.frames[3].objects[1].mask.size"),
+        (no_number, "$.frames[3].objects[1].score"),
+        (torn_mask, "$.frames[3].objects[1].mask.counts"),
+        (past_the_picture, "$.frames[3].objects[1].mask.counts"),
+        (backwards, "$.frames[3]: frame_index is 2 after 2"),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_bad_input_is_named_by_file_and_frame(spoil: Change, place: str) -> None:
+    video = film([BALL, POST], frames=6)
+    spoil(video)
+    with pytest.raises(FormatError) as caught:
+        seen(video)
+    assert str(caught.value).startswith("sim_00007.json: ")
+    assert place in str(caught.value)
+
+
+def test_two_videos_of_one_number_are_refused(tmp_path: Path) -> None:
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "sim_00007.json").write_text("{}", "utf-8")
+    with pytest.raises(FormatError, match="video 7 occurs twice"):
+        proposal_names(tmp_path)
+
+
+def doubtful_hit(chance: float) -> Perceived:
+    """Two bodies, one of which came in, that may have touched."""
+    return Perceived(
+        7,
+        60,
+        [PerceivedObject("red", "metal", "sphere", 0, 60), PerceivedObject("blue", "metal", "cube", 1, 60)],
+        [PerceivedCrossing(3, 0, "in", 0.999, (3, 3))],
+        [PerceivedCollision((0, 1), 20, chance, (19, 21))] if chance >= 0.5 else [],
+        [] if chance >= 0.5 else [PerceivedCollision((0, 1), 20, chance, (19, 21))],
+        {},
+    )
+
+
+def asked(program: str, choice: str) -> Question:
+    return Question(
+        0, "?", "explanatory", program.split(), choices=[Choice(0, "?", choice.split(), "correct")]
+    )
+
+
+CAUSE = asked(
+    "events events objects red filter_color unique filter_collision unique filter_ancestor belong_to",
+    "events objects red filter_color unique filter_in unique",
+)
+
+
+def test_worlds_weigh_what_is_in_doubt() -> None:
+    made = worlds(doubtful_hit(0.3))
+    assert [(round(world.weight, 3), len(world.events.collisions)) for world in made] == [(0.7, 0), (0.3, 1)]
+
+
+def test_a_question_about_an_event_is_answered_where_the_event_happened() -> None:
+    (row,) = answer_perceived(doubtful_hit(0.3), [CAUSE], Parameters(), "train")
+    assert row.correct, row
+    log = events_log(compact(doubtful_hit(0.3), doubtful_hit(0.3).in_outs))
+    (alone,) = answer_scene(log, 7, [CAUSE], Parameters(), "train")
+    assert alone.predicted == "error"
+
+
+def test_an_explanation_names_the_weakest_link() -> None:
+    video = film([BALL, POST, Body(2, "sphere", 0.0, -4.6, 0.0, 2.2)])
+    log = perceived_log(examined(decode_proposals(source(video)), "sim_00007.json"))
+    question = Question(
+        0,
+        "?",
+        "descriptive",
+        ["events", "objects", "red", "filter_color", "unique", "filter_collision", "unique", "get_frame"],
+        answer="1",
+    )
+    found = explain_perceived(log, 7, question, Parameters())
+    (part,) = found.parts
+    assert "weakest link: the collision of the " in part.ground
+    assert part.probability is not None
+    assert 0.9 < part.probability < 1
+
+
+def test_the_future_is_foretold_from_frames_before_it() -> None:
+    video = decode_proposals(source(film([BALL, POST])))
+    ((hit, *_),) = simulate([BALL, POST], 59).contacts
+    early = examined(video, "sim_00007.json", until=hit - 10)
+    assert not met(early)
+    assert max(chances(early, until=59).values()) > 0.5
+    assert straight(early, until=59) == {(0, 1)}
+
+
+def truth_log(hits: list[tuple[int, int, int]], colors: tuple[str, ...] = ("red", "blue")) -> EventLog:
+    """The log of a ball and a post of some colors, with collisions of two numbers at a frame."""
+    shapes: tuple[Any, ...] = ("sphere", "cylinder")
+    things = [CompactObject(c, "metal", shapes[n], n) for n, c in enumerate(colors)]  # pyright: ignore
+    return events_log(SceneEvents(7, 60, things, [], [CompactCollision((a, b), f) for a, b, f in hits]))
+
+
+@pytest.mark.parametrize(
+    ("truth", "stage", "words"),
+    [
+        (truth_log([(0, 1, 20)]), "event", "collision: missed blue metal cylinder and red metal sphere"),
+        (truth_log([]), "reasoning", "the true events"),
+        (truth_log([(0, 1, 20)], ("red", "green")), "detection", "missed green metal cylinder, false blue"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_wrong_answer_is_lost_to_the_first_stage_that_fails(
+    truth: EventLog, stage: str, words: str
+) -> None:
+    video = examined(decode_proposals(source(film([BALL, Body(1, "cylinder", -0.3, 0.5)]))), "sim_00007.json")
+    program = "events objects red filter_color unique filter_collision exist"
+    question = Question(0, "?", "descriptive", [*program.split()], answer="yes")
+    loss = lost(video, recorded(video), truth, question, Perception())
+    assert loss.stage == stage
+    assert words in loss.words
+    told = happenings(recorded(video), gold_of(truth))
+    assert [one.truly for one in told if one.wrong] == ["frame 20"] * (stage != "reasoning")
+
+
+def test_the_constants_are_those_of_the_parameters_and_are_written_there() -> None:
+    text = (Path(__file__).parents[3] / "params.yaml").read_text("utf-8")
+    given = msgspec.convert(msgspec.yaml.decode(text)["perceived"], Perception)
+    assert given == Perception()
+    assert noted(text, SEEN, BELIEF) == text
+    moved = msgspec.structs.replace(SEEN, focal=500.0)
+    changed = msgspec.yaml.decode(noted(text, moved, BELIEF))
+    assert msgspec.convert(changed["perceived"], Perception).camera == moved
+    with pytest.raises(FormatError, match=r"0 lines for perceived\.camera"):
+        noted("clevrer: {}\n", SEEN, BELIEF)
+
+
+def test_generated_proposals_are_perceived_as_they_were_made() -> None:
+    scene = generate_scene(10_003, seed=20)
+    made = json.dumps(proposals(scene.annotation, seed=20)).encode()
+    assert made == json.dumps(proposals(scene.annotation, seed=20)).encode()
+    found = perceive(decode_proposals(("sim_10003.json", made)), "sim_10003.json")
+    looks = {o.object_id: (o.color, o.material, o.shape) for o in scene.annotation.object_property}
+    there = {frozenset(looks[number] for number in c.object_ids) for c in scene.annotation.collision}
+    mine = {o.id: (o.color, o.material, o.shape) for o in found.objects}
+    assert {frozenset(mine[number] for number in c.object) for c in found.collisions} == there

@@ -1,0 +1,178 @@
+"""Twin-EventLog as a task of Inspect, run by Inspect itself."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from importlib.metadata import entry_points
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from research.exporters.twin_sample import sampled
+
+pytest.importorskip("inspect_ai")
+
+from inspect_ai import eval as evaluate  # pyright: ignore[reportMissingImports]
+from inspect_ai.model import ModelOutput, ModelUsage, get_model  # pyright: ignore[reportMissingImports]
+
+from research.exporters.inspect_tasks import twin_eventlog, twin_eventlog_agent
+from substrate.baselines.twin import names_of, plan_text, said_in
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+COUNT = 18
+METRICS = ("per_arm", "joint", "divergence")
+
+
+def evaluated(
+    reply: Callable[[str], str], folder: Path, count: int = COUNT, level: str = "village"
+) -> tuple[Any, dict[str, dict[str, float]]]:
+    """The log of a run in which a model answers what a function says of the question's text."""
+
+    def answer(messages: Any, *_: Any) -> Any:
+        output = ModelOutput.from_content("mockllm/model", reply(messages[-1].text))
+        # Else the mock counts tokens with a vocabulary from the network.
+        output.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
+        return output
+
+    (log,) = evaluate(
+        twin_eventlog(count=count, level=level),
+        model=get_model("mockllm/model", custom_outputs=answer),
+        log_dir=str(folder),
+        display="none",
+    )
+    assert log.status == "success", log.error
+    found = {score.name: {name: m.value for name, m in score.metrics.items()} for score in log.results.scores}
+    return log, found
+
+
+def test_who_always_says_no_gets_what_the_gold_gives_them(tmp_path: Path) -> None:
+    golds = [spec.gold for spec in sampled(COUNT, 20)]
+    _, found = evaluated(lambda text: '{"answer": "no"}', tmp_path)
+    assert found["per_arm"]["accuracy"] == sum((g.a == "no") + (g.b == "no") for g in golds) / (2 * COUNT)
+    assert found["joint"]["accuracy"] == sum(g.a == g.b == "no" for g in golds) / COUNT
+    assert found["divergence"]["accuracy"] == sum(g.a == g.b for g in golds) / COUNT
+    assert {"grouped_control", "grouped_direct", "grouped_propagation"} <= set(found["joint"])
+
+
+def test_three_arms_are_asked_and_judged_together(tmp_path: Path) -> None:
+    golds = [spec.gold.answers for spec in sampled(4, 20, "three_arms")]
+    texts: list[str] = []
+
+    def reply(text: str) -> str:
+        texts.append(text)
+        return "no"
+
+    log, found = evaluated(reply, tmp_path, count=4, level="three_arms")
+    assert len(set(texts)) == len(texts) == 3 * 4
+    assert {tuple(sample.target) for sample in log.samples} == set(golds)
+    alike = sum(one == other for gold in golds for one, other in combinations(gold, 2))
+    assert found["per_arm"]["accuracy"] == pytest.approx(sum(gold.count("no") for gold in golds) / 12)
+    assert found["joint"]["accuracy"] == sum(set(gold) == {"no"} for gold in golds) / 4
+    assert found["divergence"]["accuracy"] == pytest.approx(alike / 12)
+
+
+def test_each_arm_is_asked_by_itself_and_never_sees_the_gold(tmp_path: Path) -> None:
+    specs = list(sampled(COUNT, 20))
+    texts: list[str] = []
+
+    def reply(text: str) -> str:
+        texts.append(text)
+        return "I cannot tell."
+
+    log, found = evaluated(reply, tmp_path)
+    assert len(texts) == 2 * COUNT
+    assert sum("before anything else of that tick" in text for text in texts) == COUNT
+    assert [found[metric]["accuracy"] for metric in METRICS] == [0, 0, 0]
+    assert found["unreadable"]["accuracy"] == 1
+    # The linkage and the gold are in the log for the reader, and in no question.
+    assert all("propagation" not in text and "gold" not in text for text in texts)
+    targets = {sample.id: tuple(sample.target) for sample in log.samples}
+    assert targets == {spec.spec: spec.gold.answers for spec in specs}
+    assert log.eval.metadata["canary"].startswith("twin-eventlog canary ")
+
+
+def test_a_reply_is_read_as_asked_for_or_as_a_bare_word() -> None:
+    said = [said_in(text) for text in ('Sure: {"answer": "yes"}', "No.", " YES ", "yes and no", "", "{}")]
+    assert said == ["yes", "no", "yes", "error", "error", "error"]
+    assert said_in("The answer is: no.") == "no"
+
+
+def test_an_agent_with_the_substrate_gets_what_its_tools_say(tmp_path: Path) -> None:
+    """A scripted agent that looks at one state: of the planned world in arm A, of the imagined in arm B."""
+    specs = list(sampled(3, 20))
+
+    def answer(messages: Any, tools: Any, *_: Any) -> Any:
+        assert {"state", "imagine", "submit"} <= {tool.name for tool in tools}
+        said = [message for message in messages if message.role == "tool"]
+        happens = re.search(r"At tick (\d+), before anything", messages[1].text)
+        spec = next(s for s in specs if s.query.text in messages[1].text)
+        act, names = spec.intervention, names_of(spec)
+        if happens and not said:
+            what = plan_text(act.plan, names) if act.plan else names[act.place or act.fact]
+            call = ("imagine", {"tick": spec.branch, "intervention": act.type, "villager": names[act.agent]})
+            call[1]["what"] = what
+        elif len(said) == (1 if happens else 0):
+            world = said[0].text if happens else "planned"
+            call = ("state", {"tick": spec.branch, "world": world})
+        else:
+            assert " is at " in said[-1].text, said[-1]
+            call = ("submit", {"answer": '{"answer": "no"}'})
+        output = ModelOutput.for_tool_call("mockllm/model", *call)
+        output.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
+        return output
+
+    (log,) = evaluate(
+        twin_eventlog_agent(count=3),
+        model=get_model("mockllm/model", custom_outputs=answer),
+        log_dir=str(tmp_path),
+        display="none",
+    )
+    assert log.status == "success", log.error
+    assert {score.name for score in log.results.scores} == {*METRICS, "unreadable"}
+    found = {score.name: score.metrics["accuracy"].value for score in log.results.scores}
+    golds = [spec.gold for spec in specs]
+    assert found["per_arm"] == sum((g.a == "no") + (g.b == "no") for g in golds) / 6
+    assert found["unreadable"] == 0
+
+
+def inspect_eval(folder: Path, *arguments: str) -> tuple[subprocess.CompletedProcess[str], dict[str, Any]]:
+    """A run of the command without a network, and its log."""
+    command = shutil.which("inspect", path=str(Path(sys.executable).parent))
+    if command is None or "substrate" not in {point.name for point in entry_points(group="inspect_ai")}:
+        pytest.skip("the package is not installed with its entry point")
+    (folder / "sitecustomize.py").write_text("import socket\nsocket.create_connection = None\n", "utf-8")
+    task = ["eval", "substrate/twin_eventlog", "--model", "mockllm/model", *arguments]
+    done = subprocess.run(
+        [command, *task, "--log-format", "json", "--log-dir", folder / "logs", "--display", "plain"],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(folder)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    (written,) = (folder / "logs").glob("*.json")
+    return done, json.loads(written.read_text("utf-8"))
+
+
+def test_the_command_finds_the_task_by_its_entry_point(tmp_path: Path) -> None:
+    done, log = inspect_eval(tmp_path, "--limit", "10", "-T", "count=12")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (log["status"], len(log["samples"])) == ("success", 10)
+    assert {score["name"] for score in log["results"]["scores"]} == {*METRICS, "unreadable"}
+
+
+@pytest.mark.parametrize("limit", [(), ("--no-fail-on-error",)])
+def test_the_command_fails_where_no_sample_was_judged(limit: tuple[str, ...], tmp_path: Path) -> None:
+    # The mock fails at each sample: its outputs are letters.
+    done, _ = inspect_eval(tmp_path, "-M", "custom_outputs=abc", "-T", "count=2", *limit)
+    assert done.returncode == 1, done.stdout + done.stderr
+    (line,) = [line for line in done.stderr.splitlines() if "no sample of" in line]
+    assert re.match(r"no sample of \S*twin_eventlog was judged: .+\. Its log: \S+json", line)

@@ -1,0 +1,94 @@
+"""A paper as HTML: each printed figure leads to what it is, and to ours."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from orchestration.cli.main import app
+from orchestration.scoring.published import published, read_published
+from research.exporters.paper import Meaning, Printed, summary, write_paper
+from substrate.base.errors import FormatError
+
+PAPER = Path(__file__).resolve().parents[3].parent / "shared" / "paper" / "event_graph_substrates.tex"
+TEX = r"""\documentclass{article}\title{T}\begin{document}\maketitle
+\begin{abstract}We ask 1{,}200 questions.\end{abstract}
+\section{Results}\label{sec:r} Ours has 71.5 percent, $\tau = 0.4$, in 99 runs; see Section \ref{sec:r}.
+\begin{table}\caption{All}\begin{tabular}{lr}who & right\\ ours & 71.5 \\\end{tabular}\end{table}
+\end{document}
+"""
+FIGURES = r"""
+paper: Another
+systems: {substrate: {title: paper, sees: text, citation: Another}}
+numbers:
+  meadow/all/accuracy: {split: test, n: [1200, abstract], substrate: [71.5, section 1, table 1]}
+no_results: {'$\tau = 0.4$': parameter}
+"""
+
+
+def here(name: str) -> Meaning:
+    return Meaning(name, "70 [68, 72] (generated data)", "840 of 1,200", None)
+
+
+def written(folder: Path, tex: str) -> tuple[list[Printed], str]:
+    (folder / "paper.tex").write_text(tex, "utf-8")
+    (folder / "figures.yaml").write_text(FIGURES, "utf-8")
+    found = write_paper(folder / "paper.tex", folder / "out", read_published(folder / "figures.yaml"), here)
+    return found, (folder / "out" / "index.html").read_text("utf-8")
+
+
+def test_another_paper_with_figures_of_its_own(tmp_path: Path) -> None:
+    found, page = written(tmp_path, TEX)
+    assert [(one.text, one.place, [said.name for said in one.meanings]) for one in found] == [
+        ("1,200", "abstract", ["meadow/all/accuracy/n"]),
+        ("71.5", "section 1", ["meadow/all/accuracy"]),
+        ("99", "section 1", []),
+        ("71.5", "table 1", ["meadow/all/accuracy"]),
+    ]
+    for one in found:
+        assert re.search(rf'<a\s+href="#{one.anchor}"', page), f"{one.text} is no link"
+        assert f'id="{one.anchor}"' in page, f"the link of {one.text} leads nowhere"
+    assert "840 of 1,200" in page
+    assert summary(found)["unknown"] == 1
+
+
+def test_what_is_no_tex_and_no_file_of_figures_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match=r"absent\.tex"):
+        write_paper(tmp_path / "absent.tex", tmp_path / "out", published(), here)
+    assert not (tmp_path / "out").exists()
+    (tmp_path / "figures.yaml").write_text("systems: []", "utf-8")
+    with pytest.raises(FormatError, match=r"figures\.yaml"):
+        read_published(tmp_path / "figures.yaml")
+
+
+def test_the_macros_and_tables_for_a_paper_of_ones_own_are_held_against_what_was_measured(
+    reproduced: Path,
+) -> None:
+    def said(*arguments: str, code: int = 0) -> str:
+        done = CliRunner().invoke(app, ["paper", *arguments])
+        assert done.exit_code == code, done.output
+        return done.stdout
+
+    folder = "artifacts/sample/paper"
+    assert folder in said()
+    assert "every figure is what was measured" in said(folder, "--check")
+    for name, old, new in (
+        ("numbers.tex", r"\endcsname{100.00}", r"\endcsname{99.00}"),
+        ("twin.tex", "&", "& &"),
+    ):
+        file = reproduced / folder / name
+        file.write_text(file.read_text("utf-8").replace(old, new, 1), "utf-8")
+    stale = said(folder, "--check", code=1)
+    assert "99.00 there, 100.00 here" in stale
+    assert "twin.tex: not the table that was made here" in stale
+    assert "2 stale" in stale
+
+
+@pytest.mark.skipif(not PAPER.is_file(), reason="the paper is not beside this checkout (../shared/paper)")
+def test_every_figure_of_the_paper_is_a_link_that_an_entry_knows(tmp_path: Path) -> None:
+    found = write_paper(PAPER, tmp_path, published(), here)
+    assert len(found) > 130
+    assert [(one.text, one.place) for one in found if not one.meanings] == []
