@@ -14,6 +14,7 @@ from orchestration.benchmarks.clevrer import CLEVRER
 from orchestration.settings import convert, override
 from orchestration.studies.study import Part, Study
 from substrate.cause.explanation import Explanation
+from substrate.domains.clevrer.counterfactual import METHODS
 from substrate.domains.clevrer.format import SceneQuestions
 from substrate.domains.clevrer.interpreter import LANGUAGE
 from substrate.domains.clevrer.interpreter import rows as clevrer_rows
@@ -64,7 +65,7 @@ def _of(subset: str, key: str, *values: str) -> list[Variant]:
 
 VARIANTS = (
     *_of("explanatory", "reference_frame", "event", "printed", "global"),
-    *_of("counterfactual", "method", "duality", "partner", "printed", "simulated"),
+    *_of("counterfactual", "method", *METHODS),
     Variant("counterfactual", "video", ("counterfactual.method=simulated", "counterfactual.horizon=0")),
     Variant("counterfactual", "bullet", ("counterfactual.method=simulated", "engine=bullet")),
     *_of("predictive", "configuration", "A", "B", "C", "S"),

@@ -30,6 +30,8 @@ FRAMES = 128
 SECONDS_PER_FRAME = 0.028
 RADIUS = 0.2
 MOVING_SPEED = 0.02
+RECORDED_AFTER = 51
+"""Frames that CLEVRER's generator went on for after the video: two seconds at 128 frames in five."""
 COLORS = ("gray", "red", "blue", "green", "brown", "yellow", "cyan", "purple")
 MATERIALS = ("metal", "rubber")
 SHAPES = ("cube", "sphere", "cylinder")
