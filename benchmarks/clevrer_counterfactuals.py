@@ -19,13 +19,12 @@ from pathlib import Path
 from research.domains.foretelling import read_trajectories
 from research.domains.foretelling.from_annotations import read_annotations
 from research.domains.foretelling.from_trajectories import Watched, watch
-from substrate.domains.clevrer.counterfactual import judge
+from substrate.domains.clevrer.counterfactual import Counterfactual, judge
 from substrate.domains.clevrer.deltas import annotation_log, events_log
 from substrate.domains.clevrer.format import FRAMES, Annotation, SceneEvents, Shape, read_scene_events
 from substrate.domains.clevrer.motion import LAW, Body, bodies, masses
 from substrate.domains.clevrer.motion.course import Recorded, course
 from substrate.domains.clevrer.motion.engine import Contact
-from substrate.domains.clevrer.parameters import Counterfactual, Parameters
 from substrate.domains.clevrer.scene import Event, Scene
 from substrate.generators.clevrer import physics
 
@@ -99,9 +98,9 @@ def by_rules(scene: Scene, pair: Pair, removed: int) -> dict[str, tuple[bool, st
     """The verdicts of duality and partner rule, which need no motion."""
     found: dict[str, tuple[bool, str]] = {}
     for method in ("duality", "partner"):
-        asked = Counterfactual(method)  # pyright: ignore[reportArgumentType]
+        asked = Counterfactual(method)
         event = Event("Collision", None, frozenset(pair))
-        verdict = judge(scene, event, removed, Parameters(counterfactual=asked))
+        verdict = judge(scene, event, removed, asked)
         found[method] = (verdict.occurs, verdict.ground)
     return found
 
@@ -117,7 +116,7 @@ def annotated(films: Iterable[Annotation]) -> Iterator[tuple[bool, Verdicts]]:
             for pair in combinations([name for name in names if name != removed], 2):
                 verdicts = by_rules(scene, pair, removed)
                 event = Event("Collision", None, frozenset(pair))
-                said = judge(scene, event, removed, Parameters(counterfactual=Counterfactual("simulated")))
+                said = judge(scene, event, removed, Counterfactual("simulated"))
                 verdicts["simulated"] = (said.occurs, said.ground)
                 verdicts["bullet"] = (pair in bullet, "bullet")
                 yield pair in seen, verdicts

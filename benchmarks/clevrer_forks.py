@@ -28,6 +28,7 @@ from substrate.domains.clevrer.deltas import annotation_log
 from substrate.domains.clevrer.emitter import future
 from substrate.domains.clevrer.explain import explain
 from substrate.domains.clevrer.format import (
+    RECORDED_AFTER,
     Annotation,
     Collision,
     SceneQuestions,
@@ -37,7 +38,7 @@ from substrate.domains.clevrer.format import (
 )
 from substrate.domains.clevrer.interpreter import answer_scene, in_order
 from substrate.domains.clevrer.motion import bodies, simulate
-from substrate.domains.clevrer.parameters import RECORDED_AFTER, Counterfactual, Parameters, Predictive
+from substrate.domains.clevrer.parameters import Counterfactual, Parameters, Predictive
 from substrate.domains.clevrer.scene import Event, Scene
 from substrate.log.event_log import EventLog
 
@@ -163,7 +164,7 @@ def forked(world: World, removed: int | None) -> Pairs:
     return {
         pair
         for pair in possible
-        if judge(scene, Event("Collision", None, pair), removed, SETTINGS["simulated"][1]).occurs
+        if judge(scene, Event("Collision", None, pair), removed, Counterfactual("simulated")).occurs
     }
 
 

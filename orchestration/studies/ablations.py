@@ -16,6 +16,7 @@ from orchestration.settings import convert, override
 from orchestration.studies.study import Part, Study, counted
 from substrate.base.files import write_json
 from substrate.cause.explanation import Explanation
+from substrate.domains.clevrer.counterfactual import METHODS
 from substrate.domains.clevrer.format import SceneQuestions
 from substrate.domains.clevrer.interpreter import LANGUAGE
 from substrate.domains.clevrer.interpreter import rows as clevrer_rows
@@ -66,7 +67,7 @@ def _of(subset: str, key: str, *values: str) -> list[Variant]:
 
 VARIANTS = (
     *_of("explanatory", "reference_frame", "event", "printed", "global"),
-    *_of("counterfactual", "method", "duality", "partner", "printed", "simulated"),
+    *_of("counterfactual", "method", *METHODS),
     Variant("counterfactual", "video", ("counterfactual.method=simulated", "counterfactual.horizon=0")),
     Variant("counterfactual", "bullet", ("counterfactual.method=simulated", "engine=bullet")),
     *_of("predictive", "configuration", "A", "B", "C", "S"),

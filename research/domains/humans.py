@@ -27,14 +27,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
-from msgspec.structs import replace
 
 from substrate.base.errors import FormatError, ProgramError
 from substrate.base.inputs import Whole, decode, read_bytes
-from substrate.domains.clevrer.counterfactual import judge
+from substrate.domains.clevrer.counterfactual import Counterfactual, judge
 from substrate.domains.clevrer.format import COLORS, SHAPES
 from substrate.domains.clevrer.interpreter import judged_choices
-from substrate.domains.clevrer.parameters import Counterfactual, Parameters
+from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.scene import Event, Scene
 from substrate.domains.rows import Row
 from substrate.log.event_log import EventLog
@@ -274,8 +273,9 @@ def responsible(cause: Moment, effect: Moment, scene: Scene, parameters: Paramet
     if not others or cause.event.iri == effect.event.iri:
         return by_chain(cause, effect, scene, parameters.explanatory.reference_frame)
     earlier = (cause.event.frame or 0) <= (effect.event.frame or 0)
+    asked = Counterfactual("simulated", parameters.counterfactual.horizon)
     return earlier and any(
-        not judge(scene, effect.event, number, _simulated(parameters)).occurs for number in others
+        not judge(scene, effect.event, number, asked, parameters.engine).occurs for number in others
     )
 
 
@@ -293,8 +293,3 @@ def by_chain(cause: Moment, effect: Moment, scene: Scene, variant: str) -> bool:
     if cause.event.iri == effect.event.iri:
         return effect.outcome and not cause.outcome
     return cause.event.iri in ancestry.events
-
-
-def _simulated(parameters: Parameters) -> Parameters:
-    horizon = parameters.counterfactual.horizon
-    return replace(parameters, counterfactual=Counterfactual("simulated", horizon=horizon))

@@ -24,6 +24,7 @@ from substrate.domains.clevrer.deltas import NAMESPACE, annotation_log, events_l
 from substrate.domains.clevrer.emitter import MotionEmitter, future, without
 from substrate.domains.clevrer.explain import explain
 from substrate.domains.clevrer.format import (
+    RECORDED_AFTER,
     SECONDS_PER_FRAME,
     Annotation,
     Choice,
@@ -36,7 +37,7 @@ from substrate.domains.clevrer.format import (
 from substrate.domains.clevrer.interpreter import answer_scene
 from substrate.domains.clevrer.motion.course import course
 from substrate.domains.clevrer.motion.engine import Body
-from substrate.domains.clevrer.parameters import RECORDED_AFTER, Counterfactual, Parameters, Predictive
+from substrate.domains.clevrer.parameters import Counterfactual, Parameters, Predictive
 from substrate.domains.clevrer.program import World, run
 from substrate.domains.clevrer.scene import Event, Scene
 from substrate.domains.comphy.parameters import Parameters as ComphyParameters
@@ -90,7 +91,7 @@ def verdict(
         found,
         Event("Collision", None, frozenset((a, b))),
         removed,
-        Parameters(counterfactual=Counterfactual(method, horizon)),
+        Counterfactual(method, horizon),
     )
 
 
@@ -319,7 +320,7 @@ def test_a_log_without_motion_cannot_be_simulated() -> None:
     things = [CompactObject("red", "metal", "cube", 0), CompactObject("blue", "rubber", "sphere", 1)]
     log = events_log(SceneEvents(7, 128, things, [], [CompactCollision((0, 1), 30)]))
     with pytest.raises(ProgramError, match="a compact event file has no motion"):
-        judge(Scene(log), Event("Collision", None, frozenset((1, 2))), 0, SIMULATED)
+        judge(Scene(log), Event("Collision", None, frozenset((1, 2))), 0, Counterfactual("simulated"))
     with pytest.raises(LogError, match="no pose"):
         fork(log, 3, emitter=MotionEmitter())
 
@@ -411,7 +412,7 @@ QUESTION = Question(
 def test_an_explanation_shows_the_ground_and_the_forks_events(blocked: Scene) -> None:
     grounds = {}
     for method in ("partner", "simulated"):
-        parameters = Parameters(counterfactual=Counterfactual(method))  # pyright: ignore[reportArgumentType]
+        parameters = Parameters(counterfactual=Counterfactual(method))
         why = explain(blocked.log, 7, QUESTION, parameters)
         first, second = why.parts
         grounds[method] = (first.answer, first.ground, second.answer, second.ground)

@@ -8,10 +8,12 @@ occurs, but for the method ``printed``, which takes what Algorithm 2 returns for
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
-from substrate.domains.clevrer.emitter import without
-from substrate.domains.clevrer.parameters import Parameters
+import msgspec
+
+from substrate.domains.clevrer.emitter import Engine, without
+from substrate.domains.clevrer.format import RECORDED_AFTER
 from substrate.domains.clevrer.scene import Event, Scene
 
 Ground = Literal["observed", "dual", "simulated", "heuristic"]
@@ -27,20 +29,7 @@ class Verdict(NamedTuple):
     ground: Ground
 
 
-def judge(scene: Scene, event: Event, removed: int, parameters: Parameters) -> Verdict:
-    """Tell whether an event happens when ``removed`` is taken out of the scene.
-
-    Args:
-        event: observed, or a possible collision without a frame.
-    """
-    method = parameters.counterfactual.method
-    # Algorithm 2 asks about an observed event's participants too: they are in what Algorithm 1 returns.
-    if removed in event.objects and method != "printed":
-        return Verdict(False, "dual")
-    return METHODS[method](scene, event, removed, parameters)
-
-
-def _duality(scene: Scene, event: Event, removed: int, parameters: Parameters) -> Verdict:
+def _duality(scene: Scene, event: Event, removed: int, asked: Counterfactual, engine: Engine) -> Verdict:
     """An observed event happens unless the object is among those it depends on; one that was not observed is
     taken not to.
     """
@@ -51,14 +40,14 @@ def _duality(scene: Scene, event: Event, removed: int, parameters: Parameters) -
     return Verdict(any(not e.objects or removed not in ancestry[e.iri].objects for e in observed), "dual")
 
 
-def _partner(scene: Scene, event: Event, removed: int, parameters: Parameters) -> Verdict:
+def _partner(scene: Scene, event: Event, removed: int, asked: Counterfactual, engine: Engine) -> Verdict:
     """As the duality; and two others that both collided with the object are taken to collide without it."""
     if event.kind != "Collision" or _like(event, scene):
-        return _duality(scene, event, removed, parameters)
+        return _duality(scene, event, removed, asked, engine)
     return _emergent(scene, event, removed)
 
 
-def _printed(scene: Scene, event: Event, removed: int, parameters: Parameters) -> Verdict:
+def _printed(scene: Scene, event: Event, removed: int, asked: Counterfactual, engine: Engine) -> Verdict:
     """Algorithm 2 as it is printed, with what it returns taken for whether the event occurs: so it says of an
     observed event that it occurs where the object is among those it depends on, which is where it does not.
     """
@@ -79,13 +68,13 @@ def _emergent(scene: Scene, event: Event, removed: int) -> Verdict:
     return Verdict(event.objects <= partners, "heuristic")
 
 
-def _simulated(scene: Scene, event: Event, removed: int, parameters: Parameters) -> Verdict:
+def _simulated(scene: Scene, event: Event, removed: int, asked: Counterfactual, engine: Engine) -> Verdict:
     """Collisions as the fork without the object has them; entries and exits, which it has no camera for, by
     the duality.
     """
     if event.kind != "Collision":
-        return _duality(scene, event, removed, parameters)
-    branch = without(scene, removed, parameters.engine, parameters.counterfactual.horizon)
+        return _duality(scene, event, removed, asked, engine)
+    branch = without(scene, removed, engine, asked.horizon)
     observed = {e.iri for e in _like(event, scene)}
     occurring = [e.iri for e in _like(event, branch)]
     if occurring:
@@ -97,10 +86,65 @@ def _like(event: Event, scene: Scene) -> list[Event]:
     return scene.alike.get((event.kind, event.objects), [])
 
 
-METHODS: Mapping[str, Callable[[Scene, Event, int, Parameters], Verdict]] = {
-    "duality": _duality,
-    "partner": _partner,
-    "printed": _printed,
-    "simulated": _simulated,
+class Method(NamedTuple):
+    """A way to tell which events occur without an object: its verdict on one, and what it says in words."""
+
+    verdict: Callable[[Scene, Event, int, Counterfactual, Engine], Verdict]
+    words: str
+
+
+METHODS: Mapping[str, Method] = {
+    "duality": Method(
+        _duality,
+        "duality (Proposition 1): what was filmed occurs without an object that is no ancestor of it",
+    ),
+    "partner": Method(
+        _partner,
+        "the partner rule (section 3.3): without an object occurs what it is no ancestor of, and the "
+        "collision of two objects that both collided with it",
+    ),
+    "printed": Method(_printed, "Algorithm 2 as printed"),
+    "simulated": Method(
+        _simulated, "the simulated fork without the object, to {horizon} frames after the video"
+    ),
 }
-"""By the name that the parameters give them."""
+"""Every method by the name that the parameters give it. An entry here is all that a new one takes: the
+parameters, the launch form, the ablations and the explanations read this table.
+"""
+Name = Literal[tuple(METHODS)]  # pyright: ignore[reportInvalidTypeForm]
+
+
+class Counterfactual(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The method that says which events occur without an object."""
+
+    method: Name = "partner"  # pyright: ignore[reportInvalidTypeForm]
+    """``duality`` (Proposition 1), for what was observed; ``partner``, and two partners of the removed object
+    collide without it (paper, section 3.3); ``printed``, Algorithm 2 word for word; ``simulated``, what its
+    ancestry leaves open is simulated.
+    """
+    horizon: Annotated[int, msgspec.Meta(ge=0, le=100_000)] = RECORDED_AFTER
+    """Frames after the video to which ``simulated`` carries the world without the object on; 0 stops where
+    the video does. The official key counts collisions of the two seconds that its generator went on for.
+    Rules need no horizon.
+    """
+
+    @property
+    def words(self) -> str:
+        """The method in words, with its horizon where it takes one."""
+        return METHODS[self.method].words.format(horizon=self.horizon)
+
+
+def judge(
+    scene: Scene, event: Event, removed: int, asked: Counterfactual, engine: Engine = "calibrated"
+) -> Verdict:
+    """Tell whether an event happens when ``removed`` is taken out of the scene.
+
+    Args:
+        event: observed, or a possible collision without a frame.
+        asked: the method, and its horizon.
+        engine: what simulates, where the method does.
+    """
+    # Algorithm 2 asks about an observed event's participants too: they are in what Algorithm 1 returns.
+    if removed in event.objects and asked.method != "printed":
+        return Verdict(False, "dual")
+    return METHODS[asked.method].verdict(scene, event, removed, asked, engine)

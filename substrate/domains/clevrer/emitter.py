@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
 from operator import itemgetter
-from typing import cast
+from typing import Literal, cast
 
 import pyoxigraph as ox
 
@@ -27,10 +27,11 @@ from substrate.domains.clevrer.motion.course import Course, course
 from substrate.domains.clevrer.motion.draws import Draw
 from substrate.domains.clevrer.motion.engine import Body, Contact, Motion, simulate
 from substrate.domains.clevrer.motion.observe import relative_masses
-from substrate.domains.clevrer.parameters import Engine
 from substrate.domains.clevrer.scene import Event, Scene
 from substrate.log.event_log import Delta, EventLog, Op, triple_of
 
+Engine = Literal["calibrated", "bullet"]
+"""The simulator of a fork: with the calibrated law of motion, or Bullet as it comes."""
 _TYPE, _TRUE = str(RDF_TYPE), str(ox.Literal(True))
 _OBJECT, _COLLISION, _FRAME, _PARTICIPANT, _SIMULATED, _POSE = (
     f"<{NAMESPACE}{name}>" for name in ("Object", "Collision", "frame", "participant", "simulated", "pose")

@@ -17,9 +17,9 @@ from substrate.domains.clevrer._chances import REMOVALS, Chances
 from substrate.domains.clevrer.counterfactual import Ground, judge
 from substrate.domains.clevrer.deltas import NAMESPACE, SAMPLED_FRAMES, scene_iri
 from substrate.domains.clevrer.emitter import without
-from substrate.domains.clevrer.format import Choice, Question
+from substrate.domains.clevrer.format import RECORDED_AFTER, Choice, Question
 from substrate.domains.clevrer.interpreter import choice_program, in_order, judged_choices
-from substrate.domains.clevrer.parameters import RECORDED_AFTER, Parameters
+from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.program import (
     OPCODES,
     Kind,
@@ -147,13 +147,6 @@ def explanation(
     return Explanation(question.question, answer, tuple(parts), logs, names, called)
 
 
-_METHODS = {
-    "duality": "duality (Proposition 1): what was filmed occurs without an object that is no ancestor of it",
-    "partner": "the partner rule (section 3.3): without an object occurs what it is no ancestor of, and the "
-    "collision of two objects that both collided with it",
-    "printed": "Algorithm 2 as printed",
-    "simulated": "the simulated fork without the object, to {horizon} frames after the video",
-}
 _FRAMES = {
     "event": "each event's own (Definition 1)",
     "printed": "as Algorithm 1 prints it",
@@ -166,8 +159,7 @@ def rule_of(steps: Iterable[Step], parameters: Parameters) -> str:
     tokens = {step.token for step in steps}
     predictive = parameters.predictive
     if tokens & set(REMOVALS):
-        asked = parameters.counterfactual
-        return _METHODS[asked.method].format(horizon=asked.horizon)
+        return parameters.counterfactual.words
     if "unseen_events" in tokens:
         if kinematics := predictive.kinematics:
             frames, tau, horizon = kinematics.frames, kinematics.tau, kinematics.horizon
@@ -496,7 +488,8 @@ def _removal_ground(step: Step, asked: Event | int | None, world: World) -> Grou
         about = [asked]
     elif asked is not None:
         about = [event for event in about if asked in event.objects]
-    verdicts = [judge(world.scene, event, gone, world.parameters) for event in about]
+    said = world.parameters
+    verdicts = [judge(world.scene, event, gone, said.counterfactual, said.engine) for event in about]
     occurring = [GROUNDS.index(verdict.ground) for verdict in verdicts if verdict.occurs]
     if occurring:
         return GROUNDS[min(occurring)]

@@ -30,6 +30,8 @@ FRAMES = 128
 SECONDS_PER_FRAME = 0.028
 RADIUS = 0.2
 MOVING_SPEED = 0.02
+RECORDED_AFTER = 51
+"""Frames that CLEVRER's generator went on for after the video: two seconds at 128 frames in five."""
 COLORS = ("gray", "red", "blue", "green", "brown", "yellow", "cyan", "purple")
 MATERIALS = ("metal", "rubber")
 SHAPES = ("cube", "sphere", "cylinder")
@@ -269,9 +271,8 @@ def _check_annotation(
             found = map(_object_id, frame.objects)
             if frame.frame_id != index or sorted(found) != sorted(numbers):
                 raise _bad_frame(name, frame, index)
-    for index, collision in enumerate(annotation.collision):
-        path = f"$.collision[{index}]"
-        _check_event(name, path, collision.object_ids, collision.frame_id, declared, len(frames))
+    collisions = [("", collision.object_ids, collision.frame_id) for collision in annotation.collision]
+    _check_events(name, "$.collision", collisions, declared, len(frames))
     return dict(zip(numbers, columns or _sorted_columns(annotation, numbers), strict=True))
 
 
@@ -354,12 +355,10 @@ def decode_scene_events(source: Source) -> SceneEvents:
             where=(source[0], "$.n_frames"),
             hint="A scene has at least one frame",
         )
-    for index, event in enumerate(scene.in_outs):
-        _check_event(
-            source[0], f"$.in_outs[{index}]", in_out_objects(event), event.frame, declared, math.inf, size=1
-        )
-    for index, event in enumerate(scene.collisions):
-        _check_event(source[0], f"$.collisions[{index}]", event.object, event.frame, declared, math.inf)
+    in_outs = [(event.type, in_out_objects(event), event.frame) for event in scene.in_outs]
+    _check_events(source[0], "$.in_outs", in_outs, declared, math.inf, size=1)
+    collisions = [("", event.object, event.frame) for event in scene.collisions]
+    _check_events(source[0], "$.collisions", collisions, declared, math.inf)
     return scene
 
 
@@ -376,25 +375,28 @@ def _declared(name: str, path: str, ids: list[int]) -> set[int]:
     return set(ids)
 
 
-def _check_event(
+def _check_events(
     name: str,
     path: str,
-    objects: tuple[int, ...],
-    frame: int,
+    events: Sequence[tuple[str, Sequence[int], int]],
     declared: set[int],
     frames: float,
     size: int = 2,
 ) -> None:
-    if len(set(objects)) != size or not declared.issuperset(objects):
-        raise FormatError(
-            f"objects are {list(objects)}",
-            where=(name, path),
-            hint=f"Name {size} of the declared objects {sorted(declared)}",
-        )
-    if not 0 <= frame < frames:
-        raise FormatError(
-            f"frame is {frame}", where=(name, path), hint="Frames run from 0 to the video's last"
-        )
+    """Refuse events (kind, participants, frame) of undeclared objects, past the video, or listed twice."""
+    first: dict[tuple[str, frozenset[int], int], int] = {}
+    for index, (kind, objects, frame) in enumerate(events):
+        where, participants = (name, f"{path}[{index}]"), frozenset(objects)
+        if len(participants) != size or len(objects) != size or not declared.issuperset(participants):
+            hint = f"Name {size} of the declared objects {sorted(declared)}"
+            raise FormatError(f"objects are {list(objects)}", where=where, hint=hint)
+        if not 0 <= frame < frames:
+            hint = "Frames run from 0 to the video's last"
+            raise FormatError(f"frame is {frame}", where=where, hint=hint)
+        # An event that a file lists twice, perhaps with its objects turned round, would count as two.
+        if (earlier := first.setdefault((kind, participants, frame), index)) != index:
+            what = f"is the same event as {path}[{earlier}]"
+            raise FormatError(what, where=where, hint="List each event once")
 
 
 def read_scene_events(path: Path) -> dict[int, SceneEvents]:

@@ -6,14 +6,11 @@ from typing import Annotated, Literal
 
 import msgspec
 
-Engine = Literal["calibrated", "bullet"]
+from substrate.domains.clevrer.counterfactual import Counterfactual
+from substrate.domains.clevrer.emitter import Engine
+
 Frames = Annotated[int, msgspec.Meta(ge=1, le=100_000)]
-Later = Annotated[int, msgspec.Meta(ge=0, le=100_000)]
 Distance = Annotated[float, msgspec.Meta(gt=0, le=1e6)]
-
-
-RECORDED_AFTER = 51
-"""Frames that CLEVRER's generator went on for after the video: two seconds at 128 frames in five."""
 
 
 class Explanatory(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -22,21 +19,6 @@ class Explanatory(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     reference_frame: Literal["event", "printed", "global"] = "event"
-
-
-class Counterfactual(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The method that says which events occur without an object."""
-
-    method: Literal["duality", "partner", "printed", "simulated"] = "partner"
-    """``duality`` (Proposition 1), for what was observed; ``partner``, and two partners of the removed object
-    collide without it (paper, section 3.3); ``printed``, Algorithm 2 word for word; ``simulated``, what its
-    ancestry leaves open is simulated.
-    """
-    horizon: Later = RECORDED_AFTER
-    """Frames after the video to which ``simulated`` carries the world without the object on; 0 stops where
-    the video does. The official key counts collisions of the two seconds that its generator went on for,
-    :data:`RECORDED_AFTER` frames. Rules need no horizon.
-    """
 
 
 class Kinematics(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -91,9 +73,7 @@ class Predictive(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Parameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The ``clevrer`` part of ``params.yaml``; ``engine`` simulates forks: the calibrated one, or Bullet as
-    it comes.
-    """
+    """The ``clevrer`` part of ``params.yaml``; ``engine`` simulates forks."""
 
     explanatory: Explanatory = Explanatory()
     counterfactual: Counterfactual = Counterfactual()

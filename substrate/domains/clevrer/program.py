@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 from substrate.base.errors import ProgramError
 from substrate.domains.clevrer.counterfactual import judge
 from substrate.domains.clevrer.emitter import future
-from substrate.domains.clevrer.format import COLORS, MATERIALS, SHAPES
+from substrate.domains.clevrer.format import COLORS, MATERIALS, RECORDED_AFTER, SHAPES
 from substrate.domains.clevrer.kinematics import predict_collisions
-from substrate.domains.clevrer.parameters import RECORDED_AFTER, Parameters
+from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.scene import Event, Scene, Thing
 
 
@@ -349,7 +349,8 @@ def unseen(scene: Scene, parameters: Parameters) -> Scene:
 
 
 def _counterfactual(world: World, events: Sequence[Event], removed: int) -> list[Event]:
-    return [e for e in events if judge(world.scene, e, removed, world.parameters).occurs]
+    asked, engine = world.parameters.counterfactual, world.parameters.engine
+    return [e for e in events if judge(world.scene, e, removed, asked, engine).occurs]
 
 
 def _yes_no(truth: bool) -> str:

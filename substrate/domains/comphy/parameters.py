@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from substrate.domains.clevrer import parameters as clevrer
+from substrate.domains.clevrer.format import RECORDED_AFTER
 
 
 class Parameters(clevrer.Parameters, frozen=True, forbid_unknown_fields=True):
@@ -21,7 +22,7 @@ class Parameters(clevrer.Parameters, frozen=True, forbid_unknown_fields=True):
     ancestors of observed events, which need no mass and no charge; or ``motion``, the planar simulator with
     mass and charge, the likeliest ones.
     """
-    horizon: clevrer.Frames = clevrer.RECORDED_AFTER
+    horizon: clevrer.Frames = RECORDED_AFTER
     """The frames that ``motion`` looks beyond the video; the recorded truth ends about two seconds after it.
     """
 
