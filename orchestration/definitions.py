@@ -19,6 +19,7 @@ from orchestration.pipeline.jobs import (
     stale_stages,
     verify,
 )
+from orchestration.pipeline.resources import unconfigured
 
 
 def build_definitions() -> dg.Definitions:
@@ -29,7 +30,7 @@ def build_definitions() -> dg.Definitions:
         jobs=[*reproductions(), backfill_shards, compare_experiments, verify],
         sensors=[new_official_data, settled_pins, stale_stages],
         schedules=[nightly_drift],
-        resources={"workspace": form_resource()},
+        resources={"workspace": form_resource(), "io_manager": unconfigured(dg.fs_io_manager)},
         executor=EXECUTOR,
     )
 

@@ -19,7 +19,7 @@ from orchestration.pipeline.assets import asset_key
 from orchestration.pipeline.compared import KEY
 from orchestration.pipeline.form import EMPTY, form_of_job, overrides_of
 from orchestration.pipeline.graph import STAGES, stages_of
-from orchestration.pipeline.resources import WorkspaceResource
+from orchestration.pipeline.resources import ALONE, WorkspaceResource
 from orchestration.pipeline.run import recompute
 from orchestration.project import find_root, open_workspace
 from orchestration.registry import BENCHMARKS
@@ -88,7 +88,7 @@ def compare_with_pins(workspace: WorkspaceResource) -> None:
 
 
 @dg.job(
-    executor_def=dg.in_process_executor,
+    executor_def=ALONE,
     description="The drift check: what is there, and what it computes to again, against the pins",
 )
 def verify() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 from pydantic import Field
@@ -12,6 +13,16 @@ from pydantic import Field
 from orchestration.experiments.making import begin, drop, finish
 from orchestration.project import open_run
 from orchestration.workspace.folders import Workspace
+
+
+def unconfigured(definition: Any) -> Any:
+    """A resource or an executor of Dagster's without settings, which may be paths or modules to import."""
+    name = {"name": definition.name} if isinstance(definition, dg.ExecutorDefinition) else {}
+    return dg.configured(definition, config_schema={}, **name)(lambda _: {})
+
+
+ALONE: dg.ExecutorDefinition = unconfigured(dg.in_process_executor)
+"""The executor of a job of one step."""
 
 
 class WorkspaceResource(dg.ConfigurableResource):  # type: ignore[type-arg]

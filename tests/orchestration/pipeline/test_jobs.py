@@ -105,8 +105,8 @@ def test_a_run_of_the_ui_is_pinned_like_one_of_the_command(make_project: Callabl
     link_code(root)
     job = build_definitions().resolve_job_def("reproduce_clevrer_humans")
     with dg.instance_for_test() as instance:
-        for overrides in (["seed=3"], []):
-            config = {"resources": {"workspace": {"config": {"profile": "sample", "overrides": overrides}}}}
+        for changed in ({"seed": 3}, {}):
+            config = {"resources": {"workspace": {"config": {"profile": "sample", "set": changed}}}}
             result = job.execute_in_process(instance=instance, run_config=config)
             context = dg.build_run_status_sensor_context(
                 "settled_pins", result.get_run_success_event(), instance, result.dagster_run
@@ -118,7 +118,7 @@ def test_a_run_of_the_ui_is_pinned_like_one_of_the_command(make_project: Callabl
                 )
             jobs.settled_pins(context)
             locked = pins.pinned_md5(root, "dvc.lock") or {}
-            assert ("artifacts/sample/clevrer_humans/answers.jsonl" in locked) == (not overrides)
+            assert ("artifacts/sample/clevrer_humans/answers.jsonl" in locked) == (not changed)
 
 
 def test_a_stage_is_stale_where_its_code_or_the_bytes_of_what_it_reads_changed() -> None:
