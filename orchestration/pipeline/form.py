@@ -246,6 +246,7 @@ def judged(form: Mapping[str, Any]) -> dict[str, Any]:
             "overrides": overrides_of(form, find_root() / PARAMETERS_FILE),
             "experiment": form.get("experiment") or "",
             "force": form["force"],
+            "settles": True,
         }
         WorkspaceResource(**told).open()
     except ParameterError as error:
