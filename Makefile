@@ -21,7 +21,7 @@ $(STAMP): requirements.lock pyproject.toml scripts/java.sh scripts/environment.p
 	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/python scripts/environment.py platform
-	$(VENV)/bin/python scripts/spark_classes.py
+	-$(VENV)/bin/python scripts/spark_classes.py
 	-$(VENV)/bin/python -c 'from orchestration.pipeline import graph, run; [one.code for one in graph.STAGES.values()]'
 	touch $(STAMP)
 

@@ -15,10 +15,12 @@ from orchestration.pipeline.jobs import (
     new_official_data,
     nightly_drift,
     reproductions,
-    settled_pins,
     stale_stages,
     verify,
 )
+from orchestration.pipeline.resources import unconfigured
+
+FILES = dg.FilesystemIOManager.configure_at_launch().get_resource_definition()
 
 
 def build_definitions() -> dg.Definitions:
@@ -27,9 +29,9 @@ def build_definitions() -> dg.Definitions:
         assets=[*assets_of(STAGES), compared],
         asset_checks=[*checks_of(STAGES)],
         jobs=[*reproductions(), backfill_shards, compare_experiments, verify],
-        sensors=[new_official_data, settled_pins, stale_stages],
+        sensors=[new_official_data, stale_stages],
         schedules=[nightly_drift],
-        resources={"workspace": form_resource()},
+        resources={"workspace": form_resource(), "io_manager": unconfigured(FILES)},
         executor=EXECUTOR,
     )
 

@@ -15,16 +15,22 @@ PARAMETERS_FILE = "params.yaml"
 T = TypeVar("T")
 Size = Annotated[int, msgspec.Meta(ge=0, le=10**9)]
 Seed = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
+_Cut = Annotated[int, msgspec.Meta(ge=1, le=10**6)]
+
+
+def _about(text: str) -> msgspec.Meta:
+    """What the launch form of the UI says about a key."""
+    return msgspec.Meta(description=text)
 
 
 class Spark(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The place where Spark runs and the cut of the work; no byte of a result depends on any of it."""
 
     master: str = "local[*,4]"
-    partitions: Annotated[int, msgspec.Meta(ge=1, le=10**6)] = 8
-    """The least number of shards that a table of more cases than that is cut into."""
-    shard: Annotated[int, msgspec.Meta(ge=1, le=10**6)] = 1000
-    """The largest number of cases of a shard, which a task computes and writes as a file that is kept."""
+    partitions: Annotated[
+        _Cut, _about("The least number of shards of a table with more cases than that.")
+    ] = 8
+    shard: Annotated[_Cut, _about("The largest number of cases of a shard, which a task computes.")] = 1000
     config: dict[str, str | int | float | bool] = {}
     """Any keys of Spark's own configuration."""
 
@@ -42,8 +48,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 
     profile: str
     """The profile, which names the data."""
-    seed: Seed
-    """The seed of every generated world."""
+    seed: Annotated[Seed, _about("The seed of every generated world.")]
     profiles: dict[str, Any]
     spark: Spark = Spark()
     storage: str | None = None

@@ -16,7 +16,15 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from orchestration.pipeline.spark import CLASSES, LOGGING, NUMBER, map_rows, numbers_frame, spark_session
+from orchestration.pipeline.spark import (
+    CLASSES,
+    LOGGING,
+    NUMBER,
+    map_rows,
+    numbers_frame,
+    quoted,
+    spark_session,
+)
 from orchestration.settings import Spark
 from substrate.base.files import clear_leftovers, replacing
 
@@ -30,8 +38,9 @@ def main() -> None:
     clear_leftovers(CLASSES)
     CLASSES.unlink(missing_ok=True)
     with replacing(CLASSES) as archive:
-        options = f"-XX:+IgnoreUnrecognizedVMOptions -XX:ArchiveClassesAtExit={archive} -Xlog:disable"
-        use(Spark(config={"spark.driver.extraJavaOptions": f"{LOGGING} {options}"}))
+        kept = quoted(f"-XX:ArchiveClassesAtExit={archive}")
+        options = f"{LOGGING} -XX:+IgnoreUnrecognizedVMOptions {kept} -Xlog:disable"
+        use(Spark(config={"spark.driver.extraJavaOptions": options}))
         archive.touch()  # a Java that keeps no classes leaves none; it parses the jars
 
 

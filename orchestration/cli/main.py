@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from functools import partial
 from pathlib import Path
@@ -57,23 +56,21 @@ for name in ("effect", "paper"):
 
 
 @app.command()
-def ui(port: Annotated[int, option("--port", "Port on the loopback interface.")] = 3000) -> None:
+def ui(
+    port: Annotated[int, option("--port", "Port on the loopback interface.", min=0, max=65535)] = 3000,
+) -> None:
     """The Dagster UI on the same definitions and the same instance as the command."""
-    with failing(), others_apart():
-        from orchestration.pipeline.run import instance
-        from orchestration.project import find_root
+    with failing():
+        with others_apart():
+            from orchestration.pipeline import webserver
 
-        root = find_root()
-        instance(root).dispose()
-    address = f"http://127.0.0.1:{port}"
-    job = f"{address}/locations/substrate/jobs/reproduce_sample"
-    say(f"Reproduce:    {job}  (Materialize all, then watch the run)")
-    say(f"Asset graph:  {address}/asset-groups")
-    say(f"Runs:         {address}/runs; Ctrl-C ends the server")
-    # In this process's place, so that a signal reaches the server and not only what started it.
-    os.chdir(root)
-    command = [sys.executable, "-m", "dagster", "dev", "--workspace", "workspace.yaml"]
-    os.execv(sys.executable, [*command, "--host", "127.0.0.1", "--port", str(port)])
+            listening = webserver.listen(port)
+        address = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        job = f"{address}/locations/substrate/jobs/reproduce_sample"
+        say(f"Reproduce:    {job}  (Materialize all, then watch the run)")
+        say(f"Asset graph:  {address}/asset-groups")
+        say(f"Runs:         {address}/runs; Ctrl-C ends the server")
+        webserver.ui(listening)
 
 
 @app.command()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
@@ -227,16 +228,18 @@ def accept(
 
     The trailers that it prints last belong into the commit's message; `verify --since` reads them back.
     """
-    with failing():
+    with failing(), ExitStack() as until_pinned:
         with others_apart():
             from orchestration.ledger.acceptance import commit_message, told_beside, trailers
             from orchestration.ledger.verification import accept_results, proposed
             from orchestration.pipeline.graph import STAGES
+            from orchestration.pipeline.project_lock import project_lock
             from orchestration.project import open_workspace
             from orchestration.rendering.drift import moved_lines
             from substrate.base.files import replacing
 
             workspace = open_workspace()
+            until_pinned.enter_context(project_lock(workspace.root))
             acceptance, moved = proposed(workspace, STAGES, reason, unsafe=unsafe)
         changed = acceptance.changed
         if not json:

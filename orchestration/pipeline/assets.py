@@ -20,7 +20,7 @@ from orchestration.pipeline.costs import measuring
 from orchestration.pipeline.executor import ON_SPARK, threads
 from orchestration.pipeline.previews import preview
 from orchestration.pipeline.progress import advance, ended, hearing_cuts, logging_to, task_figures
-from orchestration.pipeline.resources import WorkspaceResource
+from orchestration.pipeline.resources import WorkspaceResource, unconfigured
 from orchestration.pipeline.spark import application, is_lost, leave_session
 from orchestration.registry import BENCHMARKS
 from orchestration.stage import Stage, Stages, inputs_of
@@ -30,7 +30,7 @@ OWNERS = ["team:reproduction"]
 RESULTS = "results"
 """The group of what is made from the data of more than one benchmark."""
 EXECUTOR = (
-    dg.multiprocess_executor
+    unconfigured(dg.multiprocess_executor)
     if os.environ.get("SUBSTRATE_EXECUTOR") == "multiprocess"
     # One process, so that one Spark session serves the whole run.
     else threads

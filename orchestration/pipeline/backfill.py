@@ -14,7 +14,7 @@ from orchestration.pipeline.cases import answer_parts, log_parts
 from orchestration.pipeline.form import EMPTY
 from orchestration.pipeline.parts import Parts, write_part
 from orchestration.pipeline.progress import logging_to, task_figures
-from orchestration.pipeline.resources import WorkspaceResource
+from orchestration.pipeline.resources import ALONE, WorkspaceResource
 from orchestration.registry import INTERPRETED, LOGGERS
 from orchestration.workspace.folders import Workspace
 from substrate.base.errors import ParameterError
@@ -98,7 +98,7 @@ def _config(key: str) -> dict[str, object]:
 
 @dg.job(
     config=dg.PartitionedConfig(SHARDS, run_config_for_partition_key_fn=_config),
-    executor_def=dg.in_process_executor,
+    executor_def=ALONE,
     description="A shard of a benchmark's logs or answers: a backfill gives each that is chosen a run. "
     "A stage adds its shards when it begins, and keeps what such runs compute",
 )

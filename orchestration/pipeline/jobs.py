@@ -13,18 +13,16 @@ import dagster as dg
 import msgspec
 
 from orchestration.fetch.sources import official_sources
-from orchestration.ledger.dvc import settle
 from orchestration.ledger.verification import verify_profile
 from orchestration.pipeline.assets import asset_key
 from orchestration.pipeline.compared import KEY
-from orchestration.pipeline.form import EMPTY, form_of_job, overrides_of
+from orchestration.pipeline.form import EMPTY, form_of_job
 from orchestration.pipeline.graph import STAGES, stages_of
-from orchestration.pipeline.resources import WorkspaceResource
+from orchestration.pipeline.resources import ALONE, WorkspaceResource
 from orchestration.pipeline.run import recompute
-from orchestration.project import find_root, open_workspace
+from orchestration.project import find_root
 from orchestration.registry import BENCHMARKS
 from orchestration.rendering.drift import moved_lines, render_text, verdict
-from orchestration.settings import PARAMETERS_FILE
 
 PROFILES = ("sample", "full", "paper")
 
@@ -88,7 +86,7 @@ def compare_with_pins(workspace: WorkspaceResource) -> None:
 
 
 @dg.job(
-    executor_def=dg.in_process_executor,
+    executor_def=ALONE,
     description="The drift check: what is there, and what it computes to again, against the pins",
 )
 def verify() -> None:
@@ -102,36 +100,6 @@ nightly_drift = dg.ScheduleDefinition(
     cron_schedule="0 3 * * *",
     description="Look for drift every night at three; off until it is turned on.",
 )
-
-
-@dg.run_status_sensor(
-    run_status=dg.DagsterRunStatus.SUCCESS,
-    default_status=dg.DefaultSensorStatus.RUNNING,
-    description=(
-        "Records new stages and changed inputs in dvc.lock after a run of the default profile, as the "
-        "command does; never a changed result."
-    ),
-)
-def settled_pins(context: dg.RunStatusSensorContext) -> dg.SkipReason | None:
-    """The end of `substrate reproduce`, for runs that were launched in the UI."""
-    root, run = find_root(), context.dagster_run
-    config: Any = run.run_config
-    config = config.get("resources", {}).get("workspace", {}).get("config", {})
-    profile = open_workspace().settings.profile
-    if (
-        overrides_of(config, root / PARAMETERS_FILE)
-        or config.get("scratch")
-        or config.get("profile", profile) not in ("", profile)
-        or not (root / ".dvc").is_dir()
-    ):
-        return dg.SkipReason("not a run whose results are pinned")
-    events = (
-        record.dagster_event
-        for record in context.instance.all_logs(run.run_id, of_type=dg.DagsterEventType.ASSET_MATERIALIZATION)
-    )
-    ran = sorted({event.asset_key.to_user_string() for event in events if event and event.asset_key})
-    settle(open_workspace(profile), STAGES, ran)
-    return None
 
 
 stale_stages = dg.AutomationConditionSensorDefinition(

@@ -23,12 +23,13 @@ class BusyError(SubstrateError):
 
 
 @contextmanager
-def project_lock(root: Path, doing: str = "") -> Iterator[None]:
+def project_lock(root: Path, doing: str = "", *, shared: bool = False) -> Iterator[None]:
     """Hold a project for the block; a process that holds it already may go on.
 
     Args:
         root: the project.
         doing: what others are told is under way; the command line unless given.
+        shared: let in who does the same: the steps of a run that have a process each.
 
     Raises:
         BusyError: another process holds it.
@@ -39,22 +40,34 @@ def project_lock(root: Path, doing: str = "") -> Iterator[None]:
         yield
         return
     path, descriptor = root / LOCK_FILE, open_lock(root)
+    doing = doing or " ".join([Path(sys.argv[0]).name, *sys.argv[1:]])
     try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if _locked(descriptor, fcntl.LOCK_EX):
+            _say(descriptor, path, doing)
+            if shared:
+                fcntl.flock(descriptor, fcntl.LOCK_SH)
+        else:
             holder = os.pread(descriptor, 1000, 0).decode("utf-8", "replace").strip() or "another process"
-            hint = "Wait until it has ended; each of the two would write what the other reads"
-            raise BusyError(f"a run is under way: {holder}", where=(root,), hint=hint) from None
-        _say(descriptor, path, doing or " ".join([Path(sys.argv[0]).name, *sys.argv[1:]]))
+            if not (shared and f"({doing})" in holder and _locked(descriptor, fcntl.LOCK_SH)):
+                hint = "Wait until it has ended; each of the two would write what the other reads"
+                raise BusyError(f"a run is under way: {holder}", where=(root,), hint=hint)
         _held.add(root)
         try:
             yield
         finally:
             _held.remove(root)
-            os.ftruncate(descriptor, 0)
+            if not shared:
+                os.ftruncate(descriptor, 0)
     finally:
         os.close(descriptor)
+
+
+def _locked(descriptor: int, how: int) -> bool:
+    try:
+        fcntl.flock(descriptor, how | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def open_lock(root: Path) -> int:

@@ -3,15 +3,37 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
-from pydantic import Field
+import msgspec
+from pydantic import Field, PrivateAttr
 
 from orchestration.experiments.making import begin, drop, finish
-from orchestration.project import open_run
+from orchestration.ledger.dvc import settle
+from orchestration.pipeline.project_lock import project_lock
+from orchestration.project import open_run, open_workspace
+from orchestration.settings import PARAMETERS_FILE
 from orchestration.workspace.folders import Workspace
+from orchestration.workspace.root import find_root
+from substrate.base.errors import ParameterError
+
+SETTINGS_TAG = ".dagster/settings"
+"""The tag of a run that holds the settings with which it began; the UI hides tags with this beginning."""
+
+
+def unconfigured(definition: Any) -> Any:
+    """A resource or an executor of Dagster's without settings, which may be paths or modules to import."""
+    name = {"name": definition.name} if isinstance(definition, dg.ExecutorDefinition) else {}
+    return dg.configured(definition, config_schema={}, **name)(lambda _: {})
+
+
+ALONE: dg.ExecutorDefinition = unconfigured(dg.in_process_executor)
+"""The executor of a job of one step."""
 
 
 class WorkspaceResource(dg.ConfigurableResource):  # type: ignore[type-arg]
@@ -30,40 +52,75 @@ class WorkspaceResource(dg.ConfigurableResource):  # type: ignore[type-arg]
     force: bool = False
     """True if stages run although nothing they depend on has changed."""
 
+    settles: bool = False
+    """True if a run that ended well pins new stages and changed inputs, as `substrate reproduce` does by
+    itself.
+    """
+    _opened: Workspace | None = PrivateAttr(default=None)
+
     def open(self) -> Workspace:
-        """The workspace this resource describes."""
+        """The workspace this resource describes; in a run, with the settings that the run began with."""
+        if self._opened:
+            return self._opened
         workspace = open_run(self.profile or None, tuple(self.overrides), self.experiment)
         return replace(workspace, scratch=Path(self.scratch)) if self.scratch else workspace
 
-    def setup_for_execution(self, context: dg.InitResourceContext) -> None:
-        """Begin the experiment, where the run is one."""
-        workspace = self.open()
-        if workspace.experiment:
-            begin(workspace, self.overrides)
+    @contextmanager
+    def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator[WorkspaceResource]:
+        """Hold the project for the run, begin the experiment where the run is one, and end both.
 
-    def teardown_after_execution(self, context: dg.InitResourceContext) -> None:
+        Raises:
+            BusyError: another run is under way in the project.
+            ParameterError: the settings are not those with which the run began.
+        """
+        run = context.run
+        with project_lock(find_root(), f"run {run.run_id}" if run else "", shared=True):
+            self._opened = workspace = self.open()
+            if run and context.instance:
+                settings = msgspec.json.encode(workspace.settings, order="sorted").decode()
+                if run.tags.get(SETTINGS_TAG, settings) != settings:  # an earlier step had its own process
+                    hint = "Start another run: the stages of one are made with the same settings"
+                    raise ParameterError("changed during the run", where=(PARAMETERS_FILE,), hint=hint)
+                context.instance.add_run_tags(run.run_id, {SETTINGS_TAG: settings})
+            if workspace.experiment:
+                begin(workspace, self.overrides)
+            try:
+                yield self
+            finally:
+                if run and context.instance:
+                    self._end(context.instance, run.run_id)
+
+    def _end(self, instance: dg.DagsterInstance, run: str) -> None:
         """Let the experiment appear where all of the run ended well, and leave nothing of it where it failed.
 
         Where each step has a process of its own, the last one's does so; of a failed run they leave what is
         done in the making, since others may still be at it.
         """
         workspace = self.open()
-        if not workspace.experiment or not context.run or not context.instance:
-            return
-        if _ended_well(context.instance, context.run.run_id):
+        if not (made := _made(instance, run)):
+            if workspace.experiment and os.environ.get("SUBSTRATE_EXECUTOR") != "multiprocess":
+                drop(workspace)
+        elif workspace.experiment:
             finish(workspace)
-        elif os.environ.get("SUBSTRATE_EXECUTOR") != "multiprocess":
-            drop(workspace)
+        elif self.settles and self._is_pinned(workspace):
+            from orchestration.pipeline.graph import STAGES
+
+            settle(workspace, STAGES, made)
+
+    def _is_pinned(self, workspace: Workspace) -> bool:
+        default = open_workspace().settings.profile
+        return workspace.settings.profile == default and (workspace.root / ".dvc").is_dir()
 
 
-def _ended_well(instance: dg.DagsterInstance, run: str) -> bool:
-    """Tell whether all that a run was to make and check is made and checked, and no step failed."""
+def _made(instance: dg.DagsterInstance, run: str) -> list[str]:
+    """The stages that a run made; none unless all that it was to make and check is, and no step failed."""
     kind = dg.DagsterEventType
     wanted = {kind.ASSET_MATERIALIZATION_PLANNED, kind.ASSET_CHECK_EVALUATION_PLANNED}
     done = {kind.ASSET_MATERIALIZATION, kind.ASSET_CHECK_EVALUATION}
-    events = [record.dagster_event for record in instance.all_logs(run, of_type={*wanted, *done})]
-    types = [event.event_type for event in events if event]
-    made = sum(type_ in done for type_ in types)
-    return made >= sum(type_ in wanted for type_ in types) > 0 and not instance.all_logs(
-        run, of_type=kind.STEP_FAILURE
-    )
+    records = instance.all_logs(run, of_type={*wanted, *done, kind.STEP_FAILURE})
+    events = [record.dagster_event for record in records if record.dagster_event]
+    types = [event.event_type for event in events]
+    if kind.STEP_FAILURE in types or sum(one in done for one in types) < sum(one in wanted for one in types):
+        return []
+    keys = [event.asset_key for event in events if event.event_type == kind.ASSET_MATERIALIZATION]
+    return sorted({key.to_user_string() for key in keys if key})

@@ -298,6 +298,15 @@ processor time. Java holds the file against its own version and the jars, and do
 """
 
 
+def quoted(option: str) -> str:
+    """An option of Java, which Spark cuts out of a line of them.
+
+    >>> quoted('-XX:SharedArchiveFile=/home/a "b"/spark.jsa')
+    '"-XX:SharedArchiveFile=/home/a \\\\"b\\\\"/spark.jsa"'
+    """
+    return '"' + option.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
 def java_options(local: bool) -> list[str]:
     """The options of a JVM that starts often and does little; what a cluster's driver does is not little."""
     if not local:
@@ -306,7 +315,7 @@ def java_options(local: bool) -> list[str]:
     options = ["-XX:+IgnoreUnrecognizedVMOptions", "-XX:TieredStopAtLevel=1"]
     if CLASSES.is_file():
         # Without the log: Java says on standard output that an archive does not fit.
-        options += [f"-XX:SharedArchiveFile={CLASSES}", "-Xlog:disable"]
+        options += [quoted(f"-XX:SharedArchiveFile={CLASSES}"), "-Xlog:disable"]
     return options
 
 

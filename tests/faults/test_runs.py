@@ -94,7 +94,10 @@ def test_a_run_ends_though_nobody_is_left_to_read_what_it_says(make_project: Cal
     assert not list(root.rglob("*.scratch"))
 
 
-def test_a_second_run_is_told_at_once_who_runs(make_project: Callable[..., Path]) -> None:
+@pytest.mark.parametrize("command", [("materialize", "babi/dataset"), ("accept", "a reason")])
+def test_a_second_run_is_told_at_once_who_runs(
+    make_project: Callable[..., Path], command: tuple[str, str]
+) -> None:
     root = make_project()
     holder = subprocess.Popen(
         [sys.executable, "-c", HOLD, str(root)],
@@ -105,7 +108,7 @@ def test_a_second_run_is_told_at_once_who_runs(make_project: Callable[..., Path]
     assert holder.stdout
     assert holder.stdout.readline() == "held\n"
     try:
-        run = substrate("materialize", "babi/dataset")
+        run = substrate(*command)
         said = run.communicate()[1]
         assert run.returncode == 1
         assert f"a run is under way: process {holder.pid} (a long run), since " in said

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pytest
+import yaml
 from projects import QUICK_JAVA, ROOT
 from spark_cluster import Cluster, Machine, cluster, why_not
 
@@ -169,12 +170,11 @@ def test_a_process_a_step_gives_the_same_bytes_over_a_server(
         "SPARK_REMOTE": field.machines.start_connect(),
         "SUBSTRATE_EXECUTOR": "multiprocess",
     }
-    workspace = {"profile": "sample", "overrides": [f"storage={storage.as_uri()}"]}
-    config = root / "run.yaml"
-    config.write_text(json.dumps({"resources": {"workspace": {"config": workspace}}}), "utf-8")
+    parameters = yaml.safe_load((root / "params.yaml").read_text("utf-8"))
+    (root / "params.yaml").write_text(yaml.safe_dump(parameters | {"storage": storage.as_uri()}), "utf-8")
     job = ["-m", "dagster", "job", "execute", "-m", "orchestration.definitions", "-j", "reproduce_gqa"]
     done = subprocess.run(
-        [sys.executable, *job, "-c", str(config)],
+        [sys.executable, *job],
         cwd=root,
         env=inherited() | more,
         capture_output=True,

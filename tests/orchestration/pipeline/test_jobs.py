@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -10,7 +12,7 @@ from typing import Any
 
 import dagster as dg
 import pytest
-from projects import link_code
+from projects import ROOT, link_code
 
 from orchestration.definitions import build_definitions, defs
 from orchestration.fetch.sources import official_sources
@@ -20,9 +22,11 @@ from orchestration.ledger.verification import Report
 from orchestration.pipeline import assets, code_links, jobs
 from orchestration.pipeline.assets import asset_key
 from orchestration.pipeline.compared import KEY
+from orchestration.pipeline.form import form_resource
 from orchestration.pipeline.graph import STAGES, stages_of
 from orchestration.pipeline.previews import preview
-from orchestration.pipeline.resources import WorkspaceResource
+from orchestration.pipeline.project_lock import project_lock
+from orchestration.pipeline.resources import SETTINGS_TAG, WorkspaceResource
 from orchestration.pipeline.run import run_stages
 
 
@@ -105,20 +109,80 @@ def test_a_run_of_the_ui_is_pinned_like_one_of_the_command(make_project: Callabl
     link_code(root)
     job = build_definitions().resolve_job_def("reproduce_clevrer_humans")
     with dg.instance_for_test() as instance:
-        for overrides in (["seed=3"], []):
-            config = {"resources": {"workspace": {"config": {"profile": "sample", "overrides": overrides}}}}
-            result = job.execute_in_process(instance=instance, run_config=config)
-            context = dg.build_run_status_sensor_context(
-                "settled_pins", result.get_run_success_event(), instance, result.dagster_run
-            )
-            if not (root / ".dvc").is_dir():
-                assert isinstance(jobs.settled_pins(context), dg.SkipReason)
+        for init, changed in ((False, {}), (True, {"seed": 3}), (True, {})):
+            if init and not (root / ".dvc").is_dir():
                 subprocess.run(
                     [sys.executable, "-m", "dvc", "init", "--no-scm", "--quiet"], cwd=root, check=True
                 )
-            jobs.settled_pins(context)
+            config = {"resources": {"workspace": {"config": {"profile": "sample", "set": changed}}}}
+            assert job.execute_in_process(instance=instance, run_config=config).success
             locked = pins.pinned_md5(root, "dvc.lock") or {}
-            assert ("artifacts/sample/clevrer_humans/answers.jsonl" in locked) == (not overrides)
+            assert ("artifacts/sample/clevrer_humans/answers.jsonl" in locked) == (init and not changed)
+
+
+HOLD = """import sys, time; from pathlib import Path
+from orchestration.pipeline.project_lock import project_lock
+with project_lock(Path(sys.argv[1]), "a long run"):
+    print("held", flush=True); time.sleep(float(sys.argv[2]))"""
+
+
+def hold(root: Path, seconds: float) -> subprocess.Popen[str]:
+    """Another process that takes the lock of a project."""
+    command = [sys.executable, "-c", HOLD, str(root), str(seconds)]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    return subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def test_a_run_of_the_ui_holds_the_project_and_keeps_its_settings_to_the_end(
+    make_project: Callable[..., Path],
+) -> None:
+    root, seeds = make_project(), []
+
+    @dg.asset
+    def first(workspace: WorkspaceResource) -> None:
+        seeds.append(workspace.open().settings.seed)
+        _, refused = hold(root, 0).communicate()
+        assert f"a run is under way: process {os.getpid()} (run " in refused
+        path = root / "params.yaml"
+        path.write_text(path.read_text("utf-8").replace("\nseed: 20", "\nseed: 21"), "utf-8")
+
+    @dg.asset(deps=[first])
+    def second(workspace: WorkspaceResource) -> None:
+        seeds.append(workspace.open().settings.seed)
+
+    job = dg.Definitions(
+        [first, second], jobs=[dg.define_asset_job("both")], resources={"workspace": form_resource()}
+    ).resolve_job_def("both")
+    with dg.instance_for_test() as instance:
+        for _ in range(2):
+            result = job.execute_in_process(instance=instance)
+            run = instance.get_run_by_id(result.run_id)
+            assert run
+            assert json.loads(run.tags[SETTINGS_TAG])["seed"] == seeds[-1]
+        assert seeds == [20, 20, 21, 21]
+        with hold(root, 60) as holder:
+            assert holder.stdout
+            assert holder.stdout.readline() == "held\n"
+            with pytest.raises(dg.DagsterResourceFunctionError) as refused:
+                job.execute_in_process(instance=instance)
+            holder.kill()
+        assert f"a run is under way: process {holder.pid} (a long run), since " in str(
+            refused.value.__cause__
+        )
+
+
+def test_steps_of_a_run_with_a_process_each_share_the_project(tmp_path: Path) -> None:
+    for held, other, both in (("run 1", "run 1", True), ("run 1", "run 2", False)):
+        with project_lock(tmp_path, held, shared=True):
+            code = "import sys; from pathlib import Path; from orchestration.pipeline.project_lock import *\n"
+            code += f"with project_lock(Path(sys.argv[1]), {other!r}, shared=True): pass"
+            environment = os.environ | {"PYTHONPATH": str(ROOT)}
+            done = subprocess.run(
+                [sys.executable, "-c", code, str(tmp_path)], env=environment, capture_output=True, check=False
+            )
+            assert (done.returncode == 0) == both, done.stderr
 
 
 def test_a_stage_is_stale_where_its_code_or_the_bytes_of_what_it_reads_changed() -> None:

@@ -1,0 +1,166 @@
+"""The UI's server: Dagster's own, behind a guard that answers the pages of this server alone.
+
+    python -m orchestration.pipeline.webserver -h 127.0.0.1 -p 3000 -w workspace.yaml
+
+takes what `dagster-webserver` takes. Any page that is open in a browser can send requests to this machine.
+Such a request names the page's own address as its origin, or, after a change in the DNS, as the host.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+from urllib.parse import urlsplit
+
+import uvicorn
+from dagster_webserver.cli import cli
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from orchestration.pipeline.run import instance
+from orchestration.workspace.root import find_root
+from substrate.base.errors import SubstrateError
+
+ORIGIN = "SUBSTRATE_UI_ORIGIN"
+"""The environment's name for the address of a proxy that asks for a password, such as ``https://ui.example.org``."""
+LOOPBACK = ("127.0.0.1", "localhost")
+PATIENCE = 10.0
+"""Seconds for open pages and the daemon to end."""
+
+
+class PortError(SubstrateError):
+    """The server cannot listen where it was told to."""
+
+
+class Guard:
+    """Refuse requests that pages of other origins send.
+
+    A page is read by GET, without an origin. What changes something comes by POST or over a websocket, and
+    browsers name the origin of each. They ask the server first before they send JSON elsewhere, but not
+    before a body of another type, which Dagster would take for a query too.
+
+    Args:
+        app: the server behind it.
+        proxy: the origin of a proxy in front; none where it is empty.
+    """
+
+    def __init__(self, app: ASGIApp, proxy: str = "") -> None:
+        self.app, self.proxy = app, proxy
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or refuse it with a sentence."""
+        if scope["type"] not in ("http", "websocket"):
+            await self.app(scope, receive, send)
+        elif (refusal := self.refusal(scope)) and scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008, "reason": refusal})
+        elif refusal:
+            await PlainTextResponse(f"refused: {refusal}\n", status_code=403)(scope, receive, send)
+        else:
+
+            async def closed(message: Message) -> None:
+                if message["type"] == "http.response.start":
+                    headers = MutableHeaders(scope=message)
+                    headers.append("Content-Security-Policy", "frame-ancestors 'none'")
+                    headers["Cross-Origin-Resource-Policy"] = "same-origin"
+                await send(message)
+
+            await self.app(scope, receive, closed)
+
+    def refusal(self, scope: Scope) -> str:
+        """Why a request is not answered; empty where it is."""
+        headers, reads = Headers(scope=scope), scope.get("method") in ("GET", "HEAD")
+        host, origins = headers.get("host", ""), headers.getlist("origin")
+        own = self.proxy if self.proxy and host == urlsplit(self.proxy).netloc else f"http://{host}"
+        if origins != [own] and (origins or not reads):
+            return f"the origin {', '.join(origins) or '(none)'} is not {own}"
+        kinds = [kind.partition(";")[0].strip().lower() for kind in headers.getlist("content-type")]
+        if scope["type"] == "http" and not reads and kinds != ["application/json"]:
+            return f"the body is {', '.join(kinds) or 'of no type'}, not application/json"
+        if reads and scope["path"].rstrip("/") == "/graphql" and "text/html" not in headers.get("accept", ""):
+            return "a query comes by POST"
+        return ""
+
+
+def guarded(app: ASGIApp) -> ASGIApp:
+    """A server that answers requests to this machine's own names, and to the proxy's, alone."""
+    proxy = os.environ.get(ORIGIN, "").rstrip("/")
+    hosts = [*LOOPBACK, *filter(None, [urlsplit(proxy).hostname])]
+    return TrustedHostMiddleware(Guard(app, proxy), allowed_hosts=hosts, www_redirect=False)
+
+
+def serve(arguments: Sequence[str], listening: socket.socket | None = None) -> None:
+    """Run Dagster's web server behind the guard until it is told to end.
+
+    Args:
+        arguments: as `dagster-webserver` takes them.
+        listening: the socket to serve on; one of the arguments' host and port unless given.
+    """
+
+    def run(app: ASGIApp, **options: Any) -> None:
+        config = uvicorn.Config(guarded(app), timeout_graceful_shutdown=int(PATIENCE), **options)
+        with suppress(KeyboardInterrupt):
+            uvicorn.Server(config).run(sockets=[listening] if listening else None)
+
+    # Dagster's command makes its app and hands it to this function.
+    with patch.object(uvicorn, "run", run):
+        cli.main([*arguments], prog_name="dagster-webserver", standalone_mode=False)
+
+
+def listen(port: int) -> socket.socket:
+    """A socket of this machine's own interface.
+
+    Raises:
+        PortError: the port is taken, or none that this user may have.
+    """
+    listening = socket.socket()
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((LOOPBACK[0], port))
+        listening.listen()
+    except OSError as error:
+        listening.close()
+        hint = "End who has it, or choose another with --port"
+        raise PortError(
+            f"cannot listen ({error.strerror})", where=(f"127.0.0.1:{port}",), hint=hint
+        ) from None
+    return listening
+
+
+def ui(listening: socket.socket) -> None:
+    """Serve the project's UI with Dagster's daemon beside it, until SIGINT or SIGTERM.
+
+    Args:
+        listening: where it answers.
+    """
+    # A script's background job inherits SIGINT as ignored, and Dagster lets SIGTERM do what SIGINT does.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    root = find_root()
+    instance(root).dispose()
+    os.chdir(root)
+    where = ["-w", "workspace.yaml"]
+    daemon = subprocess.Popen([Path(sys.executable).with_name("dagster-daemon"), "run", *where])
+    try:
+        with listening, suppress(KeyboardInterrupt):
+            host, port = listening.getsockname()
+            serve(["-h", host, "-p", str(port), *where], listening)
+    finally:
+        daemon.terminate()
+        try:
+            daemon.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            daemon.kill()
+            daemon.wait()
+
+
+if __name__ == "__main__":
+    serve(sys.argv[1:])

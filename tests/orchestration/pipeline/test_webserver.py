@@ -1,0 +1,167 @@
+"""The UI's server answers its own pages, and no other page that is open in the same browser."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+import pytest
+from projects import ROOT
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route, WebSocketRoute
+from starlette.testclient import TestClient
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from orchestration.pipeline.webserver import ORIGIN, guarded
+
+OWN = "http://127.0.0.1:3000"
+JSON = {"origin": OWN, "content-type": "application/json"}
+EVIL = "http://evil.example"
+
+
+def server() -> TestClient:
+    """A server behind the guard that answers everything."""
+
+    async def answer(_: Request) -> PlainTextResponse:
+        return PlainTextResponse("answered")
+
+    async def talk(socket: WebSocket) -> None:
+        await socket.accept()
+        await socket.send_text("answered")
+        await socket.close()
+
+    routes = [
+        WebSocketRoute("/graphql", talk),
+        Route("/{path:path}", answer, methods=["GET", "POST", "DELETE"]),
+    ]
+    return TestClient(guarded(Starlette(routes=routes)), base_url=OWN)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "headers", "status"),
+    [
+        ("GET", "/", {}, 200),
+        ("GET", "/", {"origin": OWN}, 200),
+        ("GET", "/", {"host": "localhost:3000"}, 200),
+        ("GET", "/", {"host": "evil.example:3000"}, 400),
+        ("GET", "/", {"host": "127.0.0.1.evil.example"}, 400),
+        ("GET", "/", {"origin": EVIL}, 403),
+        ("GET", "/graphql", {"accept": "text/html"}, 200),
+        ("GET", "/graphql?query={version}", {}, 403),
+        ("GET", "/graphql/?query={version}", {}, 403),
+        ("POST", "/graphql", JSON, 200),
+        ("POST", "/graphql", JSON | {"content-type": "Application/JSON; charset=utf-8"}, 200),
+        ("POST", "/graphql", JSON | {"host": "localhost:3000", "origin": "http://localhost:3000"}, 200),
+        ("POST", "/graphql", {"content-type": "application/json"}, 403),
+        ("POST", "/graphql", JSON | {"origin": EVIL}, 403),
+        ("POST", "/graphql", JSON | {"origin": "null"}, 403),
+        ("POST", "/graphql", JSON | {"origin": "http://127.0.0.1:8888"}, 403),
+        ("POST", "/graphql", JSON | {"origin": "http://localhost:3000"}, 403),
+        ("POST", "/graphql", JSON | {"content-type": "text/plain; application/json"}, 403),
+        ("POST", "/graphql", JSON | {"content-type": "application/jsonp"}, 403),
+        ("POST", "/graphql", {"origin": OWN}, 403),
+        ("POST", "/report_asset_check/a", JSON | {"content-type": "application/x-www-form-urlencoded"}, 403),
+        ("DELETE", "/", {"origin": EVIL}, 403),
+    ],
+)
+def test_requests_of_other_pages_are_refused(
+    method: str, path: str, headers: dict[str, str], status: int
+) -> None:
+    reply = server().request(method, path, headers=headers)
+    assert reply.status_code == status, reply.text
+    assert ("answered" in reply.text) == (status == 200)
+
+
+def test_two_origins_or_two_types_of_body_are_refused() -> None:
+    for twice in ("origin", "content-type"):
+        headers = [*JSON.items(), (twice, JSON[twice])]
+        assert server().post("/graphql", headers=headers).status_code == 403
+
+
+def test_a_websocket_is_opened_for_the_server_s_own_pages() -> None:
+    with server().websocket_connect("ws://127.0.0.1:3000/graphql", headers={"origin": OWN}) as opened:
+        assert opened.receive_text() == "answered"
+    for headers in ({"origin": EVIL}, {}):
+        with (
+            pytest.raises(WebSocketDisconnect),
+            server().websocket_connect("ws://127.0.0.1:3000/graphql", headers=headers),
+        ):
+            pass
+
+
+def test_no_page_shows_another_one_in_a_frame() -> None:
+    headers = server().get("/").headers
+    assert "frame-ancestors 'none'" in headers["content-security-policy"]
+    assert headers["cross-origin-resource-policy"] == "same-origin"
+
+
+def test_a_proxy_is_answered_under_the_origin_that_the_environment_names(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = JSON | {"host": "ui.example.org", "origin": "https://ui.example.org"}
+    assert server().post("/graphql", headers=asked).status_code == 400
+    monkeypatch.setenv(ORIGIN, "https://ui.example.org")
+    assert server().post("/graphql", headers=asked).status_code == 200
+    assert server().post("/graphql", headers=JSON).status_code == 200
+    for origin in ("http://ui.example.org", EVIL, OWN):
+        assert server().post("/graphql", headers=asked | {"origin": origin}).status_code == 403
+
+
+def test_the_ui_is_dagster_s_behind_the_guard_and_ends_when_told(make_project: Callable[..., Path]) -> None:
+    root = make_project()
+    command = [sys.executable, "-m", "orchestration.cli.main", "ui", "--port"]
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        refused = subprocess.run(
+            [*command, str(port)], env=_environment(), capture_output=True, text=True, check=False
+        )
+    said = f"error: 127.0.0.1:{port}: cannot listen (Address already in use)."
+    assert (refused.returncode, refused.stderr.startswith(said)) == (1, True), refused.stderr
+    assert not refused.stdout
+
+    # As a script starts a job in the background.
+    running = subprocess.Popen(
+        [*command, str(port)],
+        cwd=root,
+        env=_environment(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
+    )
+    try:
+        server = f"http://127.0.0.1:{port}"
+        page = _once_it_is_up(f"{server}/server_info")
+        assert "dagster_version" in page.json()
+        assert httpx.get(f"{server}/server_info", headers={"host": "evil.example"}).status_code == 400
+        asked = {"query": "{version}"}
+        assert httpx.post(f"{server}/graphql", json=asked).status_code == 403
+        assert "data" in httpx.post(f"{server}/graphql", json=asked, headers={"origin": server}).json()
+        running.terminate()
+        assert running.wait(30) == 0
+    finally:
+        running.kill()
+
+
+def _environment() -> dict[str, str]:
+    return os.environ | {"PYTHONPATH": str(ROOT)}
+
+
+def _once_it_is_up(address: str) -> httpx.Response:
+    deadline = time.monotonic() + 120
+    while True:
+        try:
+            return httpx.get(address, timeout=120)
+        except httpx.ConnectError:
+            assert time.monotonic() < deadline
+            time.sleep(0.2)
