@@ -6,8 +6,7 @@ import logging
 import re
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stderr
-from io import StringIO
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from substrate.base.errors import TBoxError
@@ -51,7 +50,7 @@ def report_on(data: rdflib.Graph, shapes: rdflib.Graph, name: str) -> rdflib.Gra
 
 def _checked(data: rdflib.Graph, shapes: rdflib.Graph, **only: Any) -> Any:
     pyshacl, errors = needed("pyshacl"), needed("pyshacl.errors")
-    with warnings.catch_warnings(), redirect_stderr(StringIO()):  # the error says what pyshacl prints
+    with warnings.catch_warnings():
         warnings.simplefilter("error", errors.ShapeRecursionWarning)
         conforms, report, _ = pyshacl.validate(
             data, shacl_graph=shapes, ont_graph=shapes, advanced=True, inplace=True, **only
@@ -88,10 +87,13 @@ def _named(shapes: rdflib.Graph, node: Any) -> str:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Keep rdflib from telling of each literal that is none of its datatype: a shape says so."""
-    log = logging.getLogger("rdflib.term")
-    before, log.disabled = log.disabled, True
+    """Keep rdflib from telling of literals that are none, and pyshacl of what an error says."""
+    logs = [logging.getLogger(name) for name in ("rdflib.term", "pyshacl-validate")]
+    before = [log.disabled for log in logs]
     try:
+        for log in logs:
+            log.disabled = True
         yield
     finally:
-        log.disabled = before
+        for log, disabled in zip(logs, before, strict=True):
+            log.disabled = disabled
