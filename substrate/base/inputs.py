@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import gzip
 import json
-import math
 import os
 import stat
 import struct
 import zlib
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator
+from math import isfinite
 from pathlib import Path
 from typing import IO, Annotated, Any, TypeVar
 from zipfile import BadZipFile, ZipFile, ZipInfo
@@ -23,6 +24,7 @@ NOT_JSON = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """The errors of a decoder on what is no JSON, not of the type that is read, or nested past its depth."""
 
 T = TypeVar("T")
+Buffer = bytes | memoryview | msgspec.Raw
 Source = tuple[str, bytes]
 """A record's name (file, and member or line inside it) and its bytes."""
 
@@ -88,7 +90,7 @@ def open_zip(path: Path) -> ZipFile:
 
 
 def read_bytes(path: Path) -> bytes:
-    """The bytes of a file, gunzipped where it is gzip.
+    """The bytes of a file, gunzipped where it is gzip, without a byte order mark.
 
     Raises:
         FormatError: the file is absent, no file, empty, or larger than :data:`LIMITS` allow, or its gzip
@@ -100,7 +102,7 @@ def read_bytes(path: Path) -> bytes:
             size = os.fstat(file.fileno()).st_size
             packed = file.read(2) == b"\x1f\x8b"
             file.seek(0)
-            data = _gunzip(file, size, path) if packed else file.read()
+            data = b"".join(gzip_parts(file, size, path)) if packed else file.read()
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise FormatError(
             f"the gzip stream is cut off or damaged ({error})", where=(path,), hint="Fetch it again"
@@ -111,17 +113,21 @@ def read_bytes(path: Path) -> bytes:
         ) from error
     if not data or data.isspace():
         raise FormatError("the file is empty", where=(path,), hint="Give a file with at least one record")
-    return data
+    return data.removeprefix(BOM_UTF8)
 
 
-def _gunzip(file: IO[bytes], size: int, path: Path) -> bytes:
-    """All of a gzip stream, taken in parts so that a bomb is found before it has grown."""
-    data = bytearray()
+def gzip_parts(file: IO[bytes], size: int, path: Path) -> Iterator[bytes]:
+    """All of a gzip stream in parts, so that a bomb is found before it has grown.
+
+    Raises:
+        FormatError: it unpacks to more than the limits allow.
+    """
+    unpacked = 0
     with gzip.open(file) as stream:
         while part := stream.read(1 << 22):
-            data += part
-            allow_unpacked(len(data), size, (path,))
-    return bytes(data)
+            unpacked += len(part)
+            allow_unpacked(unpacked, size, (path,))
+            yield part
 
 
 def allow_unpacked(size: int, packed: int, where: tuple[object, ...]) -> None:
@@ -193,7 +199,7 @@ def require_members(names: Iterable[str], where: Path) -> None:
 
 
 def read_member(archive: ZipFile, where: Path, name: str) -> bytes:
-    """The bytes of one member of a zip archive.
+    """The bytes of one member of a zip archive, without a byte order mark.
 
     Raises:
         FormatError: it is not there, damaged, encrypted, packed in an unknown way or too large.
@@ -201,7 +207,7 @@ def read_member(archive: ZipFile, where: Path, name: str) -> bytes:
     try:
         info = archive.getinfo(name)
         allow_unpacked(info.file_size, info.compress_size, (where, name))
-        return archive.read(info)
+        return archive.read(info).removeprefix(BOM_UTF8)
     except (*ZIP_ERRORS, KeyError) as error:
         raise FormatError(
             f"cannot be read from the zip ({error})", where=(where, name), hint="Fetch the archive again"
@@ -211,7 +217,7 @@ def read_member(archive: ZipFile, where: Path, name: str) -> bytes:
 def read_text(path: Path) -> str:
     """The text of a UTF-8 file, with or without a byte order mark; errors as :func:`read_bytes`."""
     try:
-        return read_bytes(path).decode("utf-8-sig")
+        return read_bytes(path).decode()
     except UnicodeDecodeError as error:
         raise _not_utf8(error, (path,)) from error
 
@@ -246,8 +252,17 @@ def decode(
         FormatError: names the path of what is missing, mistyped, not finite or there twice, or the line that
             is not JSON.
     """
+    record, text = decoded(decoder, data, *where), bytes(data)
+    # As many colons as a record has keys: no key is there twice, and none that the type does not know
+    if keys is None or keys(record) != text.count(b":") or b"\\" in text:
+        require_distinct_keys(text, *where)
+    return record
+
+
+def decoded(decoder: msgspec.json.Decoder[T], data: Buffer, *where: object) -> T:
+    """The same without a look at keys that occur twice: for a text whose parts are looked at one by one."""
     try:
-        record = decoder.decode(data)
+        return decoder.decode(data)
     except msgspec.ValidationError as error:
         what, _, path = str(error).partition(" - at ")
         raise FormatError(
@@ -257,73 +272,6 @@ def decode(
         raise _too_deep(where) from error
     except NOT_JSON as error:
         raise _malformed(bytes(data), str(error), where) from error
-    text = bytes(data)
-    colons, escaped = text.count(b":"), b"\\" in text
-    # As many colons as a record has keys: no key is there twice, and none that the type does not know.
-    if keys:
-        distinct = keys(record) == colons and not escaped
-    elif isinstance(record, (dict, list)) and _is_raw(record):
-        distinct = _raw_colons(record) == colons
-    else:
-        distinct = _keys(record) == colons and not escaped
-    if not distinct:
-        require_distinct_keys(text, *where)
-    return record
-
-
-def _is_raw(record: dict[Any, Any] | list[Any]) -> bool:
-    """Tell whether the values of a list or an object were left as they stand."""
-    values = record.values() if isinstance(record, dict) else record
-    return all(type(value) is msgspec.Raw for value in values)
-
-
-def _raw_colons(record: dict[str, msgspec.Raw] | list[msgspec.Raw]) -> int:
-    """The colons of the text of raw records and their keys; -1 where a key may have been written otherwise.
-
-    No copy of the text is made: it may be a file of a gigabyte.
-    """
-    if isinstance(record, list):
-        return sum(bytes(value).count(b":") for value in record)
-    if any(":" in key for key in record):
-        return -1
-    return len(record) + sum(bytes(value).count(b":") for value in record.values())
-
-
-def _keys(record: object) -> int:
-    """The colons of a record written anew, -1 where they tell nothing about its text.
-
-    A key that was there twice is written once. They tell nothing of a type that writes a key which its text
-    may have lacked; see :func:`_is_tight`.
-    """
-    return msgspec.json.encode(record).count(b":") if _is_tight(type(record)) else -1
-
-
-_TIGHT: dict[Any, bool] = {}
-
-
-def _is_tight(kind: type) -> bool:
-    """Tell whether records of a type write no key that their JSON text lacked."""
-    if not issubclass(kind, msgspec.Struct):
-        return False
-    if kind not in _TIGHT:
-        _TIGHT[kind] = all(map(_writes_no_more, _structs(msgspec.inspect.type_info(kind))))
-    return _TIGHT[kind]
-
-
-def _structs(info: object) -> Iterator[msgspec.inspect.StructType]:
-    """The struct types that a type is made of."""
-    if isinstance(info, msgspec.inspect.StructType):
-        yield info
-        for field in info.fields:
-            yield from _structs(field.type)
-    elif isinstance(info, msgspec.Struct):
-        for part in (getattr(info, name) for name in info.__struct_fields__):
-            for one in part if isinstance(part, tuple) else (part,):
-                yield from _structs(one)
-
-
-def _writes_no_more(info: msgspec.inspect.StructType) -> bool:
-    return info.cls.__struct_config__.omit_defaults or all(field.required for field in info.fields)
 
 
 def require_distinct_keys(data: bytes, *where: object) -> None:
@@ -336,47 +284,46 @@ def require_distinct_keys(data: bytes, *where: object) -> None:
     Raises:
         FormatError: names the key and where it stands.
     """
-    found: list[str] = []
+    twice: list[bool] = []
 
     def look(pairs: list[tuple[str, Any]]) -> None:
-        if not found and len({key for key, _ in pairs}) < len(pairs):
-            keys = [key for key, _ in pairs]
-            found.append(next(key for index, key in enumerate(keys) if key in keys[:index]))
+        if len(dict(pairs)) < len(pairs):
+            twice.append(True)
 
-    _parse(data, look, where)
-    if found:
-        path = _duplicate(_parse(data, _Pairs, where), "$")
-        raise FormatError("occurs twice", where=(*where, path), hint="Keep one of the two")
-
-
-def _parse(data: bytes, pairs: Any, where: tuple[object, ...]) -> Any:
     try:
-        return json.loads(data, object_pairs_hook=pairs, parse_int=_no_number, parse_float=_no_number)
+        json.loads(data, object_pairs_hook=look, parse_int=str, parse_float=str)
+        if twice:
+            path = next(filter(None, (_twice(*place) for place in _places(_pairs(data), "$"))))
+            raise FormatError("occurs twice", where=(*where, path), hint="Keep one of the two")
     except RecursionError as error:
         raise _too_deep(where) from error
     except ValueError as error:
         raise FormatError(str(error), where=where, hint="The file is not JSON; fetch it again") from error
 
 
-def _no_number(_: str) -> None:
-    """Numbers are not looked at."""
-
-
 class _Pairs(list[tuple[str, Any]]):
     """An object of JSON with its keys as they come."""
 
 
-def _duplicate(value: Any, path: str) -> str:
+def _pairs(data: str | bytes) -> Any:
+    return json.loads(data, object_pairs_hook=_Pairs, parse_int=str)
+
+
+def _places(value: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """A value and all that is in it, each with its path."""
+    yield path, value
+    for index, item in enumerate(value if isinstance(value, list) else ()):
+        key, inner = (f".{item[0]}", item[1]) if isinstance(value, _Pairs) else (f"[{index}]", item)
+        yield from _places(inner, path + key)
+
+
+def _twice(path: str, value: Any) -> str:
     """The path of the first key that an object has twice; empty where there is none."""
     seen: set[str] = set()
-    for index, item in enumerate(value if isinstance(value, list) else ()):
-        key, inner = item if isinstance(value, _Pairs) else (f"[{index}]", item)
-        here = f"{path}.{key}" if isinstance(value, _Pairs) else f"{path}{key}"
+    for key, _ in value if isinstance(value, _Pairs) else ():
         if key in seen:
-            return here
+            return f"{path}.{key}"
         seen.add(key)
-        if deeper := _duplicate(inner, here):
-            return deeper
     return ""
 
 
@@ -387,7 +334,8 @@ def _too_deep(where: tuple[object, ...]) -> FormatError:
 def _malformed(data: bytes, reason: str, where: tuple[object, ...]) -> FormatError:
     """Malformed JSON is often a NaN that a lenient encoder wrote: look where it sits."""
     try:
-        path = _first_not_finite(json.loads(data.decode(), parse_int=_no_number), "$")
+        places = _places(_pairs(data.decode()), "$")
+        path = next((path for path, value in places if isinstance(value, float) and not isfinite(value)), "")
     except UnicodeDecodeError as error:
         return _not_utf8(error, where)
     except json.JSONDecodeError as error:
@@ -407,14 +355,3 @@ def _malformed(data: bytes, reason: str, where: tuple[object, ...]) -> FormatErr
 
 def _not_utf8(error: UnicodeDecodeError, where: tuple[object, ...]) -> FormatError:
     return FormatError(f"not UTF-8 (byte {error.start})", where=where, hint="Save the file as UTF-8")
-
-
-def _first_not_finite(value: Any, path: str) -> str:
-    if isinstance(value, float):
-        return "" if math.isfinite(value) else path
-    items: Iterable[tuple[str, Any]] = ()
-    if isinstance(value, dict):
-        items = ((f"{path}.{key}", item) for key, item in value.items())
-    elif isinstance(value, list):
-        items = ((f"{path}[{index}]", item) for index, item in enumerate(value))
-    return next((found for place, item in items if (found := _first_not_finite(item, place))), "")

@@ -1,20 +1,16 @@
-"""Records of a large JSON file, one at a time: each is read when it is asked for, and the file never whole.
+"""Records of a JSON file, one at a time: each is decoded when it is asked for, and a large file is not held.
 
-A list, an object of records by key, or JSON lines is scanned in blocks; a record is held until the next one
-is asked for. The place of each is kept on disk, by key, so that a file of a million scenes costs no memory.
+A list, an object of records by key, or JSON lines is cut into its records, which stay where they are: a large
+file lies in the system's cache of its disk, and a record is a view of it.
 """
 
 from __future__ import annotations
 
-import gzip
-import io
+import mmap
 import os
-import re
-import sqlite3
 import tempfile
-import threading
-import weakref
 import zlib
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any, TypeVar
@@ -22,36 +18,26 @@ from typing import IO, Any, TypeVar
 import msgspec
 
 from substrate.base.errors import FormatError
-from substrate.base.inputs import NOT_JSON, allow_unpacked, decode, read_bytes, require_file
+from substrate.base.inputs import decoded, gzip_parts, read_bytes, require_file
 
 K = TypeVar("K", int, str)
 T = TypeVar("T")
-Span = tuple[int, int]
-"""The place of a record: its first byte in the file, and its length."""
+Span = msgspec.Raw
+"""A record as it lies in its file."""
 
-_BLOCK = 1 << 18
-_SMALL = 1 << 22
-"""The bytes of a file from which on it is not held."""
-_STRING = rb'"(?:[^"\\]++|\\.)*+"'
-_NEXT = re.compile(rb'(?:[^"{}\[\]]++|' + _STRING + rb")*+[{}\[\]]", re.DOTALL)
-"""All up to the next bracket outside of a string, and the bracket."""
-_GAP = rb"[ \t\r\n]*"
-_OPEN = re.compile(_GAP + rb"([\[{])")
-_BEFORE = {
-    b"[": re.compile(_GAP + rb"()(?=[\[{])"),
-    b"{": re.compile(_GAP + rb"(" + _STRING + rb")" + _GAP + rb":" + _GAP + rb"(?=[\[{])", re.DOTALL),
-}
-"""The text before an element: in an object its key."""
-_AFTER = {b"[": re.compile(_GAP + rb"([,\]])"), b"{": re.compile(_GAP + rb"([,}])")}
-_EMPTY = re.compile(_GAP + rb"([^ \t\r\n])")
-_raw = msgspec.json.Decoder(msgspec.Raw)
+_HELD = 64 << 20
+"""The bytes of a file up to which it is held."""
+_PACKED = 4 << 20
+"""The bytes of a gzip file from which on it is unpacked on disk."""
 _raws = msgspec.json.Decoder(list[msgspec.Raw])
-_raw_by_key = msgspec.json.Decoder(dict[str, msgspec.Raw])
-_key = msgspec.json.Decoder(str)
+
+
+class _Key(str):
+    """The key of a record."""
 
 
 class Text:
-    """The bytes of a file, unpacked where it is gzip, of which parts are read."""
+    """The text of a file, unpacked where it is gzip, without its byte order mark."""
 
     def __init__(self, path: Path) -> None:
         """Open a file.
@@ -61,185 +47,110 @@ class Text:
                 cut off or damaged.
         """
         self.path = path
-        self._turn = threading.Lock()
-        require_file(path)
-        try:
-            self._file: IO[bytes] = path.open("rb", buffering=0)
-            if self.read(0, 2) == b"\x1f\x8b":
-                self._file = _unpacked(self._file, path)
-            if len(small := self.read(0, _SMALL)) < _SMALL:
-                self._file.close()
-                self._file = io.BytesIO(small)
-        except (OSError, EOFError, zlib.error):
-            read_bytes(path)  # says what is wrong
-            raise
-        weakref.finalize(self, self._file.close)
-        start = 0
-        while (block := self.read(start, _BLOCK)).isspace():
-            start += len(block)
-        if not block:
-            read_bytes(path)  # says that it is empty
-        self.first = block.lstrip()[:1]
+        self._data = _data(path)
+        self._start = len(BOM_UTF8) if self._data[: len(BOM_UTF8)] == BOM_UTF8 else 0
+        place = self._start
+        while (first := self._data[place : place + 1]).isspace():
+            place += 1
+        self.first = first
         """The first byte that is no space."""
+        if not first:
+            read_bytes(path)  # says that it is empty
 
     def read(self, start: int, length: int) -> bytes:
         """So many bytes from a place on, fewer at the end."""
-        with self._turn:
-            self._file.seek(start)
-            return self._file.read(length)
+        return self._data[self._start + start : self._start + start + length]
 
     def lines(self) -> Iterator[tuple[int, Span, bytes]]:
-        """Each line that is not blank: its number, its place and its text."""
-        number, start, rest = 0, 0, b""
-        while True:
-            block = self.read(start + len(rest), max(_BLOCK, len(rest)))
-            *whole, rest = (rest + block).split(b"\n") if block else [rest, b""]
-            for line in whole:
-                number += 1
-                if line.strip():
-                    yield number, (start, len(line)), line
-                start += len(line) + 1
-            if not block:
-                return
+        """Each line that is not blank: its number, the line as it lies there, and its bytes."""
+        start, number, view = self._start, 0, memoryview(self._data)
+        while start < len(view):
+            end = self._data.find(b"\n", start)
+            end = len(view) if end < 0 else end
+            number += 1
+            if (line := self._data[start:end]).strip():
+                yield number, msgspec.Raw(view[start:end]), line
+            start = end + 1
 
     def elements(self) -> Iterator[tuple[str, Span | None, msgspec.Raw]]:
-        """The records of a JSON list or of an object: the key, empty in a list, the place, the text.
+        """The elements of a JSON list or of an object: the key, empty in a list, the record as it lies there,
+        and the element; ``None`` where that is neither a list nor an object.
 
         Raises:
             FormatError: it is not JSON, or an object has a key twice.
         """
-        count, seen = 0, Index(self)
-        try:
-            for key, span, text in self._scanned():
-                if self.first == b"{" and not seen.add(key, span):
-                    hint = "Keep one of the two"
-                    raise FormatError("occurs twice", where=(self.path, f"$.{key}"), hint=hint)
-                count += 1
-                yield key, span, msgspec.Raw(text)
-        except _OddError:
-            # A parser of all of it says why; or it is sound, with elements that are no records.
-            data = read_bytes(self.path)
-            if self.first != b"[":
-                rest = list(decode(_raw_by_key, data, self.path).items())[count:]
-            else:
-                rest = [("", raw) for raw in decode(_raws, data, self.path)[count:]]
-            yield from ((key, None, raw) for key, raw in rest)
+        text, seen = memoryview(self._data)[self._start :], set[str]()
 
-    def _scanned(self) -> Iterator[tuple[str, Span, bytes]]:
-        """The elements as they are found; raises :class:`_OddError` where a parser should look."""
-        held, begin = b"", 0
+        def once(_: type, key: Any) -> Any:
+            if key in seen:
+                raise FormatError("occurs twice", where=(self.path, f"$.{key}"), hint="Keep one of the two")
+            seen.add(key)
+            return _Key(key)
 
-        def more(at: int) -> None:
-            """Drop what is before a place, and read on."""
-            nonlocal held, begin
-            held, begin = held[at:], begin + at
-            block = self.read(begin + len(held), max(_BLOCK, len(held)))
-            if not block:
-                raise _OddError
-            held += block
-
-        def find(pattern: re.Pattern[bytes], at: int) -> re.Match[bytes]:
-            while not (found := pattern.match(held, at)):
-                more(at)
-                at = 0
-            return found
-
-        opened = find(_OPEN, 0)
-        closing = b"]" if opened[1] == b"[" else b"}"
-        empty = find(_EMPTY, opened.end())
-        closed = empty[1] == closing
-        end = empty.end() if closed else empty.start(1)
-        while not closed:
-            before = find(_BEFORE[opened[1]], end)
-            at = place = before.end()
-            depth = 0
-            while True:
-                while not (found := _NEXT.match(held, place)):
-                    more(at)
-                    place, at = place - at, 0
-                place = found.end()
-                depth += 1 if held[place - 1] in b"[{" else -1
-                if not depth:
-                    break
-            text = held[at:place]
-            try:
-                _raw.decode(text)
-                key = _key.decode(before[1]) if before[1] else ""
-            except NOT_JSON as error:
-                raise _OddError from error
-            span = begin + at, len(text)
-            yield key, span, text
-            after = find(_AFTER[opened[1]], place)
-            closed, end = after[1] == closing, after.end()
-        end += begin
-        while block := self.read(end, _BLOCK):
-            if block.strip(b" \t\r\n"):
-                raise _OddError
-            end += len(block)
+        if self.first == b"[":
+            found = [("", raw) for raw in decoded(_raws, text, self.path)]
+        else:
+            by_key = msgspec.json.Decoder(dict[_Key, msgspec.Raw], dec_hook=once)
+            found = decoded(by_key, text, self.path).items()
+        for key, raw in found:
+            yield str(key), raw if bytes(raw)[:1] in (b"{", b"[") else None, raw
 
 
-class _OddError(Exception):
-    """A file is not what the scanner takes."""
+def _data(path: Path) -> bytes | mmap.mmap:
+    require_file(path)
+    try:
+        with path.open("rb") as file:
+            size, packed = os.fstat(file.fileno()).st_size, file.read(2) == b"\x1f\x8b"
+            if size > (_PACKED if packed else _HELD):
+                large = _unpacked(file, size, path) if packed else file
+                return mmap.mmap(large.fileno(), 0, access=mmap.ACCESS_READ)
+    except (OSError, EOFError, ValueError, zlib.error):
+        pass  # who reads it whole says what is wrong
+    return read_bytes(path)
 
 
-def _unpacked(file: IO[bytes], path: Path) -> IO[bytes]:
+def _unpacked(file: IO[bytes], size: int, path: Path) -> IO[bytes]:
     """All of a gzip file, in a file on disk that is gone with its handle."""
-    found = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115
-    with file:
-        file.seek(0)
-        size = os.fstat(file.fileno()).st_size
-        with gzip.open(file) as stream:
-            while part := stream.read(1 << 22):
-                found.write(part)
-                allow_unpacked(found.tell(), size, (path,))
+    found = tempfile.TemporaryFile()  # noqa: SIM115
+    file.seek(0)
+    for part in gzip_parts(file, size, path):
+        found.write(part)
+    found.flush()
     return found
 
 
 class Index(Mapping[K, msgspec.Raw]):
-    """Records of a file by key, in the order of keys, each read when it is asked for.
+    """Records of a file by key, in the order of keys.
 
     A key may have several, told apart by a second one; as a mapping it has the first of them.
     """
 
-    def __init__(self, text: Text) -> None:
-        self._text = text
-        # Of a name that is empty: a file of its own, which goes with it.
-        self._spans = sqlite3.connect("", check_same_thread=False)
-        weakref.finalize(self, self._spans.close)
-        self._spans.execute(
-            "CREATE TABLE spans (key, part, start, length, PRIMARY KEY (key, part)) WITHOUT ROWID"
-        )
+    def __init__(self) -> None:
+        self._records: dict[K, dict[Any, msgspec.Raw]] = {}
 
-    def add(self, key: K, span: Span | None, part: str | int = "") -> bool:
-        """Keep where a record lies; false where there is one already."""
-        assert span, "an element without a place is no record"
-        try:
-            self._spans.execute("INSERT INTO spans VALUES (?, ?, ?, ?)", (key, part, *span))
-        except sqlite3.IntegrityError:
-            return False
-        return True
+    def add(self, key: K, record: Span | None, part: str | int = "") -> bool:
+        """Keep a record; false where there is one already."""
+        assert record, "an element that is no record has no place"
+        parts = self._records.setdefault(key, {})
+        new = part not in parts
+        parts.setdefault(part, record)
+        return new
 
     def parts(self, key: K) -> dict[Any, msgspec.Raw]:
         """The records of a key by their second one, in its order."""
-        found = self._spans.execute(
-            "SELECT part, start, length FROM spans WHERE key = ? ORDER BY part", (key,)
-        )
-        return {part: msgspec.Raw(self._text.read(start, length)) for part, start, length in found}
+        return dict(sorted(self._records.get(key, {}).items()))
 
     def __getitem__(self, key: K) -> msgspec.Raw:
-        for raw in self.parts(key).values():
-            return raw
-        raise KeyError(key)
+        return min(self._records[key].items())[1]
 
     def __contains__(self, key: object) -> bool:
-        return any(self._spans.execute("SELECT 1 FROM spans WHERE key = ?", (key,)))
+        return key in self._records
 
     def __iter__(self) -> Iterator[K]:
-        return (key for (key,) in self._spans.execute("SELECT DISTINCT key FROM spans ORDER BY key"))
+        return iter(sorted(self._records))
 
     def __len__(self) -> int:
-        ((count,),) = self._spans.execute("SELECT count(DISTINCT key) FROM spans")
-        return count
+        return len(self._records)
 
 
 class Records(Mapping[K, T]):
@@ -266,12 +177,12 @@ class Records(Mapping[K, T]):
 
 
 def listed(text: Text) -> Iterator[tuple[tuple[object, ...], Span | None, msgspec.Raw]]:
-    """The records of a JSON list or of JSON lines, as they stand, each with what names it and its place.
+    """The records of a JSON list or of JSON lines, each with what names it and as it lies in the file.
 
     >>> with tempfile.NamedTemporaryFile() as file:
     ...     _ = Path(file.name).write_bytes(b'[{"a": 1}, {"a": 2}]')
-    ...     [(where[1:], span, bytes(raw)) for where, span, raw in listed(Text(Path(file.name)))]
-    [(('$[0]',), (1, 8), b'{"a": 1}'), (('$[1]',), (11, 8), b'{"a": 2}')]
+    ...     [(where[1:], bytes(raw)) for where, _, raw in listed(Text(Path(file.name)))]
+    [(('$[0]',), b'{"a": 1}'), (('$[1]',), b'{"a": 2}')]
 
     Raises:
         FormatError: the list is not JSON.

@@ -78,6 +78,10 @@ def import_(
         int,
         option("--tick", "For nquads and turtle: where the triples are inserted.", metavar="T", min=0),
     ] = 0,
+    graph: Annotated[
+        str | None,
+        option("--graph", "For patch: the graph to take, where rows name graphs.", metavar="IRI"),
+    ] = None,
     fact: Annotated[
         list[str] | None,
         option(
@@ -109,7 +113,7 @@ def import_(
             raise typer.BadParameter("give SOURCE, or a domain and its SOURCE")
         path = Path(name)
         readers = {
-            Format.patch: lambda text: EventLog.from_patch(text, name),
+            Format.patch: lambda text: EventLog.from_patch(text, name, graph),
             Format.nquads: lambda text: from_state(text, "nquads", tick, name),
             Format.turtle: lambda text: from_state(text, "turtle", tick, name),
             Format.ldes: lambda text: from_members(text, name),

@@ -11,6 +11,7 @@ import warnings
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from io import BytesIO
 from itertools import islice
 from operator import itemgetter
@@ -29,6 +30,7 @@ from substrate.log._chain import Chain
 from substrate.log._locking import MEMORY
 from substrate.log._spelling import is_plain, require_spelled
 from substrate.log._triples import Triples
+from substrate.log.foreign import parse
 from substrate.log.history import Difference, History, diff, history
 from substrate.log.journal import MEMBER, Damage, Journal, TornTail, read_contents, write_atomically
 from substrate.log.patch import (
@@ -36,7 +38,6 @@ from substrate.log.patch import (
     Descent,
     Transaction,
     Verified,
-    parse,
     render,
     require_flat,
     verify,
@@ -579,50 +580,48 @@ class EventLog(Timeline):
         return len(self) - count
 
     @classmethod
-    def from_patch(cls, text: str, name: str = "patch") -> Self:
+    def from_patch(cls, text: str, name: str = "patch", graph: str | None = None) -> Self:
         """A log from RDF Patch text, also of another program's; a chain that is present is checked.
+
+        Args:
+            text: the patch.
+            name: what an error calls it.
+            graph: the IRI of the graph to take, where the patch changes several; else it has triples alone.
 
         Raises:
             LogError: the text is not RDF Patch, is cut off, or its chain does not hold.
         """
         require(text, str, "RDF Patch text", "text")
-        text = text if text.endswith("\n") else f"{text}\n"
-        read = list(parse(text, name))
-        rest = text[read[-1][1] if read else 0 :]
-        if rest.rfind("TX .") > rest.rfind("TA ."):
-            after = f"after tick {read[-1][0].tick}" if read else "first transaction"
-            raise LogError(
-                "the last transaction is cut off", where=(name, after), hint="Fetch the patch again"
-            )
-        log = cls._from_transactions(
-            (transaction for transaction, _ in read), name, hint="Write RDF Patch of triples"
-        )
-        chained = any(transaction.id.startswith("sha256:") for transaction, _ in read)
-        chain, start = Chain(), 0
-        for transaction, _ in read:
-            stop = start + len(transaction.lines)
-            lines = [line for _, some in log.lines(start, stop) for line in some]
-            later = chain.after(transaction.tick, lines)
-            if chained and (
-                (transaction.id or later.value) != later.value
-                or (transaction.previous or chain.value) != chain.value
-            ):
-                raise LogError(
-                    "the chain does not hold: the transaction is not what was appended",
-                    where=(name, f"tick {transaction.tick}"),
-                    hint=EDITED,
-                )
-            chain, start = later, stop
-        return log
+        data, log = text.encode("utf-8", "replace"), cls()
+        # Our own text is proven as a file is; whatever else this refuses is read by its tokens
+        with suppress(LogError):
+            if log._take_verified(verify(BytesIO(data), name), Path(name)) == len(data):
+                log._source = None
+                return log
+        return cls._from_transactions(parse(text.removeprefix("\ufeff"), name, graph), name)
 
     @classmethod
-    def _from_transactions(cls, transactions: Iterable[Transaction], name: str, *, hint: str) -> Self:
-        log, read = cls(), list(transactions)
+    def _from_transactions(cls, read: list[Transaction], name: str) -> Self:
+        log, chain = cls(), Chain()
         log.descent = read[0].descent if read else None
+        chained = any(transaction.id.startswith("sha256:") for transaction in read)
+        for tick, previous, id_, lines, _ in read:
+            later = chain.after(tick, lines) if lines else chain
+            if chained and ((id_ or later.value) != later.value or (previous or chain.value) != chain.value):
+                what = "the chain does not hold: the transaction is not what was appended"
+                raise LogError(what, where=(name, f"tick {tick}"), hint=EDITED)
+            chain = later
+        deltas = [(transaction.tick, line) for transaction in read for line in transaction.lines]
         try:
-            log.extend_lines((transaction.tick, line) for transaction in read for line in transaction.lines)
+            log._grow(
+                [tick for tick, _ in deltas],
+                _inserts(line for _, line in deltas),
+                [_SPELLING(line) for _, line in deltas],
+            )
         except LogError as error:
-            raise LogError(error.what, where=(name, *error.where), hint=hint) from error
+            raise LogError(
+                error.what, where=(name, *error.where), hint="Write ticks in their order"
+            ) from error
         return log
 
     def to_patch(self) -> str:
@@ -673,9 +672,8 @@ insert, retract, record = EventLog.insert, EventLog.retract, EventLog.record
 def _restored(
     kind: type[EventLog], text: str, descent: Descent | None, prefixes: Mapping[str, object] | None = None
 ) -> EventLog:
-    log = kind()
-    log._take_verified(verify(BytesIO(text.encode()), "pickle"), Path("pickle"))
-    log.descent, log.prefixes, log._source = descent, dict(prefixes or {}), None
+    log = kind.from_patch(text, "pickle")
+    log.descent, log.prefixes = descent, dict(prefixes or {})
     return log
 
 

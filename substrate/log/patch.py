@@ -10,9 +10,8 @@ One transaction a tick; its header carries the log's chain::
     TC .
 
 A fork's first transaction begins with its descent (``H parent``, ``H branch`` and a checksum of the
-two, ``H descent``). Format: https://afs.github.io/rdf-delta/rdf-patch.html. Patches of other programs
-are read too: where ``H tick`` is absent a transaction takes the tick after the one before it, and a
-chain that is absent is not checked.
+two, ``H descent``). Format: https://afs.github.io/rdf-delta/rdf-patch.html; :mod:`.foreign` reads patches of
+other programs.
 """
 
 from __future__ import annotations
@@ -33,7 +32,6 @@ from substrate.base.errors import LogError
 from substrate.log._chain import Chain
 from substrate.sparql.tokens import nests_too_deeply
 
-_HEADER = re.compile(r'H (\w+) (?:<([^<>\s]*)>|"([^"\\]*)"(?:\^\^<[^<>\s]*>)?|(_:\S+)) \.')
 _DESCENT = re.compile(rb'H parent <([!-;=?-~]*)> \.\nH branch "(\d{1,18})" \.\nH descent <[!-;=?-~]*> \.\n')
 _AFTER_TICK = '" .\nTX .\n'
 _CLOSE = "\nTC .\n"
@@ -49,6 +47,8 @@ _GUESSES = 2_000
 _LINES = ("H ", "TX .", "A ", "D ", "TC .")
 _VERSION = re.compile(r'H version "(\d{1,9})" \.\n')
 """The first line of a log whose format is not the present one, version 1, which says no version."""
+_FOREIGN = re.compile(r"\ufeff?(?:\s|#[^\n]*+(?=\n))*+(?:H|T[XB]|P[AD])\b[^\n]*\.")
+"""The beginning of RDF Patch, whoever wrote it."""
 _OPENINGS = ("H id <sha256:", "H parent <sha256:")
 EDITED = "The file was edited; restore it from a copy"
 
@@ -99,55 +99,6 @@ def _opening(id_: str, previous: str, tick: int) -> str:
     return f'H id <{id_}> .\nH prev <{previous}> .\nH tick "{tick}{_AFTER_TICK}'
 
 
-def parse(text: str, name: str) -> Iterator[tuple[Transaction, int]]:
-    """The transactions of a patch, each with the number of characters that were read up to its end.
-
-    A last transaction without its ``TC`` is not yielded; what is read of the text then ends before it.
-    Prefixes (``PA``, ``PD``) carry no delta and are passed over, ``TA`` drops its transaction.
-
-    Raises:
-        LogError: a line that RDF Patch does not have, or a triple that nests too deeply; named by number.
-    """
-    header: dict[str, str] = {}
-    body: list[str] | None = None
-    tick, read = -1, 0
-    # Only a line feed ends a line: literals may hold the other characters that str.splitlines takes for one.
-    for number, line in enumerate(text.split("\n")[:-1], start=1):
-        read += len(line) + 1
-        statement = line.strip(" \t\r")
-        if body is not None and statement[:2] in ("A ", "D "):
-            require_flat(statement, name, f"line {number}")
-            body.append(statement)
-        elif body is not None and statement == "TC .":
-            tick = _whole(header["tick"], name, number) if "tick" in header else tick + 1
-            descent = (
-                Descent(header["parent"], _whole(header["branch"], name, number))
-                if "parent" in header and "branch" in header
-                else None
-            )
-            yield Transaction(tick, header.get("prev", ""), header.get("id", ""), body, descent), read
-            header, body = {}, None
-        elif body is not None and statement == "TA .":
-            header, body = {}, None
-        elif body is None and statement == "TX .":
-            body = []
-        elif body is None and (match := _HEADER.fullmatch(statement)):
-            header[match[1]] = next(value for value in match.groups()[1:] if value is not None)
-        elif statement and not statement.startswith(("#", "PA ", "PD ")):
-            place = (
-                f"tick {header['tick']}"
-                if "tick" in header
-                else f"after tick {tick}"
-                if tick >= 0
-                else "first transaction"
-            )
-            raise LogError(
-                f"not a line of RDF Patch here: {statement[:80]!r}",
-                where=(name, place, f"line {number}"),
-                hint="Write one H, TX, A, D or TC a line",
-            )
-
-
 def require_flat(text: str, *where: object) -> None:
     """Refuse one or several lines that a parser would run out of its stack on.
 
@@ -168,14 +119,6 @@ def require_flat(text: str, *where: object) -> None:
                 where=where if len(lines) == 1 else (*where, f"delta {number}"),
                 hint="Write it flatter: a parser would run out of its stack",
             )
-
-
-def _whole(digits: str, name: str, number: int) -> int:
-    if not (digits.isascii() and digits.isdigit() and len(digits) < 19):
-        raise LogError(
-            f"not a tick: {digits[:40]!r}", where=(name, f"line {number}"), hint="Write a whole number from 0"
-        )
-    return int(digits)
 
 
 class Verified(NamedTuple):
@@ -284,39 +227,39 @@ def _whole_ticks(digits: Sequence[bytes]) -> list[int]:
 def _explain(rest: bytes, name: str, start: int, chain: Chain) -> None:
     """Say what is wrong with the rest of a file, unless it is the beginning of one more transaction."""
     text = rest.decode("utf-8", "replace")
-    if start == 0 and (newer := _VERSION.match(text)):
+    if start == 0 and not any(text.startswith(one) or one.startswith(text) for one in _OPENINGS):
+        _require_ours(text, name)
+    # What is left must be the beginning of a transaction: nothing stands behind a TC but its line's end.
+    whole, _, partial = text.rpartition("\n")
+    cut = partial.startswith(_LINES) or any(one.startswith(partial) for one in _LINES)
+    ended = _CLOSE in text or (partial.startswith("TC .") and partial != "TC .")
+    if ended or not cut or not all(map(_belongs, whole.split("\n") if whole else ())):
+        raise LogError(
+            "the chain does not hold: the transaction is not what was appended",
+            where=(name, _blame(text, chain.tick if chain.tick >= 0 else None, chain)),
+            hint=EDITED,
+        )
+
+
+def _require_ours(text: str, name: str) -> None:
+    """Tell a file that was never a log of ours from one that was edited."""
+    if newer := _VERSION.match(text):
         raise LogError(
             f"it is of version {newer[1]} of the format, and this program reads version 1",
             where=(name,),
             hint="It was not changed; read it with a newer version of this program",
         )
-    begins = any(text.startswith(one) or one.startswith(text) for one in _OPENINGS)
-    if start == 0 and not begins and _CLOSE not in text:
+    if "sha256:" not in text.partition(_CLOSE)[0] and _FOREIGN.match(text):
+        raise LogError(
+            "it is RDF Patch of another program",
+            where=(name,),
+            hint="It was not changed; make a log of it by `substrate log import FILE --out LOG`",
+        )
+    if _CLOSE not in text:
         raise LogError(
             "it does not begin as a log",
             where=(name,),
             hint="It was not changed; give the file of a log, or a new path",
-        )
-    before = chain.tick if chain.tick >= 0 else None
-    try:
-        if next(parse(text, name), None) is not None:
-            raise LogError("the transaction is not what was appended")
-    except LogError as error:
-        raise LogError(
-            f"the chain does not hold: {error.what}", where=(name, _blame(text, before, chain)), hint=EDITED
-        ) from None
-    # What is left must be the beginning of a transaction: nothing stands behind a TC but its line's end.
-    whole, _, partial = text.rpartition("\n")
-    cut = partial.startswith(_LINES) or any(one.startswith(partial) for one in _LINES)
-    if (
-        not cut
-        or (partial.startswith("TC .") and partial != "TC .")
-        or not all(map(_belongs, whole.split("\n") if whole else ()))
-    ):
-        raise LogError(
-            "the chain does not hold: the last transaction is not what was appended",
-            where=(name, _blame(text, before, chain)),
-            hint=EDITED,
         )
 
 

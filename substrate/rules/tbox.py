@@ -22,6 +22,7 @@ from substrate.base.vocabulary import EXOGENOUS, RDF_TYPE, RDFS_LABEL, SUBCLASS,
 from substrate.log.event_log import EventLog
 from substrate.log.state import State
 from substrate.rules._known_terms import require_known_terms
+from substrate.rules._shapes import quiet, report_on
 from substrate.rules.rule import Rule, read_rules
 from substrate.sparql.tokens import require_shallow
 
@@ -266,8 +267,9 @@ class TBox:
 
         Raises:
             MissingExtraError: the extra ``shacl`` is not installed.
+            TBoxError: a shape cannot be checked; names it and the fault.
         """
-        pyshacl = needed("pyshacl")
+        needed("pyshacl")
         import rdflib
         from rdflib.namespace import SH
 
@@ -276,16 +278,15 @@ class TBox:
         # Rules stay out: a check must not change what it checks.
         terms: dict[Node, Term] = {}
         data, shapes = rdflib.Graph(), rdflib.Graph()
-        for triple in sorted(state, key=lambda t: str(ox.Quad(*t))):
-            # Three terms in, three out
-            data.add(tuple(_rdflib(term, terms) for term in triple))  # pyright: ignore[reportArgumentType]
-        for triple in self.graph:
-            if triple[1] != SH.rule:
-                shapes.add(triple)
-        conforms, report, _ = pyshacl.validate(
-            data, shacl_graph=shapes, ont_graph=shapes, advanced=True, inplace=True
-        )
-        if conforms or not isinstance(report, rdflib.Graph):
+        with quiet():
+            for triple in sorted(state, key=lambda t: str(ox.Quad(*t))):
+                # Three terms in, three out
+                data.add(tuple(_rdflib(term, terms) for term in triple))  # pyright: ignore[reportArgumentType]
+            for triple in self.graph:
+                if triple[1] != SH.rule:
+                    shapes.add(triple)
+            report = report_on(data, shapes, self.name)
+        if report is None:
             return []
         found = [
             self._violation(report, result, terms, state, log) for result in report.objects(None, SH.result)

@@ -116,11 +116,66 @@ def test_another_programs_patch_is_read() -> None:
     assert [(d.tick, d.op) for d in log] == [(0, Op.INSERT), (1, Op.RETRACT)]
 
 
+BNODE = "<_:c097fcf795d4cc69b728a7b0f4cce050>"
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        (f"TX .\nA {BNODE} <urn:p> <_:x> .\nTC .\n", f"A {BNODE[1:-1]} <urn:p> _:x ."),
+        ("\ufeffH id <uuid:a> .\nTX .\nA <urn:s> <urn:p> <urn:o> .\nTC .\n", ""),
+        ("TX .\nA <urn:s> <urn:p> <urn:o> . # why\nTC . # done", ""),
+        ('H cause-id <uuid:a> .\nH note "hallo"@de .\nTX .\nA <urn:s> <urn:p> <urn:o> .\nTC .\n', ""),
+        ("H id <uuid:bbe2edae-325e>.\nTX.\nA <urn:s> <urn:p> <urn:o>.\nTC.\n", ""),
+        ("H id   <uuid:2> .\nTX .\nA  <urn:s>   <urn:p>\t<urn:o>  .\nTC .\n", ""),
+        ('TB "begin" .\nPA v: <urn:v:> .\nA <urn:s> <urn:p> <urn:o> .\nTC .', ""),
+        ("TX 17 . A <urn:s> <urn:p>\n  <urn:o> . TC .", ""),
+        ('TX .\nA <urn:s> <urn:p> "a . # b" .\nTC .\n', 'A <urn:s> <urn:p> "a . # b" .'),
+        (
+            "TX .\nA <urn:s> <urn:p> <<<urn:s> <urn:p> <_:x>>> .\nTC .\n",
+            "A <urn:s> <urn:p> <<( <urn:s> <urn:p> _:x )>> .",
+        ),
+        ("TX .\nA <_:-a:b> <urn:p> _:a.b.\nTC .\n", "A _:x2d613a62 <urn:p> _:a.b ."),
+    ],
+)
+def test_every_freedom_of_rdf_patch_is_taken(text: str, read: str) -> None:
+    lines = [line for _, lines in EventLog.from_patch(text).lines() for line in lines]
+    assert lines == [read or "A <urn:s> <urn:p> <urn:o> ."]
+
+
+QUADS = (
+    "# comment\n\nH id <uuid:a> .\nTX .\nA <urn:s> <urn:p> <urn:o> .\n"
+    "A <urn:s> <urn:p> <urn:o> <urn:g> .\nD <urn:s> <urn:p> <urn:x> <urn:h> .\nTC .\n"
+)
+
+
+def test_a_quad_is_refused_by_its_line_or_taken_with_its_graph() -> None:
+    with pytest.raises(LogError, match=r"a\.rdfp: line 6: .* <urn:g>.*--graph"):
+        EventLog.from_patch(QUADS, "a.rdfp")
+    assert len(EventLog.from_patch(QUADS, graph="urn:g").state()) == 1
+    assert [delta.op for delta in EventLog.from_patch(QUADS, graph="urn:h")] == [Op.RETRACT]
+
+
+def test_another_programs_patch_that_is_opened_as_a_log_names_the_import(tmp_path: Path) -> None:
+    (tmp_path / "a.rdfp").write_text(QUADS)
+    for door in (EventLog.read, EventLog.open):
+        with pytest.raises(LogError, match=r"another program.*substrate log import"):
+            door(tmp_path / "a.rdfp")
+    assert (tmp_path / "a.rdfp").read_text() == QUADS
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("TX .\nA <urn:s> <urn:p> <urn:o> .\n", "cut off"),
-        ("TX .\nA <urn:s> <urn:p> .\nTC .\n", "not a line of RDF Patch"),
+        ("TX .\nA <urn:s> <urn:p> .\nTC .\n", "line 2: not a line of RDF Patch"),
+        (
+            "# a\nTX .\n\nA <urn:s> <urn:p>\n<o> .\nTC .\n",
+            r"line 4: not a line of RDF Patch here \(No scheme",
+        ),
+        ("TX .\nA <urn:s> <urn:p> <urn:o>\nTC .\n", "line 2: not a line of RDF Patch"),
+        ("TX .\nA <urn:s> <urn:p> 'o' .\nTC .\n", "line 2: not a line of RDF Patch"),
+        ("TX .\nTX .\nTC .\n", "line 2: not a line of RDF Patch"),
         ("A <urn:s> <urn:p> <urn:o> .\n", "line 1"),
         ('H tick "x" .\nTX .\nTC .\n', "not a tick"),
         (

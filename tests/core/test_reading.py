@@ -22,6 +22,7 @@ from substrate.domains.clevrer.format import (
     annotation_names,
     decode_annotation,
     decode_scene_events,
+    index_scene_events,
     read_questions,
 )
 from substrate.domains.gqa import format as gqa
@@ -120,6 +121,42 @@ def test_questions_and_graphs_with_a_key_twice(read: Callable[..., Any], text: s
     (tmp_path / "file.json").write_text(text, "utf-8")
     with pytest.raises(FormatError, match=r"file\.json"):
         read(tmp_path / "file.json")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "read"),
+    [
+        (
+            "a.json",
+            f'[{{"scene_index": 1, "questions": [{QUESTION}]}}]',
+            lambda path: list(read_questions(path)),
+        ),
+        (
+            "a.jsonl",
+            f'{{"scene_index": 1, "questions": [{QUESTION}]}}',
+            lambda path: list(read_questions(path)),
+        ),
+        (
+            "a.json",
+            '{"7": {"width": 9, "height": 9, "objects": {}}}',
+            lambda path: dict(gqa.read_scene_graphs(path)),
+        ),
+        ("a.jsonl", EVENTS, lambda path: list(index_scene_events(path))),
+        (
+            "annotation_00007.json",
+            SCENE,
+            lambda path: decode_annotation(*sources_in(path.parent, [path.name])),
+        ),
+    ],
+)
+def test_a_byte_order_mark_before_json_is_taken(
+    name: str, text: str, read: Callable[[Path], object], tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    path.write_text(text, "utf-8")
+    without = read(path)
+    path.write_text(text, "utf-8-sig")
+    assert read(path) == without
 
 
 DEEP = "[" * 100_000 + "]" * 100_000

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from substrate import EventLog, TBox, TBoxError, unfold
+from substrate.base.vocabulary import RDF_TYPE
 from substrate.rules.tbox import require_conformance
 
 V, E = "urn:substrate:village:", "urn:village:"
@@ -46,6 +47,52 @@ def test_a_violation_names_focus_path_value_and_the_delta() -> None:
     assert "tick 8" in str(found)
     (earlier,) = TBox.load("village").validate(log.state(5), log)
     assert earlier.tick == 1
+
+
+FAULTY = """
+@prefix ex: <http://example.org/> . @prefix sh: <http://www.w3.org/ns/shacl#> .
+@prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .
+@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+ex:Sound a sh:NodeShape ; sh:targetClass ex:VAV ; sh:property [ sh:path ex:hasPoint ; sh:minCount 1 ] .
+ex:S a sh:NodeShape ; sh:targetClass ex:VAV ; """
+POINTS = [
+    (0, f"A <http://example.org/v> {RDF_TYPE} <http://example.org/VAV> ."),
+    (0, "A <http://example.org/v> <http://example.org/hasPoint> <http://example.org/p> ."),
+]
+
+
+@shapes
+@pytest.mark.parametrize(
+    ("shape", "fault"),
+    [
+        ('sh:property [ sh:path ex:hasPoint ; sh:pattern "([a-z" ] .', "unterminated character set"),
+        ("sh:ignoredProperties ( rdf:type ) .", "sh:ignoredProperties"),
+        (
+            "sh:property [ sh:path ex:when ; sh:minInclusive 'soon'^^xsd:dateTime ] .",
+            "no value of its datatype",
+        ),
+        (
+            "sh:property [ sh:path ex:hasPoint ; sh:node ex:T ] . ex:T a sh:NodeShape ; sh:property "
+            "[ sh:path [ sh:inversePath ex:hasPoint ] ; sh:node ex:S ] .",
+            "ecursi",
+        ),
+    ],
+)
+def test_a_shape_that_cannot_be_checked_is_named_with_its_fault(shape: str, fault: str) -> None:
+    log = EventLog()
+    log.extend_lines(POINTS)
+    with pytest.raises(TBoxError, match=rf"^faulty: shape <http://example\.org/S>: .*{fault}"):
+        TBox("faulty", FAULTY + shape).validate(log.state())
+
+
+@shapes
+def test_a_date_that_is_none_is_a_violation_and_no_traceback(capfd: pytest.CaptureFixture[str]) -> None:
+    log = EventLog()
+    when = '"2013-04-25T118:09:00Z"^^<http://www.w3.org/2001/XMLSchema#dateTime>'
+    log.extend_lines([*POINTS, (1, f"A <http://example.org/v> <http://example.org/when> {when} .")])
+    box = TBox("dated", f"{FAULTY}sh:property [ sh:path ex:when ; sh:datatype xsd:dateTime ] .")
+    assert [found.value for found in box.validate(log.state())] == [when]
+    assert "Traceback" not in "".join(capfd.readouterr())
 
 
 @shapes

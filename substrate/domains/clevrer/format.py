@@ -408,7 +408,7 @@ def read_scene_events(path: Path) -> dict[int, SceneEvents]:
 def index_scene_events(path: Path) -> Index[int]:
     """The lines of a compact event file by scene index, by number of line; each is looked at."""
     text = Text(path)
-    found = Index[int](text)
+    found = Index[int]()
     for number, span, line in text.lines():
         name = f"{path}:{number}"
         scene = decode_scene_events((name, line)).scene_index
@@ -457,7 +457,7 @@ def read_by_scene(path: Path, kind: type[Q], check: Callable[[str, Q], None]) ->
         FormatError: as ``check``; a scene occurs twice, or there is no question at all.
     """
     decoder, text = msgspec.json.Decoder(kind), Text(path)
-    found, empty = Index[int](text), set[int]()
+    found, empty = Index[int](), set[int]()
     for where, span, raw in listed(text):
         record = decode(decoder, raw, *where)
         scene = record.scene_index

@@ -99,7 +99,7 @@ def read_scene_graphs(path: Path) -> Records[str, SceneGraph]:
             format is named, with file, image and path, when it is asked for.
     """
     text = Text(path)
-    found = Index[str](text)
+    found = Index[str]()
     if text.first != b"{":
         decode(_raw_by_id, read_bytes(path), path)  # says what it is
     for image, span, raw in text.elements():
@@ -165,7 +165,7 @@ def read_questions(path: Path) -> Records[str, Records[str, Question]]:
             missing or mistyped, an operation is unknown, or its dependencies dangle or form a cycle.
     """
     text = Text(path)
-    found = Index[str](text)
+    found = Index[str]()
     for question_id, span, data in _question_records(text):
         image = decode_question(str(path), question_id, data).image_id
         if not found.add(image, span, question_id):

@@ -1,0 +1,181 @@
+"""RDF Patch of any program, read by its tokens, as its page describes the format.
+
+A row is an operation and its terms, and ends in a full stop; space and comments stand between tokens. A
+blank node is ``_:label`` or ``<_:label>``. ``TB`` begins a transaction as ``TX`` does, and both may carry a
+word. Prefixes (``PA``, ``PD``) change no triple and are passed over; ``TA`` drops its transaction. Where
+``H tick`` is absent a transaction takes the tick after the one before it.
+https://afs.github.io/rdf-delta/rdf-patch.html
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import pyoxigraph as ox
+
+from substrate.base.delta import texts_of
+from substrate.base.errors import LogError
+from substrate.log.patch import Descent, Transaction, require_flat
+
+_TOKEN = re.compile(
+    r"""(?P<iri><[^<>\s]*+>) | (?P<open><<\(?) | (?P<close>\)?>>) | (?P<dot>\.)
+    | (?P<blank>_:\w(?:[\w:·-]|\.(?=[\w:.·-]))*+)
+    | (?P<literal>"(?:[^"\\\r\n]|\\.)*+"(?:@[A-Za-z0-9-]++|\s*+\^\^\s*+<[^<>\s]*+>)?+)
+    | (?P<word>[\w+-](?:[\w:+-]|\.(?=[\w:+-]))*+)""",
+    re.VERBOSE,
+)
+_BETWEEN = re.compile(r"(?:[ \t\r\n]|#[^\n]*+)*+")
+_LABEL = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_-])?")
+_CHANGES, _BEGIN, _PASSED_OVER = ("A", "D"), ("TX", "TB"), ("PA", "PD")
+
+
+class _Row(NamedTuple):
+    """An operation, its terms as N-Triples has them, and the line of the file on which it begins."""
+
+    operation: str
+    terms: list[str]
+    line: int
+
+
+class _Change(NamedTuple):
+    letter: str
+    statement: str
+    line: int
+
+
+def parse(text: str, name: str, graph: str | None = None) -> list[Transaction]:
+    """The transactions of a patch, each triple in its one spelling.
+
+    Args:
+        text: of the file.
+        name: what an error calls it.
+        graph: the IRI of the graph whose changes are taken, where rows name graphs; the changes of others are
+            passed over. ``None`` takes triples alone.
+
+    Raises:
+        LogError: a row is none of RDF Patch, names a graph, is cut off or nests too deeply; says on which
+            line.
+
+    >>> parse("TB 7.\\nA <_:b> <urn:p>  'o' .", "a.rdfp")
+    Traceback (most recent call last):
+    substrate.base.errors.LogError: a.rdfp: line 2: not a line of RDF Patch here: "A <_:b> <urn:p>  'o' ."...
+    """
+    found: list[Transaction] = []
+    header: dict[str, str] = {}
+    body: list[_Change] | None = None
+    for row in _rows(text, name):
+        operation, terms, line = row
+        if body is not None and operation in _CHANGES and len(terms) in (3, 4):
+            if statement := _statement(row, graph, name):
+                body.append(_Change(operation, statement, line))
+        elif body is None and operation in _BEGIN:
+            body = []
+        elif body is not None and operation == "TC" and not terms:
+            tick = found[-1].tick + 1 if found else 0
+            found.append(_closed(header, tick, _spelled(body, name), name, line))
+            header, body = {}, None
+        elif body is not None and operation == "TA" and not terms:
+            header, body = {}, None
+        elif body is None and operation == "H" and len(terms) == 2:
+            header[terms[0]] = _value(terms[1])
+        elif operation not in _PASSED_OVER:
+            raise _no_row(text, line, name)
+    if body is not None:
+        after = f"after tick {found[-1].tick}" if found else "first transaction"
+        raise LogError("the last transaction is cut off", where=(name, after), hint="Fetch the patch again")
+    return found
+
+
+def _rows(text: str, name: str) -> Iterator[_Row]:
+    place, line, row = 0, 1, list[str]()
+    begun, depth = 1, 0
+    while True:
+        between = _BETWEEN.match(text, place)
+        assert between, "nothing may stand between two tokens"
+        line += between[0].count("\n")
+        place = between.end()
+        if place == len(text) and not row:
+            return
+        begun = begun if row else line
+        match = _TOKEN.match(text, place)
+        if not match or (not row and match.lastgroup != "word"):
+            raise _no_row(text, line, name)
+        kind, token, place = str(match.lastgroup), match[0], match.end()
+        if kind == "dot":
+            yield _Row(row[0], row[1:], begun)
+            row, depth = [], 0
+            continue
+        depth += (kind == "open") - (kind == "close")
+        if depth < 0 or (kind == "word" and row and (depth or row[0] in _CHANGES)):
+            raise _no_row(text, begun, name)
+        # The tokens of a triple term are one term
+        inside = depth > (kind == "open") or kind == "close"
+        token = {"open": "<<(", "close": ")>>"}.get(kind) or _node(token)
+        row[len(row) - inside :] = [f"{row[-1]} {token}" if inside else token]
+
+
+def _node(token: str) -> str:
+    """A token as N-Triples writes it: of a blank node without brackets, a label that it lacks in hex."""
+    if not token.startswith(("<_:", "_:")):
+        return token
+    label = token.strip("<>").removeprefix("_:")
+    return f"_:{label if _LABEL.fullmatch(label) else f'x{label.encode().hex()}'}"
+
+
+def _value(term: str) -> str:
+    """The IRI or the text of a header's term."""
+    return term[1 : term.rindex('"')] if term.startswith('"') else term.strip("<>")
+
+
+def _statement(row: _Row, graph: str | None, name: str) -> str:
+    """A change as an N-Triples statement; empty where another graph is changed."""
+    *triple, named = (*row.terms, "") if len(row.terms) == 3 else row.terms
+    if named and graph is None:
+        raise LogError(
+            f"it changes the graph {named}, and a log has one graph without a name",
+            where=(name, f"line {row.line}"),
+            hint="Give triples, or name the graph to take: --graph IRI",
+        )
+    statement = f"{' '.join(triple)} ."
+    require_flat(statement, name, f"line {row.line}")
+    return statement if named == ("" if graph is None else f"<{graph}>") else ""
+
+
+def _spelled(changes: list[_Change], name: str) -> list[str]:
+    """The lines of a transaction in their one spelling."""
+    statements = "".join([f"{change.statement}\n" for change in changes])
+    try:
+        texts = texts_of(ox.parse(statements, ox.RdfFormat.N_TRIPLES))
+    except (SyntaxError, UnicodeEncodeError) as error:
+        line = changes[(error.lineno or 1) - 1].line if isinstance(error, SyntaxError) else changes[0].line
+        what = str(error).partition(": ")[2] or str(error)
+        raise LogError(
+            f"not a line of RDF Patch here ({what})",
+            where=(name, f"line {line}"),
+            hint="Write terms as N-Triples",
+        ) from error
+    return [f"{change.letter} {text} ." for change, text in zip(changes, texts, strict=True)]
+
+
+def _closed(header: dict[str, str], tick: int, lines: list[str], name: str, line: int) -> Transaction:
+    def whole(key: str) -> int:
+        digits = header[key]
+        if not (digits.isascii() and digits.isdigit() and len(digits) < 19):
+            what, hint = f"not a tick: {digits[:40]!r}", "Write a whole number from 0"
+            raise LogError(what, where=(name, f"line {line}"), hint=hint)
+        return int(digits)
+
+    tick = whole("tick") if "tick" in header else tick
+    descent = Descent(header["parent"], whole("branch")) if {"parent", "branch"} <= header.keys() else None
+    return Transaction(tick, header.get("prev", ""), header.get("id", ""), lines, descent)
+
+
+def _no_row(text: str, line: int, name: str) -> LogError:
+    shown = text.split("\n", line)[line - 1].strip()[:80]
+    return LogError(
+        f"not a line of RDF Patch here: {shown!r}",
+        where=(name, f"line {line}"),
+        hint="Write H, TX, A, D or TC, its terms, and a full stop",
+    )
