@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from substrate import Assert, FormatError, TBox, fork
 from substrate.cause.explanation import Evidence
-from substrate.domains.babi.deltas import AT, entity, story_log
+from substrate.domains.babi.deltas import story_log
 from substrate.domains.babi.explain import explain_answer
 from substrate.domains.babi.facts import Related
 from substrate.domains.babi.format import (
@@ -32,6 +32,12 @@ TWO = (
     "1 Mary moved to the bathroom.\n2 Where is Mary? \tbathroom\t1\n"
     "1 John went to the hallway.\n2 Where is John? \thallway\t1\n"
 )
+
+AT = ox.NamedNode("urn:substrate:babi:at")
+
+
+def entity(name: str) -> ox.NamedNode:
+    return ox.NamedNode(f"urn:babi:{name}")
 
 
 def tell(*lines: str) -> Story:
