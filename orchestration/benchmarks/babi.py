@@ -18,7 +18,7 @@ from substrate.cause.explanation import Explanation
 from substrate.cause.pictures import Pictured
 from substrate.domains.babi.deltas import story_log
 from substrate.domains.babi.explain import explain_answer
-from substrate.domains.babi.format import SUBSETS, Story, read_tasks
+from substrate.domains.babi.format import Story, read_tasks, task_number
 from substrate.domains.babi.interpreter import answer_story
 from substrate.domains.babi.picture import picture_story
 from substrate.domains.rows import Row
@@ -38,7 +38,7 @@ class BabiData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
 def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = False) -> bm.Cases:
     """bAbI's cases: the stories of each number."""
     told: dict[int, list[Story]] = {}
-    for story in sorted(read_tasks(files["tasks"]), key=lambda s: (s.scene, SUBSETS.index(s.subset))):
+    for story in sorted(read_tasks(files["tasks"]), key=lambda s: (s.scene, task_number(s.subset))):
         # The file's name alone: what is kept must not depend on where it lies.
         named = msgspec.structs.replace(story, file=Path(story.file).name)
         told.setdefault(story.scene, []).append(named)
@@ -64,7 +64,7 @@ def rows(case: bm.Case, logs: bm.Logs, _: Any, split: str) -> Iterable[Row]:
         for story, log in zip(_stories.decode(case.record), logs, strict=True)
         for row in answer_story(story, log, split or None)
     ]
-    return sorted(found, key=lambda row: (row.question, SUBSETS.index(row.subset)))
+    return sorted(found, key=lambda row: (row.question, task_number(row.subset)))
 
 
 def explain(case: bm.Case, logs: bm.Logs, _: Any, subset: str, question: str) -> Explanation | None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from substrate import Assert, FormatError, TBox, fork
 from substrate.cause.explanation import Evidence
-from substrate.domains.babi.deltas import AT, entity, story_log
+from substrate.domains.babi.deltas import story_log
 from substrate.domains.babi.explain import explain_answer
 from substrate.domains.babi.facts import Related
 from substrate.domains.babi.format import (
@@ -32,6 +32,12 @@ TWO = (
     "1 Mary moved to the bathroom.\n2 Where is Mary? \tbathroom\t1\n"
     "1 John went to the hallway.\n2 Where is John? \thallway\t1\n"
 )
+
+AT = ox.NamedNode("urn:substrate:babi:at")
+
+
+def entity(name: str) -> ox.NamedNode:
+    return ox.NamedNode(f"urn:babi:{name}")
 
 
 def tell(*lines: str) -> Story:
@@ -116,19 +122,50 @@ def test_a_folder_is_read_by_task_number_with_its_splits_apart(tmp_path: Path) -
         ("qa10", "test"),
     ]
     assert [story.scene for story in stories] == [0, 1] * 4
-    assert {story.subset for story in read_tasks(tmp_path, split="train")} == {"qa2"}
     assert stories[0].lines == stories[2].lines
 
 
-def test_a_folder_without_tasks_or_with_one_twice_is_refused(tmp_path: Path) -> None:
+def test_a_folder_without_tasks_or_without_the_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="holds no task"):
-        read_tasks(tmp_path)
-    for name in ("qa2_x_test.txt", "qa2_y_test.txt"):
-        (tmp_path / name).write_text(TWO, encoding="utf-8")
-    with pytest.raises(FormatError, match=r"qa2_x_test\.txt as well"):
         read_tasks(tmp_path)
     with pytest.raises(FormatError, match="No such file"):
         read_tasks(tmp_path / "qa3_gone.txt")
+
+
+@pytest.mark.parametrize(
+    "twin",
+    [
+        "qa2_y_test.txt",
+        "qa02_x_test.txt",
+        "qa2_x_test.txt.gz",
+        "qa2_x_test (1).txt",
+        "qa2_x_test(1).txt",
+        "qa2_x_test - Copy.txt",
+        "qa2_x_test (copy).txt",
+        "qa2_x_test copy 2.txt",
+        "qa2_test_1.txt",
+    ],
+)
+def test_a_task_that_two_files_hold_is_refused_by_both_names(tmp_path: Path, twin: str) -> None:
+    text = TWO.encode()
+    (tmp_path / "qa2_x_test.txt").write_bytes(text)
+    (tmp_path / twin).write_bytes(gzip.compress(text) if twin.endswith(".gz") else text)
+    with pytest.raises(FormatError, match="qa2") as refused:
+        read_tasks(tmp_path)
+    assert {"qa2_x_test.txt", twin} <= {word.rstrip(":").rpartition("/")[2] for word in named(refused.value)}
+
+
+def named(error: FormatError) -> list[str]:
+    """The names of files in an error: its place, and the one that it is compared with."""
+    return [*error.where, error.what.removeprefix("qa2 is in ").removesuffix(" as well")]
+
+
+@pytest.mark.parametrize(
+    ("name", "subset"), [("qa01_x.txt", "qa1"), ("qa21_x.txt", "qa21"), ("qa0 (1).txt", "qa0")]
+)
+def test_a_task_is_known_by_its_number(tmp_path: Path, name: str, subset: str) -> None:
+    (tmp_path / name).write_text(TWO, encoding="utf-8")
+    assert {(story.subset, story.split) for story in read_tasks(tmp_path)} == {(subset, "")}
 
 
 def test_what_is_rendered_reads_back() -> None:

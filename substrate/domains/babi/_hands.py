@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import pyoxigraph as ox
-
-from substrate.domains.babi._reading import Reader, labelled
-from substrate.domains.babi.deltas import entity
-from substrate.domains.babi.queries import CountCarried, Transfer, WhatCarries
+from substrate.domains._facts import text_of_term
+from substrate.domains.babi._reading import Reader, UnknownError
+from substrate.domains.babi._telling import iri
 
 NUMBERS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
@@ -15,49 +13,42 @@ _CARRIED = """SELECT ?label { ?agent :carries ?node . ?node rdfs:label ?label .
     ?event :thing ?node ; (:agent|:receiver) ?agent ; :tick ?tick . OPTIONAL { ?event :order ?later }
     BIND(?tick + COALESCE(?later, 1) / 1000 AS ?when)
 } GROUP BY ?node ?label ORDER BY MIN(?when) ?label"""
+_COUNTED = "SELECT (COUNT(DISTINCT ?thing) AS ?number) { ?agent :carries ?thing }"
 
 
-def what_carries(reader: Reader, query: WhatCarries) -> str:
+def what_carries(reader: Reader, agent: str) -> str:
     """The things that someone carries, joined by commas; nothing where the story names the person and tells
     of no taking, unknown where it does not name the person.
     """
-    agent = entity(query.agent)
-    if not _is_named(reader, agent):
-        return reader.unknown(f"{query.agent} in the story")
-    reader.rest_on_hands(agent)
-    return ",".join(label.value for (label,) in reader.rows(_CARRIED, agent=agent)) or "nothing"
+    return ",".join(_in_hands(reader, agent, _CARRIED)) or "nothing"
 
 
-def count_carried(reader: Reader, query: CountCarried) -> str:
+def count_carried(reader: Reader, agent: str) -> str:
     """The number of things that someone carries, as a word."""
-    agent = entity(query.agent)
-    if not _is_named(reader, agent):
-        return reader.unknown(f"{query.agent} in the story")
-    reader.rest_on_hands(agent)
-    found = reader.first("SELECT (COUNT(DISTINCT ?thing) AS ?number) { ?agent :carries ?thing }", agent=agent)
-    number = int(found[0].value) if found else 0
+    number = int(text_of_term(_in_hands(reader, agent, _COUNTED)[0]))
     return NUMBERS[number] if number < len(NUMBERS) else str(number)
 
 
-def _is_named(reader: Reader, agent: ox.NamedNode) -> bool:
-    """Tell whether a story has named someone."""
-    return reader.ask("ASK { ?agent rdfs:label ?name }", agent=agent)
+def _in_hands(reader: Reader, agent: str, asked: str) -> list[str]:
+    node = iri(agent)
+    if not reader.ask("ASK { ?agent rdfs:label ?name }", agent=node):
+        raise UnknownError(f"{agent} in the story")
+    reader.rest_on_hands(node)
+    return [found for (found,) in reader.rows(asked, agent=node)]
 
 
-def transfer(reader: Reader, query: Transfer) -> str:
+def transfer(reader: Reader, asked: str, agent: str | None, thing: str | None, receiver: str | None) -> str:
     """The open role of the latest gift that fits; of things given at once, all, joined by commas."""
-    told = {role: entity(name) for role in ("agent", "thing", "receiver") if (name := getattr(query, role))}
-    gifts = reader.rows(
+    told = {"agent": agent, "thing": thing, "receiver": receiver}
+    gifts = reader.some(
+        "such a gift",
         f"""SELECT ?event ?tick ?label {{
             ?event a :Give ; :agent ?agent ; :thing ?thing ; :receiver ?receiver ; :tick ?tick .
-            OPTIONAL {{ ?event :order ?order }} {labelled("?" + query.asked)}
+            OPTIONAL {{ ?event :order ?order }} ?{asked} rdfs:label ?label .
             }} ORDER BY DESC(?tick) ?order""",
-        **told,
+        **{role: iri(name) for role, name in told.items() if name},
     )
-    found = list(gifts)
-    if not found:
-        return reader.unknown("such a gift")
-    latest = [(event, label.value) for event, tick, label in found if tick == found[0][1]]
-    for event, _ in latest:
+    latest = {event: label for event, tick, label in gifts if tick == gifts[0][1]}
+    for event in latest:
         reader.rest_on_event(event)
-    return ",".join(dict.fromkeys(label for _, label in latest))
+    return ",".join(dict.fromkeys(latest.values()))

@@ -2,47 +2,41 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
-
-import pyoxigraph as ox
+from collections.abc import Iterable
+from typing import NamedTuple
 
 from substrate.base.errors import ProgramError
-from substrate.domains.babi._reading import Reader, labelled
-from substrate.domains.babi.deltas import entity, term
-from substrate.domains.babi.queries import DoesRelate, RelatesToWhat, Route, WhatRelates
-from substrate.log.event_log import Triple
+from substrate.domains.babi._reading import Reader, UnknownError
+from substrate.domains.babi._telling import bare, iri, term
+
+Step = tuple[str, str, str]
+"""A relation between two nodes, as a triple of the state."""
 
 
-def what_relates(reader: Reader, query: WhatRelates) -> str:
+def what_relates(reader: Reader, relation: str, object: str) -> str:
     """Name what stands in a relation to something."""
-    return _one_relation(reader, query.relation, object=query.object)
+    ends = {"relation": term(relation), "object": iri(object)}
+    return _one_relation(reader, "subject", ends, f"what is {relation} {object}")
 
 
-def relates_to_what(reader: Reader, query: RelatesToWhat) -> str:
+def relates_to_what(reader: Reader, subject: str, relation: str) -> str:
     """To what something stands in a relation."""
-    return _one_relation(reader, query.relation, subject=query.subject)
+    ends = {"relation": term(relation), "subject": iri(subject)}
+    return _one_relation(reader, "object", ends, f"what {subject} is {relation}")
 
 
-def _one_relation(reader: Reader, relation: str, *, subject: str = "", object: str = "") -> str:
+def _one_relation(reader: Reader, asked: str, given: dict[str, str], missed: str) -> str:
     """Name who or what stands on the open side of a relation; several are joined by commas."""
-    given = {"relation": term(relation)}
-    given |= {"subject": entity(subject)} if subject else {"object": entity(object)}
-    asked = "object" if subject else "subject"
-    found = list(
-        reader.rows(
-            f"""SELECT ?{asked} ?label {{ ?subject ?relation ?object . {labelled("?" + asked)} }}
+    found = reader.some(
+        missed,
+        f"""SELECT ?{asked} ?label {{ ?subject ?relation ?object . ?{asked} rdfs:label ?label . }}
                 ORDER BY ?label""",
-            **given,
-        )
+        **given,
     )
-    if not found:
-        return reader.unknown(f"what is {relation} {object}" if object else f"what {subject} is {relation}")
     for node, _ in found:
         ends = given | {asked: node}
         reader.rest_on(ends["subject"], ends["relation"], ends["object"])
-    return ",".join(label.value for _, label in found)
+    return ",".join(label for _, label in found)
 
 
 class _Axis(NamedTuple):
@@ -50,7 +44,7 @@ class _Axis(NamedTuple):
 
     forward: str
     backward: str
-    level: str = ""
+    level: str
 
     @property
     def path(self) -> str:
@@ -58,10 +52,13 @@ class _Axis(NamedTuple):
         return f"(({self.level})*/:{self.forward})+/({self.level})*" if self.level else f":{self.forward}+"
 
     @property
-    def steps(self) -> list[ox.NamedNode]:
-        """Every relation a chain along this axis may use."""
-        across = [term(name.strip(":")) for name in self.level.split("|") if name]
-        return [term(self.forward), term(self.backward), *across]
+    def rigid(self) -> list[str]:
+        """Every relation that a chain along this axis may use.
+
+        An order without a level is walked one way only: a chain that turns around proves nothing about size.
+        """
+        across = [name.strip(":") for name in self.level.split("|") if name]
+        return list(map(term, (self.forward, self.backward, *across) if across else (self.forward,)))
 
 
 _AXES = {
@@ -77,82 +74,58 @@ _AXES = {
 }
 
 
-def does_relate(reader: Reader, query: DoesRelate) -> str:
+def does_relate(reader: Reader, subject: str, relation: str, object: str) -> str:
     """Yes where a relation follows from what was told, no where its contrary does, or that neither holds.
 
     Raises:
         ProgramError: both follow.
     """
-    axis, subject, other = _AXES[query.relation], entity(query.subject), entity(query.object)
-    holds = reader.ask(f"ASK {{ {subject} {axis.path} {other} }}")
-    fails = reader.ask(f"ASK {{ {other} {axis.path} {subject} }}")
+    axis, one, other = _AXES[relation], iri(subject), iri(object)
+    holds = reader.ask(f"ASK {{ {one} {axis.path} {other} }}")
+    fails = reader.ask(f"ASK {{ {other} {axis.path} {one} }}")
     if holds and fails:
-        raise ProgramError(
-            f"{query.subject} is told to be {query.relation} {query.object}, and the contrary",
-            hint="Tell one of the two",
-        )
-    even = subject == other or (axis.level and reader.ask(f"ASK {{ {subject} ({axis.level})+ {other} }}"))
+        what = f"{subject} is told to be {relation} {object}, and the contrary"
+        raise ProgramError(what, hint="Tell one of the two")
+    even = one == other or (axis.level and reader.ask(f"ASK {{ {one} ({axis.level})+ {other} }}"))
     if not (holds or fails or even):
-        return reader.unknown(f"a chain between {query.subject} and {query.object}")
-    rigid = axis.steps if axis.level else [term(query.relation)]
-    # An order without a level is walked one way only: a chain that turns around proves nothing about size.
-    chain = _chain(reader, subject, other, rigid) or _chain(reader, other, subject, rigid)
-    for triple in chain or ():
-        reader.rest_on(*triple)
+        raise UnknownError(f"a chain between {subject} and {object}")
+    for step in _chain(reader, one, other, axis.rigid) or _chain(reader, other, one, axis.rigid) or ():
+        reader.rest_on(*step)
     return "yes" if holds else "no"
 
 
-def route(reader: Reader, query: Route) -> str:
+def route(reader: Reader, start: str, goal: str) -> str:
     """A shortest way between two places, as the letters of its steps joined by commas."""
-    spelled = reader.rows(
-        "SELECT ?relation ?letter { ?inverse :letter ?letter ; :inverse ?relation } ORDER BY ?letter"
-    )
-    letters = {relation: letter.value for relation, letter in spelled}
-    if entity(query.start) == entity(query.goal):
-        raise ProgramError("the way leads to where it starts", hint="Ask for a way between two places")
-    chain = _chain(reader, entity(query.start), entity(query.goal), sorted(letters, key=str))
-    if chain is None:
-        return reader.unknown(f"a way from the {query.start} to the {query.goal}")
-    for triple in chain:
-        reader.rest_on(*triple)
     # Who is south of the next room goes north: a step is spelled by the inverse of its relation.
+    spelled = "SELECT ?relation ?letter { ?inverse :letter ?letter ; :inverse ?relation } ORDER BY ?letter"
+    letters = {row[0]: row[1] for row in reader.rows(spelled)}
+    if iri(start) == iri(goal):
+        raise ProgramError("the way leads to where it starts", hint="Ask for a way between two places")
+    chain = _chain(reader, iri(start), iri(goal), letters)
+    if chain is None:
+        raise UnknownError(f"a way from the {start} to the {goal}")
+    for step in chain:
+        reader.rest_on(*step)
     return ",".join(letters[relation] for _, relation, _ in chain)
 
 
-def _chain(
-    reader: Reader, start: ox.NamedNode, goal: ox.NamedNode, relations: Iterable[ox.NamedNode]
-) -> list[Triple] | None:
+def _chain(reader: Reader, start: str, goal: str, relations: Iterable[str]) -> list[Step] | None:
     """The shortest chain of relations from a node to a node, first by name among equals; ``None`` where there
     is none.
     """
-    among = sorted(relations, key=_value)
-    reached: dict[Any, Triple | None] = {start: None}
-    queue = deque([start])
-    while queue and goal not in reached:
-        node = queue.popleft()
-        for relation, following in _steps(reader, node, among):
-            if following not in reached:
-                reached[following] = (node, relation, following)
-                queue.append(following)
+    among = sorted(relations, key=bare)
+    reached: dict[str, Step | None] = {start: None}
+    for node in (queue := [start]):
+        if goal in reached:
+            break
+        for relation in among:
+            for end in sorted(reader.facts.objects(node, relation), key=bare):
+                if end not in reached:
+                    reached[end] = (node, relation, end)
+                    queue.append(end)
     if goal not in reached:
         return None
-    chain: list[Triple] = []
-    step = reached[goal]
-    while step:
+    chain: list[Step] = []
+    while step := reached[chain[-1][0] if chain else goal]:
         chain.append(step)
-        step = reached[step[0]]
     return chain[::-1]
-
-
-def _steps(
-    reader: Reader, node: ox.NamedNode, relations: Iterable[ox.NamedNode]
-) -> Iterator[tuple[ox.NamedNode, ox.NamedNode]]:
-    """Relations of a node, in the order given, each with the nodes that it leads to, by name."""
-    for relation in relations:
-        ends = reader.facts.objects(str(node), str(relation))
-        for end in sorted((ox.NamedNode(end[1:-1]) for end in ends), key=_value):
-            yield relation, end
-
-
-def _value(node: ox.NamedNode) -> str:
-    return node.value

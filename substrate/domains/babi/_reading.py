@@ -1,7 +1,7 @@
 """Reading a story's state at a tick, and tracing what was read to the log.
 
 A triple's evidence is the delta that last made it true; its supporting fact is that delta's tick. What is
-common knowledge stands at tick 0 and is no fact of the story.
+common knowledge stands at tick 0 and is no fact of the story. Terms are spelled as in N-Triples.
 """
 
 from __future__ import annotations
@@ -9,31 +9,23 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
-from typing import Any
 
 import pyoxigraph as ox
 
-from substrate.base.delta import text_of
 from substrate.base.vocabulary import RDF_TYPE
 from substrate.domains._facts import Facts, text_of_term
-from substrate.domains.babi.deltas import AT, PREFIXES, UNREAD, term
-from substrate.log.event_log import EventLog, Triple
+from substrate.domains.babi._telling import AT, CARRIES, ENTITY, NAMESPACE, TICK, integer, term
+from substrate.log.event_log import EventLog
 from substrate.log.state import State
 
-_AGENT, _RECEIVER, _THING, _TICK, _ANTECEDENT, _CARRIES = (
-    str(term(name)) for name in ("agent", "receiver", "thing", "tick", "antecedent", "carries")
-)
-_IS_UNREAD = f" {RDF_TYPE} {UNREAD}"
+_AGENT, _RECEIVER, _THING, _ANTECEDENT = map(term, ("agent", "receiver", "thing", "antecedent"))
+_IS_UNREAD = f" {RDF_TYPE} {term('Unread')}"
 _VARIABLE = re.compile(r"\?(\w+)")
+_PREFIXES = {"": NAMESPACE, "entity": ENTITY, "rdfs": "http://www.w3.org/2000/01/rdf-schema#"}
 
 
-def labelled(variable: str) -> str:
-    """The SPARQL pattern that reads the label of a variable as ``?label``."""
-    return f"{variable} rdfs:label ?label ."
-
-
-UNKNOWN = "unknown"
-"""The answer where the story does not say: another than "no" and "nothing"."""
+class UnknownError(Exception):
+    """The story does not say what was looked for; that is another answer than "no" and "nothing"."""
 
 
 class Insertions:
@@ -64,12 +56,8 @@ class Insertions:
                         self.unread = tick
                 position += 1
 
-    def latest(self, triple: Triple, tick: int) -> int | None:
+    def latest(self, text: str, tick: int) -> int | None:
         """The position of the delta that last made a triple true by a tick; ``None`` where none did."""
-        return self.latest_of(text_of(triple), tick)
-
-    def latest_of(self, text: str, tick: int) -> int | None:
-        """The same of a triple as spelled."""
         positions = self._positions.get(text, [])
         stop = self._stops.get(tick)
         if stop is None:
@@ -77,9 +65,9 @@ class Insertions:
         index = bisect_left(positions, stop)
         return positions[index - 1] if index else None
 
-    def since(self, triple: Triple, tick: int) -> int:
+    def since(self, text: str, tick: int) -> int:
         """The last tick <= ``tick`` at which a triple became true; 0 where it never did."""
-        position = self.latest(triple, tick)
+        position = self.latest(text, tick)
         return 0 if position is None else self.log.when(position)[0]
 
     def facts(self, tick: int) -> Facts:
@@ -92,26 +80,19 @@ class Insertions:
         return self._facts
 
 
-def _bound(sparql: str, given: dict[str, Any]) -> str:
-    # A store's own substitutions reach only projected variables.
-    return _VARIABLE.sub(lambda match: str(given.get(match[1], match[0])), sparql)
-
-
 class Reader:
     """The state at a question's tick, and what is gathered while it is queried.
 
     Attributes:
         positions: the deltas that the answer rests on, in the order in which they were found.
         queries: the SPARQL that read the state, each text once.
-        missed: what was looked for in vain, where the story does not say.
     """
 
     def __init__(self, state: State, insertions: Insertions, tick: int) -> None:
         self.state, self.insertions, self.tick = state, insertions, tick
         self.facts = insertions.facts(tick)
-        self.positions: list[int] = []
-        self.queries: list[str] = []
-        self.missed: list[str] = []
+        self.positions: dict[int, None] = {}
+        self.queries: dict[str, None] = {}
 
     @property
     def supporting(self) -> tuple[int, ...]:
@@ -119,100 +100,110 @@ class Reader:
         ticks = {self.insertions.log.when(position)[0] for position in self.positions}
         return tuple(sorted(ticks - {0}))
 
-    def unknown(self, missed: str) -> str:
-        """The answer where something was looked for in vain."""
-        self.missed.append(missed)
-        return UNKNOWN
+    def rows(self, sparql: str, **given: str) -> list[tuple[str, ...]]:
+        """The solutions of a SELECT, plain literals as their texts; the terms in ``given`` take the place of
+        variables of their names.
+        """
+        self.queries[_bound(sparql, given)] = None
+        return list(self._look(sparql, given))
 
-    def rows(self, sparql: str, **given: Any) -> Iterator[tuple[Any, ...]]:
-        """The solutions of a SELECT; the terms in ``given`` take the place of variables of their names."""
-        self._note(_bound(sparql, given))
-        return self.look(sparql, **given)
+    def some(self, missed: str, sparql: str, **given: str) -> list[tuple[str, ...]]:
+        """The same where there are any.
 
-    def first(self, sparql: str, **given: Any) -> tuple[Any, ...] | None:
-        """The first solution, or ``None``."""
-        return next(self.rows(sparql, **given), None)
+        Raises:
+            UnknownError: there is none; names what is missed.
+        """
+        found = self.rows(sparql, **given)
+        if not found:
+            raise UnknownError(missed)
+        return found
 
-    def ask(self, sparql: str, **given: Any) -> bool:
+    def first(self, missed: str, sparql: str, **given: str) -> tuple[str, ...]:
+        """The first of :meth:`some`."""
+        return self.some(missed, sparql, **given)[0]
+
+    def ask(self, sparql: str, **given: str) -> bool:
         """Tell whether an ASK holds."""
-        self._note(_bound(sparql, given))
-        return bool(self.state.query(_bound(sparql, given), prefixes=PREFIXES))
+        asked = _bound(sparql, given)
+        self.queries[asked] = None
+        return bool(self.state.query(asked, prefixes=_PREFIXES))
 
-    def _note(self, sparql: str) -> None:
-        if sparql not in self.queries:
-            self.queries.append(sparql)
+    def _look(self, sparql: str, given: dict[str, str]) -> Iterator[tuple[str, ...]]:
+        for solution in self.state.query(_bound(sparql, given), prefixes=_PREFIXES):  # pyright: ignore
+            yield tuple(map(_spelled, solution))  # pyright: ignore[reportArgumentType]
 
-    def look(self, sparql: str, **given: Any) -> Iterator[tuple[Any, ...]]:
-        """As :meth:`rows`, for what only gathers evidence: the query is not noted."""
-        found = self.state.query(_bound(sparql, given), prefixes=PREFIXES)
-        return map(tuple, found)  # type: ignore[arg-type]
-
-    def rest_on(self, subject: Any, predicate: Any, object: Any, *, at: int | None = None) -> None:
+    def rest_on(self, *triple: str, at: int | None = None) -> None:
         """Take a triple, as it stood at a tick (the question's unless given), as evidence."""
-        self._rest_on(text_of((subject, predicate, object)), self.tick if at is None else at)
+        position = self.insertions.latest(" ".join(triple), self.tick if at is None else at)
+        if position is not None:
+            self.positions[position] = None
 
-    def _rest_on(self, text: str, at: int) -> None:
-        position = self.insertions.latest_of(text, at)
-        if position is not None and position not in self.positions:
-            self.positions.append(position)
-
-    def rest_on_event(self, event: ox.NamedNode) -> None:
+    def rest_on_event(self, event: str) -> None:
         """Take an event as evidence, and the one whose agents it takes up by a pronoun."""
-        self._rest_on_event(str(event))
-
-    def _rest_on_event(self, event: str) -> None:
         for one in (*self.facts.objects(event, _ANTECEDENT), event):
             for fact in self.facts.about(one):
-                self._rest_on(" ".join(fact), self.tick)
+                self.rest_on(*fact)
 
-    def rest_on_presence(self, agent: Any, place: Any, *, at: int | None = None) -> None:
+    def rest_on_presence(self, agent: str, place: str, *, at: int | None = None) -> None:
         """Take as evidence that an agent was at a place at a tick: the sentence that brought it there."""
         at = self.tick if at is None else at
-        when = ox.Literal(self.insertions.since((agent, AT, place), at))
-        there = self.facts.subjects(_TICK, str(when))
-        events = [event for event in there if str(agent) in self.facts.objects(event, _AGENT)]
+        when = integer(self.insertions.since(f"{agent} {AT} {place}", at))
+        there = self.facts.subjects(TICK, when)
+        events = [event for event in there if agent in self.facts.objects(event, _AGENT)]
         if len(events) > 1:  # two parts of a sentence: SPARQL says which comes first
             asked = "SELECT ?event { ?event :agent ?agent ; :tick ?tick }"
-            events = [str(next(self.look(asked, agent=agent, tick=when))[0])]
+            events = [next(self._look(asked, {"agent": agent, "tick": when}))[0]]
         for event in events:
-            self._rest_on_event(event)
+            self.rest_on_event(event)
             self.rest_on(agent, AT, place, at=at)
 
-    def rest_on_place(self, node: ox.NamedNode, place: Any) -> None:
+    def rest_on_place(self, node: str, place: str) -> None:
         """Take as evidence where something is now: who handled it last and how they came there, or its own
         move.
         """
         event = self._last_handling(node)
-        agents = self.facts.objects(event, _AGENT) if event else ()
-        if not event or not agents:
+        agents = self.facts.objects(event, _AGENT)
+        if not agents:
             self.rest_on_presence(node, place)
             return
-        self._rest_on_event(event)
-        since = self.insertions.since((node, AT, place), self.tick)
-        for holder in self.facts.subjects(_CARRIES, str(node)) or agents:
-            self.rest_on_presence(ox.NamedNode(holder[1:-1]), place, at=since)
+        self.rest_on_event(event)
+        since = self.insertions.since(f"{node} {AT} {place}", self.tick)
+        for holder in self.facts.subjects(CARRIES, node) or agents:
+            self.rest_on_presence(holder, place, at=since)
 
-    def rest_on_handling(self, node: ox.NamedNode) -> None:
+    def rest_on_handling(self, node: str) -> None:
         """Take the last handling of a thing as evidence, where there is one."""
         if event := self._last_handling(node):
-            self._rest_on_event(event)
+            self.rest_on_event(event)
 
-    def _last_handling(self, node: ox.NamedNode) -> str:
+    def _last_handling(self, node: str) -> str:
         """The last event in which a thing was handled; empty where there is none."""
         events = {
             event: max(int(text_of_term(tick)) for tick in ticks)
-            for event in self.facts.subjects(_THING, str(node))
-            if (ticks := self.facts.objects(event, _TICK))
+            for event in self.facts.subjects(_THING, node)
+            if (ticks := self.facts.objects(event, TICK))
         }
         last = [event for event, tick in events.items() if tick == max(events.values())]
         if len(last) > 1:  # two parts of a sentence: SPARQL says which comes first
             asked = "SELECT ?event { ?event :thing ?node ; :tick ?tick } ORDER BY DESC(?tick) LIMIT 1"
-            return str(next(self.look(asked, node=node))[0])
+            return next(self._look(asked, {"node": node}))[0]
         return "".join(last)
 
-    def rest_on_hands(self, agent: ox.NamedNode) -> None:
+    def rest_on_hands(self, agent: str) -> None:
         """Take everything that went through an agent's hands as evidence of what the agent carries."""
         for role in (_AGENT, _RECEIVER):
-            for event in self.facts.subjects(role, str(agent)):
-                if self.facts.objects(event, _THING) and self.facts.objects(event, _TICK):
-                    self._rest_on_event(event)
+            for event in self.facts.subjects(role, agent):
+                if self.facts.objects(event, _THING) and self.facts.objects(event, TICK):
+                    self.rest_on_event(event)
+
+
+def _bound(sparql: str, given: dict[str, str]) -> str:
+    # A store's own substitutions reach only projected variables.
+    return _VARIABLE.sub(lambda match: given.get(match[1], match[0]), sparql)
+
+
+def _spelled(found: object) -> str:
+    return found.value if isinstance(found, ox.Literal) and found.datatype == _STRING else str(found)
+
+
+_STRING = ox.NamedNode("http://www.w3.org/2001/XMLSchema#string")

@@ -2,95 +2,87 @@
 
 from __future__ import annotations
 
-from substrate.domains.babi._reading import Reader, labelled
-from substrate.domains.babi.deltas import entity, term
-from substrate.domains.babi.queries import WhatColor, WhatFears, WhereWill, WhyMoved, WhyTook
+from substrate.domains.babi._reading import Reader
+from substrate.domains.babi._telling import iri, term
+
+_IS_A, _FEARS, _QUALITY, _LEADS_TO = map(term, ("isA", "fears", "quality", "leadsTo"))
+_LABELLED = "?color rdfs:label ?label ."
+_MOTIVE = "?event :described ?agent ; :as ?motive ; :tick ?tick . ?motive a :Motive"
 
 
-def what_fears(reader: Reader, query: WhatFears) -> str:
+def what_fears(reader: Reader, individual: str) -> str:
     """Name what an individual's kind is afraid of, joined by commas where there are several."""
-    one = entity(query.individual)
-    found = list(
-        reader.rows(
-            f"""SELECT ?kind ?feared ?label {{
-                    ?one :isA ?kind . ?kind :fears ?feared . {labelled("?feared")}
-                }} ORDER BY ?label""",
-            one=one,
-        )
+    one = iri(individual)
+    found = reader.some(
+        f"what {individual} is afraid of",
+        """SELECT ?kind ?feared ?label {
+                    ?one :isA ?kind . ?kind :fears ?feared . ?feared rdfs:label ?label .
+                } ORDER BY ?label""",
+        one=one,
     )
-    if not found:
-        return reader.unknown(f"what {query.individual} is afraid of")
     for kind, feared, _ in found:
-        reader.rest_on(one, term("isA"), kind)
-        reader.rest_on(kind, term("fears"), feared)
-    return ",".join(dict.fromkeys(label.value for _, _, label in found))
+        reader.rest_on(one, _IS_A, kind)
+        reader.rest_on(kind, _FEARS, feared)
+    return ",".join(dict.fromkeys(label for _, _, label in found))
 
 
-def what_color(reader: Reader, query: WhatColor) -> str:
+def what_color(reader: Reader, individual: str) -> str:
     """An individual's own colour, else that of the one of its kind that was told of last."""
-    one = entity(query.individual)
-    own = reader.first(
-        f"""SELECT ?color ?label {{ ?one :quality ?color . ?color a :Color . {labelled("?color")} }}
+    one = iri(individual)
+    own = reader.rows(
+        f"""SELECT ?color ?label {{ ?one :quality ?color . ?color a :Color . {_LABELLED} }}
             ORDER BY ?label LIMIT 1""",
         one=one,
     )
     if own:
-        reader.rest_on(one, term("quality"), own[0])
-        return own[1].value
-    peer = reader.first(
+        reader.rest_on(one, _QUALITY, own[0][0])
+        return own[0][1]
+    kind, peer, color, label = reader.first(
+        f"the colour of {individual} or of its kind",
         f"""SELECT ?kind ?peer ?color ?label {{
-            ?one :isA ?kind . ?peer :isA ?kind ; :quality ?color . ?color a :Color . {labelled("?color")}
+            ?one :isA ?kind . ?peer :isA ?kind ; :quality ?color . ?color a :Color . {_LABELLED}
             ?event :described ?peer ; :as ?kind ; :tick ?tick }} ORDER BY DESC(?tick) ?label LIMIT 1""",
         one=one,
     )
-    if not peer:
-        return reader.unknown(f"the colour of {query.individual} or of its kind")
-    kind, other, color, label = peer
-    for triple in ((one, term("isA"), kind), (other, term("isA"), kind), (other, term("quality"), color)):
+    for triple in ((one, _IS_A, kind), (peer, _IS_A, kind), (peer, _QUALITY, color)):
         reader.rest_on(*triple)
-    return label.value
+    return label
 
 
-_MOTIVE = "?event :described ?agent ; :as ?motive ; :tick ?tick . ?motive a :Motive"
-
-
-def where_will(reader: Reader, query: WhereWill) -> str:
+def where_will(reader: Reader, agent: str) -> str:
     """Name the place where someone's latest motive leads; unknown once the story has told that way."""
-    found = reader.first(
-        f"""SELECT ?event ?motive ?place ?label {{ {_MOTIVE} ; :leadsTo ?place . {labelled("?place")}
+    event, motive, place, label = reader.first(
+        f"what moves {agent}",
+        f"""SELECT ?event ?motive ?place ?label {{ {_MOTIVE} ; :leadsTo ?place . ?place rdfs:label ?label .
             FILTER NOT EXISTS {{
                 ?move a :Move ; :agent ?agent ; :place ?place ; :tick ?gone FILTER(?gone > ?tick) }}
             }} ORDER BY DESC(?tick) LIMIT 1""",
-        agent=entity(query.agent),
+        agent=iri(agent),
     )
-    if not found:
-        return reader.unknown(f"what moves {query.agent}")
-    event, motive, place, label = found
     reader.rest_on_event(event)
-    reader.rest_on(motive, term("leadsTo"), place)
-    return label.value
+    reader.rest_on(motive, _LEADS_TO, place)
+    return label
 
 
-def why_moved(reader: Reader, query: WhyMoved) -> str:
+def why_moved(reader: Reader, agent: str, place: str) -> str:
     """Why someone went to a place."""
-    return _why(reader, query.agent, "Move", "place", query.place)
+    return _why(reader, agent, "Move", "place", place)
 
 
-def why_took(reader: Reader, query: WhyTook) -> str:
+def why_took(reader: Reader, agent: str, thing: str) -> str:
     """Why someone took a thing."""
-    return _why(reader, query.agent, "Take", "thing", query.thing)
+    return _why(reader, agent, "Take", "thing", thing)
 
 
 def _why(reader: Reader, agent: str, kind: str, role: str, filler: str) -> str:
     """The motive told last before the latest such act of the agent."""
-    found = reader.first(
+    event, label = reader.first(
+        f"why {agent} did so",
         f"""SELECT ?event ?label {{ ?act a :{kind} ; :agent ?agent ; :{role} ?filler ; :tick ?when .
             {_MOTIVE} ; rdfs:label ?label FILTER(?tick < ?when)
             }} ORDER BY DESC(?when) DESC(?tick) LIMIT 1""",
-        agent=entity(agent),
-        filler=entity(filler),
+        agent=iri(agent),
+        filler=iri(filler),
     )
-    if not found:
-        return reader.unknown(f"why {agent} did so")
-    reader.rest_on_event(found[0])
-    return found[1].value
+    reader.rest_on_event(event)
+    return label

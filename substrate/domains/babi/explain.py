@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from itertools import groupby
 
-from substrate.base.errors import FormatError, ProgramError
-from substrate.cause.explanation import Evidence, ExplainedPart, ExplainedStep, Explanation
+from substrate.base.errors import FormatError
+from substrate.cause.explanation import ERROR, Evidence, ExplainedPart, ExplainedStep, Explanation
 from substrate.domains.babi._reading import Insertions, Reader
 from substrate.domains.babi.deltas import story_log
 from substrate.domains.babi.format import Story
-from substrate.domains.babi.interpreter import located, parsed, reply, require_read
+from substrate.domains.babi.interpreter import answer_question
 from substrate.log.event_log import EventLog
 
 
@@ -30,35 +29,25 @@ def explain_answer(story: Story, question: int, log: EventLog | None = None) -> 
     >>> [(step.name, step.gave) for step in explain_answer(story, 2).parts[0].steps]
     [('Mary went to the park.', 'tick 1'), ("WhereIs(entity='Mary')", 'park')]
     """
-    asked = next((line for line in story.questions if line.id == question), None)
-    if asked is None:
-        raise FormatError(
-            f"no question {question}",
-            where=(story.file, f"story {story.scene}"),
-            hint=f"Name one of {[line.id for line in story.questions]}",
-        )
+    questions = {line.id: line for line in story.questions}
+    if question not in questions:
+        where, hint = (story.file, f"story {story.scene}"), f"Name one of {list(questions)}"
+        raise FormatError(f"no question {question}", where=where, hint=hint)
     log = story_log(story) if log is None else log
-    reader, name = Reader(log.state(question), Insertions(log), question), asked.text
-    try:
-        require_read(reader, story)
-        query = parsed(story, asked)
-        name = str(query)
-        answer = said = reply(reader, query)
-    except (FormatError, ProgramError) as fault:
-        answer, said = "error", f"error: {located(fault, story, asked)}"
-    told = tuple(_told(story, log, reader.positions))
-    numbers = tuple(f"sentence {tick}" for tick in reader.supporting)
+    reader = Reader(log.state(question), Insertions(log), question)
+    reply = answer_question(story, questions[question], reader)
+    said = f"{ERROR}{reply.error}" if reply.error else reply.answer
+    sentences = {0: "common knowledge"} | {line.id: line.text for line in story.statements}
+    steps: list[ExplainedStep] = []
+    for tick, positions in groupby(sorted(reader.positions), key=lambda position: log.when(position)[0]):
+        name, evidence = sentences.get(tick, "not told by the story"), tuple(map(Evidence, positions))
+        steps.append(ExplainedStep(name=name, gave=f"tick {tick}", evidence=evidence))
     last = ExplainedStep(
-        name=name, took=numbers, gave=said, query="\n".join(reader.queries), missed=tuple(reader.missed)
+        name=reply.asked,
+        took=tuple(f"sentence {tick}" for tick in reader.supporting),
+        gave=said,
+        query="\n".join(reader.queries),
+        missed=(reply.missed,) if reply.missed else (),
     )
-    part = ExplainedPart("", (*told, last), said, rule="the query over what the story told before it")
-    return Explanation(asked.text, answer, (part,), {"": log})
-
-
-def _told(story: Story, log: EventLog, positions: Iterable[int]) -> Iterator[ExplainedStep]:
-    """A step for each sentence, and for common knowledge, that some deltas come from."""
-    sentences = {line.id: line.text for line in story.statements}
-    for tick, group in groupby(sorted(positions), key=lambda position: log[position].tick):
-        name = sentences.get(tick, "common knowledge" if tick == 0 else "not told by the story")
-        evidence = tuple(Evidence(position) for position in group)
-        yield ExplainedStep(name=name, gave=f"tick {tick}", evidence=evidence)
+    part = ExplainedPart("", (*steps, last), said, rule="the query over what the story told before it")
+    return Explanation(questions[question].text, reply.answer, (part,), {"": log})

@@ -1,18 +1,11 @@
-"""The facts that a sentence may tell: one typed fact for each thing that happens or holds."""
+"""The facts that a sentence may tell, and what each changes: who is where, who carries what."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
-
-class Pronoun(NamedTuple):
-    """A subject whose antecedent stands in an earlier sentence: ``he``, ``she`` or ``they``."""
-
-    word: str
-
-
-Who = tuple[str, ...] | Pronoun
-"""The people of a sentence: their names, or a pronoun."""
+from substrate.domains.babi._telling import AT, CARRIES, MAY_BE_AT, NOT_AT, Telling, Who, iri, term
 
 
 class Moved(NamedTuple):
@@ -22,12 +15,32 @@ class Moved(NamedTuple):
     place: str
     period: str | None = None
 
+    def tell(self, story: Telling) -> None:
+        """Who is told of no later time is there, with all that is carried."""
+        agents, place, period = (
+            story.people(self.who),
+            story.mention(self.place, "Place"),
+            self.period or "now",
+        )
+        movers = [agent for agent in agents if story.is_latest(agent, period)]
+        brought = [thing for agent in movers for thing in story.objects(agent, CARRIES)]
+        story.happens("Move", agent=agents, brought=brought, place=place, period=term(period))
+        for node in (*movers, *brought):
+            story.put(node, [place])
+
 
 class Departed(NamedTuple):
     """People leave a place; where they go is not told."""
 
     who: Who
     place: str
+
+    def tell(self, story: Telling) -> None:
+        """They are known not to be there."""
+        agents, place = story.people(self.who), story.mention(self.place, "Place")
+        story.happens("Departure", agent=agents, place=place, period=term("now"))
+        for agent in agents:
+            story.leave(agent, place)
 
 
 class Absent(NamedTuple):
@@ -36,12 +49,36 @@ class Absent(NamedTuple):
     who: Who
     place: str
 
+    def tell(self, story: Telling) -> None:
+        """One place less where they may be; nothing new where they are known to be elsewhere."""
+        agents, place = story.people(self.who), story.mention(self.place, "Place")
+        story.happens("Absence", agent=agents)
+        for agent in agents:
+            known, alternatives = story.objects(agent, AT), story.objects(agent, MAY_BE_AT)
+            left = [other for other in alternatives if other != place]
+            if left and left != alternatives:
+                story.bring(agent, left, AT if len(left) == 1 else MAY_BE_AT)
+            elif alternatives and not left:
+                story.leave(agent, place)
+            elif not alternatives and (place in known or not known):
+                for node in (agent, *story.objects(agent, CARRIES)):
+                    story.drop(node, AT, *known)
+                story.drop(agent, NOT_AT, place)
+                story.add(agent, NOT_AT, place)
+
 
 class Either(NamedTuple):
-    """People are at one of several places."""
+    """People are at one of several places; of one that is named twice, the teller commits to nothing."""
 
     who: Who
     places: tuple[str, ...]
+
+    def tell(self, story: Telling) -> None:
+        """They may be at each."""
+        agents, places = story.people(self.who), {story.mention(name, "Place") for name in self.places}
+        story.happens("Alternative", agent=agents)
+        for agent in agents:
+            story.bring(agent, sorted(places), MAY_BE_AT)
 
 
 class Took(NamedTuple):
@@ -52,6 +89,17 @@ class Took(NamedTuple):
     place: str | None = None
     source: str | None = None
 
+    def tell(self, story: Telling) -> None:
+        """The agent carries it."""
+        agent = story.people(self.who)[0]
+        holders = story.holders(iri(self.thing))
+        if self.source and holders and holders != [iri(self.source)]:
+            what = f"{self.source!r} is said to hold the {self.thing}"
+            story.fail(what, "Someone else was told to have taken it")
+        if self.source:
+            story.mention(self.source, "Agent")
+        _handled(story, "Take", agent, self.thing, agent, self.place)
+
 
 class Dropped(NamedTuple):
     """Someone puts a thing down; ``place`` is where, if that is told."""
@@ -60,6 +108,14 @@ class Dropped(NamedTuple):
     thing: str
     place: str | None = None
 
+    def tell(self, story: Telling) -> None:
+        """Nobody carries it, if the agent did."""
+        agent = story.people(self.who)[0]
+        if agent in (story.holders(iri(self.thing)) or [agent]):
+            _handled(story, "Drop", agent, self.thing, None, self.place)
+        else:
+            _claimed(story, agent, self.thing, self.place)
+
 
 class Gave(NamedTuple):
     """Someone hands a thing to someone."""
@@ -67,6 +123,52 @@ class Gave(NamedTuple):
     who: Who
     thing: str
     receiver: str
+
+    def tell(self, story: Telling) -> None:
+        """The receiver carries it, if the agent did."""
+        agent, receiver = story.people(self.who)[0], story.mention(self.receiver, "Agent")
+        if agent in (story.holders(iri(self.thing)) or [agent]):
+            _handled(story, "Give", agent, self.thing, receiver, receiver=receiver)
+        else:
+            _claimed(story, agent, self.thing, None, receiver=receiver)
+
+
+def _claimed(story: Telling, agent: str, thing: str, told_place: str | None, **roles: str) -> None:
+    """Someone is told to let go of a thing that another holds: the thing stays with its holder.
+
+    Where the sentence names the place, the agent is there, with all that the agent carries.
+    """
+    places: Iterable[str] = story.objects(agent, AT)
+    if told_place and places != [iri(told_place)]:
+        story.bring(agent, [story.mention(told_place, "Place")])
+    story.happens("Claim", agent=agent, claimed=iri(thing), place=places, **roles)
+
+
+def _handled(
+    story: Telling,
+    kind: str,
+    agent: str,
+    name: str,
+    holder: str | None,
+    told: str | None = None,
+    **roles: str,
+) -> None:
+    """A thing changes hands: it is where its holder is, or the agent, and the holder, if any, carries it.
+
+    Where the sentence has ``told`` the place, the agent is there too, with all that the agent carries.
+    """
+    thing = iri(name)
+    places = (story.objects(holder, AT) if holder else []) or story.objects(agent, AT)
+    if told and places != [(place := story.mention(told, "Place"))]:
+        places = [place]
+        story.bring(agent, places, but=thing)
+    story.mention(name, "Thing")
+    story.happens(kind, agent=agent, thing=thing, place=places, period=term("now"), **roles)
+    for other in sorted(story.holders(thing)):
+        story.drop(other, CARRIES, thing)
+    if holder:
+        story.add(holder, CARRIES, thing)
+    story.put(thing, places)
 
 
 class Related(NamedTuple):
@@ -78,12 +180,31 @@ class Related(NamedTuple):
     relation: str
     object: str
 
+    def tell(self, story: Telling) -> None:
+        """They are related, and the other way round by the inverse."""
+        relation, between = term(self.relation), "Place" if self.relation in _DIRECTIONS else "Thing"
+        subject, other = (
+            story.mention(name, "Place" if story.is_a(iri(name), "Place") else between)
+            for name in (self.subject, self.object)
+        )
+        story.add(subject, relation, other)
+        (inverse,) = story.objects(relation, term("inverse"))
+        story.add(other, inverse, subject)
+
+
+_DIRECTIONS = ("northOf", "southOf", "eastOf", "westOf")
+
 
 class Fears(NamedTuple):
     """A kind of animal is afraid of a kind; both in the singular."""
 
     kind: str
     feared: str
+
+    def tell(self, story: Telling) -> None:
+        """The one fears the other."""
+        kind, feared = (story.mention(name, "Kind") for name in self)
+        story.add(kind, term("fears"), feared)
 
 
 class Belongs(NamedTuple):
@@ -92,12 +213,31 @@ class Belongs(NamedTuple):
     individual: str
     kind: str
 
+    def tell(self, story: Telling) -> None:
+        """The one is of the other."""
+        individual, kind = story.mention(self.individual, "Animal"), story.mention(self.kind, "Kind")
+        story.happens("Description", described=individual, **{"as": kind})
+        story.add(individual, term("isA"), kind)
+
 
 class Quality(NamedTuple):
     """Someone has a quality: a colour, or a state of mind or body that makes one act."""
 
     individual: str
     quality: str
+
+    def tell(self, story: Telling) -> None:
+        """It takes the place of another of its class, which common knowledge has to name."""
+        quality = term(self.quality)
+        kinds = [kind for kind in ("Color", "Motive") if story.is_a(quality, kind)]
+        if not kinds:
+            story.fail(f"unknown adjective {self.quality!r}", "Add it to the TBox as a Color or a Motive")
+        individual = story.mention(self.individual, "Agent" if kinds == ["Motive"] else "")
+        for old in story.objects(individual, term("quality")):
+            if story.is_a(old, kinds[0]):
+                story.drop(individual, term("quality"), old)
+        story.happens("Description", described=individual, **{"as": quality})
+        story.add(individual, term("quality"), quality)
 
 
 Fact = Moved | Departed | Absent | Either | Took | Dropped | Gave | Related | Fears | Belongs | Quality

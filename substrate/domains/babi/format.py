@@ -16,8 +16,6 @@ import msgspec
 from substrate.base.errors import FormatError
 from substrate.base.inputs import read_text
 
-SUBSETS = tuple(f"qa{number}" for number in range(1, 21))
-
 
 class Statement(msgspec.Struct, frozen=True, tag=True):
     """A sentence that tells a fact: its ID in the story, its line in the file, its text."""
@@ -61,47 +59,45 @@ class Story(msgspec.Struct, frozen=True):
         return self.file, f"line {line.line}", repr(line.text)
 
 
-_FILE = re.compile(r"(qa[0-9]{1,4})(?:_.*?)??(?:_(train|valid|test))?\.txt(?:\.gz)?")
+_FILE = re.compile(
+    r"qa([0-9]{1,4})(?:[_ (].*?)??(?:_(train|valid|test)(?:[ (].*|[-_]?[0-9]+)?)?\.txt(?:\.gz)?"
+)
 _LINE = re.compile(r"([1-9][0-9]{0,8}) +(\S.*)")
 _OFFICIAL = "Write `ID text` or `ID question<TAB>answer<TAB>supporting ids`"
 
 
-def read_tasks(path: Path, *, split: str | None = None) -> list[Story]:
-    """The stories of one file ``qaN_*.txt`` or of every such file in a folder, gzipped or not, by task and
+def task_number(subset: str) -> int:
+    """The number of a task, by which tasks are sorted.
+
+    >>> sorted(["qa10", "qa2", "qa21"], key=task_number)
+    ['qa2', 'qa10', 'qa21']
+    """
+    return int(subset.removeprefix("qa"))
+
+
+def read_tasks(path: Path) -> list[Story]:
+    """The stories of one file ``qaN_….txt`` or of every such file in a folder, gzipped or not, by task and
     name.
 
-    Args:
-        path: a file or a folder.
-        split: keep only files whose name ends in ``_train``, ``_valid`` or ``_test``; all where ``None``.
+    A task is known by its number: ``qa01`` is ``qa1``. A name that ends in ``_train``, ``_valid`` or
+    ``_test`` tells its split, whatever mark of a copy follows, such as ``(1)``.
 
     Raises:
-        FormatError: names file, line and fault; also where a folder holds no task, or one twice.
+        FormatError: names file, line and fault; also where a folder holds no task, or two files hold one.
     """
+    names = [(_FILE.fullmatch(file.name), file) for file in (path.iterdir() if path.is_dir() else [path])]
+    tasks = sorted((int(match[1]), file.name, match[2] or "", file) for match, file in names if match)
+    if not tasks:
+        what = "holds no task" if path.is_dir() else "not the name of a task"
+        raise FormatError(what, where=(path,), hint="Name each task qaN_….txt or qaN_….txt.gz")
     stories: list[Story] = []
-    seen: dict[tuple[str, str], Path] = {}
-    for file in _files(path):
-        match = _FILE.fullmatch(file.name)
-        if not match:
-            raise FormatError(
-                "not the name of a task", where=(file,), hint="Name it qaN_….txt or qaN_….txt.gz"
-            )
-        subset, kind = match[1], match[2] or ""
-        if split is not None and kind != split:
-            continue
-        if (subset, kind) in seen:
-            raise FormatError(
-                f"{subset} is in {seen[subset, kind].name} as well",
-                where=(file,),
-                hint="Keep one file a task and split",
-            )
-        seen[subset, kind] = file
-        stories += parse_stories(read_text(file), file=str(file), subset=subset, split=kind)
-    if not stories:
-        raise FormatError(
-            "holds no task" + (f" of split {split}" if split else ""),
-            where=(path,),
-            hint="Give a folder of qaN_….txt files",
-        )
+    seen: dict[tuple[int, str], str] = {}
+    for number, name, split, file in tasks:
+        if other := seen.get((number, split)):
+            what = f"qa{number} is in {other} as well"
+            raise FormatError(what, where=(file,), hint="Keep one file a task and split")
+        seen[number, split] = name
+        stories += parse_stories(read_text(file), file=str(file), subset=f"qa{number}", split=split)
     return stories
 
 
@@ -121,58 +117,47 @@ def parse_stories(text: str, *, file: str, subset: str, split: str = "") -> list
     for number, raw in enumerate(text.splitlines(), start=1):
         if not raw.strip():
             continue
-        place = (file, f"line {number}", repr(raw))
-        match = _LINE.fullmatch(raw.rstrip())
-        if not match:
-            raise FormatError("the line does not begin with an ID and a text", where=place, hint=_OFFICIAL)
-        identifier = int(match[1])
-        if identifier == 1:
-            stories.append([])
-        elif not stories or identifier <= stories[-1][-1].id:
-            raise FormatError(
-                f"ID {identifier} does not follow",
-                where=place,
-                hint="IDs start at 1 in every story and increase",
-            )
-        line = _line(identifier, number, raw.rstrip("\r\n").partition(" ")[2].split("\t"), stories[-1], place)
-        stories[-1].append(line)
-        if isinstance(line, Question):
-            fields.add(raw.count("\t"))
+        try:
+            line = _line(raw, number, stories)
+            fields |= {raw.count("\t")} if isinstance(line, Question) else set()
             if len(fields) > 1:
                 hint = "The file is cut off or mixed; give every question its answer, or none"
-                raise FormatError(
-                    "the question has not as many fields as those before it", where=place, hint=hint
-                )
+                raise FormatError("the question has not as many fields as those before it", hint=hint)
+        except FormatError as fault:
+            raise fault.within(file, f"line {number}", repr(raw)) from None
+        stories[-1].append(line)
     if not stories:
         raise FormatError("the file is empty", where=(file,), hint="Give a file with at least one story")
     return [Story(file, subset, split, scene, tuple(lines)) for scene, lines in enumerate(stories)]
 
 
-def _line(
-    identifier: int,
-    number: int,
-    parts: list[str],
-    before: list[Statement | Question],
-    place: tuple[str, str, str],
-) -> Statement | Question:
-    text, *gold = (part.strip() for part in parts)
+def _line(raw: str, number: int, stories: list[list[Statement | Question]]) -> Statement | Question:
+    """A line of the latest story, or the first of a new one, which is begun."""
+    match = _LINE.fullmatch(raw.rstrip())
+    if not match:
+        raise FormatError("the line does not begin with an ID and a text", hint=_OFFICIAL)
+    identifier = int(match[1])
+    if identifier == 1:
+        stories.append([])
+    elif not stories or identifier <= stories[-1][-1].id:
+        hint = "IDs start at 1 in every story and increase"
+        raise FormatError(f"ID {identifier} does not follow", hint=hint)
+    text, *gold = (part.strip() for part in raw.partition(" ")[2].split("\t"))
     if not gold and not text.endswith("?"):
         return Statement(identifier, number, text)
-    facts = {line.id for line in before if isinstance(line, Statement)}
+    facts = sorted({line.id for line in stories[-1] if isinstance(line, Statement)})
     if not facts:
-        raise FormatError("a question before any fact", where=place, hint="A story tells before it asks")
+        raise FormatError("a question before any fact", hint="A story tells before it asks")
     if not gold:
         return Question(identifier, number, text)
     if len(gold) > 2 or not gold[0]:
-        raise FormatError("not a question, an answer and supporting IDs", where=place, hint=_OFFICIAL)
-    words = gold[1].split() if len(gold) == 2 else []
-    if not all(word.isascii() and word.isdigit() and len(word) < 10 and int(word) in facts for word in words):
-        raise FormatError(
-            "a supporting ID is not that of an earlier fact",
-            where=place,
-            hint=f"Name IDs among {sorted(facts)}",
-        )
-    return Question(identifier, number, text, gold[0], tuple(map(int, words)))
+        raise FormatError("not a question, an answer and supporting IDs", hint=_OFFICIAL)
+    supporting = gold[1].split() if len(gold) == 2 else []
+    if not all(
+        word.isascii() and word.isdigit() and len(word) < 10 and int(word) in facts for word in supporting
+    ):
+        raise FormatError("a supporting ID is not that of an earlier fact", hint=f"Name IDs among {facts}")
+    return Question(identifier, number, text, gold[0], tuple(map(int, supporting)))
 
 
 def render_stories(stories: Iterable[Iterable[Statement | Question]]) -> str:
@@ -184,10 +169,3 @@ def _rendered(line: Statement | Question) -> str:
     if isinstance(line, Statement) or line.answer is None:
         return f"{line.id} {line.text}"
     return f"{line.id} {line.text} \t{line.answer}\t{' '.join(map(str, line.supporting))}"
-
-
-def _files(path: Path) -> list[Path]:
-    if not path.is_dir():
-        return [path]
-    names = [(match, file) for file in path.iterdir() if (match := _FILE.fullmatch(file.name))]
-    return [file for match, file in sorted(names, key=lambda pair: (int(pair[0][1][2:]), pair[1].name))]

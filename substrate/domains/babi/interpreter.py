@@ -1,63 +1,22 @@
-"""Questions ► answers by SPARQL over a story's state, supporting facts from its log.
-
-Each kind of question has one handler: it queries the state at the question's tick, returns the
-answer and leaves with the reader the evidence it rests on: triples of the state, or events.
-"""
+"""Questions ► answers by SPARQL over a story's state, supporting facts from its log."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import msgspec
 
 from substrate.base.errors import FormatError, ProgramError
-from substrate.domains.babi._hands import count_carried, transfer, what_carries
-from substrate.domains.babi._orders import does_relate, relates_to_what, route, what_relates
-from substrate.domains.babi._reading import Insertions, Reader
-from substrate.domains.babi._reasons import what_color, what_fears, where_will, why_moved, why_took
-from substrate.domains.babi._whereabouts import is_in, where_is, where_was
-from substrate.domains.babi.deltas import story_log, unread
+from substrate.domains._facts import text_of_term
+from substrate.domains.babi._reading import Insertions, Reader, UnknownError
+from substrate.domains.babi._telling import event
+from substrate.domains.babi.deltas import REASON, story_log
 from substrate.domains.babi.format import Question, Story
-from substrate.domains.babi.queries import (
-    CountCarried,
-    DoesRelate,
-    IsIn,
-    Query,
-    RelatesToWhat,
-    Route,
-    Transfer,
-    WhatCarries,
-    WhatColor,
-    WhatFears,
-    WhatRelates,
-    WhereIs,
-    WhereWas,
-    WhereWill,
-    WhyMoved,
-    WhyTook,
-    parse_question,
-)
+from substrate.domains.babi.queries import parse_question
 from substrate.domains.rows import Row
 from substrate.log.event_log import EventLog
 from substrate.log.replay import Replay
-
-_ANSWERS: dict[type, Callable[..., str]] = {
-    WhereIs: where_is,
-    WhereWas: where_was,
-    IsIn: is_in,
-    WhatCarries: what_carries,
-    CountCarried: count_carried,
-    Transfer: transfer,
-    WhatRelates: what_relates,
-    RelatesToWhat: relates_to_what,
-    DoesRelate: does_relate,
-    Route: route,
-    WhatFears: what_fears,
-    WhatColor: what_color,
-    WhereWill: where_will,
-    WhyMoved: why_moved,
-    WhyTook: why_took,
-}
 
 
 def answer_story(story: Story, log: EventLog | None = None, split: str | None = None) -> Iterator[Row]:
@@ -84,63 +43,53 @@ def answer_story(story: Story, log: EventLog | None = None, split: str | None = 
     replay, insertions, digest = Replay(log), Insertions(log), log.digest
     for question in story.questions:
         reader = Reader(replay.seek(question.id), insertions, question.id)
-        try:
-            require_read(reader, story)
-            predicted, error = reply(reader, parsed(story, question)), None
-        except (FormatError, ProgramError) as fault:
-            predicted, error = "error", located(fault, story, question)
+        reply = answer_question(story, question, reader)
         yield Row(
             benchmark="babi",
             split=story.split if split is None else split,
             subset=story.subset,
             scene=story.scene,
             question=question.id,
-            predicted=predicted,
+            predicted=reply.answer,
             expected=question.answer,
-            correct=None if question.answer is None else predicted == question.answer,
+            correct=None if question.answer is None else reply.answer == question.answer,
             log=digest,
-            error=msgspec.UNSET if error is None else error,
+            error=reply.error or msgspec.UNSET,
             supporting=reader.supporting,
             expected_supporting=question.supporting,
         )
 
 
-def parsed(story: Story, question: Question) -> Query:
-    """A story's question as a typed query.
-
-    Raises:
-        FormatError: the question is none of the grammar's; names file and line.
+class Reply(NamedTuple):
+    """A question's answer, ``error`` with the reason where there is none; ``unknown`` where the story does
+    not say, with what was ``missed``.
     """
+
+    answer: str
+    asked: str
+    """The query that was asked, or the question itself where it could not be read."""
+    missed: str = ""
+    error: str = ""
+
+
+def answer_question(story: Story, question: Question, reader: Reader) -> Reply:
+    """The answer to a question; its evidence is left with the reader."""
+    asked, file, line = question.text, *story.where(question)[:2]
     try:
-        return parse_question(question.text)
-    except FormatError as error:
-        raise error.within(*story.where(question)[:2]) from error
-
-
-def located(fault: FormatError | ProgramError, story: Story, question: Question) -> str:
-    """Why a question has no answer, with file and line: those that the fault names, or the question's."""
-    return str(fault if fault.where else fault.within(*story.where(question)))
-
-
-def require_read(reader: Reader, story: Story) -> None:
-    """Refuse to answer after a sentence that could not be read.
-
-    Raises:
-        FormatError: names file, line and text of the sentence.
-    """
-    first = reader.insertions.unread
-    failed = None if first is None or first > reader.tick else unread(reader.state)
-    if failed is None:
-        return
-    tick, reason = failed
-    (sentence,) = (statement for statement in story.statements if statement.id == tick)
-    raise FormatError(reason, where=story.where(sentence)[:2])
-
-
-def reply(reader: Reader, query: Query) -> str:
-    """The answer to a query; its evidence is left with the reader.
-
-    Raises:
-        ProgramError: the story does not say.
-    """
-    return _ANSWERS[type(query)](reader, query)
+        tick = reader.insertions.unread
+        if tick is not None and tick <= reader.tick:
+            (sentence,) = (statement for statement in story.statements if statement.id == tick)
+            reason = "".join(map(text_of_term, reader.facts.objects(event(tick), REASON)))
+            raise FormatError(reason, where=story.where(sentence)[:2])
+        try:
+            query = parse_question(question.text)
+        except FormatError as error:
+            raise error.within(file, line) from error
+        asked = repr(query)
+        return Reply(query.answer(reader, **query.roles), asked)
+    except UnknownError as unknown:
+        return Reply("unknown", asked, missed=str(unknown))
+    except (FormatError, ProgramError) as fault:
+        return Reply(
+            "error", asked, error=str(fault if fault.where else fault.within(*story.where(question)))
+        )

@@ -2,59 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from substrate.base.vocabulary import RDF_TYPE
 from substrate.cause.explanation import OWN, Explanation
 from substrate.cause.pictures import Lane, Mark, Pictured, Scale, Span, Timeline, pictured
+from substrate.domains.babi._telling import TYPE, bare, event, term
 from substrate.domains.babi.format import Story
-from substrate.log.event_log import EventLog, Op
+from substrate.log.event_log import EventLog
 
-_ROLES = ("agent", "receiver", "thing", "brought")
-
-
-def story_timeline(log: EventLog, told: Sequence[tuple[int, str, bool]]) -> Timeline:
-    """A story's log up to the question: people and things as lanes, a sentence's event at its tick.
-
-    Args:
-        log: a log of :mod:`substrate.domains.babi.deltas`.
-        told: tick and text of each sentence before the question, and whether the answer rests on it.
-    """
-    kinds: dict[str, str] = {}
-    taking_part: dict[str, list[str]] = {}
-    for _, op, (subject, predicate, value) in log:
-        event = str(subject)[1:-1]
-        if op is Op.INSERT and event.startswith("urn:babi:event:"):
-            if predicate == RDF_TYPE:
-                kinds.setdefault(event, str(value)[1:-1].rpartition(":")[2])
-            elif str(predicate)[1:-1].rpartition(":")[2] in _ROLES:
-                taking_part.setdefault(event, []).append(str(value)[1:-1].rpartition(":")[2])
-    events = [
-        (tick, text, used, f"urn:babi:event:{tick}")
-        for tick, text, used in told
-        if f"urn:babi:event:{tick}" in taking_part
-    ]
-    names = list(dict.fromkeys(name for *_, event in events for name in taking_part[event]))
-    last = told[-1][0]
-    x = Scale(last)
-    marks = [
-        Mark(
-            x(tick),
-            tick,
-            kinds[event],
-            tuple(sorted({names.index(name) for name in taking_part[event]})),
-            "focus" if used else "",
-            text,
-        )
-        for tick, text, used, event in events
-    ]
-    return Timeline(
-        [Lane(name.replace("_", " "), [Span(x(0), x(last))]) for name in names],
-        marks,
-        x.axis(),
-        "sentence",
-        x(last),
-    )
+_ROLES = tuple(map(term, ("agent", "receiver", "thing", "brought")))
 
 
 def picture_story(story: Story, question: int, why: Explanation) -> Pictured:
@@ -62,4 +16,29 @@ def picture_story(story: Story, question: int, why: Explanation) -> Pictured:
     log = why.logs[OWN]
     used = {log[position].tick for position in why.evidence()}
     told = [(line.id, line.text, line.id in used) for line in story.statements if line.id < question]
-    return pictured(story_timeline(log, told), told)
+    return pictured(_timeline(log, told), told)
+
+
+def _timeline(log: EventLog, told: list[tuple[int, str, bool]]) -> Timeline:
+    """People and things as lanes, and the events of sentences.
+
+    ``told`` has the tick and the text of each sentence, and whether the answer rests on it.
+    """
+    kinds: dict[str, str] = {}
+    taking_part: dict[str, list[str]] = {}
+    for _, lines in log.lines():
+        for line in lines:
+            subject, predicate, value = line[2:-2].split(" ", 2)
+            if line[0] == "A" and predicate == TYPE:
+                kinds.setdefault(subject, bare(value).rpartition(":")[2])
+            elif line[0] == "A" and predicate in _ROLES:
+                taking_part.setdefault(subject, []).append(bare(value).rpartition(":")[2])
+    events = [(tick, text, used) for tick, text, used in told if event(tick) in taking_part]
+    names = list(dict.fromkeys(name for tick, _, _ in events for name in taking_part[event(tick)]))
+    x = Scale(last := told[-1][0])
+    marks: list[Mark] = []
+    for tick, text, used in events:
+        lanes = tuple(sorted({names.index(name) for name in taking_part[event(tick)]}))
+        marks.append(Mark(x(tick), tick, kinds[event(tick)], lanes, "focus" if used else "", text))
+    lanes = [Lane(name.replace("_", " "), [Span(x(0), x(last))]) for name in names]
+    return Timeline(lanes, marks, x.axis(), "sentence", x(last))

@@ -1,4 +1,4 @@
-"""The queries that a question may ask, typed, and the patterns that read them.
+"""Questions: the patterns that read them, each beside what answers it.
 
 As in a sentence, no gap of a pattern takes a function word: "Where is the milk with John?" is no question
 after a "milk with John".
@@ -6,133 +6,34 @@ after a "milk with John".
 
 from __future__ import annotations
 
+import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from substrate.base.errors import FormatError
+from substrate.domains.babi._hands import count_carried, transfer, what_carries
 from substrate.domains.babi._lexicon import RELATIONS, is_adverb, is_function_word, lexicon
+from substrate.domains.babi._orders import does_relate, relates_to_what, route, what_relates
+from substrate.domains.babi._reasons import what_color, what_fears, where_will, why_moved, why_took
+from substrate.domains.babi._whereabouts import is_in, where_is, where_was
 
 
-class WhereIs(NamedTuple):
-    """Where is someone or something?"""
+class Query(NamedTuple):
+    """What a question asks: the function that answers it, and whom and what it is about, by their roles.
 
-    entity: str
+    An answer is computed from the state at the question's tick, by SPARQL; the evidence that it rests on is
+    left with the reader.
+    """
 
+    answer: Callable[..., str]
+    roles: Mapping[str, str | None]
 
-class WhereWas(NamedTuple):
-    """Where was someone or something before a place?"""
+    def __repr__(self) -> str:
+        kind = "".join(word.title() for word in self.answer.__name__.split("_"))
+        _, *roles = inspect.signature(self.answer).parameters
+        return f"{kind}({', '.join(f'{role}={self.roles[role]!r}' for role in roles)})"
 
-    entity: str
-    before: str
-
-
-class IsIn(NamedTuple):
-    """Is someone or something at a place?"""
-
-    entity: str
-    place: str
-
-
-class WhatCarries(NamedTuple):
-    """What is someone carrying?"""
-
-    agent: str
-
-
-class CountCarried(NamedTuple):
-    """How many objects is someone carrying?"""
-
-    agent: str
-
-
-class Transfer(NamedTuple):
-    """A query for who gave what to whom: the role asked for, and the roles that are told."""
-
-    asked: str
-    agent: str | None = None
-    thing: str | None = None
-    receiver: str | None = None
-
-
-class WhatRelates(NamedTuple):
-    """What stands in a relation to something?"""
-
-    relation: str
-    object: str
-
-
-class RelatesToWhat(NamedTuple):
-    """To what does something stand in a relation?"""
-
-    subject: str
-    relation: str
-
-
-class DoesRelate(NamedTuple):
-    """Does ``subject`` stand in ``relation`` to ``object``?"""
-
-    subject: str
-    relation: str
-    object: str
-
-
-class Route(NamedTuple):
-    """How do you go from a place to a place?"""
-
-    start: str
-    goal: str
-
-
-class WhatFears(NamedTuple):
-    """What is an individual afraid of?"""
-
-    individual: str
-
-
-class WhatColor(NamedTuple):
-    """What colour is an individual?"""
-
-    individual: str
-
-
-class WhereWill(NamedTuple):
-    """Where will someone go?"""
-
-    agent: str
-
-
-class WhyMoved(NamedTuple):
-    """Why did someone go to a place?"""
-
-    agent: str
-    place: str
-
-
-class WhyTook(NamedTuple):
-    """Why did someone get a thing?"""
-
-    agent: str
-    thing: str
-
-
-Query = (
-    WhereIs
-    | WhereWas
-    | IsIn
-    | WhatCarries
-    | CountCarried
-    | Transfer
-    | WhatRelates
-    | RelatesToWhat
-    | DoesRelate
-    | Route
-    | WhatFears
-    | WhatColor
-    | WhereWill
-    | WhyMoved
-    | WhyTook
-)
 
 _GAPS = {
     "name": r"[^\W\d_][\w'-]*",
@@ -148,74 +49,48 @@ def _bases(effect: str) -> str:
 
 
 def _pattern(text: str) -> re.Pattern[str]:
-    """A pattern's gaps: ``<role:class>`` captures, ``<class>`` does not."""
-
-    def gap(match: re.Match[str]) -> str:
-        role, _, kind = match[1].rpartition(":")
-        return f"(?P<{role}>{_GAPS[kind]})"
-
-    return re.compile(re.sub(r"<([\w:]+)>", gap, text), re.IGNORECASE)
-
-
-def _relation(relation: str) -> str:
-    return RELATIONS[relation.lower()]
+    """A pattern whose gaps are written ``<role:class>``."""
+    gaps = re.sub(r"<(\w+):(\w+)>", lambda gap: f"(?P<{gap[1]}>{_GAPS[gap[2]]})", text)
+    return re.compile(gaps, re.IGNORECASE)
 
 
 _PLACE = "(?:in|at|inside) the <place:noun>"
 _GOES = f"(?:{_bases('Move')})(?: back)? to the <place:noun>"
 _GETS = f"(?:{_bases('Take')}) the <thing:noun>"
+_GIFT = dict.fromkeys(("agent", "thing", "receiver"))
 
-_QUERIES: tuple[tuple[re.Pattern[str], Callable[..., Query]], ...] = tuple(
-    (_pattern(pattern), build)
-    for pattern, build in (
-        ("where is <entity:name>(?: now)?", WhereIs),
-        ("where is the <entity:noun>(?: now)?", WhereIs),
-        ("where was <entity:name> before the <before:noun>", WhereWas),
-        ("where was the <entity:noun> before the <before:noun>", WhereWas),
-        (f"is <entity:name> {_PLACE}", IsIn),
-        (f"is the <entity:noun> {_PLACE}", IsIn),
-        ("what is <agent:name> (?:carrying|holding)", WhatCarries),
-        ("how many (?:objects|things) is <agent:name> (?:carrying|holding)", CountCarried),
-        (
-            "who gave the <thing:noun>(?: to <receiver:name>)?",
-            lambda thing, receiver: Transfer("agent", None, thing, receiver),
-        ),
-        (
-            "who received the <thing:noun>(?: from <agent:name>)?",
-            lambda thing, agent: Transfer("receiver", agent, thing),
-        ),
-        (
-            "what did <agent:name> give to <receiver:name>",
-            lambda agent, receiver: Transfer("thing", agent, None, receiver),
-        ),
-        (
-            "who did <agent:name> give the <thing:noun> to",
-            lambda agent, thing: Transfer("receiver", agent, thing),
-        ),
-        (
-            "what is <relation:relation> the <object:noun>",
-            lambda relation, object: WhatRelates(_relation(relation), object),
-        ),
-        (
-            "what is the <subject:noun> <relation:relation>",
-            lambda subject, relation: RelatesToWhat(subject, _relation(relation)),
-        ),
-        (
-            "is the <subject:noun> <relation:relation> the <object:noun>",
-            lambda subject, relation, object: DoesRelate(subject, _relation(relation), object),
-        ),
+_QUESTIONS: tuple[tuple[re.Pattern[str], Callable[..., str], Mapping[str, str | None]], ...] = tuple(
+    (_pattern(pattern), answer, implied)
+    for pattern, answer, implied in (
+        ("where is <entity:name>(?: now)?", where_is, {}),
+        ("where is the <entity:noun>(?: now)?", where_is, {}),
+        ("where was <entity:name> before the <before:noun>", where_was, {}),
+        ("where was the <entity:noun> before the <before:noun>", where_was, {}),
+        (f"is <entity:name> {_PLACE}", is_in, {}),
+        (f"is the <entity:noun> {_PLACE}", is_in, {}),
+        ("what is <agent:name> (?:carrying|holding)", what_carries, {}),
+        ("how many (?:objects|things) is <agent:name> (?:carrying|holding)", count_carried, {}),
+        ("who gave the <thing:noun>(?: to <receiver:name>)?", transfer, _GIFT | {"asked": "agent"}),
+        ("who received the <thing:noun>(?: from <agent:name>)?", transfer, _GIFT | {"asked": "receiver"}),
+        ("what did <agent:name> give to <receiver:name>", transfer, _GIFT | {"asked": "thing"}),
+        ("who did <agent:name> give the <thing:noun> to", transfer, _GIFT | {"asked": "receiver"}),
+        ("what is <relation:relation> the <object:noun>", what_relates, {}),
+        ("what is the <subject:noun> <relation:relation>", relates_to_what, {}),
+        ("is the <subject:noun> <relation:relation> the <object:noun>", does_relate, {}),
         (
             "does the <subject:noun> fit (?:inside|in) the <object:noun>",
-            lambda subject, object: DoesRelate(subject, "fitsIn", object),
+            does_relate,
+            {"relation": "smaller than"},
         ),
-        ("how do you go from the <start:noun> to the <goal:noun>", Route),
-        ("what is <individual:name> afraid of", WhatFears),
-        ("what colou?r is <individual:name>", WhatColor),
-        ("where will <agent:name> go", WhereWill),
-        (f"why did <agent:name> {_GOES}", WhyMoved),
-        (f"why did <agent:name> {_GETS}", WhyTook),
+        ("how do you go from the <start:noun> to the <goal:noun>", route, {}),
+        ("what is <individual:name> afraid of", what_fears, {}),
+        ("what colou?r is <individual:name>", what_color, {}),
+        ("where will <agent:name> go", where_will, {}),
+        (f"why did <agent:name> {_GOES}", why_moved, {}),
+        (f"why did <agent:name> {_GETS}", why_took, {}),
     )
 )
+"""A pattern, what answers its questions, and the roles that it implies."""
 
 
 def parse_question(text: str) -> Query:
@@ -230,9 +105,12 @@ def parse_question(text: str) -> Query:
         FormatError: the question is none of the grammar's.
     """
     asked = text.strip().removesuffix("?").strip()
-    for pattern, build in _QUERIES:
+    for pattern, answer, implied in _QUESTIONS:
         if (match := pattern.fullmatch(asked)) and not _holds_function_word(match):
-            return build(**match.groupdict())
+            roles = {**implied, **match.groupdict()}
+            if relation := roles.get("relation"):
+                roles["relation"] = RELATIONS[relation.lower()]
+            return Query(answer, roles)
     raise FormatError(
         f"unknown question {text!r}",
         hint="The grammar has no such question; correct it, or add a pattern",
@@ -241,7 +119,10 @@ def parse_question(text: str) -> Query:
 
 def _holds_function_word(match: re.Match[str]) -> bool:
     """Tell whether a gap of a pattern has taken a word that is no part of a name or a noun."""
-    fillers = [filler for role, filler in match.groupdict().items() if filler and role != "relation"]
-    words = [word for filler in fillers for word in filler.split() if word != "of"]
-    several = [word for filler in fillers if " " in filler for word in filler.split()]
-    return any(map(is_function_word, words)) or any(map(is_adverb, several))
+    for role, filler in match.groupdict().items():
+        words = filler.split() if filler and role != "relation" else []
+        if any(word != "of" and is_function_word(word) for word in words):
+            return True
+        if len(words) > 1 and any(map(is_adverb, words)):
+            return True
+    return False

@@ -9,32 +9,11 @@ The whole of a sentence is read or none of it: what no rule covers is an error t
 
 from __future__ import annotations
 
-from substrate.domains.babi._lexicon import (
-    OPENINGS,
-    PERIODS,
-    PRONOUNS,
-    RELATIONS,
-    Kinds,
-    Verb,
-    lexicon,
-)
+from substrate.domains.babi import facts
+from substrate.domains.babi._lexicon import OPENINGS, PERIODS, PRONOUNS, RELATIONS, Kinds, Verb, lexicon
 from substrate.domains.babi._phrases import Complement, Phrases
-from substrate.domains.babi.facts import (
-    Absent,
-    Belongs,
-    Departed,
-    Dropped,
-    Either,
-    Fact,
-    Fears,
-    Gave,
-    Moved,
-    Pronoun,
-    Quality,
-    Related,
-    Took,
-    Who,
-)
+from substrate.domains.babi._telling import Pronoun, Who
+from substrate.domains.babi.facts import Fact
 
 _IRREGULAR = {"mice": "mouse", "sheep": "sheep", "geese": "goose"}
 _PARTICLES = ("up", "down", "back", "over")
@@ -42,7 +21,6 @@ _PREPOSITIONS = {
     "to": "to", "into": "to", "from": "from", "out of": "from", "in": "in", "at": "in", "inside": "in",
     "with": "with", "together with": "with", "for": "for",
 }  # fmt: skip
-_CARRIED, _RIDDEN = "Thing", "Vehicle"
 
 
 def parse_sentence(text: str, kinds: Kinds | None = None) -> list[Fact]:
@@ -84,33 +62,32 @@ class _Sentence(Phrases):
 
     def read(self) -> list[Fact]:
         """All facts of the sentence."""
-        self.take(*(opening for opening in OPENINGS))
+        self.take(*OPENINGS)
         self.take(",")
         period = self.take(*PERIODS)
         self.take(",")
-        facts = self.clause()
+        told = self.clause()
         last = self.take(*PERIODS)
         if period and last:
             self.fail(f"{period!r} and {last!r} are two times")
         period = period or last
         while self.next():
-            facts += self.continuation(facts[-1])
+            told += self.continuation(told[-1])
         if not period:
-            return facts
-        if len(facts) != 1 or not isinstance(facts[0], Moved):
+            return told
+        if len(told) != 1 or not isinstance(move := told[0], facts.Moved):
             self.fail(f"{period!r} is read with a single move only")
-        return [facts[0]._replace(period=PERIODS[period])]
+        return [move._replace(period=PERIODS[period])]
 
     def continuation(self, before: Fact) -> list[Fact]:
         """A sentence's addition by "and" or "then": another clause, or more of the same people."""
         self.take(",")
-        if not self.take("and then", "and", "then"):
-            self.fail()
+        self.expect("and then", "and", "then")
         who = getattr(before, "who", None)
         if who and self.is_predicate():
             return self.predicate(who)
-        if isinstance(before, Moved) and self.next() in ("to", "into"):
-            return self.moved(who or (), (), self.complements())
+        if isinstance(before, facts.Moved) and self.next() in ("to", "into"):
+            return self.moved(before.who, (), self.complements())
         return self.clause()
 
     def is_predicate(self) -> bool:
@@ -122,34 +99,22 @@ class _Sentence(Phrases):
             subject = self.noun()
             if self.is_predicate() and self.next() != "is":
                 self.fail(f"'the {subject}' can be no subject of {self.next()!r}")
-            return [self.relation(subject)]
-        if self.next(1) == "are" and self.next(2) == "afraid":
+            if self.take("fits inside", "fits in"):
+                return [facts.Related(subject, "fitsIn", self.noun())]
+            self.expect("is")
+            return [facts.Related(subject, RELATIONS[self.expect(*RELATIONS)], self.noun())]
+        if (self.next(1), self.next(2)) == ("are", "afraid"):
             kind = self.plain()
             self.expect("are afraid of")
-            return [Fears(singular(kind), singular(self.plain()))]
-        return self.predicate(self.people())
-
-    def relation(self, subject: str) -> Fact:
-        """A thing's or a place's relation to another."""
-        if self.take("fits inside", "fits in"):
-            return Related(subject, "fitsIn", self.noun())
-        self.expect("is")
-        relation = self.expect(*RELATIONS)
-        return Related(subject, RELATIONS[relation], self.noun())
-
-    def people(self) -> Who:
-        """A pronoun, or names."""
-        if self.next() in PRONOUNS:
-            return Pronoun(self.word().lower())
-        return self.names(subject=True)
+            return [facts.Fears(singular(kind), singular(self.plain()))]
+        pronoun = self.next() in PRONOUNS
+        return self.predicate(Pronoun(self.word().lower()) if pronoun else self.names(subject=True))
 
     def predicate(self, who: Who) -> list[Fact]:
         """A statement of what people are, or do."""
         if self.take("is", "are"):
             return self.state(who)
-        uses = lexicon().verbs.get(self.next())
-        if not uses:
-            self.fail()
+        uses = lexicon().verbs.get(self.next()) or self.fail()
         self.read_so_far += 1
         return self.deed(who, uses)
 
@@ -159,20 +124,18 @@ class _Sentence(Phrases):
         """The rest of a sentence after "is"."""
         self.take("now", "back")
         if self.take("either in", "either at"):
-            return [Either(who, self.alternatives())]
+            return [facts.Either(who, self.alternatives())]
         if self.take("not in", "not at", "no longer in", "no longer at"):
-            return [Absent(who, self.place(self.noun()))]
+            return [facts.Absent(who, self.place(self.noun()))]
         if self.take("in", "at", "inside"):
             places = self.alternatives()
-            companions = self.names() if self.take("with", "together with") else ()
-            groups = _together(who, companions)
-            if len(places) > 1:
-                return [Either(group, places) for group in groups]
-            return [Moved(group, place) for group in groups for place in places]
+            return _arrived(
+                _together(who, self.names() if self.take("with", "together with") else ()), places
+            )
         individual = self.one_by_name(who)
         if self.take("a", "an"):
-            return [Belongs(individual, self.plain().lower())]
-        return [Quality(individual, self.plain().lower())]
+            return [facts.Belongs(individual, self.plain().lower())]
+        return [facts.Quality(individual, self.plain().lower())]
 
     def alternatives(self) -> tuple[str, ...]:
         """Places joined by "or"."""
@@ -196,29 +159,28 @@ class _Sentence(Phrases):
     def deed(self, who: Who, uses: tuple[Verb, ...]) -> list[Fact]:
         """The rest of a sentence after a verb."""
         start = self.read_so_far - 1
-        particles = [self.word().lower()] if self.next() in _PARTICLES else []
-        receiver = ""
+        particle = self.take(*_PARTICLES)
         gives = any(use.effect == "Give" for use in uses)
-        if gives and self.next() != "the":
-            receiver = self.name()
+        receiver = self.name() if gives and self.next() != "the" else ""
         objects = self.nouns() if self.next() == "the" else Complement()
-        if objects.nouns and not particles and self.next() in _PARTICLES:
-            particles = [self.word().lower()]
-        there = bool(self.take("there"))
+        if objects.nouns and not particle:
+            particle = self.take(*_PARTICLES)
+        there = self.take("there")
         others = self.complements()
-        there = bool(self.take("there")) or there
+        there = self.take("there") or there
         if self.next() not in ("", ",", "and", "then", "yesterday", "this"):
             self.fail()
         if objects.joined == "or":
             self.fail("one of several things is told", start)
-        fitting = [use for use in uses if self.fits(use, particles, objects.nouns, others)]
+        fitting = [use for use in uses if self.fits(use, particle, objects.nouns, others)]
         if len(fitting) != 1:
             words = " ".join(self.words[start : self.read_so_far])
-            unclear = f"{words!r} may be read in two ways"
             strange = [noun for noun in objects.nouns if not self.kinds(noun)]
-            if strange and not fitting:
-                unclear = f"{words!r} cannot be read before it is told what the {strange[0]} is"
-            self.fail(unclear if fitting or strange else f"{words!r} cannot be read", start)
+            if fitting:
+                self.fail(f"{words!r} may be read in two ways", start)
+            if strange:
+                self.fail(f"{words!r} cannot be read before it is told what the {strange[0]} is", start)
+            self.fail(f"{words!r} cannot be read", start)
         effect = fitting[0].effect
         if there and effect not in ("Take", "Drop"):
             self.fail(f"'there' is not read after {uses[0].past!r}")
@@ -228,37 +190,30 @@ class _Sentence(Phrases):
             others["to"] = Complement(names=(receiver,))
         return _EFFECTS[effect](self, who, objects.nouns, others)
 
-    def fits(
-        self, use: Verb, particles: list[str], objects: tuple[str, ...], others: dict[str, Complement]
-    ) -> bool:
+    def fits(self, use: Verb, particle: str, objects: tuple[str, ...], others: dict[str, Complement]) -> bool:
         """Tell whether a verb is used that way here."""
-        if not set(use.particles) <= set(particles):
-            return False
-        extra = set(particles) - set(use.particles)
-        if extra - ({"back", "over"} if use.effect == "Move" and not objects else {"back"}):
-            return False
-        if extra and use.effect not in ("Move", "Give"):
+        loose = {"Move": {"back"} if objects else {"back", "over"}, "Give": {"back"}}
+        extra = {particle} - {"", *use.particles}
+        if not set(use.particles) <= {particle} or extra - loose.get(use.effect, set()):
             return False
         if not use.object:
             return not objects
         if use.effect == "Departure":
             if not objects:
                 return "for" in others
-            return all("Thing" not in self.kinds(noun) for noun in objects) and (
-                "Place" in self.kinds(objects[0]) or use.base != "leave" or "for" in others
-            )
+            known = "Place" in self.kinds(objects[0]) or use.base != "leave" or "for" in others
+            return known and all("Thing" not in self.kinds(noun) for noun in objects)
         if not objects:
             return False
         if use.base == "leave":
             return all("Place" not in self.kinds(noun) and self.kinds(noun) for noun in objects)
-        return use.effect != "Placement" or ("in" in others and not particles)
+        return use.effect != "Placement" or ("in" in others and not particle)
 
     def place(self, noun: str, *, known: bool = False) -> str:
         """A noun that names a place."""
         kinds = self.kinds(noun)
-        if "Place" not in kinds and ("Thing" in kinds or _RIDDEN in kinds or known):
-            wrong = "is a thing" if kinds else "is not known to be a place"
-            self.fail(f"the {noun} {wrong}")
+        if "Place" not in kinds and (known or kinds & {"Thing", "Vehicle"}):
+            self.fail(f"the {noun} {'is a thing' if kinds else 'is not known to be a place'}")
         return noun
 
     def thing(self, noun: str) -> str:
@@ -278,23 +233,20 @@ class _Sentence(Phrases):
         """The one place that a preposition brings, if any."""
         if role not in others:
             return None
-        found = others[role]
-        if len(found.nouns) != 1:
+        if len(others[role].nouns) != 1:
             self.fail(f"{role!r} is not followed by one place")
-        return self.place(found.nouns[0], known=known)
+        return self.place(others[role].nouns[0], known=known)
 
     def one_name(self, others: dict[str, Complement], role: str) -> str:
         """The one person that a preposition brings."""
-        found = others.get(role, Complement())
-        if len(found.names) != 1:
-            self.fail(f"{role!r} is not followed by one name")
-        return found.names[0]
+        names = others.get(role, Complement()).names
+        return names[0] if len(names) == 1 else self.fail(f"{role!r} is not followed by one name")
 
     def one_by_name(self, who: Who) -> str:
         """The one person that a subject names."""
         if isinstance(who, Pronoun) or len(who) != 1:
             self.fail("the sentence is read of one person by name only")
-        return "".join(who)
+        return who[0]
 
     def one_agent(self, who: Who) -> Who:
         """Refuse several who would have to hold one thing."""
@@ -303,25 +255,19 @@ class _Sentence(Phrases):
         return who
 
     def moved(self, who: Who, objects: tuple[str, ...], others: dict[str, Complement]) -> list[Fact]:
-        self.only(others, "to", "from", "with")
-        if objects:
-            self.only(others, "with")
-            goals = Complement(nouns=objects)
-        else:
-            goals = others.get("to", Complement())
+        self.only(others, *(("with",) if objects else ("to", "from", "with")))
+        goals = Complement(nouns=objects) if objects else others.get("to", Complement())
         origin = self.one_place(others, "from")
         company = others.get("with", Complement())
         groups = _together(who, company.names)
-        left: list[Fact] = [Departed(group, origin) for group in groups] if origin else []
+        left: list[Fact] = [facts.Departed(group, origin) for group in groups] if origin else []
         if left and "to" not in others and not company.nouns:
             return left
         if not goals.nouns or (len(goals.nouns) > 1 and goals.joined != "or"):
             self.fail("the sentence names not one place to go to")
         places = tuple(self.place(noun) for noun in goals.nouns)
-        taken: list[Fact] = [Took(self.one_agent(who), self.thing(noun)) for noun in company.nouns]
-        if len(places) > 1:
-            return [*taken, *left, *(Either(group, places) for group in groups)]
-        return [*taken, *left, *(Moved(group, place) for group in groups for place in places)]
+        taken = [facts.Took(self.one_agent(who), self.thing(noun)) for noun in company.nouns]
+        return [*taken, *left, *_arrived(groups, places)]
 
     def departed(self, who: Who, objects: tuple[str, ...], others: dict[str, Complement]) -> list[Fact]:
         self.only(others, "for", "to", "with")
@@ -330,11 +276,11 @@ class _Sentence(Phrases):
             self.fail()
         groups = _together(who, company.names)
         goal = self.one_place(others, "for" if "for" in others else "to")
-        left: list[Fact] = [Departed(group, self.place(noun)) for noun in objects for group in groups]
-        return [*left, *(Moved(group, goal) for group in groups if goal)]
+        left = [facts.Departed(group, self.place(noun)) for noun in objects for group in groups]
+        return [*left, *_arrived(groups, (goal,) if goal else ())]
 
     def took(self, who: Who, objects: tuple[str, ...], others: dict[str, Complement]) -> list[Fact]:
-        if len(objects) == 1 and self.kinds(objects[0]) == {_RIDDEN}:
+        if len(objects) == 1 and self.kinds(objects[0]) == {"Vehicle"}:
             return self.moved(who, (), others)
         if "to" in others:
             return self.carried(who, objects, others)
@@ -347,32 +293,31 @@ class _Sentence(Phrases):
         if source.nouns:
             place = self.one_place(others, "from", known=True)
         holder = self.one_name(others, "from") if source.names else None
-        return [Took(who, self.thing(noun), place, holder) for noun in objects]
+        return [facts.Took(who, self.thing(noun), place, holder) for noun in objects]
 
     def carried(self, who: Who, objects: tuple[str, ...], others: dict[str, Complement]) -> list[Fact]:
         self.only(others, "to", "from", "with")
         origin = self.one_place(others, "from", known=True)
         if "to" not in others:
             self.fail("the sentence does not say where to")
-        taken: list[Fact] = [Took(self.one_agent(who), self.thing(noun), origin) for noun in objects]
-        company = {role: brought for role, brought in others.items() if role == "with"}
-        return [*taken, *self.moved(who, (), {"to": others["to"], **company})]
+        taken = [facts.Took(self.one_agent(who), self.thing(noun), origin) for noun in objects]
+        onward = {role: brought for role, brought in others.items() if role != "from"}
+        return [*taken, *self.moved(who, (), onward)]
 
     def dropped(self, who: Who, objects: tuple[str, ...], others: dict[str, Complement]) -> list[Fact]:
         self.only(others, "in")
         place = self.one_place(others, "in", known=True)
-        return [Dropped(self.one_agent(who), self.thing(noun), place) for noun in objects]
+        return [facts.Dropped(self.one_agent(who), self.thing(noun), place) for noun in objects]
 
     def gave(self, who: Who, objects: tuple[str, ...], others: dict[str, Complement]) -> list[Fact]:
         self.only(others, "to")
         receiver = self.one_name(others, "to")
-        return [Gave(self.one_agent(who), self.thing(noun), receiver) for noun in objects]
+        return [facts.Gave(self.one_agent(who), self.thing(noun), receiver) for noun in objects]
 
     def received(self, who: Who, objects: tuple[str, ...], others: dict[str, Complement]) -> list[Fact]:
         self.only(others, "from")
-        giver = (self.one_name(others, "from"),)
-        receiver = self.one_by_name(who)
-        return [Gave(giver, self.thing(noun), receiver) for noun in objects]
+        giver, receiver = (self.one_name(others, "from"),), self.one_by_name(who)
+        return [facts.Gave(giver, self.thing(noun), receiver) for noun in objects]
 
 
 def _together(who: Who, companions: tuple[str, ...]) -> list[Who]:
@@ -380,6 +325,13 @@ def _together(who: Who, companions: tuple[str, ...]) -> list[Who]:
     if isinstance(who, Pronoun):
         return [who, companions] if companions else [who]
     return [tuple(dict.fromkeys((*who, *companions)))]
+
+
+def _arrived(groups: list[Who], places: tuple[str, ...]) -> list[Fact]:
+    """Groups of people who are now at a place, or at one of several."""
+    if len(places) > 1:
+        return [facts.Either(group, places) for group in groups]
+    return [facts.Moved(group, place) for group in groups for place in places]
 
 
 _EFFECTS = {

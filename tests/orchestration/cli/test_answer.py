@@ -331,3 +331,16 @@ def test_questions_of_stories_that_have_the_same_lines_count_each(tmp_path: Path
     tally = answer_files(BABI, files, None, tmp_path / "rows.jsonl")
     assert (tally.questions, tally.rows, tally.correct) == (100, 100, 100)
     assert tally.line() == "100 questions, 100 of 100 correct (100.00%)"
+
+
+def test_tasks_of_any_number_are_answered_in_the_order_of_their_numbers(tmp_path: Path) -> None:
+    tasks, out = tmp_path / "tasks", tmp_path / "rows.jsonl"
+    tasks.mkdir()
+    for name in ("qa21_other_test", "qa01_first_test", "qa10_indefinite_test", "qa0_none_test"):
+        story = "1 Mary moved to the park.\n2 Where is Mary? \tpark\t1\n"
+        (tasks / f"{name}.txt").write_text(story, encoding="utf-8")
+    answered = CliRunner().invoke(app, ["answer", "babi", "--tasks", str(tasks), "--out", str(out)])
+    assert answered.exit_code == 0, answered.output
+    assert answered.stdout.splitlines()[-1] == "4 questions, 4 of 4 correct (100.00%)"
+    rows = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
+    assert [row["subset"] for row in rows] == ["qa0", "qa1", "qa10", "qa21"]

@@ -10,9 +10,9 @@ from random import Random
 import pytest
 
 from research.generators.retold import Line, distracted, paraphrased, takes_up, told_anew
-from substrate.domains.babi.format import SUBSETS, Question, Statement, Story, parse_stories
+from substrate.domains.babi.format import Question, Statement, Story, parse_stories
 from substrate.domains.babi.interpreter import answer_story
-from substrate.generators.babi import tell_task
+from substrate.generators.babi import TASKS, tell_task
 
 SEED, QUESTIONS = 4711, 25
 
@@ -100,7 +100,7 @@ def stories_of(subset: str) -> list[Story]:
 def blended(story: Story, rng: Random) -> Story:
     """The story's lines, and between them those of one of another task in other words."""
     kinds = ("qa15", "qa16", "qa20")
-    subset = rng.choice([other for other in SUBSETS if other not in (story.subset, *kinds)])
+    subset = rng.choice([other for other in TASKS if other not in (story.subset, *kinds)])
     guest = rng.choice(stories_of(subset))
     queues = [list(story.lines), [rename(line, GUESTS_WORDS) for line in guest.lines]]
     lines: list[Line] = []
@@ -119,7 +119,7 @@ VARIANTS: Sequence[Callable[[Story, Random], Story]] = (
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.__name__)
-@pytest.mark.parametrize("subset", SUBSETS)
+@pytest.mark.parametrize("subset", TASKS)
 def test_a_changed_story_is_answered_right_or_refused(
     variant: Callable[[Story, Random], Story], subset: str
 ) -> None:
