@@ -23,8 +23,6 @@ EXTRAS: Mapping[str, str] = {
     "pycocotools": "perception",
     "pybullet_data": "worlds",
     "mcp": "mcp",
-    "langgraph": "langgraph",
-    "langchain_core": "langgraph",
     "inspect_ai": "inspect",
     "concordia": "concordia",
     "xllamacpp": "models",
