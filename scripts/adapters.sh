@@ -11,10 +11,10 @@ VENV=${VENV:-$WORK/venv}
 .venv/bin/python -m hatchling build --target wheel --directory "$WORK/dist" >/dev/null
 [ -x "$VENV/bin/python" ] || "$UV" venv --quiet --python 3.11 "$VENV"
 "$UV" pip install --quiet --python "$VENV/bin/python" --reinstall-package event-graph-substrate \
-    "$(ls "$WORK"/dist/*.whl)[bridges,inspect,langgraph,mcp,shacl]" \
+    "$(ls "$WORK"/dist/*.whl)[bridges,inspect,mcp,shacl]" \
     pytest hypothesis mesa gymnasium mlcroissant lm-eval
 
 # Away from the checkout, so that the installed package and its entry points are what is tried.
 cp -R tests/adapters "$WORK/adapters"
 cd "$WORK"
-"$VENV/bin/python" -m pytest -q -ra --import-mode=importlib -p no:cacheprovider -p no:langsmith_plugin adapters
+"$VENV/bin/python" -m pytest -q -ra --import-mode=importlib -p no:cacheprovider adapters

@@ -26,8 +26,6 @@ EXTRAS: Mapping[str, str] = {
     "research": "research",
     "pybullet_data": "worlds",
     "mcp": "mcp",
-    "langgraph": "langgraph",
-    "langchain_core": "langgraph",
     "inspect_ai": "inspect",
     "concordia": "concordia",
     "xllamacpp": "models",
