@@ -433,11 +433,10 @@ def plain_errors(session: SparkSession, stage: str) -> Iterator[None]:
             told = _told.decode(str(error)[place + len(_TOLD) :].splitlines()[0])
             kind = getattr(errors, told.kind, SubstrateError)
             raise kind(told.what, where=told.where, hint=told.hint) from WorkerError(told.traceback)
-        remote = os.environ.get("SPARK_REMOTE", "")
-        if not remote and not _has_jvm(session):
+        if not os.environ.get("SPARK_REMOTE") and not _has_jvm(session):
             hint = "Free memory, or give it less by spark.config, and run it again: finished shards are kept"
             raise SubstrateError("Spark's JVM has ended", where=(stage,), hint=hint) from error
-        where = (stage, *(addresses(Spark()) if remote else ()))
+        where = (stage, *addresses(Spark()))
         hint = "Look in the run's log, and whether Spark runs; finished shards are kept"
         raise LostError(_cause(error), where=where, hint=hint) from error
 
