@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -13,7 +12,15 @@ import pyarrow as pa
 from orchestration.benchmarks.benchmark import Interpreted
 from orchestration.ledger.records import keep_tables
 from orchestration.pipeline.cases import cases_of, ensure_logs
-from orchestration.pipeline.spark import NUMBER, PLACE, Work, map_rows, shards_frame, spark_session
+from orchestration.pipeline.spark import (
+    NUMBER,
+    PLACE,
+    Work,
+    map_rows,
+    shards_frame,
+    spark_session,
+    within,
+)
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.tables import LOGS, Manifest, batched, shard_name
 from substrate.ask.functions import solutions
@@ -141,26 +148,3 @@ def at_most(limit: int, count: int) -> None:
     """Hold that an answer has no more rows than were asked for."""
     if count > limit:
         raise SubstrateError(f"more than {limit:,} rows", hint="Ask for fewer, or raise --limit")
-
-
-@contextmanager
-def within(interrupt: Callable[[], Any], timeout: float) -> Iterator[None]:
-    """Interrupt what the block asks after some seconds."""
-    late = threading.Event()
-
-    def stop() -> None:
-        late.set()
-        interrupt()
-
-    timer = threading.Timer(timeout, stop)
-    timer.start()
-    try:
-        yield
-    except Exception as error:
-        if not late.is_set():
-            raise
-        raise SubstrateError(
-            f"took longer than {timeout:g} s", hint="Ask for less, or raise --timeout"
-        ) from error
-    finally:
-        timer.cancel()

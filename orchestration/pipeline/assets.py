@@ -17,11 +17,10 @@ from orchestration.ledger.records import fingerprint, keep_record, read_records,
 from orchestration.pipeline.backfill import keep_shards
 from orchestration.pipeline.code_links import code_references
 from orchestration.pipeline.costs import measuring
-from orchestration.pipeline.executor import ON_SPARK, threads
 from orchestration.pipeline.previews import preview
 from orchestration.pipeline.progress import advance, ended, hearing_cuts, logging_to, task_figures
-from orchestration.pipeline.resources import WorkspaceResource, unconfigured
-from orchestration.pipeline.spark import application, is_lost, leave_session
+from orchestration.pipeline.resources import ALONE, WorkspaceResource, unconfigured
+from orchestration.pipeline.spark import LostError, application, leave_session
 from orchestration.registry import BENCHMARKS
 from orchestration.stage import Stage, Stages, inputs_of
 from substrate.base.files import clear_leftovers, replacing
@@ -33,7 +32,7 @@ EXECUTOR = (
     unconfigured(dg.multiprocess_executor)
     if os.environ.get("SUBSTRATE_EXECUTOR") == "multiprocess"
     # One process, so that one Spark session serves the whole run.
-    else threads
+    else ALONE
 )
 """The executor of steps: a process a step pays where Spark is a server (``SPARK_REMOTE``) that all share."""
 _CHANGED: Any = (
@@ -121,7 +120,6 @@ def _asset(stages: Stages, stage: Stage, among: Collection[str]) -> dg.AssetsDef
         deps=[asset_key(need) for need in lines_to(stages, stage, among)],
         group_name=group_of(stage),
         tags=tags_of(stage),
-        op_tags=ON_SPARK if "spark" in stage.kinds else None,
         # The graph names a node by the last part of its key alone; a kind below it says whose it is.
         kinds={stage.benchmark, *stage.kinds},
         metadata={"reads": list(stage.needs), **code_references((stage.run, *stage.functions))},
@@ -195,7 +193,7 @@ def _again_where_lost(lacking: Sequence[Path]) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if is_lost(error):
+        if isinstance(error, LostError):
             leave_session()
             raise
         said = str(error)

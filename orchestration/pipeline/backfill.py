@@ -10,9 +10,8 @@ from functools import partial
 
 import dagster as dg
 
-from orchestration.pipeline.cases import answer_parts, log_parts
+from orchestration.pipeline.cases import Parts, answer_parts, log_parts, write_parts
 from orchestration.pipeline.form import EMPTY
-from orchestration.pipeline.parts import Parts, write_part
 from orchestration.pipeline.progress import logging_to, task_figures
 from orchestration.pipeline.resources import ALONE, WorkspaceResource
 from orchestration.registry import INTERPRETED, LOGGERS
@@ -86,8 +85,8 @@ def compute_shard(workspace: WorkspaceResource) -> None:
     """A shard, as a step."""
     opened, context = workspace.open(), dg.OpExecutionContext.get()
     with logging_to(context.log.info), task_figures() as figures:
-        stage, parts, place = parts_of_shard(opened, context.partition_key)
-        write_part(opened.settings.spark, parts, place, stage)
+        _, parts, place = parts_of_shard(opened, context.partition_key)
+        write_parts(opened.settings.spark, parts, place)
     context.add_output_metadata({"file": f"{parts.folder}/{parts.name(place)}", **figures})
 
 

@@ -32,9 +32,7 @@ def source_stage(source: Source) -> Stage:
     """The stage of a source's data."""
     official = (source.official.unpack,) if source.official.unpack else ()
     made_by = tuple(
-        function
-        for world in source.world
-        for function in (world.numbers, world.make, world.write, world.join)
+        function for world in source.world for function in (world.numbers, world.make, world.write)
     )
     profile = f"profiles.{{profile}}.{source.name}"
     return Stage(

@@ -1,45 +1,55 @@
 """A benchmark's tables on Spark: scenes made, cases read, logs built, answers given, a task a shard.
 
-Each shard that is finished is kept under a key of what it was made from. A run that was killed goes on with
-the shards that are missing.
+A task reads what its file is computed from out of the storage, row by row, and writes the file there. Neither
+goes through the driver, which is told of rows, SHA-256 and cost. All files of a table are one job, so that a
+cluster's cores are busy until the last task. A file that is finished is kept under a key of what it was made
+from: a run that was killed goes on with those that are missing.
 """
 
 from __future__ import annotations
 
+import resource
+import socket
+import sys
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
-from itertools import accumulate, chain, groupby, islice
+from itertools import accumulate, groupby
 from pathlib import Path
+from statistics import median
 from tempfile import TemporaryDirectory
-from threading import RLock
 from typing import Any
 
 import msgspec
+import pyarrow as pa
 
-from orchestration.benchmarks.benchmark import (
-    Cases,
-    Explained,
-    Files,
-    Interpreted,
-    Logger,
-    ReadCases,
-    Source,
-    World,
-)
+from orchestration.benchmarks.benchmark import Explained, Interpreted, Logger, Source, World
 from orchestration.code import code_of
-from orchestration.pipeline.parts import LINES, Parts, parts_of, write_parts
-from orchestration.pipeline.progress import advance
-from orchestration.pipeline.spark import NUMBER, PLACE, telling
+from orchestration.pipeline.progress import advance, cut_into, measured, say
+from orchestration.pipeline.spark import (
+    NUMBER,
+    PLACE,
+    Work,
+    columns_of,
+    guarded,
+    nothing_lost,
+    plain_errors,
+    spark_session,
+    telling,
+    watched,
+)
+from orchestration.settings import Spark
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import files_of, split_of
 from orchestration.workspace.tables import (
-    CASES,
     LOGS,
+    ROWS_AT_ONCE,
     LogEntry,
     Manifest,
     Storage,
+    batched,
     case_of,
-    case_tables,
     index_key,
     sealed,
     shard_name,
@@ -48,16 +58,172 @@ from orchestration.workspace.tables import (
     write_cases,
 )
 from substrate.base.errors import SubstrateError
-from substrate.base.files import passing_folder, replacing, sha256
+from substrate.base.files import replacing, sha256
 from substrate.domains.rows import encode
 from substrate.log.event_log import EventLog
 
+Rows = Callable[[int], Iterator[dict[str, Any]]]
+"""The rows that the file of a place is computed from, each with its ``number``; picklable."""
+LINES = "lines"
+"""The column whose texts are the lines of a file that is no table."""
+SCENES = pa.schema([(NUMBER, pa.int64()), ("scene", pa.binary())])
+"""A row a generated scene."""
+_REACHED = "Give `storage` a URI that the driver and all workers reach"
+_RECEIPT = pa.schema(
+    [
+        *((name, pa.int64()) for name in (NUMBER, "rows", "kept", "began", "ended", "cpu", "peak")),
+        *((name, pa.string()) for name in ("sum", "host")),
+    ]
+)
+"""A row a file; moments and processor time are milliseconds, ``peak`` is the worker's, in MiB."""
+
+
+@dataclass(frozen=True)
+class Parts:
+    """A table's files: how many there are, where they lie, and what the rows of each are computed from.
+
+    Attributes:
+        rows: the rows that a file is computed from.
+        work: gives rows with the same number.
+        schema: of Parquet files; ``None`` where they are the :data:`LINES` of what ``work`` gives.
+        stage: the stage's name, for progress and errors.
+    """
+
+    storage: Storage
+    folder: str
+    count: int
+    rows: Rows
+    work: Work
+    schema: pa.Schema | None
+    stage: str
+
+    def name(self, place: int) -> str:
+        """The name of the file of a place."""
+        return shard_name(place, "parquet" if self.schema else "jsonl")
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all files, in order."""
+        return [*map(self.name, range(self.count))]
+
+
+def write_parts(settings: Spark, parts: Parts, only: int | None = None) -> Manifest:
+    """Compute and write those files of a table that are not there yet, in one job.
+
+    Args:
+        only: the place of the one file that is wanted; the others are left as they are.
+
+    Raises:
+        SubstrateError: one that was raised in a worker; or a case or a file did not come back.
+    """
+    places = range(parts.count) if only is None else range(only, only + 1)
+    if not places:
+        return sealed(parts.folder, [], [])
+    stage, storage = parts.stage, parts.storage
+    if only is None:
+        cut_into(stage, parts.count)
+    try:
+        receipts = _receipts(settings, parts, places)
+    except Exception:
+        there = sum(storage.exists(parts.folder, name) for name in parts.names)
+        say(f"{stage}: failed; {there} of {parts.count} shards are done, and kept for the next run")
+        raise
+    if only is None:
+        # Of a task that was ended in the middle a part of a file may lie there.
+        storage.keep_only(parts.folder, parts.names)
+    _tell_costs(stage, receipts)
+    return sealed(parts.folder, receipts["rows"].to_pylist(), receipts["sum"].to_pylist())
+
+
+def _receipts(settings: Spark, parts: Parts, places: range) -> pa.Table:
+    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for place in batch.column(0).to_pylist():
+                with telling(parts.stage):
+                    receipt = _written(parts, place)
+                yield pa.RecordBatch.from_pylist([receipt], schema=_RECEIPT)
+
+    session, stage = spark_session(settings), parts.stage
+    with watched(session, stage), plain_errors(session, stage):
+        tasks = session.range(places.start, places.stop, 1, len(places))
+        receipts = tasks.mapInArrow(run, columns_of(_RECEIPT)).toArrow().sort_by(NUMBER)
+    names = [*map(parts.name, places)]
+    nothing_lost([(place,) for place in receipts[NUMBER].to_pylist()], places, names, stage)
+    if lost := [name for name in names if not parts.storage.exists(parts.folder, name)]:
+        what = f"{len(lost)} of {len(names)} files that workers wrote are not in {parts.storage.base}"
+        raise SubstrateError(f"{what}, {lost[0]} first", where=(stage,), hint=_REACHED)
+    return receipts
+
+
+def _written(parts: Parts, place: int) -> dict[str, Any]:
+    """Compute and write a file, in a worker, and give its receipt."""
+    began, cpu = time.time(), time.process_time()
+    storage, folder, name = parts.storage, parts.folder, parts.name(place)
+    kept = storage.exists(folder, name)
+    if not kept and parts.schema:
+        batches = batched(_computed(parts, place), ROWS_AT_ONCE)
+        tables = (pa.Table.from_pylist(rows, parts.schema) for rows in batches)
+        storage.write_tables(tables, parts.schema, folder, name)
+    elif not kept:
+        lines = (line for row in _computed(parts, place) for line in row[LINES])
+        storage.write_lines(lines, folder, name)
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return {
+        NUMBER: place,
+        "rows": storage.count(folder, name) if parts.schema else 0,
+        "sum": storage.sum(folder, name),
+        "kept": int(kept),
+        "began": int(began * 1000),
+        "ended": int(time.time() * 1000),
+        "cpu": int((time.process_time() - cpu) * 1000),
+        "peak": most // (2**20 if sys.platform == "darwin" else 2**10),
+        "host": socket.gethostname(),
+    }
+
+
+def _computed(parts: Parts, place: int) -> Iterator[dict[str, Any]]:
+    """The rows of a file; at the end each case that was given is held to have come back."""
+    asked, names, keys = list[int](), list[str](), list[tuple[int, ...]]()
+    for row in _reached(parts, place):
+        asked.append(row[NUMBER])
+        names.append(row.get("source") or f"number {row[NUMBER]}")
+        for made in guarded(parts.work, row):
+            keys.append((made[NUMBER], *([made[PLACE]] if PLACE in made else [])))
+            yield made
+    nothing_lost(keys, asked, names, parts.stage)
+
+
+def _reached(parts: Parts, place: int) -> Iterator[dict[str, Any]]:
+    """The rows that a file is computed from, as they are read from the storage."""
+    try:
+        yield from parts.rows(place)
+    except OSError as error:
+        what = f"a worker cannot read the storage {parts.storage.base} ({error})"
+        raise SubstrateError(what, where=(parts.stage,), hint=_REACHED) from error
+
+
+def _tell_costs(stage: str, receipts: pa.Table) -> None:
+    columns = receipts.to_pydict()
+    kept, count = sum(columns["kept"]), receipts.num_rows
+    say(f"{stage}: {count} shards: {kept} were kept, {count - kept} are done")
+    spans = [(end - begin) / 1000 for begin, end in zip(columns["began"], columns["ended"], strict=True)]
+    measured(
+        {
+            "tasks": count,
+            "shards kept": kept,
+            "task seconds, longest": max(spans),
+            "task seconds, median": median(spans),
+            "task seconds, all": sum(spans),
+            "job seconds": (max(columns["ended"]) - min(columns["began"])) / 1000,
+            "processor seconds of tasks": sum(columns["cpu"]) / 1000,
+            "worker MiB, most": max(columns["peak"]),
+            "hosts": len(set(columns["host"])),
+        }
+    )
+
 
 def make_scenes(workspace: Workspace, source: Source, world: World, stage: str, out: Path) -> int:
-    """Generate a profile's scenes of a world, and write them in the official layout.
-
-    A task makes some scenes, and writes a release of them into the storage. The driver joins these without
-    looking at a record; they stay until :func:`cases_of` has made a table of them.
+    """Generate a profile's scenes of a world, a task some, and write them in the official layout.
 
     Returns:
         How many scenes there are.
@@ -67,119 +233,37 @@ def make_scenes(workspace: Workspace, source: Source, world: World, stage: str, 
     numbers = world.numbers(data)
     # Simulating takes long and varies: a task has a twentieth of what it has elsewhere.
     size = min(settings.spark.cut(len(numbers)), max(1, settings.spark.shard // 20))
-    key = short_key(seed, data, size, code_of(world.make), code_of(world.write))
+    key = short_key(seed, data, size, code_of(world.make))
     folder = f"{workspace.shelves[0]}/made/{source.name}"
 
-    def write(place: int, name: str) -> None:
-        def scenes() -> Iterator[bytes]:
-            for number in numbers[place * size : (place + 1) * size]:
-                with telling(f"number {number}"):
-                    scene = world.make(number, seed, data)
-                yield scene
+    def rows(place: int) -> Iterator[dict[str, Any]]:
+        return ({NUMBER: number} for number in numbers[place * size : (place + 1) * size])
 
-        with passing_folder() as scratch:
-            world.write(scratch, scenes(), seed)
-            storage.pack(scratch, f"{folder}/{key}", name)
+    def work(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        yield row | {"scene": world.make(row[NUMBER], seed, data)}
 
-    # Without a scene too there is a release.
-    parts = Parts(storage, f"{folder}/{key}", -(-len(numbers) // size) or 1, write, "tar")
-    made = write_parts(settings.spark, parts, stage)
-    world.join(out, _packed(storage, made.folder, range(parts.count)), seed)
-    if not world.apart:
-        storage.remove(folder)
-        return len(numbers)
-    shards = [len(numbers[place * size : (place + 1) * size]) for place in range(parts.count)]
-    pointer = _pointer(sha256(out))
-    storage.write_record(sealed(made.folder, shards, made.sums), folder, pointer)
-    storage.keep_only(folder, [key, pointer])
+    parts = Parts(storage, f"{folder}/{key}", -(-len(numbers) // size), rows, work, SCENES, stage)
+    write_parts(settings.spark, parts)
+    made = (row["scene"] for name in parts.names for row in storage.rows(parts.folder, name))
+    world.write(out, made, seed)
+    storage.remove(folder)
     return len(numbers)
 
 
-def _pointer(digest: str) -> str:
-    """The file that says where the parts of a dataset lie."""
-    return f"{short_key(digest)}.json"
-
-
-def _packed(storage: Storage, folder: str, places: Iterable[int]) -> Iterator[Iterator[tuple[str, Any]]]:
-    return (storage.packed(folder, shard_name(place, "tar")) for place in places)
-
-
-_MAKING = RLock()
-"""Held while a table is made that several stages read: two at a time would write one another's files."""
-
-
 def cases_of(workspace: Workspace, source: Source, stage: str) -> Manifest:
-    """The table of a source's cases, written where it is not there: by tasks from the parts that a world was
-    made in, else by the driver from the files on its disk.
-    """
+    """The table of a source's cases, written by the driver from its files where it is not there."""
     data, spark, storage = workspace.data / source.name, workspace.settings.spark, workspace.storage
-    digest = sha256(data)
-    key = short_key(digest, spark.shard, spark.partitions, code_of(source.cases))
-    folders, made_in = (
-        [f"{shelf}/{of}/{source.name}" for shelf in workspace.shelves] for of in ("cases", "made")
-    )
+    key = short_key(sha256(data), spark.shard, spark.partitions, code_of(source.cases))
+    folders = [f"{shelf}/cases/{source.name}" for shelf in workspace.shelves]
 
     def write(folder: str) -> Manifest:
-        made = [found for place in made_in if (found := storage.read_manifest(place, _pointer(digest)))]
-        if not made:
-            cases = _read_cases(source.cases, source.files(data), workspace.home)
-            return write_cases(storage, cases, spark.cut, partial(advance, stage), folder)
-        name = data.relative_to(workspace.home).as_posix()
-        return write_parts(spark, _cases_of_parts(storage, made[0], folder, source, name, spark.cut), stage)
+        cases = source.cases(source.files(data), None, True)
+        # What a table says must not depend on where the project lies.
+        here = f"{workspace.home}/"
+        each = (case._replace(source=case.source.removeprefix(here)) for case in cases.each)
+        return write_cases(storage, cases._replace(each=each), spark.cut, partial(advance, stage), folder)
 
-    with _MAKING:
-        found = table_once(storage, folders, key, write)
-        storage.remove(made_in[0])
-        return found
-
-
-def _read_cases(read: ReadCases, files: Files, root: Path, only: Collection[str] | None = None) -> Cases:
-    """All cases of some files, or those of some scenes. What a table says must not depend on where the
-    project lies.
-    """
-    cases = read(files, only, True)
-    each = (case._replace(source=case.source.removeprefix(f"{root}/")) for case in cases.each)
-    return cases._replace(each=each)
-
-
-def _cases_of_parts(
-    storage: Storage, parts: Manifest, folder: str, source: Source, data: str, cut: Callable[[int], int]
-) -> Parts:
-    """The files of a table of cases: each has those of as many scenes as some parts of a world have, out of
-    the release of those parts in which the scenes are.
-    """
-    (world,), size = source.world, parts.shards[0]
-    together = max(1, cut(parts.rows) // max(1, size))
-
-    def write(place: int, name: str) -> None:
-        first, end = place * together, min((place + 1) * together, len(parts.shards))
-        begin, only, held = first * size, None, range(first, end)
-        if world.apart == "text":
-            chosen = [nth_text(at, parts.rows) for at in range(begin, min(end * size, parts.rows))]
-            only, held = frozenset(map(str, chosen)), sorted({scene // size for scene in chosen} or held)
-        with passing_folder() as scratch:
-            release = scratch / data
-            world.join(release, _packed(storage, parts.folder, held), 0)
-            cases = _read_cases(source.cases, source.files(release), scratch, only)
-            storage.write_tables(case_tables(enumerate(cases.each, begin)), CASES, folder, name)
-
-    return Parts(storage, folder, -(-len(parts.shards) // together), write)
-
-
-def nth_text(place: int, count: int) -> int:
-    """The number at a place among the first so many, in the order of their texts.
-
-    >>> [nth_text(place, 13) for place in range(13)]
-    [0, 1, 10, 11, 12, 2, 3, 4, 5, 6, 7, 8, 9]
-    """
-    number, left = min(place, 1), place - 1
-    while left > 0:
-        first, end, within = number, number + 1, 0
-        while first < count:  # those whose texts begin with that of the number
-            within += min(end, count) - first
-            first, end = first * 10, end * 10
-        number, left = (number + 1, left - within) if within <= left else (number * 10, left - 1)
-    return number
+    return table_once(storage, folders, key, write)
 
 
 def log_parts(workspace: Workspace, logger: Logger, stage: str) -> tuple[Manifest, Parts]:
@@ -205,7 +289,7 @@ def log_parts(workspace: Workspace, logger: Logger, stage: str) -> tuple[Manifes
                 "patch": named.log.to_patch(),
             }
 
-    return cases, parts_of(storage, folder, len(cases.shards), rows, work, LOGS, stage)
+    return cases, Parts(storage, folder, len(cases.shards), rows, work, LOGS, stage)
 
 
 def build_logs(workspace: Workspace, logger: Logger, stage: str, index: Path) -> int:
@@ -216,7 +300,7 @@ def build_logs(workspace: Workspace, logger: Logger, stage: str, index: Path) ->
     """
     cases, parts = log_parts(workspace, logger, stage)
     storage, (folder, _, key) = workspace.storage, parts.folder.rpartition("/")
-    made = write_parts(workspace.settings.spark, parts, stage)
+    made = write_parts(workspace.settings.spark, parts)
     manifest = sealed(made.folder, made.shards, made.sums, cases.shards)
     columns = ("name", "digest", "deltas", "source")
     with index.open("wb") as file:
@@ -237,27 +321,19 @@ def ensure_logs(workspace: Workspace, logger: Logger, stage: str) -> Manifest:
         SubstrateError: what is built is not what the index says.
     """
     logs = workspace.logs(logger.name)
-    with _MAKING:
-        if (found := logs.manifest) is None or not found.cases:
-            with replacing(logs.index.with_name("index.again.jsonl")) as again:
-                build_logs(workspace, logger, stage, again)
-                if sha256(again) != sha256(logs.index):
-                    raise SubstrateError(
-                        "the logs that the data give are not those of the index",
-                        where=(logs.index,),
-                        hint=f"`substrate materialize {logger.name}/logs` builds them anew",
-                    )
-            logs.index.with_name("index.again.jsonl").unlink()
-            found = logs.manifest
-    assert found
-    return found
-
-
-def _cuts(cases: Manifest, first: int | None, tasks: int | None) -> list[int]:
-    """The bounds between the cases of tasks: those of shards, unless it is said how many tasks there are."""
-    count = cases.rows if first is None else min(first, cases.rows)
-    ends = (count * task // tasks for task in range(tasks)) if tasks else accumulate(cases.shards)
-    return sorted({0, count, *(end for end in ends if end < count)})
+    known = logs.manifest
+    if known is None or not known.cases:
+        again = logs.index.with_name("index.again.jsonl")
+        with replacing(again) as fresh:
+            build_logs(workspace, logger, stage, fresh)
+            if sha256(fresh) != sha256(logs.index):
+                hint = f"`substrate materialize {logger.name}/logs` builds them anew"
+                what = "the logs that the data give are not those of the index"
+                raise SubstrateError(what, where=(logs.index,), hint=hint)
+        again.unlink()
+        known = logs.manifest
+    assert known
+    return known
 
 
 def _logged_cases(
@@ -267,41 +343,27 @@ def _logged_cases(
 
     The two may be cut differently: a table of logs stays when the number of partitions changes.
     """
-    first, end = cuts[place : place + 2]
-    of_cases = (
-        islice(storage.rows(cases.folder, shard_name(shard)), start, stop)
-        for shard, start, stop in _within(cases.shards, first, end)
-    )
-    of_logs = (storage.rows(logs.folder, shard_name(shard)) for shard, *_ in _within(logs.cases, first, end))
-    yield from _joined(chain.from_iterable(of_cases), chain.from_iterable(of_logs))
+    bounds = cuts[place], cuts[place + 1]
+    of_cases = groupby(_between(storage, logs.folder, logs.cases, *bounds), lambda row: row[NUMBER])
+    number, rows = next(of_cases, (None, iter(())))
+    for case in _between(storage, cases.folder, cases.shards, *bounds):
+        if number == case[NUMBER]:
+            yield case | {"logs": list(rows)}
+            number, rows = next(of_cases, (None, iter(())))
+        else:
+            yield case | {"logs": []}
 
 
-def _within(shards: Iterable[int], first: int, end: int) -> Iterator[tuple[int, int, int]]:
-    """The shards that hold some cases, each with the bounds of these inside it.
-
-    >>> list(_within([3, 3, 3], 2, 6))
-    [(0, 2, 3), (1, 0, 3)]
-    """
+def _between(
+    storage: Storage, folder: str, counts: Iterable[int], first: int, end: int
+) -> Iterator[dict[str, Any]]:
+    """The rows of a table that are of some cases, given how many cases each shard is of."""
     begin = 0
-    for shard, count in enumerate(shards):
-        start, stop = (min(max(bound - begin, 0), count) for bound in (first, end))
+    for shard, count in enumerate(counts):
+        if begin < end and first < begin + count:
+            rows = storage.rows(folder, shard_name(shard))
+            yield from (row for row in rows if first <= row[NUMBER] < end)
         begin += count
-        if start < stop:
-            yield shard, start, stop
-
-
-def _joined(cases: Iterable[dict[str, Any]], logs: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Cases, each with its logs as a list; both come in the order of numbers.
-
-    >>> list(_joined([{"number": 1}], [{"number": 0, "name": "a"}, {"number": 1, "name": "b"}]))
-    [{'number': 1, 'logs': [{'number': 1, 'name': 'b'}]}]
-    """
-    of_cases = groupby(logs, lambda row: row[NUMBER])
-    number, found = next(of_cases, (None, iter(())))
-    for case in cases:
-        while number is not None and number < case[NUMBER]:
-            number, found = next(of_cases, (None, iter(())))
-        yield case | {"logs": list(found) if number == case[NUMBER] else []}
 
 
 def answer_parts(
@@ -331,9 +393,11 @@ def answer_parts(
     split = split or split_of(workspace, benchmark.source)
     folder = f"{workspace.shelves[0]}/answers/{stage.replace('/', '.')}"
     key = short_key(cases.folder, logs.folder, parameters, split, tasks, first, code_of(rows))
-    cuts = _cuts(cases, first, tasks)
     if only is not None:
         storage.remove(folder)
+    count = cases.rows if first is None else min(first, cases.rows)
+    ends = (count * task // tasks for task in range(tasks)) if tasks else accumulate(cases.shards)
+    cuts = sorted({0, count, *(end for end in ends if end < count)})
     given = partial(_logged_cases, storage, cases, logs, cuts)
 
     def work(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -343,7 +407,7 @@ def answer_parts(
             lines = [encode(answer).decode() for answer in rows(case, logs, parameters, split)]
         yield {NUMBER: row[NUMBER], LINES: lines}
 
-    return cuts[-1], parts_of(storage, f"{folder}/{key}", len(cuts) - 1, given, work, None, stage)
+    return count, Parts(storage, f"{folder}/{key}", len(cuts) - 1, given, work, None, stage)
 
 
 def answer_cases(
@@ -358,7 +422,7 @@ def answer_cases(
         How many cases were looked at.
     """
     count, parts = answer_parts(workspace, benchmark, stage, **condition)
-    write_parts(workspace.settings.spark, parts, stage)
+    write_parts(workspace.settings.spark, parts)
     with out.open("wb") as file:
         for name in parts.names:
             workspace.storage.copy(file, parts.folder, name)

@@ -14,7 +14,6 @@ import psutil
 from orchestration.ledger.records import read_records
 from orchestration.pipeline.assets import asset_key, assets_of
 from orchestration.pipeline.checks import checks_of
-from orchestration.pipeline.executor import execute, threads
 from orchestration.pipeline.graph import STAGES
 from orchestration.pipeline.project_lock import open_lock, project_lock
 from orchestration.pipeline.resources import WorkspaceResource
@@ -119,7 +118,7 @@ def _run(
     job = dg.define_asset_job(
         "reproduce",
         selection=selection.without_checks() if workspace.scratch else selection,
-        executor_def=threads,
+        executor_def=dg.in_process_executor,
     )
     definitions = dg.Definitions(
         assets=assets_of(STAGES, names),
@@ -128,7 +127,8 @@ def _run(
         resources={"workspace": workspace},
     )
     quiet = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
-    result = execute(definitions.resolve_job_def("reproduce"), where, quiet)
+    job_of_run = definitions.resolve_job_def("reproduce")
+    result = job_of_run.execute_in_process(instance=where, run_config=quiet, raise_on_error=False)
     failed = [evaluation for evaluation in result.get_asset_check_evaluations() if not evaluation.passed]
     if result.success:
         return failed

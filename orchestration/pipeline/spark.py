@@ -9,9 +9,7 @@ from __future__ import annotations
 import contextvars
 import io
 import os
-import re
 import socket
-import subprocess
 import sys
 import threading
 import traceback
@@ -26,7 +24,6 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pyarrow as pa
 
-from orchestration.base.http import Patience, TryAgainError, open_client, passing
 from orchestration.code import PACKAGES, ROOT
 from orchestration.pipeline.progress import advance
 from orchestration.settings import Spark
@@ -55,7 +52,6 @@ def spark_session(settings: Spark) -> SparkSession:
     from pyspark.sql import SparkSession
 
     require_endpoint(settings)
-    _forget_ended()
     # Workers must run this interpreter: another one has other packages, or none.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
@@ -72,7 +68,11 @@ def spark_session(settings: Spark) -> SparkSession:
     except Exception as error:
         if local:
             raise
-        raise _refused(settings, error) from error
+        from pyspark import __version__ as ours
+
+        what = f"no session for PySpark {ours} ({_cause(error)})"
+        hint = f"Look whether the cluster is of Spark {ours}: its master's page and log say it"
+        raise LostError(what, where=addresses(settings), hint=hint) from error
     if remote:
         from pyspark.sql.connect.client.retries import DefaultPolicy
 
@@ -99,7 +99,8 @@ def endpoints(settings: Spark) -> list[tuple[str, int]]:
     if scheme not in ("spark", "sc"):
         return []
     default = 15002 if scheme == "sc" else 7077
-    pairs = (one.rpartition(":") for one in re.split(r"[/;]", rest)[0].split(","))
+    hosts = rest.partition("/")[0].partition(";")[0].split(",")
+    pairs = (address.rpartition(":") for address in hosts)
     return [(host or port, int(port) if host and port.isdigit() else default) for host, _, port in pairs]
 
 
@@ -127,124 +128,37 @@ def require_endpoint(settings: Spark) -> None:
         raise SubstrateError("no Spark answers", where=tuple(refused), hint=hint)
 
 
-def _refused(settings: Spark, error: Exception) -> SubstrateError:
-    """The error of a cluster that answers and gives no session; it names the versions of both, if it can."""
-    from pyspark import __version__ as ours
-
-    where = addresses(settings)
-    versions = (_version_of_master(host) for host, _ in endpoints(settings))
-    if theirs := next((one for one in versions if one not in (None, ours)), None):
-        hint = f"Give the cluster Spark {ours}, or this environment PySpark {theirs}"
-        return SubstrateError(f"Spark {theirs} is there, PySpark {ours} is here", where=where, hint=hint)
-    what = f"no session for PySpark {ours} ({_cause(str(error))})"
-    hint = f"Look whether the cluster is of Spark {ours}: its master's page and log say it"
-    return (LostError if is_lost(error) else SubstrateError)(what, where=where, hint=hint)
-
-
-def _version_of_master(host: str) -> str | None:
-    """The version that a standalone master's page says; ``None`` where no page is to be had."""
-    said = _page_of_master(host).decode("utf-8", "replace")
-    match = re.search(r'class="version"[^>]*>\s*([\d.]+)', said) if "Spark Master" in said else None
-    return match[1] if match else None
-
-
-class Listed(msgspec.Struct, frozen=True):
-    """A worker as its master lists it."""
-
-    host: str
-    port: int
-    cores: int
-    coresused: int
-    state: str
-
-
-class _Workers(msgspec.Struct, frozen=True):
-    workers: list[Listed]
-
-
-def alive_workers(settings: Spark) -> list[Listed]:
-    """The workers that a standalone master counts as alive; none where no page of it is to be had."""
-    for host, _ in () if os.environ.get("SPARK_REMOTE") else endpoints(settings):
-        with suppress(msgspec.DecodeError):
-            said = msgspec.json.decode(_page_of_master(host, "json/"), type=_Workers)
-            if alive := [worker for worker in said.workers if worker.state == "ALIVE"]:
-                return alive
-    return []
-
-
-def _page_of_master(host: str, path: str = "") -> bytes:
-    """The head of a page of a standalone master; empty where it is not to be had."""
-    page = f"http://{host}:{os.environ.get('SPARK_MASTER_WEBUI_PORT', '8080')}/{path}"
-    said, patience = bytearray(), Patience(connect=ANSWERING, read=ANSWERING)
-    with (
-        suppress(TryAgainError),
-        passing(patience),
-        open_client(patience) as client,
-        client.stream("GET", page) as answer,
-    ):
-        for piece in answer.iter_bytes():
-            said += piece
-            if len(said) > _PAGE:
-                break
-    return bytes(said[:_PAGE])
-
-
-_PAGE = 1 << 20
-"""The bytes of a master's page that are read; a worker takes some 600 of its list."""
-
-
 def leave_session() -> None:
     """End this process's session, if there is one, so that the next one is made on a new connection."""
     from pyspark.sql import SparkSession
 
+    with suppress(Exception):
+        SparkSession.active().client.set_retry_policies([])  # a lost Connect server is asked once
     # What is lost already cannot be told to end.
     with suppress(Exception):
-        SparkSession.active().stop()  # that of another thread too
+        SparkSession.active().stop()
 
 
-def stop_jobs() -> None:
-    """End what Spark is at, so that the stages that wait for it end."""
-    from pyspark.sql import SparkSession
+@contextmanager
+def within(interrupt: Callable[[], Any], timeout: float) -> Iterator[None]:
+    """Interrupt what the block asks after some seconds."""
+    late = threading.Event()
 
-    with suppress(Exception):  # there is no session, or it is gone
-        SparkSession.active().sparkContext.cancelAllJobs()
+    def stop() -> None:
+        late.set()
+        interrupt()
 
-
-def _forget_server() -> None:
-    """Ask a lost Connect server no more than once to end the session."""
-    from pyspark.sql import SparkSession
-
-    with suppress(Exception):  # the session knows that it is over
-        SparkSession.active().client.set_retry_policies([])
-
-
-def _ended(patience: float = 0) -> str:
-    """The end of this process's JVM in words; empty where it runs, or there is none."""
-    from pyspark import SparkContext
-
-    process = getattr(SparkContext._gateway, "proc", None)  # pyright: ignore[reportPrivateUsage]
+    timer = threading.Timer(timeout, stop)
+    timer.start()
     try:
-        code = process.wait(patience) if process else None
-    except subprocess.TimeoutExpired:
-        code = None
-    if process is None or code is None:
-        return ""
-    how = f"was killed by signal {-code}" if code < 0 else f"ended with {code}"
-    return f"Spark's JVM (process {process.pid}) {how}"
-
-
-def _forget_ended() -> None:
-    """Let a session begin anew where the JVM of the last one has ended: PySpark would ask that one again."""
-    from pyspark import SparkContext
-    from pyspark.sql import SparkSession
-
-    if _ended():
-        for holder, names in (
-            (SparkContext, ("_gateway", "_jvm", "_active_spark_context")),
-            (SparkSession, ("_instantiatedSession", "_activeSession")),
-        ):
-            for name in names:
-                setattr(holder, name, None)
+        yield
+    except Exception as error:
+        if not late.is_set():
+            raise
+        hint = "Ask for less, or raise --timeout"
+        raise SubstrateError(f"took longer than {timeout:g} s", hint=hint) from error
+    finally:
+        timer.cancel()
 
 
 def _master(settings: Spark) -> str:
@@ -410,7 +324,7 @@ def map_rows(
             found = [row for given in batch.to_pylist() for row in guarded(work, given)]
             yield pa.RecordBatch.from_pylist(found, schema=schema)
 
-    with watched(frame.sparkSession, stage), plain_errors(stage):
+    with watched(frame.sparkSession, stage), plain_errors(frame.sparkSession, stage):
         back = frame.mapInArrow(run, columns_of(schema)).toArrow()
     keys = [name for name in (NUMBER, PLACE) if name in back.column_names]
     nothing_lost(list(zip(*(back[key].to_pylist() for key in keys), strict=True)), asked, names, stage)
@@ -504,82 +418,50 @@ class LostError(SubstrateError):
     """A worker, or the connection to Spark, was lost: what was asked is sound, and may be asked again."""
 
 
-_SERVER_LOST = re.compile(
-    r"StatusCode\.UNAVAILABLE|NO_ACTIVE_SESSION|INVALID_HANDLE\.SESSION|RESPONSE_ALREADY_RECEIVED"
-)
-"""Messages of PySpark on a Connect server that does not answer, and on one that was started anew."""
-_LOST = re.compile(
-    r"ExecutorLostFailure|Executor heartbeat timed out|Lost executor|worker lost|exited unexpectedly"
-    r"|SparkContext was shut down|Master removed our application|masters are unresponsive"
-    r"|FetchFailed|Connection (?:refused|reset|closed)|RetriesExceeded|Py4JNetworkError"
-    rf"|{_SERVER_LOST.pattern}"
-)
-"""Messages of Spark on tasks whose process or machine went away, and on a server that is lost."""
-
-
-def is_lost(error: Exception) -> bool:
-    """Tell whether an error is no more than that a worker, or Spark itself, went away.
-
-    >>> is_lost(ConnectionError("Connection refused")), is_lost(SubstrateError("Connection refused"))
-    (True, False)
-    """
-    if isinstance(error, SubstrateError):
-        return isinstance(error, LostError)
-    return bool(_LOST.search(f"{type(error).__name__}: {error}"))
-
-
 class WorkerError(Exception):
     """The end of the Python traceback that a worker left, as the cause of the error that reaches the user."""
 
 
 @contextmanager
-def plain_errors(stage: str) -> Iterator[None]:
+def plain_errors(session: SparkSession, stage: str) -> Iterator[None]:
     """Give an error that a worker raised its own words back, without the stack of the JVM around it.
 
+    An error of the work always tells of itself (:func:`telling`). One that does not is Spark's own: a worker
+    that died, a disk that is full, a connection that broke.
+
     Raises:
-        LostError: no worker raised it: one of them, or the connection, went away.
-        SubstrateError: a worker raised it, or Spark refused the job.
+        SubstrateError: a worker raised it, or Spark's JVM on this machine is gone, and with it the session.
+        LostError: anything else: it may not come again.
     """
     try:
         yield
     except SubstrateError:
         raise
     except Exception as error:
-        said = str(error)
-        if match := re.search(rf"{_TOLD}(.+)", said):
-            told = _told.decode(match[1])
+        if (place := str(error).find(_TOLD)) >= 0:
+            told = _told.decode(str(error)[place + len(_TOLD) :].splitlines()[0])
             kind = getattr(errors, told.kind, SubstrateError)
             raise kind(told.what, where=told.where, hint=told.hint) from WorkerError(told.traceback)
-        # Its connections are closed some moments before it has ended.
-        cut = isinstance(error, (OSError, EOFError)) or type(error).__name__ in (
-            "Py4JError",
-            "Py4JNetworkError",
-        )
-        if gone := _ended(ANSWERING if cut else 0):
-            hint = "Free memory, or give it less by spark.config; finished shards are kept"
-            raise LostError(gone, where=(stage,), hint=hint) from error
-        if os.environ.get("SPARK_REMOTE") and _SERVER_LOST.search(said):
-            _forget_server()
-            what = "the Connect server was lost, and the session with it"
-            hint = "Start it, and run the stage again: finished shards are kept"
-            raise LostError(what, where=(stage, *addresses(Spark())), hint=hint) from error
-        kind = LostError if is_lost(error) else SubstrateError
-        raise kind(_cause(said), where=(stage,), hint="The run's log has all of it") from error
+        if not os.environ.get("SPARK_REMOTE") and not _has_jvm(session):
+            hint = "Free memory, or give it less by spark.config, and run it again: finished shards are kept"
+            raise SubstrateError("Spark's JVM has ended", where=(stage,), hint=hint) from error
+        where = (stage, *addresses(Spark()))
+        hint = "Look in the run's log, and whether Spark runs; finished shards are kept"
+        raise LostError(_cause(error), where=where, hint=hint) from error
 
 
-def _cause(said: str) -> str:
-    """Spark's message on a failed job, many lines in one."""
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
-    if program := re.search(r'Cannot run program "([^"]+)"', said):
-        return f"a worker has no program {program[1]}; `make cluster-env` packs an environment that has it"
-    if full := re.search(r"(?:(/\S+)[^\n]*?)?No space left on device", said):
-        host = re.search(r"\(TID \d+\) \((\S+) executor", said)
-        worker = f"worker {host[1]}" if host else "a worker"
-        at = f" at {full[1]}" if full[1] else ""
-        return f"the disk of {worker} is full{at}; free some there, or set SPARK_LOCAL_DIRS"
-    causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
-    told = [line.removeprefix(": ") for line in lines if not line.startswith("An error occurred while")]
-    return causes[-1] if causes else " ".join(told[:1]) or "Spark gave no reason"
+def _has_jvm(session: SparkSession) -> bool:
+    try:
+        return bool(session.version)  # which the JVM is asked for
+    except Exception:
+        return False
+
+
+def _cause(error: Exception) -> str:
+    """The first line of an error of Spark's that says anything."""
+    lines = [line.strip().removeprefix(": ") for line in str(error).splitlines()]
+    told = [line for line in lines if line and not line.startswith("An error occurred while")]
+    return told[0] if told else f"Spark gave no reason ({type(error).__name__})"
 
 
 TRACEBACK_LINES = 60

@@ -11,8 +11,6 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-import tarfile
-import tempfile
 import uuid
 from bisect import bisect
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -219,30 +217,6 @@ class Storage:
             for line in lines:
                 file.write(line.encode() + b"\n")  # pyright: ignore[reportArgumentType]
 
-    def pack(self, folder: Path, *parts: str) -> None:
-        """Write the files of a folder of this machine as one, for :meth:`packed`; errors as
-        :meth:`write_tables`.
-        """
-        with (
-            self._replacing(*parts) as (system, part),
-            system.open(part, "wb") as file,
-            tarfile.open(fileobj=file, mode="w|") as archive,  # pyright: ignore[reportCallIssue, reportArgumentType]
-        ):
-            for path in sorted(folder.iterdir()):
-                archive.add(path, path.name)
-
-    def packed(self, *parts: str) -> Iterator[tuple[str, IO[bytes]]]:
-        """The files of a folder that was packed, by name, each open until the next one is asked for."""
-        here = self.local
-        with here.joinpath(*parts).open("rb") if here else tempfile.TemporaryFile() as file:
-            if not here:  # it is read here and there, which is a request each
-                self.copy(file, *parts)
-                file.seek(0)
-            with tarfile.open(fileobj=file) as archive:
-                for member in archive:
-                    if found := archive.extractfile(member):
-                        yield member.name, found
-
     def copy(self, out: IO[bytes], *parts: str) -> None:
         """Write the bytes of a file to another one that is open."""
         system, path = self._place(*parts)
@@ -274,19 +248,6 @@ class Storage:
         names = [shard_name(number) for number in range(count)]
         rows = [self.count(folder, name) for name in names]
         return sealed(folder, rows, [self.sum(folder, name) for name in names])
-
-    def shards(self, manifest: Manifest) -> tuple[AbstractFileSystem, list[str]]:
-        """The file system of a table, and the paths of its shards there."""
-        system, folder = self._place(manifest.folder)
-        return system, [f"{folder}/{shard_name(number)}" for number in range(len(manifest.shards))]
-
-    def holds(self, manifest: Manifest) -> bool:
-        """Tell whether each shard of a table is there, and is what was written."""
-        names = [shard_name(number) for number in range(len(manifest.shards))]
-        return len(names) == len(manifest.sums) and all(
-            self.exists(manifest.folder, name) and self.sum(manifest.folder, name) == digest
-            for name, digest in zip(names, manifest.sums, strict=True)
-        )
 
     def read_manifest(self, *parts: str) -> Manifest | None:
         """The manifest of a table; ``None`` where there is no whole one, or it leads out of its folder."""
@@ -400,12 +361,7 @@ def batched(items: Iterable[Any], size: int) -> Iterator[list[Any]]:
 
 
 def table_once(
-    storage: Storage,
-    folders: Sequence[str],
-    key: str,
-    write: Callable[[str], Manifest],
-    *,
-    checked: bool = False,
+    storage: Storage, folders: Sequence[str], key: str, write: Callable[[str], Manifest]
 ) -> Manifest:
     """A table, written where it is not there yet.
 
@@ -413,13 +369,11 @@ def table_once(
         folders: where tables of its kind lie; in the first one it is written.
         key: what the table is made from: the same key, the same table.
         write: writes the shards into a folder of the storage; called only where they have to be written.
-        checked: whether the shards are held against their sums, and written again where one differs.
     """
     for folder in folders:
-        found = storage.read_manifest(folder, key, "table.json")
-        own = found if found and found.sums and found.folder == f"{folder}/{key}" else None
-        if own and (not checked or storage.holds(own)):
-            return own
+        known = storage.read_manifest(folder, key, "table.json")
+        if known and known.sums and known.folder == f"{folder}/{key}":
+            return known
     folder = folders[0]
     manifest = write(f"{folder}/{key}")
     storage.write_record(manifest, folder, key, "table.json")

@@ -176,7 +176,6 @@ SEEN = bm.Source(
             numbers=lambda data: range(data.first_scene, data.first_scene + data.scenes),
             make=make_scene,
             write=write_scenes,
-            apart="number",
             about="CLEVRER's scenes as a detector with measured slips sees them, with gold of their own.",
             first=10000,
             needs=("bullet",),

@@ -5,11 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Literal
-
-from substrate.generators.layout import join_parts
-
-Parts = Iterable[Iterable[tuple[str, IO[bytes]]]]
+from typing import Any
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,12 +17,6 @@ class World:
             gives it, and ``first_scene`` where :attr:`first` does.
         make: a scene of a number and a seed, with its gold, as bytes; runs in workers.
         write: writes scenes, given in order, to a folder in the official layout.
-        join: writes the release of which each part is a release of some scenes, in order; see
-            :func:`~substrate.generators.layout.join_parts`.
-        apart: set where each scene is a case, by a name that does not say where in a file it stands, so that
-            some parts have the cases of their scenes. Cases come in the order of scenes' numbers
-            (``"number"``), or numbers begin at 0 and cases come in the order of their texts, which are their
-            names (``"text"``).
         counted: what its scenes are called, and how many are made unless told.
         unit: what is counted, in words.
         about: what is generated.
@@ -37,8 +27,6 @@ class World:
     numbers: Callable[[Any], Sequence[int]]
     make: Callable[[int, int, Any], bytes]
     write: Callable[[Path, Iterable[bytes], int], object]
-    join: Callable[[Path, Parts, int], object] = join_parts
-    apart: Literal["", "number", "text"] = ""
     counted: tuple[str, int] = ("scenes", 100)
     unit: str = "scenes"
     about: str

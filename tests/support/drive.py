@@ -12,15 +12,16 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from orchestration.pipeline import cases
+from orchestration.pipeline.cases import Parts, Rows, write_parts
 from orchestration.pipeline.graph import STAGES
-from orchestration.pipeline.parts import Parts, write_parts
 from orchestration.pipeline.spark import application
 from orchestration.project import open_workspace
 from orchestration.registry import BENCHMARKS
@@ -54,15 +55,15 @@ def main() -> None:
     sys.stderr.write(f"{json.dumps(application(workspace.settings.spark))}\n")
 
 
-def wait_and_write(write: Callable[[int, str], None], place: int, name: str) -> None:
-    """Write a shard after two seconds, the first one at once."""
+def after_a_while(rows: Rows, place: int) -> Iterator[dict[str, Any]]:
+    """The rows of a shard after two seconds, those of the first one at once."""
     time.sleep(2 if place else 0)
-    write(place, name)
+    yield from rows(place)
 
 
-def write_slowly(settings: Spark, parts: Parts, stage: str) -> Manifest:
+def write_slowly(settings: Spark, parts: Parts) -> Manifest:
     """As :func:`write_parts`."""
-    return write_parts(settings, replace(parts, write=partial(wait_and_write, parts.write)), stage)
+    return write_parts(settings, replace(parts, rows=partial(after_a_while, parts.rows)))
 
 
 def run(stage: Stage, workspace: Workspace, paths: list[Path]) -> None:

@@ -26,7 +26,6 @@ WORLDS = {
         numbers=lambda data: range(data.first_scene, data.first_scene + data.scenes),
         make=make_scene,
         write=write_scenes,
-        apart="number",
         about="CLEVRER's annotations and questions: simulated rigid-body scenes with gold of their own.",
         first=10000,
         needs=("bullet",),

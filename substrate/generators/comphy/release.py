@@ -26,7 +26,6 @@ WORLDS = {
         numbers=lambda data: range(data.targets),
         make=make_target,
         write=write_targets,
-        apart="number",
         counted=("targets", 60),
         unit="targets",
         about="ComPhy's annotations and questions: simulated targets with hidden mass and charge.",

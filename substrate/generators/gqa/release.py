@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-from substrate.generators.gqa import RECORDS, scene_records, write_records
-from substrate.generators.layout import join_parts
+from substrate.generators.gqa import scene_records, write_records
 from substrate.generators.world import World
 
 
@@ -27,8 +25,6 @@ WORLDS = {
         numbers=lambda data: range(data.scenes),
         make=make_scene,
         write=write_scenes,
-        join=partial(join_parts, listing=RECORDS),
-        apart="text",
         about="GQA's scene graphs and questions: sampled everyday scenes with gold of their own.",
     )
 }

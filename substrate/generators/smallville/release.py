@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 from typing import Any
 
-from substrate.generators.layout import join_parts
 from substrate.generators.smallville import LEVELS, spec_line, write_specs
-from substrate.generators.world import Parts, World
+from substrate.generators.world import World
 
 
 def make_spec(number: int, seed: int, _: Any, level: str = "village") -> bytes:
@@ -16,19 +14,11 @@ def make_spec(number: int, seed: int, _: Any, level: str = "village") -> bytes:
     return spec_line(number, seed, level).encode()
 
 
-def join_specs(out: Path, parts: Parts, seed: int, level: str = "village") -> None:
-    """The specifications of all parts, with the datasheet of them all."""
-    join_parts(out, parts)
-    write_specs(out, (out / "specs.jsonl").read_bytes().splitlines(), seed, level)
-
-
 def _world_of(level: str) -> World:
     return World(
         numbers=lambda data: range(data.specs),
         make=partial(make_spec, level=level),
         write=partial(write_specs, level=level),
-        join=partial(join_specs, level=level),
-        apart="number",
         counted=("specs", 500),
         unit="specifications",
         about="Twin-EventLog's specifications with gold by SQL over the raw schedule, and their datasheet.",

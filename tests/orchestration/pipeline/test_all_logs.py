@@ -5,22 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
-from pyarrow import parquet
-from pyspark.errors import PySparkException
 
-from orchestration.pipeline import deltas as tables
 from orchestration.pipeline.all_logs import ask_each
 from orchestration.pipeline.deltas import ask_deltas
-from orchestration.pipeline.log_source import LogSource
-from orchestration.pipeline.spark import spark_session
 from orchestration.project import open_workspace
 from orchestration.registry import INTERPRETED
-from orchestration.settings import Spark
 from orchestration.workspace.tables import read_index
 from research.pipeline.effects import ask_effects
-from substrate import EventLog, TBox, ancestors
+from substrate import TBox, ancestors
 from substrate.ask import occurrences
 from substrate.base.errors import ParameterError, SubstrateError
 from substrate.branch import Constructed
@@ -49,9 +42,9 @@ def test_all_logs_are_asked_at_once(reproduced: Path) -> None:
 
     with pytest.raises(SubstrateError, match="more than 1 rows"):
         ask_deltas(workspace, benchmark, "SELECT * FROM deltas", LONG, 1)
-    with pytest.raises(ParameterError, match="does not exist"):
+    with pytest.raises(ParameterError, match="TABLE_OR_VIEW_NOT_FOUND"):
         ask_deltas(workspace, benchmark, "SELECT * FROM csv.`/etc/hosts`", LONG, 1)
-    with pytest.raises(ParameterError, match="not SQL"):
+    with pytest.raises(ParameterError, match="SYNTAX_ERROR"):
         ask_deltas(workspace, benchmark, "DROP TABLE deltas", LONG, 1)
     with pytest.raises(QueryError, match="not SPARQL"):
         ask_each(workspace, benchmark, "SELECT", None, LONG, 1)
@@ -123,70 +116,3 @@ def test_a_query_of_all_logs_may_ask_for_ancestors(reproduced: Path) -> None:
     assert found.rows
     with pytest.raises(QueryError, match="cannot be answered"):
         ask_each(workspace, benchmark, "ASK { ?s ?p ?o FILTER(core:no(?s)) }", None, LONG, 1)
-
-
-QUERIES = (
-    "SELECT op, count(*) AS n, min(tick) AS least, max(position) AS most FROM deltas GROUP BY op ORDER BY op",
-    "SELECT log, array_join(sort_array(collect_list(object)), ' ') AS them FROM deltas "
-    "WHERE predicate LIKE '%name%' GROUP BY log ORDER BY log",
-    "SELECT log, subject, lead(tick) OVER (PARTITION BY log, subject ORDER BY position) AS next "
-    "FROM deltas ORDER BY next, log, subject LIMIT 50",
-    "SELECT scene, replace(split_part(predicate, ':', 4), '>', '') AS name, 7 / 2 AS half, "
-    "sum(tick) AS ticks FROM deltas GROUP BY scene, name ORDER BY scene, name",
-)
-
-
-def test_duckdb_and_spark_give_the_same_rows(reproduced: Path) -> None:
-    benchmark, workspace = INTERPRETED["gqa"], open_workspace()
-    for query in QUERIES:
-        here = tables._by_duckdb(workspace, benchmark, query, LONG)
-        there = tables._by_spark(workspace, benchmark, query, LONG)
-        assert here.column_names == there.column_names
-        assert [list(row.values()) for row in here.to_pylist()] == [
-            list(row.values()) for row in there.to_pylist()
-        ]
-        assert here.num_rows
-
-
-def test_a_damaged_table_of_deltas_is_written_anew(reproduced: Path) -> None:
-    benchmark, workspace = INTERPRETED["gqa"], open_workspace()
-    count = "SELECT count(*) AS n, sum(tick) AS ticks FROM deltas"
-    before = ask_deltas(workspace, benchmark, count, LONG, 1)
-    manifest = tables.delta_table(workspace, benchmark)
-    local = workspace.storage.local
-    assert local
-    shard, *_ = sorted((local / manifest.folder).glob("*.parquet"))
-    whole = shard.read_bytes()
-    for damaged in (whole[:100] + bytes([whole[100] ^ 1]) + whole[101:], whole[: len(whole) // 2]):
-        shard.unlink()
-        shard.write_bytes(damaged)
-        assert ask_deltas(workspace, benchmark, count, LONG, 1) == before
-        assert shard.read_bytes() == whole
-
-
-def test_logs_are_a_source_of_sparks(tmp_path: Path) -> None:
-    session = spark_session(Spark())
-    session.dataSource.register(LogSource)
-    with pytest.raises(PySparkException, match="neither a log nor a table of logs is there"):
-        session.read.format("substrate").load(str(tmp_path)).count()
-    kept: list[tuple[object, ...]] = []
-    for name in ("a.rdfp", "b.rdfp.gz", "c.rdfp"):
-        log = EventLog()
-        log.extend_lines((tick, f'A <urn:{name}> <urn:p> "{tick}" .') for tick in range(2 * len(kept) + 3))
-        log.save(tmp_path / name)
-        kept += [
-            (name[0], place, delta.tick, "A", *map(str, delta.triple)) for place, delta in enumerate(log)
-        ]
-    read = session.read.format("substrate").load(str(tmp_path))
-    assert sorted(tuple(row) for row in read.collect()) == kept
-
-    table = tmp_path / "table" / "part.parquet"
-    table.parent.mkdir()
-    patches = [EventLog.read(tmp_path / name).to_patch() for name in ("a.rdfp", "b.rdfp.gz")]
-    parquet.write_table(pa.table({"name": ["a", "b"], "patch": patches}), table, row_group_size=1)
-    read = session.read.format("substrate").load(table.parent.as_uri())
-    assert sorted(tuple(row) for row in read.collect()) == [row for row in kept if row[0] != "c"]
-
-    (tmp_path / "c.rdfp").write_bytes((tmp_path / "c.rdfp").read_bytes().replace(b"A <urn:c", b"D <urn:c", 1))
-    with pytest.raises(PySparkException, match=r"c\.rdfp"):
-        session.read.format("substrate").load(str(tmp_path)).count()

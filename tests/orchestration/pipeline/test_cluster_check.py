@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+import socket
 
 import pytest
 from pyspark import __version__
@@ -15,7 +12,7 @@ from spark_cluster import free_port
 from typer.testing import CliRunner
 
 from orchestration.cli.main import app
-from orchestration.pipeline.spark import alive_workers, endpoints, require_endpoint, spark_session
+from orchestration.pipeline.spark import endpoints, require_endpoint, spark_session
 from orchestration.settings import Spark
 from substrate.base.errors import SubstrateError
 
@@ -45,51 +42,16 @@ def test_a_master_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) ->
         require_endpoint(Spark())
 
 
-@contextmanager
-def pages_of_a_master(said: dict[str, bytes], monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A server that answers for a standalone master, by path."""
-
-    class Page(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(200)
-            self.end_headers()
-            self.wfile.write(said[self.path])
-
-        def log_message(self, format: str, *args: object) -> None:
-            """Say nothing."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Page) as page:
-        threading.Thread(target=page.serve_forever, daemon=True).start()
-        monkeypatch.delenv("SPARK_REMOTE", raising=False)
-        monkeypatch.setenv("SPARK_MASTER", f"spark://127.0.0.1:{page.server_port}")
-        monkeypatch.setenv("SPARK_MASTER_WEBUI_PORT", str(page.server_port))
-        yield
-        page.shutdown()
-
-
-def test_a_master_of_another_spark_is_named_with_its_version(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cluster_that_gives_no_session_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuses(_: object) -> None:
         raise RuntimeError("Cannot invoke TaskScheduler.postStartHook()")
 
-    head = b'<title>Spark Master at spark://a:7077</title><span class="version" style="a">4.1.4</span>'
-    with pages_of_a_master({"/": head}, monkeypatch):
+    with socket.create_server(("127.0.0.1", 0)) as master:
+        monkeypatch.delenv("SPARK_REMOTE", raising=False)
+        monkeypatch.setenv("SPARK_MASTER", f"spark://127.0.0.1:{master.getsockname()[1]}")
         monkeypatch.setattr(SparkSession.Builder, "getOrCreate", refuses)
-        with pytest.raises(SubstrateError, match=rf"Spark 4\.1\.4 is there, PySpark {__version__} is here"):
-            spark_session(Spark())
-        monkeypatch.setenv("SPARK_MASTER_WEBUI_PORT", str(free_port()))
         with pytest.raises(SubstrateError, match=rf"no session for PySpark {__version__} \(Cannot invoke"):
             spark_session(Spark())
-
-
-def test_the_workers_that_a_master_lists_as_alive(monkeypatch: pytest.MonkeyPatch) -> None:
-    listed = [
-        {"id": "a", "host": "10.0.0.1", "port": 7078, "cores": 4, "coresused": 4, "state": "ALIVE"},
-        {"id": "b", "host": "10.0.0.2", "port": 7078, "cores": 4, "coresused": 0, "state": "DEAD"},
-    ]
-    with pages_of_a_master({"/json/": json.dumps({"workers": listed}).encode()}, monkeypatch):
-        assert [(one.host, one.cores - one.coresused) for one in alive_workers(Spark())] == [("10.0.0.1", 0)]
-    with pages_of_a_master({"/json/": b'{"workers": [{"id"'}, monkeypatch):
-        assert alive_workers(Spark()) == []
 
 
 def test_the_command_fails_where_a_part_does_and_says_which(monkeypatch: pytest.MonkeyPatch) -> None:

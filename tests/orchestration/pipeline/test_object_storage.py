@@ -19,7 +19,6 @@ from projects import ROOT
 from orchestration.workspace import tables
 from orchestration.workspace.tables import Storage
 from substrate.base.errors import ParameterError
-from substrate.generators.layout import join_parts
 
 STORAGE = "s3a://bucket/work"
 SERVER = Path(__file__).parents[2] / "support" / "object_storage.py"
@@ -91,18 +90,6 @@ def test_a_reproduction_with_its_tables_in_s3_gives_the_same_bytes(reproduced: P
         faults = json.load(answer)
     assert min(faults[kind] for kind in ("refused", "closed", "lagged")) > 0
     assert not (reproduced / "storage/gqa").exists()
-
-
-def test_the_parts_of_a_release_come_back_out_of_s3(tmp_path: Path, busy_s3: str) -> None:
-    storage, parts = Storage(STORAGE), 3
-    for place in range(parts):
-        (tmp_path / f"{place}").mkdir()
-        for name, text in (("a.json", f"[{place}]"), ("b.json", f'["{"long" * 99_999}"]')):
-            (tmp_path / f"{place}" / name).write_text(text, "utf-8")
-        storage.pack(tmp_path / f"{place}", "made", f"{place}.tar")
-    join_parts(tmp_path / "whole", (storage.packed("made", f"{place}.tar") for place in range(parts)))
-    assert (tmp_path / "whole/a.json").read_bytes() == b"[0,1,2]"
-    assert json.loads((tmp_path / "whole/b.json").read_bytes()) == ["long" * 99_999] * parts
 
 
 def test_a_storage_that_pyarrow_lacks_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

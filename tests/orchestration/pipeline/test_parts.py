@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from orchestration.pipeline.parts import Parts, parts_of, write_parts
+from orchestration.pipeline.cases import Parts, write_parts
 from orchestration.pipeline.progress import task_figures
 from orchestration.pipeline.spark import NUMBER
 from orchestration.settings import Spark
@@ -28,7 +28,7 @@ def numbers(place: int) -> Iterator[dict[str, Any]]:
 
 def table(root: Path, work: Work, schema: pa.Schema | None = SCHEMA) -> Parts:
     """A table of two files with twenty cases each."""
-    return parts_of(Storage(root.as_uri()), "sample/a", 2, numbers, work, schema, "a/stage")
+    return Parts(Storage(root.as_uri()), "sample/a", 2, numbers, work, schema, "a/stage")
 
 
 def told(row: dict[str, Any]) -> list[dict[str, Any]]:
@@ -38,7 +38,7 @@ def told(row: dict[str, Any]) -> list[dict[str, Any]]:
 def test_the_receipts_of_tasks_are_the_manifest_of_what_they_wrote(tmp_path: Path) -> None:
     parts = table(tmp_path, told)
     with task_figures() as figures:
-        manifest = write_parts(Spark(), parts, "a/stage")
+        manifest = write_parts(Spark(), parts)
     files = sorted((tmp_path / "sample/a").iterdir())
     assert [file.name for file in files] == ["00000.parquet", "00001.parquet"]
     assert manifest == parts.storage.manifest_of("sample/a", 2)
@@ -50,13 +50,13 @@ def test_the_receipts_of_tasks_are_the_manifest_of_what_they_wrote(tmp_path: Pat
 
 def test_a_file_that_is_there_is_kept_and_one_that_was_never_finished_is_not(tmp_path: Path) -> None:
     lines = table(tmp_path, told, None)
-    write_parts(Spark(), lines, "a/stage")
+    write_parts(Spark(), lines)
     first, second = sorted((tmp_path / "sample/a").iterdir())
     before = first.stat().st_mtime_ns
     whole = second.read_bytes()
     second.rename(second.with_name(f"{second.name}.0.part"))
     with task_figures() as figures:
-        write_parts(Spark(), lines, "a/stage")
+        write_parts(Spark(), lines)
     assert figures["shards kept"] == 1
     assert sorted((tmp_path / "sample/a").iterdir()) == [first, second]
     assert first.stat().st_mtime_ns == before
@@ -68,7 +68,7 @@ def test_a_case_that_a_task_drops_is_named_and_its_file_is_not_there(tmp_path: P
         return [] if row[NUMBER] == 24 else told(row)
 
     with pytest.raises(SubstrateError, match=r"^a/stage: 1 of 20 did not come back, number 24 first"):
-        write_parts(Spark(), table(tmp_path, drops), "a/stage")
+        write_parts(Spark(), table(tmp_path, drops))
     assert "00001.parquet" not in [file.name for file in (tmp_path / "sample/a").iterdir()]
 
 
@@ -77,7 +77,7 @@ def test_an_error_of_the_data_is_the_error_it_was(tmp_path: Path) -> None:
         raise FormatError("names object 9", where=(f"scene {row[NUMBER] // 20}",), hint="Declare it")
 
     with pytest.raises(FormatError, match=r"^scene [01]: names object 9\. Declare it\.$"):
-        write_parts(Spark(), table(tmp_path, fails), "a/stage")
+        write_parts(Spark(), table(tmp_path, fails))
 
 
 def missing(storage: Storage, place: int) -> Iterator[dict[str, Any]]:
@@ -86,9 +86,9 @@ def missing(storage: Storage, place: int) -> Iterator[dict[str, Any]]:
 
 def test_a_storage_that_workers_do_not_reach_is_named(tmp_path: Path) -> None:
     storage = Storage(tmp_path.as_uri())
-    parts = parts_of(storage, "sample/a", 1, partial(missing, storage), told, SCHEMA, "a/stage")
+    parts = Parts(storage, "sample/a", 1, partial(missing, storage), told, SCHEMA, "a/stage")
     with pytest.raises(SubstrateError, match=f"^a/stage: a worker cannot read the storage {storage.base} "):
-        write_parts(Spark(), parts, "a/stage")
+        write_parts(Spark(), parts)
 
 
 def test_a_removed_folder_takes_the_empty_ones_around_it_along(tmp_path: Path) -> None:
