@@ -37,7 +37,7 @@ def moved_lines(moved: Moved, *, markdown: bool = False) -> list[str]:
     if moved.rows:
         ways = ", ".join(f"{count:,} {way}" for way, count in moved.changes.items())
         lines += [f"{_counted(moved.rows, 'answer')} changed: {ways}", ""]
-        sampled = moved.sample(_SAMPLED)
+        sampled = moved.rows[:_SAMPLED]
         lines += [_answer_line(row, markdown=markdown) for row in sampled]
         more = len(moved.rows) - len(sampled)
         lines += [f"and {more:,} more; --json has all", ""] if more else [""]

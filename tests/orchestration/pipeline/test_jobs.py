@@ -117,8 +117,9 @@ def test_a_run_of_the_ui_is_pinned_like_one_of_the_command(make_project: Callabl
                     [sys.executable, "-m", "dvc", "init", "--no-scm", "--quiet"], cwd=root, check=True
                 )
             jobs.settled_pins(context)
-            locked = pins.pinned_md5(root, "dvc.lock") or {}
-            assert ("artifacts/sample/clevrer_humans/answers.jsonl" in locked) == (not overrides)
+            lock = root / "dvc.lock"
+            locked = lock.is_file() and "clevrer_humans-answers" in lock.read_text("utf-8")
+            assert locked == (not overrides)
 
 
 def test_a_stage_is_stale_where_its_code_or_the_bytes_of_what_it_reads_changed() -> None:
