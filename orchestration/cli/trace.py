@@ -120,12 +120,9 @@ def _print_hits(listing: Listing, hits: Sequence[Hit], constants: Sequence[Const
 
 
 def _print_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table in Markdown; the library that writes the report's takes a tenth of this command."""
-    widths = [max(len(head) + 2, *map(len, cells)) for head, *cells in zip(heads, *rows, strict=True)]
-    rule = ["-" * width for width in widths]
-    for row, fill in ((heads, " "), (rule, "-"), *((row, " ") for row in rows)):
-        cells = (f"{fill}{cell.ljust(width)}{fill}" for cell, width in zip(row, widths, strict=True))
-        print_text(f"|{'|'.join(cells)}|\n")
+    from orchestration.rendering.tables import drawn
+
+    print_text(drawn(heads, rows, "github", words=True) + "\n")
 
 
 def _shown(entry: Entry) -> str:

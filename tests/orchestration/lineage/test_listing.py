@@ -15,8 +15,8 @@ from orchestration.cli.main import app
 from orchestration.lineage.listing import Hit, Listing
 from orchestration.project import open_workspace
 from orchestration.registry import BENCHMARKS
-from orchestration.rendering.page import percent
 from orchestration.scoring.counting import Comparison
+from orchestration.scoring.likeness import percent
 from orchestration.scoring.published import Kind
 from orchestration.scoring.scores import score, score_file
 
