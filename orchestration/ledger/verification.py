@@ -48,7 +48,7 @@ class Report(msgspec.Struct, frozen=True):
     since: str = ""
     """The commit since which the pins were looked through."""
     unrecorded: list[str] = []
-    """The changes of the pins since then that no commit's message and no line of a file accepts."""
+    """The changes of the pins since then that no line of `pins/accepted.jsonl` accepts."""
     moved: Moved = Moved()
     """The numbers and answers that differ from the pins."""
 
