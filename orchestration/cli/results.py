@@ -175,7 +175,7 @@ def verify(
                 done = bring_back(
                     workspace, STAGES, lambda names: run_stages(names, resource, instance(root))
                 )
-                mended += done.lines()
+                mended += done
 
             def computing(names: list[str], profile: str, folder: Path) -> None:
                 with stages_told(names):
@@ -224,13 +224,12 @@ def accept(
     dry_run: Annotated[bool, option("--dry-run", "Say what changed, and pin nothing.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Say in numbers what changed, pin the present data and artifacts as the results, and record why.
-
-    The trailers that it prints last belong into the commit's message; `verify --since` reads them back.
+    """Say in numbers what changed, pin the present data and artifacts as the results, and record why in
+    pins/accepted.jsonl, which `verify --since` reads back.
     """
     with failing(), ExitStack() as until_pinned:
         with others_apart():
-            from orchestration.ledger.acceptance import commit_message, told_beside, trailers
+            from orchestration.ledger.acceptance import commit_message, told_beside
             from orchestration.ledger.verification import accept_results, proposed
             from orchestration.pipeline.graph import STAGES
             from orchestration.pipeline.project_lock import project_lock
@@ -258,5 +257,3 @@ def accept(
     say("\n  ".join([f"{done}; {len(changed)} outputs changed", *changed]))
     if message:
         note(f"the commit's message: `git commit -F {message}`")
-    else:
-        say("\n".join(["", *trailers(acceptance)]))

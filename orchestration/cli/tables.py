@@ -10,13 +10,13 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from textwrap import wrap
 
+from orchestration.rendering.tables import DETAILS
+
 WIDTH = 110
 """The most characters of a line."""
 _GAP = 2
 _LABEL, _CELL = (30, 44), (24, 26)
 """The usual and the most characters of a label's and of a cell's line; longer text is wrapped."""
-_LAST = ("paper's n", "paper's gap", "gap (substrate vs. best)", "options", "measured minus others")
-"""Heads that stand in the files and the report, and here where there is room."""
 _SILENT = re.compile(r"|not (reported|compared)\b.*")
 _MANY = 8
 
@@ -106,7 +106,7 @@ def _columns(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
     said = _telling(rows)
     by_worth = sorted(
         range(len(heads)),
-        key=lambda at: (at > 0, at not in said, heads[at] in _LAST or heads[at] in heads[:at], at),
+        key=lambda at: (at > 0, at not in said, heads[at] in DETAILS or heads[at] in heads[:at], at),
     )
     chosen: list[int] = []
     for at in by_worth:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from orchestration.lineage.listing import Constant, Entry, Hit, Listing
+from orchestration.lineage.listing import Entry, Hit, Listing
 from orchestration.lineage.number import Lineage, Trace, benchmark_of, trace_number
 from orchestration.project import open_workspace
 from orchestration.registry import BENCHMARKS
@@ -31,7 +31,6 @@ _HITS = {
     "cell": "a row or cell of a table",
     "printed": "printed in the paper",
     "measured": "measured here",
-    "rounded": "measured here, by rounding",
 }
 _WIDE = 2_000
 
@@ -49,13 +48,13 @@ def print_trace(
         raise ParameterError("no answer is named", where=("--reexecute",), hint=hint)
     workspace = open_workspace(profile)
     listing = Listing(workspace)
-    hits, constants = listing.find(number), listing.constants(number)
+    hits = listing.find(number)
     found = [hit.name for hit in hits]
-    if len(found) > 1 or constants or any(hit.how == "rounded" for hit in hits):
+    if len(found) > 1:
         if question:
             hint = f"Name one of {', '.join(found)}"
             raise ParameterError(f"{number!r} means {len(found)} numbers", where=("--question",), hint=hint)
-        _print_hits(listing, hits, constants, json=json)
+        _print_hits(listing, hits, json=json)
         return True
     (number,) = found or [number]
     if found and number not in listing.numbers:
@@ -102,30 +101,20 @@ def print_list(profile: str | None, *, json: bool) -> None:
     _print_table(("name", "where", "paper", "measured", "n", "interval", "data"), rows)
 
 
-def _print_hits(listing: Listing, hits: Sequence[Hit], constants: Sequence[Constant], *, json: bool) -> None:
-    """Print what a figure may be: the paper's constants, and numbers with how the figure hits each."""
+def _print_hits(listing: Listing, hits: Sequence[Hit], *, json: bool) -> None:
+    """Print the numbers that a figure may be, with how it hits each."""
     found = [(listing.entry(hit.name), hit.how) for hit in hits]
     if json:
-        records = [msgspec.to_builtins(entry) | {"hit": how} for entry, how in found]
-        records += [
-            {"name": None, "where": where, "what": what, "hit": "constant"} for where, what in constants
-        ]
-        print_json(records)
+        print_json([msgspec.to_builtins(entry) | {"hit": how} for entry, how in found])
         return
-    for one in constants:
-        print_text(f"a constant of the paper, in {one.passage!r}: {one.what}\n")
-    if found:
-        rows = [(entry.name, entry.paper or "", _shown(entry), _HITS[how]) for entry, how in found]
-        _print_table(("name", "paper", "measured", "the figure is"), rows)
+    rows = [(entry.name, entry.paper or "", _shown(entry), _HITS[how]) for entry, how in found]
+    _print_table(("name", "paper", "measured", "the figure is"), rows)
 
 
 def _print_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table in Markdown; the library that writes the report's takes a tenth of this command."""
-    widths = [max(len(head) + 2, *map(len, cells)) for head, *cells in zip(heads, *rows, strict=True)]
-    rule = ["-" * width for width in widths]
-    for row, fill in ((heads, " "), (rule, "-"), *((row, " ") for row in rows)):
-        cells = (f"{fill}{cell.ljust(width)}{fill}" for cell, width in zip(row, widths, strict=True))
-        print_text(f"|{'|'.join(cells)}|\n")
+    from orchestration.rendering.tables import drawn
+
+    print_text(drawn(heads, rows, "github", words=True) + "\n")
 
 
 def _shown(entry: Entry) -> str:

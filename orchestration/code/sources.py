@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -75,6 +76,19 @@ def source_of(module: str) -> Source:
     if key not in kept.modules:
         kept.modules[key] = parse(data, module, package=path.name == "__init__.py")
     return kept.modules[key]
+
+
+def packages_of(files: Iterable[str]) -> set[str]:
+    """The packages of others that some files of the project import, by their names in Python."""
+    return set[str]().union(*(_imported(file) for file in files if file.endswith(".py")))
+
+
+@cache
+def _imported(file: str) -> set[str]:
+    source = source_of(file.removesuffix(".py").removesuffix("/__init__").replace("/", "."))
+    inner = (name for one in source.definitions for name in one.imports.values())
+    roots = {name.partition(":")[0].partition(".")[0] for name in (*source.loads, *inner)}
+    return roots - sys.stdlib_module_names - set(PACKAGES)
 
 
 @cache

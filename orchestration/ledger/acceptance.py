@@ -1,14 +1,13 @@
-"""New results taken over on purpose: what changed, in numbers, as a line of `pins/accepted.jsonl` and as the
-trailers of a commit message; and whether every change of the pins since a commit has such a record.
+"""New results taken over on purpose: what changed, in numbers, as a line of `pins/accepted.jsonl`; and
+whether every change of the pins since a commit has such a line.
 """
 
 from __future__ import annotations
 
-import textwrap
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -24,12 +23,11 @@ from substrate.base.inputs import NOT_JSON
 Counts = tuple[int, int]
 """Correct and total."""
 _SHORT = 12
-_SUBJECT = 72
-"""The width of a commit message's first line."""
+_COMMIT = 7
 
 
 class Acceptance(msgspec.Struct, frozen=True, omit_defaults=True):
-    """New results that somebody took over: a line of ``pins/accepted.jsonl``, and the trailers of a commit.
+    """New results that somebody took over: a line of ``pins/accepted.jsonl``.
 
     Attributes:
         date: the day.
@@ -40,7 +38,7 @@ class Acceptance(msgspec.Struct, frozen=True, omit_defaults=True):
         rows: by stage of answers, how many rows changed in which way.
         stages: a short hash of the outs of each stage whose outs changed, before and after.
         unsafe: the stages whose outs no record of a run says to have been computed.
-        commit: the commit whose message has it; empty in the file.
+        commit: the commit that brought the line; empty in the file.
     """
 
     date: str
@@ -73,7 +71,7 @@ def changes(old: Pins, new: Pins) -> Acceptance:
 
 def told(acceptance: Acceptance) -> list[str]:
     """The changes, a line a number and a stage of answers."""
-    lines = [f"{name}: {counted(*old)} -> {counted(*new)}" for name, (old, new) in acceptance.numbers.items()]
+    lines = _numbers(acceptance.numbers)
     lines += [f"{stage}: {_ways(ways)}" for stage, ways in acceptance.rows.items()]
     return [*lines, *told_beside(acceptance)]
 
@@ -87,54 +85,29 @@ def told_beside(acceptance: Acceptance) -> list[str]:
     return lines
 
 
+def _numbers(numbers: Mapping[str, tuple[Counts, Counts]]) -> list[str]:
+    return [f"{name}: {counted(*old)} -> {counted(*new)}" for name, (old, new) in numbers.items()]
+
+
 def _ways(ways: Mapping[str, int]) -> str:
     total = sum(ways.values())
     return f"{total:,} rows changed ({', '.join(f'{count:,} {way}' for way, count in ways.items())})"
 
 
-def trailers(acceptance: Acceptance) -> list[str]:
-    """The trailers of a commit's message that hold an acceptance, as `git interpret-trailers` knows them: for
-    a reader, and last all of it as JSON.
-    """
-    lines = [
-        f"Accepted-Reason: {' '.join(acceptance.reason.split())}",
-        f"Accepted-Profile: {acceptance.profile}",
-    ]
-    for name, (old, new) in acceptance.numbers.items():
-        lines.append(f"Accepted-Number: {name} {old[0]}/{old[1]} -> {new[0]}/{new[1]}")
-    for stage, ways in acceptance.rows.items():
-        lines.append(f"Accepted-Rows: {stage} {', '.join(f'{count} {way}' for way, count in ways.items())}")
-    lines += [f"Accepted-Unsafe: {name}" for name in acceptance.unsafe]
-    return [*lines, f"{_RECORD}: {msgspec.json.encode(acceptance).decode()}"]
-
-
-_RECORD = "Accepted-Record"
-
-
 def commit_message(acceptance: Acceptance) -> str:
-    """A message for `git commit -F`: the reason, what changed in words, and the trailers."""
-    reason = " ".join(acceptance.reason.split())
-    subject = textwrap.shorten(reason, _SUBJECT, placeholder=" …")
-    parts = [subject, *([textwrap.fill(reason, _SUBJECT)] if subject != reason else [])]
-    if lines := told(acceptance):
-        parts.append("\n".join(f"- {line}" for line in lines))
-    return "\n\n".join([*parts, "\n".join(trailers(acceptance))]) + "\n"
+    """A message for `git commit -F`: the reason, and what changed."""
+    return "\n".join(
+        [" ".join(acceptance.reason.split()), "", *(f"- {line}" for line in told(acceptance)), ""]
+    )
 
 
-class Since(NamedTuple):
-    """The record since a commit: what was accepted, where the pins differ, and what nobody accepted."""
+def since(
+    root: Path, profile: str, pinned: Pins, commit: str
+) -> tuple[list[Acceptance], list[Difference], list[str]]:
+    """What was accepted since a commit, where the pins differ, and what of that nobody accepted.
 
-    accepted: list[Acceptance]
-    accepted_differences: list[Difference]
-    unrecorded: list[str]
-
-
-def since(root: Path, profile: str, pinned: Pins, commit: str) -> Since:
-    """The changes accepted since a commit, and the changes of pins that were not.
-
-    An acceptance is in the trailers of a commit's message, or in ``pins/accepted.jsonl``. A stage is
-    accounted for where acceptances lead, one after the other, from its outs at the commit to those of now; a
-    number is where they lead from its counts then to those of now.
+    A stage is accounted for where acceptances lead, one after the other, from its outs at the commit to those
+    of now.
 
     Raises:
         ParameterError: there is no such commit, or its pins have a form that is read no more.
@@ -146,46 +119,35 @@ def since(root: Path, profile: str, pinned: Pins, commit: str) -> Since:
         hint = f"Name a commit that has {ours[1]}; an older program can read that one"
         raise ParameterError(f"the pins of {commit} have an earlier form", where=("--since",), hint=hint)
     before = decode_pins(files, profile)
-    accepted = _accepted(root, commit, files.get(ACCEPTED, b"").splitlines())
-    accepted = [one for one in accepted if one.profile == profile]
-    unrecorded = list(_unrecorded(changes(before, pinned), accepted))
-    return Since(accepted, differences(before, pinned), unrecorded)
+    accepted = list(_accepted(root, profile, files.get(ACCEPTED, b"").splitlines()))
+    return accepted, differences(before, pinned), list(_unrecorded(changes(before, pinned), accepted))
 
 
-def _accepted(root: Path, commit: str, known: Sequence[bytes]) -> list[Acceptance]:
-    """The lines of the file that were not known, each with the commit whose message has it; then what is in
-    messages alone. A line that cannot be read is none: the seal of the pins says so of the file.
+def _accepted(root: Path, profile: str, known: Collection[bytes]) -> Iterator[Acceptance]:
+    """The lines of a profile that were not known, each with the commit that brought it. A line that cannot be
+    read is none: the seal of the pins says so of the file.
     """
-    kept = root / ACCEPTED
-    lines = kept.read_bytes().splitlines() if kept.is_file() else []
-    found = {line: "" for line in lines if line not in known}
-    format_ = f"--format=%h %(trailers:key={_RECORD},valueonly,unfold,separator=%x20)"
-    for entry in _git(root, "log", "--reverse", format_, f"{commit}..HEAD").splitlines():
-        short, _, record = entry.partition(b" ")
-        if record:
-            found[record] = short.decode()
-    return [one for line, short in found.items() if (one := _read(line, short))]
-
-
-def _read(line: bytes, commit: str) -> Acceptance | None:
-    try:
-        return msgspec.structs.replace(msgspec.json.decode(line, type=Acceptance), commit=commit)
-    except NOT_JSON:
-        return None
+    path = root / ACCEPTED
+    lines = path.read_bytes().splitlines() if path.is_file() else []
+    brought = (git(root, "blame", "-s", "-l", "--", ACCEPTED) or b"").splitlines()
+    for place, line in enumerate(lines):
+        commit = brought[place].lstrip(b"^")[:_COMMIT].decode() if place < len(brought) else ""
+        try:
+            read = msgspec.json.decode(line, type=Acceptance)
+        except NOT_JSON:
+            continue
+        if line not in known and read.profile == profile:
+            yield msgspec.structs.replace(read, commit=commit.strip("0") and commit)
 
 
 def _unrecorded(found: Acceptance, accepted: Sequence[Acceptance]) -> Iterator[str]:
-    """The changes that were not accepted, a line a number, and a stage where none of its numbers is one."""
-    named = set[str]()
-    for number, (old, new) in found.numbers.items():
-        if not _leads([one.numbers[number] for one in accepted if number in one.numbers], old, new):
-            named.add(f"{number.partition('/')[0]}/scores")
-            yield f"{number}: {counted(*old)} -> {counted(*new)}"
+    """The stages whose change was not accepted: a line a number, or one where no number changed."""
     for stage, (old, new) in found.stages.items():
-        edges = [one.stages[stage] for one in accepted if stage in one.stages]
-        if stage not in named and not _leads(edges, old, new):
-            ways = found.rows.get(stage)
-            yield f"{stage}: {_ways(ways) if ways else 'its outputs'}"
+        if _leads([one.stages[stage] for one in accepted if stage in one.stages], old, new):
+            continue
+        own = {name: of for name, of in found.numbers.items() if stage == f"{name.partition('/')[0]}/scores"}
+        ways = found.rows.get(stage)
+        yield from _numbers(own) or [f"{stage}: {_ways(ways) if ways else 'its outputs'}"]
 
 
 def _leads(edges: Iterable[tuple[Any, Any]], old: Any, new: Any) -> bool:

@@ -1,5 +1,5 @@
 """Damage: the files of a profile whose bytes are not those that were pinned, sealed or recorded, and a way
-back for them: their bytes from DVC's cache or a remote, else computed again.
+back for them: their bytes as DVC has them, else computed again.
 
 Every file is held against a hash before anything in it is read, so that no damage hides another. It needs no
 settings: where `params.yaml` is itself damaged the others are still looked at.
@@ -7,34 +7,30 @@ settings: where `params.yaml` is itself damaged the others are still looked at.
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 import msgspec
 
 from orchestration.ledger import dvc
 from orchestration.ledger.drift import Difference, file_differences
-from orchestration.ledger.manifest import HEAD, Made, Manifest, Pins, ledger_at, look_at
-from orchestration.ledger.pinned import NOTHING, broken, pinned_outs, read_pin_file, read_pins, rows_name
+from orchestration.ledger.manifest import MANIFEST, Made, Manifest, Pins, ledger_at, look_at
+from orchestration.ledger.pinned import (
+    NOTHING,
+    broken,
+    drift,
+    pin_name,
+    read_pin_file,
+    read_pins,
+    rows_name,
+)
 from orchestration.ledger.records import Digests, apart_at, line_digests, with_details
 from orchestration.stage import Stages
 from orchestration.workspace.folders import Workspace
-from substrate.base.errors import SubstrateError
-from substrate.base.files import replacing, sha256
-from substrate.base.inputs import NOT_JSON
 
 SEALED = "pins"
 """The name in a stage's place where a pin is damaged."""
 _MARRED = "as it was written", "damaged"
-
-
-class Damage(NamedTuple):
-    """The damage, and the pins that have none."""
-
-    found: list[Difference]
-    pins: Pins
 
 
 def find_damage(
@@ -45,8 +41,8 @@ def find_damage(
     *,
     storage: Path | None = None,
     results: bool = True,
-) -> Damage:
-    """Hold every file of a profile against its hash.
+) -> tuple[list[Difference], Pins]:
+    """Hold every file of a profile against its hash: the damage, and the pins that have none.
 
     Args:
         root: the project.
@@ -60,24 +56,26 @@ def find_damage(
     pins, bad = read_pins(root, profile) if file else {}, broken(root, profile, digest)
     pins = {name: pinned for name, pinned in pins.items() if rows_name(profile, name) not in bad}
     manifest, sound = look_at(folder)
-    sealed = [(SEALED, Made(outs=bad, lines=file.lines))] if file else []
-    marred = (*sorted(folder.glob("*.jsonl")), folder / HEAD) if not sound else ()
+    sealed, marred = [(SEALED, Made(outs=bad, lines=file.lines))] if file else [], []
+    if not file:
+        marred.append(Difference(SEALED, "file", pin_name(profile), *_MARRED))
+    if not sound:
+        marred.append(Difference("ledger", "file", _shown(root, folder / MANIFEST), *_MARRED))
     beside = [(SEALED, Made(outs=manifest.beside))]
     for path, was in (manifest.tables if storage else {}).items():
         stage, table = "/".join(reversed(Path(path).parts[-4:-2])), _shown(root, (storage or root) / path)
         beside.append((stage, Made(outs={table: was})))
     found = [
-        *(Difference(SEALED, "file", name, *_MARRED) for name in bad if not file),
+        *marred,
         *_apart(root, [*sealed, *pins.items()], digest, () if results else "artifacts/"),
-        *(Difference("ledger", "file", _shown(root, path), *_MARRED) for path in marred if path.exists()),
         *_records(root, profile, manifest, stages, digest),
-        *_dvc(root, profile, stages, bad),
+        *_graph(root, stages),
         *_apart(root, beside, digest),
     ]
     named: dict[str, Difference] = {}
     for one in found:
         named.setdefault(one.what.partition(", line ")[0], one)
-    return Damage([*named.values()], pins)
+    return [*named.values()], pins
 
 
 def _apart(
@@ -100,111 +98,55 @@ def _records(
     root: Path, profile: str, manifest: Manifest, stages: Stages, digest: Digests
 ) -> Iterator[Difference]:
     """The files that are not as the ledger has them, and the records that are of another stage."""
-    head = _shown(root, ledger_at(root, profile) / HEAD)
+    place = _shown(root, ledger_at(root, profile) / MANIFEST)
     for stage, made in manifest.stages.items():
         declared = {out.format(profile=profile) for out in stages[stage].outs} if stage in stages else set()
         if declared and not made.outs.keys() <= declared:
             said = ", ".join(sorted(declared)), "the record of another stage"
-            yield Difference(stage, "file", f"{head}, {stage}", *said)
+            yield Difference(stage, "file", f"{place}, {stage}", *said)
         else:
             yield from _apart(root, [(stage, made)], digest)
 
 
-def _dvc(root: Path, profile: str, stages: Stages, bad: Mapping[str, object]) -> Iterator[Difference]:
-    """The words of DVC's files that the graph and the files do not bear out."""
-    path = root / dvc.DVC_YAML
+def _graph(root: Path, stages: Stages) -> Iterator[Difference]:
+    """The text of DVC's pipeline, where it is not that of the graph."""
+    path, text = root / dvc.DVC_YAML, dvc.render_dvc_yaml(stages).encode()
     there = path.read_bytes() if path.is_file() else b""
-    if there != (text := dvc.render_dvc_yaml(stages).encode()) and (there or (root / "dvc.lock").is_file()):
+    if there != text and (there or (root / "dvc.lock").is_file()):
         what = dvc.DVC_YAML + (apart_at(line_digests(text), line_digests(there)) if there else "")
         yield Difference("dvc", "file", what, "as the graph has it", "another" if there else NOTHING)
-    for file in dvc.PINNING:
-        pinned = dvc.pinned_md5(root, file)
-        if pinned is None:
-            yield Difference("dvc", "file", file, "DVC's pins", "not readable")
-        for out, was in (pinned or {}).items() if file not in bad else ():
-            ours = dvc.exported(out, profile) and (root / out).exists()
-            if ours and (is_ := dvc.md5(root / out)) != was:
-                yield Difference("dvc", "file", out, f"md5:{was[:8]}", f"md5:{is_[:8]}")
 
 
 def _shown(root: Path, path: Path) -> str:
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
 
 
-class Repaired(NamedTuple):
-    """The outs whose bytes came back, and the stages that were computed again."""
-
-    restored: list[str]
-    computed: list[str]
-
-    def lines(self) -> list[str]:
-        """The work that was done, a line each."""
-        return [
-            *(f"{out}: its pinned bytes are back" for out in self.restored),
-            *(f"{name}: computed again" for name in self.computed),
-        ]
-
-
-def repair(workspace: Workspace, stages: Stages, compute: Callable[[list[str]], object]) -> Repaired:
-    """Bring back what is not as it was pinned. Nothing is put in place that does not fit its pin, and a pin
-    that is damaged is left for who restores it from git.
+def repair(workspace: Workspace, stages: Stages, compute: Callable[[list[str]], object]) -> list[str]:
+    """Bring back what is not as it was pinned, by a checkout of DVC; what DVC has not is computed again. A
+    pin that is damaged is left for who restores it from git, and nothing is checked out by it.
 
     Args:
         workspace: the project and its profile.
         stages: every stage there is.
         compute: runs stages, by name, whatever is there already.
 
+    Returns:
+        The work that was done, a line each.
+
     Raises:
         PinError: the file of pins is damaged.
     """
-    root, profile, restored = workspace.root, workspace.settings.profile, list[str]()
-    pinned = pinned_outs(root, profile)
-    for from_remote in (False, True):
-        apart = dvc.drift(workspace)
-        if from_remote and apart:
-            dvc.fetch_cached(root, apart)
-        restored += [out for out in apart if _restore(root, out, pinned[out])]
-    damage = find_damage(root, profile, stages, Digests(), storage=workspace.storage.local, results=False)
-    named, apart = {found.stage for found in damage.found}, dvc.drift(workspace).keys()
+    root, profile = workspace.root, workspace.settings.profile
+    apart = drift(workspace)
+    if apart and not broken(root, profile).keys() & set(dvc.PINNING):
+        dvc.check_out(root, apart)
+    left = drift(workspace) if apart else apart
+    found, _ = find_damage(root, profile, stages, Digests(), storage=workspace.storage.local, results=False)
+    named = {one.stage for one in found}
     again = [
-        name for name, stage in stages.items() if name in named or workspace.paths(stage.outs).keys() & apart
+        name for name, stage in stages.items() if name in named or workspace.paths(stage.outs).keys() & left
     ]
     if again:
         compute(again)
-    return Repaired(restored, again)
-
-
-class _File(msgspec.Struct):
-    md5: str
-    relpath: str
-
-
-def _restore(root: Path, out: str, digest: str) -> bool:
-    """Copy an out from the cache, where the cache has the bytes that were pinned."""
-    known: dict[str, str] = {}
-    for name in dvc.PINNING:
-        known |= dvc.pinned_md5(root, name) or {}
-    named = known.get(out, "")
-    path = dvc.cached(root, named)
-    if not named or not path.is_file() or dvc.md5(path) != named.removesuffix(".dir"):
-        return False
-    try:
-        with replacing(root / out) as fresh:
-            if named.endswith(".dir"):
-                for file in msgspec.json.decode(path.read_bytes(), type=list[_File]):
-                    target = fresh / file.relpath
-                    if not target.resolve().is_relative_to(fresh.resolve()):
-                        raise _OtherError("a path leads out of the folder")
-                    target.parent.mkdir(parents=True, exist_ok=True)
-                    shutil.copyfile(dvc.cached(root, file.md5), target)
-            else:
-                shutil.copyfile(path, fresh)
-            if sha256(fresh) != digest:
-                raise _OtherError("not what was pinned")
-    except (_OtherError, OSError, *NOT_JSON):
-        return False
-    return True
-
-
-class _OtherError(SubstrateError):
-    """The cache has other bytes."""
+    restored = [f"{out}: its pinned bytes are back" for out in apart if out not in left]
+    return [*restored, *(f"{name}: computed again" for name in again)]

@@ -60,7 +60,7 @@ _CAUSES = {
     "code": "code of {stages} changed: {what}",
     "parameter": "parameter {what}{change} ({stages})",
     "input": "input {what} changed ({stages})",
-    "environment": "{what} changed, and nothing that {stages} declares",
+    "environment": "{what}{change} in the environment ({stages})",
     "unknown": "nothing that {stages} declares has changed: {what}",
 }
 
@@ -163,23 +163,26 @@ def causes(old: Pins, new: Pins, *, differ: bool = True) -> list[Cause]:
 
 def _changes_of(was: Made, is_: Made, differ: bool) -> Iterator[Cause]:
     """The causes of a stage, without its name."""
-    recorded = was.code and is_.code
-    direct = [Cause("code", file, ()) for file in sorted(changed(was.code, is_.code)) if recorded]
+    known = was.code and is_.code
+    direct = [Cause("code", file, ()) for file in sorted(changed(was.code, is_.code)) if known]
     for key, pair in sorted(changed(_values(was), _values(is_)).items()):
         direct.append(Cause("parameter", key, (), *(text or "not set" for text in pair)))
-    inputs = sorted(changed(was.inputs, is_.inputs))
-    locked = recorded and was.environment != is_.environment
-    environment = [Cause("environment", LOCK, ())] if locked else []
-    if not differ:
-        # The stage that makes a changed input is named for it already.
-        yield from [*direct, *environment]
-        return
-    if not (direct or inputs):
-        unknown = "code that it does not declare, or a result that does not repeat"
-        direct = [Cause("input", path, ()) for path in is_.outs if path.startswith("data/")]
-        direct = direct or environment or [Cause("unknown", unknown, ())]
     yield from direct
-    yield from (Cause("input", path, ()) for path in inputs if path.startswith("data/"))
+    if not differ:
+        # The stage that makes a changed input is named for it already, and no other version makes one stale.
+        return
+    inputs = [path for path in sorted(changed(was.inputs, is_.inputs)) if path.startswith("data/")]
+    ran = was.environment and is_.environment
+    versions = sorted(changed(was.environment, is_.environment).items()) if ran else []
+    found = [
+        Cause("environment", what, (), *(short(text or NOTHING) for text in pair)) for what, pair in versions
+    ]
+    found += [Cause("input", path, ()) for path in inputs]
+    if not (direct or found or changed(was.inputs, is_.inputs)):
+        unknown = "code that it does not declare, or a result that does not repeat"
+        found = [Cause("input", path, ()) for path in is_.outs if path.startswith("data/")]
+        found = found or [Cause("unknown", unknown, ())]
+    yield from found
 
 
 def _values(one: Made) -> dict[str, str]:
@@ -199,6 +202,6 @@ def explained(root: Path, profile: str, pins: Pins, now: Pins) -> Pins:
     files, found = set(since.decode().split("\0")), dict(pins)
     for name, made in unknown.items():
         code = {file: "" if file in files else digest for file, digest in made.code.items()}
-        lock = "" if LOCK in files else made.environment
-        found[name] = msgspec.structs.replace(pins[name], code=code, environment=lock)
+        environment = made.environment | ({LOCK: "another"} if LOCK in files else {})
+        found[name] = msgspec.structs.replace(pins[name], code=code, environment=environment)
     return found

@@ -7,30 +7,20 @@ names what changed. So a change of code makes DVC run a stage, and a change that
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shlex
 import subprocess
 import sys
 from collections.abc import Collection, Iterable
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from orchestration.base.yaml_text import LOADER
+from orchestration.base.yaml_text import read_yaml
 from orchestration.ledger.manifest import changed, changing, read_manifest
-from orchestration.ledger.pinned import (
-    PinError,
-    broken,
-    measure,
-    pin_name,
-    pinned_outs,
-    read_pins,
-    write_pins,
-)
-from orchestration.ledger.records import Digests, ledger_of, read_records
+from orchestration.ledger.pinned import PinError, broken, drift, measure, pin_name, read_pins, write_pins
+from orchestration.ledger.records import ledger_of, read_records
 from orchestration.settings import PARAMETERS_FILE
 from orchestration.stage import Stage, Stages, inputs_of
 from orchestration.workspace.folders import Workspace
@@ -133,53 +123,6 @@ def _write(path: Path, text: str) -> bool:
     return True
 
 
-def drift(workspace: Workspace) -> dict[str, str]:
-    """The pinned paths that are not what was pinned, with how: ``modified`` or ``deleted``; what was never
-    pinned does not drift.
-    """
-    pinned = pinned_outs(workspace.root, workspace.settings.profile)
-    apart = Digests().apart(workspace.root, dict(sorted(pinned.items())))
-    return {out: "modified" if is_ else "deleted" for out, (_, is_) in apart.items()}
-
-
-def exported(path: str, profile: str) -> bool:
-    """Tell whether a path that DVC pins is one of a profile's data or results."""
-    return path.startswith((f"data/{profile}/", f"artifacts/{profile}/"))
-
-
-def pinned_md5(root: Path, name: str) -> dict[str, str] | None:
-    """The MD5 at which `dvc.lock` or `data.dvc` pins each path; ``None`` where it cannot be read."""
-    path = root / name
-    return _md5_of(path.read_bytes()) if path.is_file() else {}
-
-
-def md5(path: Path) -> str:
-    """DVC's hash of a file or folder."""
-    if not path.is_dir():
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "md5").hexdigest()
-    from dvc_data.hashfile.hash_info import HashInfo
-    from dvc_data.hashfile.tree import Tree
-
-    tree = Tree()
-    for file in sorted(p for p in path.rglob("*") if p.is_file()):
-        tree.add(file.relative_to(path).parts, None, HashInfo("md5", md5(file)))
-    tree.digest()
-    assert tree.hash_info  # digest() sets it
-    return str(tree.hash_info.value)
-
-
-@lru_cache(maxsize=2)
-def _md5_of(text: bytes) -> dict[str, str] | None:
-    try:
-        lock = yaml.load(text, LOADER) or {}
-        stages = lock.get("stages", {}).values()
-        outs = [*lock.get("outs", ()), *(out for stage in stages for out in stage.get("outs", ()))]
-        return {out["path"]: out["md5"] for out in outs if out.get("md5")}
-    except (yaml.YAMLError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
-        return None
-
-
 def commit(root: Path, *targets: str) -> None:
     """Record what is there as the pins; of everything, where no target is named.
 
@@ -193,14 +136,10 @@ def commit(root: Path, *targets: str) -> None:
         raise PinError(f"DVC failed: {done.stderr.strip()}", where=(root,), hint=hint)
 
 
-def fetch_cached(root: Path, outs: Iterable[str]) -> None:
-    """Fetch what is pinned of some outs into DVC's cache, as far as a remote has it."""
-    _run(root, "-m", "dvc", "fetch", "--quiet", *outs)
-
-
-def cached(root: Path, name: str) -> Path:
-    """The place in DVC's cache of what has an MD5."""
-    return root / ".dvc/cache/files/md5" / name[:2] / name[2:]
+def check_out(root: Path, outs: Collection[str]) -> None:
+    """Put the bytes of some outs in their places, as far as DVC's cache or its remote has them."""
+    for command in (("fetch", "--quiet"), ("checkout", "--quiet", "--force")):
+        _run(root, "-m", "dvc", *command, *outs)
 
 
 def _run(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -228,13 +167,14 @@ def settle(
     if pin_name(profile) in bad:
         return {}
     drifted = drift(workspace)
-    manifest, locked = read_manifest(ledger_of(workspace)), pinned_md5(root, "dvc.lock") or {}
+    manifest, lock = read_manifest(ledger_of(workspace)), root / "dvc.lock"
+    locked = read_yaml(lock).get("stages", {}) if lock.is_file() else {}
     data_drifted = any(path.startswith("data/") for path in drifted)
     settled: list[Stage] = []
     for stage in (stages[name] for name in ran if name in manifest.stages):
         outs, entry = workspace.paths(stage.outs).keys(), manifest.pinned.get(stage.name)
         new = stage.name not in reused or not manifest.stages[stage.name].repeats(entry)
-        new = new or (stage.pinned_by == "dvc.yaml" and not outs & locked.keys())
+        new = new or (stage.pinned_by == "dvc.yaml" and _dvc_name(stage.name) not in locked)
         held = data_drifted if stage.pinned_by == "data.dvc" else bool(outs & drifted.keys())
         if new and not held and stage.pinned_by != "nothing":
             settled.append(stage)

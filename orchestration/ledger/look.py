@@ -35,6 +35,8 @@ _OF_CODE = "code:"
 """The prefix of names of files in the checkout that runs, wherever the project is."""
 _ELSEWHERE = ("SUBSTRATE_MODEL_URL", "DVC_EXP_BASELINE_REV")
 """Variables of the environment that let a run do what no file shows: ask a model, be an experiment."""
+_PASSED_OVER = {"__pycache__", Path(LEDGER).name, "paper"}
+"""Folders that no run is made again for; `paper` holds macros for a paper, which another command writes."""
 
 
 def sources() -> list[str]:
@@ -42,20 +44,36 @@ def sources() -> list[str]:
     return [*(f"{_OF_CODE}{room}" for room in (*PACKAGES, "tboxes")), "params.yaml"]
 
 
-def _paths(profile: str, manifest: Manifest) -> set[str]:
-    """All that a run reads and writes."""
-    of_profile = (f"pins/{profile}.json", f"pins/{profile}", f"artifacts/{profile}", f"data/{profile}")
-    outside = (path for made in manifest.stages.values() for path in made.inputs if os.path.isabs(path))
-    return {*sources(), "dvc.yaml", "dvc.lock", "data.dvc", "transcripts", *of_profile, *outside}
+def hashes(root: Path, paths: Iterable[str]) -> dict[str, str]:
+    """The SHA-256 of the files of some paths as they are; of a folder all that are in it."""
+    return {name: sha256(_place(root, name)) for name, _ in _files(root, paths)}
 
 
 def keep(root: Path, profile: str, runs: Mapping[str, Reproduction]) -> None:
     """Look at all that a run read and wrote, and keep what stands after it."""
-    folder, begun = ledger_at(root, profile), time.time_ns()
-    states = _files(root, _paths(profile, read_manifest(folder)))
-    files = {name: _seen(state, sha256(_place(root, name)), begun) for name, state in states}
+    folder = ledger_at(root, profile)
+    files = _look(root, profile, read_manifest(folder))
     with changing(folder) as manifest:
         manifest.files, manifest.runs = files, dict(runs)
+
+
+def stands(root: Path, profile: str, only: str | None) -> Reproduction | None:
+    """The outcome of a run, where nothing that it reads or wrote has changed since the last one."""
+    folder = ledger_at(root, profile)
+    kept = read_manifest(folder)
+    run = kept.runs.get(only or "")
+    # Where drift is an error it is the graph's checks that say so.
+    if run is None or any(map(os.environ.get, _ELSEWHERE)) or (run.drifted and os.environ.get("CI")):
+        return None
+    now = _look(root, profile, kept)
+    if {name: file.sha256 for name, file in now.items()} != {
+        n: file.sha256 for n, file in kept.files.items()
+    }:
+        return None
+    if now != kept.files:
+        with suppress(OutputError), changing(folder) as manifest:
+            manifest.files = now
+    return run
 
 
 def settled(state: os.stat_result, begun: int) -> bool:
@@ -68,50 +86,19 @@ def settled(state: os.stat_result, begun: int) -> bool:
     return max(state.st_mtime_ns, state.st_ctime_ns) < begun - _RACY
 
 
-def _seen(state: os.stat_result, digest: str, begun: int) -> File:
-    times = (state.st_mtime_ns, state.st_ctime_ns) if settled(state, begun) else (0, 0)
-    return File(state.st_size, *times, digest)
-
-
-def stands(root: Path, profile: str, only: str | None) -> Reproduction | None:
-    """The outcome of a run, where nothing that it reads or wrote has changed since the last one."""
-    folder, begun = ledger_at(root, profile), time.time_ns()
-    kept = read_manifest(folder)
-    run = kept.runs.get(only or "")
-    # Where drift is an error it is the graph's checks that say so.
-    if run is None or any(map(os.environ.get, _ELSEWHERE)) or (run.drifted and os.environ.get("CI")):
-        return None
-    files = _unchanged(root, _paths(profile, kept), kept.files, begun)
-    if files is None:
-        return None
-    if files != kept.files:
-        with suppress(OutputError), changing(folder) as manifest:
-            manifest.files = files
-    return run
-
-
-def _unchanged(
-    root: Path, paths: Iterable[str], kept: Mapping[str, File], begun: int
-) -> dict[str, File] | None:
-    """The files as they are, where some paths have those that were seen; else ``None``."""
-    now = dict(_files(root, paths))
-    if now.keys() != kept.keys():
-        return None
-    found = dict(kept)
-    for name, state in now.items():
-        before = kept[name]
-        if state.st_size != before.size:
-            return None
-        if (state.st_mtime_ns, state.st_ctime_ns) != (before.modified, before.changed):
-            if sha256(_place(root, name)) != before.sha256:
-                return None
-            found[name] = _seen(state, before.sha256, begun)
+def _look(root: Path, profile: str, kept: Manifest) -> dict[str, File]:
+    """All that a run reads and writes as it is; a file that shows no change since it was seen is not read."""
+    of_profile = (f"pins/{profile}.json", f"pins/{profile}", f"artifacts/{profile}", f"data/{profile}")
+    outside = (path for made in kept.stages.values() for path in made.inputs if os.path.isabs(path))
+    paths = {*sources(), "dvc.yaml", "dvc.lock", "data.dvc", "transcripts", *of_profile, *outside}
+    begun, found = time.time_ns(), dict[str, File]()
+    for name, state in _files(root, paths):
+        seen, now = kept.files.get(name), (state.st_size, state.st_mtime_ns, state.st_ctime_ns)
+        if seen is None or (seen.size, seen.modified, seen.changed) != now:
+            times = now[1:] if settled(state, begun) else (0, 0)
+            seen = File(state.st_size, *times, sha256(_place(root, name)))
+        found[name] = seen
     return found
-
-
-def hashes(root: Path, paths: Iterable[str]) -> dict[str, str]:
-    """The SHA-256 of the files of some paths as they are; of a folder all that are in it."""
-    return {name: sha256(_place(root, name)) for name, _ in _files(root, paths)}
 
 
 def _place(root: Path, name: str) -> Path:
@@ -130,7 +117,3 @@ def _files(root: Path, paths: Iterable[str]) -> Iterator[tuple[str, os.stat_resu
             for file in sorted(files):
                 path = os.path.join(folder, file)
                 yield os.path.join(name, os.path.relpath(path, place)), os.stat(path)
-
-
-_PASSED_OVER = {"__pycache__", Path(LEDGER).name, "paper"}
-"""Folders that no run is made again for; `paper` holds macros for a paper, which another command writes."""

@@ -1,5 +1,5 @@
-"""The ledger of a profile: one manifest, found by the SHA-256 of its bytes, that says of each stage what its
-outs were made from and what they were, and how every file stood after the last run.
+"""The ledger of a profile: one manifest, which begins with the SHA-256 of what follows, that says of each
+stage what its outs were made from and what they were, and how every file stood after the last run.
 
 It lies in `artifacts/PROFILE/.ledger/`: machines write it, and git does not hold it. A run skips by it;
 lineage, drift, verification and the seal read it. The pins (:mod:`orchestration.ledger.pinned`) are in git.
@@ -10,8 +10,8 @@ Nothing heavy is imported here: neither Dagster, nor Spark, nor the stages.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_type_hints
 
@@ -21,9 +21,7 @@ from substrate.base.files import locked, make_folders, naming, replacing
 
 LEDGER = "artifacts/{profile}/.ledger"
 """The folder of a profile's ledger; an experiment has its own beside its artifacts."""
-HEAD = "HEAD"
-"""The file that names the manifest."""
-_LINES = ".jsonl"
+MANIFEST = "manifest.jsonl"
 _Value = TypeVar("_Value")
 
 
@@ -71,7 +69,7 @@ class Made(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         code: a short hash of what it reaches in each file of code, by the file's path in the project.
         parameters: the values of the keys of `params.yaml` that it takes.
         inputs: SHA-256 of each file or folder it read, by path.
-        environment: SHA-256 of the environment's lock.
+        environment: what was installed where it ran: versions by name, and the hash of the lock.
         needs: the stages whose outs it reads.
         files: by path of a file in a folder that is an out: the first digits of its SHA-256.
         lines: by path of a file of lines: four digits of the SHA-256 of each line, one after the other.
@@ -85,7 +83,7 @@ class Made(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     code: dict[str, str] = {}
     parameters: dict[str, Any] = {}
     inputs: dict[str, str] = {}
-    environment: str = ""
+    environment: dict[str, str] = {}
     needs: list[str] = []
     files: dict[str, str] = {}
     lines: dict[str, str] = {}
@@ -96,7 +94,7 @@ class Made(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def basis(self) -> tuple[object, ...]:
-        """All that the outs were made from; where it is equal, so are they."""
+        """All that makes a stage stale where it changes; the environment is not of it."""
         return self.code, self.parameters, self.inputs
 
     def repeats(self, other: Made | None) -> bool:
@@ -104,15 +102,9 @@ class Made(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return other is not None and (self.basis, self.outs) == (other.basis, other.outs)
 
     @property
-    def record(self) -> Made:
-        """The part that says what the outs were made from."""
-        basis = {"code": self.code, "parameters": self.parameters, "inputs": self.inputs}
-        return Made(outs=self.outs, environment=self.environment, **basis)
-
-    @property
     def pin(self) -> Made:
         """The part that git holds: results, and nothing of code."""
-        return msgspec.structs.replace(self, code={}, inputs={}, environment="", rows={})
+        return msgspec.structs.replace(self, code={}, inputs={}, environment={}, rows={})
 
 
 Pins = dict[str, Made]
@@ -197,19 +189,30 @@ def look_at(folder: Path) -> tuple[Manifest, bool]:
     """The manifest of a ledger's folder, an empty one where there is no ledger, and whether every byte is as
     it was written; of one that is damaged the lines that can be read: no damage of it hides another.
     """
-    there, name = sorted(folder.glob(f"*{_LINES}")), folder / HEAD
-    if not there and not name.exists():
-        return Manifest(), True
-    with suppress(OSError, *_DAMAGED):
-        head = name.read_bytes().decode("ascii")
-        data = (folder / f"{head.strip()}{_LINES}").read_bytes()
-        if head == f"{hashlib.sha256(data).hexdigest()}\n":
-            return _decode(data.splitlines()), True
-    lines: list[bytes] = []
-    for path in there:
-        with suppress(OSError):  # another process may just have replaced it
-            lines += path.read_bytes().splitlines()
-    return _decode(lines, *_DAMAGED), False
+    found, path = Manifest(), folder / MANIFEST
+    if not path.exists():
+        return found, True
+    try:
+        head, _, rest = path.read_bytes().partition(b"\n")
+    except OSError:
+        return found, False
+    sound = head == _digest(rest)
+    for line in rest.splitlines():
+        try:
+            part, key, value = msgspec.json.decode(line, type=tuple[str, str, Any])
+            getattr(found, part)[key] = msgspec.convert(value, _types[part])
+        except _DAMAGED:
+            sound = False
+    return found, sound
+
+
+_types = {part: get_args(hint)[1] for part, hint in get_type_hints(Manifest).items()}
+_DAMAGED = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
+"""The errors of what is no JSON, or no line of a manifest."""
+
+
+def _digest(data: bytes) -> bytes:
+    return hashlib.sha256(data).hexdigest().encode()
 
 
 def read_manifest(folder: Path) -> Manifest:
@@ -218,48 +221,23 @@ def read_manifest(folder: Path) -> Manifest:
     return found if sound else Manifest()
 
 
-_DAMAGED = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
-"""The errors of what is no ASCII, no name, no JSON, or no line of a manifest."""
-
-
-def _encode(manifest: Manifest) -> bytes:
-    """A line for each key of each part, so that a damaged byte costs one line."""
-    keys = [(part, key) for part in manifest.__struct_fields__ for key in sorted(getattr(manifest, part))]
-    lines = ((part, key, getattr(manifest, part)[key]) for part, key in keys)
-    return b"".join(msgspec.json.encode(line, order="sorted") + b"\n" for line in lines)
-
-
-def _decode(lines: Iterable[bytes], *passed_over: type[Exception]) -> Manifest:
-    found = Manifest()
-    for line in lines:
-        with suppress(*passed_over):
-            part, key, value = msgspec.json.decode(line, type=tuple[str, str, Any])
-            getattr(found, part)[key] = msgspec.convert(value, _types[part])
-    return found
-
-
-_types = {part: get_args(hint)[1] for part, hint in get_type_hints(Manifest).items()}
-
-
 @contextmanager
 def changing(folder: Path) -> Iterator[Manifest]:
     """The manifest, to change inside the block, and written after it; one that is damaged is begun anew.
 
-    Processes that change it at once do so one after the other; errors as :func:`replacing`.
+    It has a line for each key of each part, so that a damaged byte costs one line. Processes that change it
+    at once do so one after the other; errors as :func:`replacing`.
     """
     with naming(folder):
         make_folders(folder)
+    path = folder / MANIFEST
     with locked(folder):
         manifest = read_manifest(folder)
         yield manifest
-        data = _encode(manifest)
-        name = hashlib.sha256(data).hexdigest()
-        if (folder / HEAD).is_file() and (folder / HEAD).read_bytes() == f"{name}\n".encode():
-            return
-        for path, written in ((folder / f"{name}{_LINES}", data), (folder / HEAD, f"{name}\n".encode())):
+        keys = [(part, key) for part in manifest.__struct_fields__ for key in sorted(getattr(manifest, part))]
+        lines = ((part, key, getattr(manifest, part)[key]) for part, key in keys)
+        data = b"".join(msgspec.json.encode(line, order="sorted") + b"\n" for line in lines)
+        data = _digest(data) + b"\n" + data
+        if not path.is_file() or path.read_bytes() != data:
             with replacing(path) as fresh:
-                fresh.write_bytes(written)
-        for old in folder.glob(f"*{_LINES}"):
-            if old.stem != name:
-                with suppress(OSError):  # it is read by nobody, and the next change removes it
-                    old.unlink()
+                fresh.write_bytes(data)

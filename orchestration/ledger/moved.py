@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import chain, islice, zip_longest
 from typing import Any
 
 import msgspec
@@ -81,18 +80,6 @@ class Moved(msgspec.Struct, frozen=True):
     numbers: Sequence[ComparedNumber] = ()
     changes: Mapping[str, int] = {}
     rows: Sequence[ComparedRow] = ()
-
-    def sample(self, most: int) -> list[ComparedRow]:
-        """Some of the rows: of each benchmark and way of changing in turn, in their order.
-
-        >>> Moved().sample(10)
-        []
-        """
-        groups: dict[tuple[str, str], list[ComparedRow]] = {}
-        for row in self.rows:
-            groups.setdefault((row.benchmark, row.change), []).append(row)
-        dealt = chain.from_iterable(zip_longest(*groups.values()))
-        return list(islice((row for row in dealt if row), most))
 
 
 def moved(before: Pins, after: Pins) -> Moved:

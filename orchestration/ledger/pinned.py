@@ -83,15 +83,14 @@ def measure(
     found: Pins = {}
     digest = digest or Digests()
     for stage in stages.values() if wanted is None else wanted:
-        if stage.pinned_by == "nothing":
-            continue
         made = fingerprint(stages, stage, workspace, digest)
+        if stage.pinned_by == "nothing" or not made.outs:
+            continue
         before = known.get(stage.name) if known else None
-        if made.outs and before and before.outs == made.outs:
-            found[stage.name] = msgspec.structs.replace(
-                made, **{part: getattr(before, part) for part in _OF_OUTS}
-            )
-        elif made.outs:
+        if before and before.outs == made.outs:
+            kept = {part: getattr(before, part) for part in _OF_OUTS}
+            found[stage.name] = msgspec.structs.replace(made, **kept)
+        else:
             found[stage.name] = measured(made, {out: workspace.path(out) for out in made.outs}, digest)
     return found
 
@@ -106,7 +105,8 @@ def measured(made: Made, paths: Mapping[str, Path], digest: Digests) -> Made:
     for out, path in paths.items():
         with suppress(*NOT_JSON):  # it is damaged, and its hash says so
             if path.name == ROWS:
-                rows = read_rows(path)
+                lines = enumerate(path.read_bytes().splitlines(), 1)
+                rows = {row.name: row for row in (_row(*line) for line in lines)}
             elif "/scores/" in out:
                 score = msgspec.json.decode(path.read_bytes(), type=Score)
                 scores[score.name] = score.correct, score.n
@@ -117,22 +117,14 @@ def measured(made: Made, paths: Mapping[str, Path], digest: Digests) -> Made:
     return msgspec.structs.replace(made, scores=scores, cells=cells, rows=rows)
 
 
-def read_rows(path: Path) -> Rows:
-    """The rows of a file of answers in short; a line that is no row says so."""
-    rows = [_row(number, line) for number, line in enumerate(path.read_bytes().splitlines(), 1)]
-    return {row.name: row for row in rows}
-
-
 def _row(number: int, line: bytes) -> PinnedRow:
     digest = hashlib.sha256(line).hexdigest()[:_SHORT]
     try:
         row = decode(line)
     except NOT_JSON:
         return PinnedRow("", f"line {number}", "", NO_ROW, None, None, "", digest)
-    log = row.log.removeprefix("sha256:")[:_SHORT]
-    return PinnedRow(
-        row.subset, row.scene, row.question, row.predicted, row.expected, row.correct, log, digest
-    )
+    said = row.subset, row.scene, row.question, row.predicted, row.expected, row.correct
+    return PinnedRow(*said, row.log.removeprefix("sha256:")[:_SHORT], digest)
 
 
 class _Cells(msgspec.Struct):
@@ -234,11 +226,10 @@ def read_pins(root: Path, profile: str) -> Pins:
     _whole(root, profile)
     paths = [root / pin_name(profile), *(root / "pins" / profile).glob("*.jsonl")]
     files = {path.relative_to(root).as_posix(): path.read_bytes() for path in paths if path.is_file()}
-    pins, entries = decode_pins(files, profile), read_manifest(ledger_at(root, profile)).pinned
-    for name, entry in entries.items():
-        if name in pins and entry.outs == pins[name].outs:
-            known = msgspec.structs.replace(pins[name], code=entry.code, environment=entry.environment)
-            pins[name] = known
+    pins = decode_pins(files, profile)
+    for name, made in read_manifest(ledger_at(root, profile)).pinned.items():
+        if name in pins and made.outs == pins[name].outs:
+            pins[name] = msgspec.structs.replace(pins[name], code=made.code, environment=made.environment)
     return pins
 
 
@@ -248,7 +239,7 @@ def decode_pins(files: Mapping[str, bytes], profile: str) -> Pins:
     stages = msgspec.json.decode(whole, type=PinFile).stages if whole else {}
     found: Pins = {}
     for stage, pin in stages.items():
-        needs = [stages[need].outs for need in pin.needs if need in stages]
+        needs = (stages[need].outs for need in pin.needs if need in stages)
         inputs = {out: digest for outs in needs for out, digest in outs.items()}
         rows = decode_rows(files.get(rows_name(profile, stage), b""))
         found[stage] = msgspec.structs.replace(pin, inputs=inputs, rows=rows)
@@ -259,6 +250,15 @@ def pinned_outs(root: Path, profile: str) -> dict[str, str]:
     """The SHA-256 at which each path of a profile is pinned; errors as :func:`read_pins`."""
     stages = _whole(root, profile).stages.values()
     return {out: digest for made in stages for out, digest in made.outs.items()}
+
+
+def drift(workspace: Workspace) -> dict[str, str]:
+    """The pinned paths that are not what was pinned, with how: ``modified`` or ``deleted``; what was never
+    pinned does not drift.
+    """
+    pinned = pinned_outs(workspace.root, workspace.settings.profile)
+    apart = Digests().apart(workspace.root, dict(sorted(pinned.items())))
+    return {out: "modified" if is_ else "deleted" for out, (_, is_) in apart.items()}
 
 
 def _whole(root: Path, profile: str) -> PinFile:
@@ -326,15 +326,12 @@ def write_pins(workspace: Workspace, measured: Pins, kept: Mapping[str, str] | N
                 fresh.write_bytes(encode_rows(made.rows))
         else:
             (root / name).unlink(missing_ok=True)
-    names = [*BESIDE, *(rows_name(profile, stage) for stage in file.stages)]
-    there, kept = {name: root / name for name in names if (root / name).is_file()}, kept or {}
+    kept, names = kept or {}, [*BESIDE, *(rows_name(profile, stage) for stage in file.stages)]
+    there = {name: root / name for name in names if (root / name).is_file()}
     sealed = {name: sha256(path) for name, path in there.items()} | dict(kept)
     file.sealed = {name: digest.removeprefix("sha256:") for name, digest in sealed.items()}
-    file.lines |= {
-        name: line_digests(path.read_bytes())
-        for name, path in there.items()
-        if path.suffix in OF_LINES and name not in kept
-    }
+    of_lines = (name for name in there.keys() - kept if Path(name).suffix in OF_LINES)
+    file.lines |= {name: line_digests(there[name].read_bytes()) for name in of_lines}
     path = root / pin_name(profile)
     if not path.is_file() or path.read_bytes() != file.text():
         with replacing(path) as fresh:
@@ -342,7 +339,12 @@ def write_pins(workspace: Workspace, measured: Pins, kept: Mapping[str, str] | N
     with changing(ledger_of(workspace)) as manifest:
         for stage, made in measured.items():
             if made.code:
-                manifest.pinned[stage] = made.record
+                basis = {part: getattr(made, part) for part in _OF_RECORDS}
+                manifest.pinned[stage] = Made(**basis)
+
+
+_OF_RECORDS = ("outs", "code", "parameters", "inputs", "environment")
+"""The parts that say what outs were made from."""
 
 
 def broken(root: Path, profile: str, digest: Digests | None = None) -> dict[str, str]:

@@ -5,15 +5,21 @@ were made from.
 from __future__ import annotations
 
 import hashlib
+import os
+import platform
+import re
+import shutil
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import cache
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from orchestration.code import ROOT
+from orchestration.code import ROOT, packages_of
 from orchestration.ledger.look import settled
 from orchestration.ledger.manifest import LEDGER, Made, Manifest, changed, changing, read_manifest
 from orchestration.stage import Stage, Stages, inputs_of
@@ -68,12 +74,12 @@ def _unless_touched(path: Path) -> str:
     """The digest of a file; one whose size and times are as this process saw them is not read again."""
     begun, state = time.time_ns(), path.stat()
     stamp = state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns
-    kept, found = _seen.get(path, ((), ""))
-    if kept != stamp:
-        found = sha256(path)
-        if settled(state, begun):
-            _seen[path] = stamp, found
-    return found
+    if _seen.get(path, ((), ""))[0] != stamp:
+        digest = sha256(path)
+        if not settled(state, begun):
+            return digest
+        _seen[path] = stamp, digest
+    return _seen[path][1]
 
 
 def with_details(made: Made, paths: Mapping[str, Path], digest: Digests) -> Made:
@@ -122,10 +128,45 @@ def version_of(files: Mapping[str, str]) -> str:
     return hashlib.sha256(msgspec.json.encode(files, order="sorted")).hexdigest()[:16]
 
 
+@cache
 def lock_hash() -> str:
     """SHA-256 of the lock of the environment; empty where the code runs without one."""
     path = ROOT / LOCK
     return sha256(path) if path.is_file() else ""
+
+
+def environment_of(code: Mapping[str, str]) -> dict[str, str]:
+    """What is installed of all that some files of code import: versions of Python, of packages, and of Java
+    where Spark is among them; and the hash of the lock, which says what should be.
+    """
+    packages = packages_of(code)
+    versions = {name: version for name in sorted(packages) if (version := _version(name))}
+    java = {"Java": _java()} if "pyspark" in packages else {}
+    return {"Python": platform.python_version(), **java, LOCK: lock_hash(), **versions}
+
+
+@cache
+def _version(package: str) -> str:
+    """The installed version of the distribution that brings a package; empty where none does."""
+    try:
+        return metadata.version(_DISTRIBUTIONS.get(package, package))
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+_DISTRIBUTIONS = {"PIL": "pillow", "yaml": "PyYAML"}
+"""The distributions that have another name than their package."""
+
+
+@cache
+def _java() -> str:
+    """The version of Java that Spark is started by, as the runtime's own file has it."""
+    program = shutil.which("java")
+    home = os.environ.get("JAVA_HOME") or (program and Path(program).resolve().parents[1]) or ""
+    with suppress(OSError):
+        found = re.search(r'^JAVA_VERSION="(.*)"', Path(home, "release").read_text("utf-8"), re.MULTILINE)
+        return found[1] if found else ""
+    return ""
 
 
 def parameter(workspace: Workspace, key: str) -> Any:
@@ -154,7 +195,7 @@ def fingerprint(stages: Stages, stage: Stage, workspace: Workspace, digest: Dige
         # As JSON gives them back, so that a record that was read equals one that was computed.
         parameters=msgspec.json.decode(msgspec.json.encode(values, order="sorted")),
         inputs=digest.of(workspace.paths(inputs_of(stages, stage)) | {str(path): path for path in outside}),
-        environment=lock_hash(),
+        environment=environment_of(stage.code),
         needs=list(stage.needs),
     )
 
@@ -170,9 +211,7 @@ def read_records(workspace: Workspace) -> dict[str, Made]:
 
 
 def keep_record(workspace: Workspace, stage: str, made: Made) -> None:
-    """Write a stage's record into the ledger, with the tables that are there."""
-    if made.repeats(read_records(workspace).get(stage)):
-        return
+    """Write the record of a stage that ran into the ledger, with the tables that are there."""
     made = with_details(made, {out: workspace.path(out) for out in made.outs}, Digests(_unless_touched))
     with changing(ledger_of(workspace)) as manifest:
         manifest.stages[stage] = made
@@ -187,14 +226,9 @@ def keep_tables(workspace: Workspace) -> None:
 
 def _keep_tables(workspace: Workspace, manifest: Manifest) -> None:
     storage = workspace.storage.local
-    if not storage or workspace.experiment:
-        return
-    there = table_sums(storage, workspace.settings.profile)
-    # Tables that were replaced are forgotten with their benchmark's folder, those that were lost are not.
-    replaced = {_benchmark(path) for path in there}
-    lost = {path: digest for path, digest in manifest.tables.items() if _benchmark(path) not in replaced}
-    manifest.tables = there | lost
-
-
-def _benchmark(path: str) -> tuple[str, ...]:
-    return Path(path).parts[:3]
+    if storage and not workspace.experiment:
+        there = table_sums(storage, workspace.settings.profile)
+        # Tables that were replaced are forgotten with their benchmark's folder, those that were lost are not.
+        replaced = {Path(path).parts[:3] for path in there}
+        lost = {path: was for path, was in manifest.tables.items() if Path(path).parts[:3] not in replaced}
+        manifest.tables = there | lost

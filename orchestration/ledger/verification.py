@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
 
 import msgspec
 
@@ -15,9 +14,17 @@ from orchestration.ledger.acceptance import Acceptance, changes
 from orchestration.ledger.acceptance import since as changes_since
 from orchestration.ledger.damage import find_damage
 from orchestration.ledger.drift import Cause, Difference, causes, differences, explained
-from orchestration.ledger.manifest import Pins, changing
+from orchestration.ledger.manifest import Made, Pins, changing
 from orchestration.ledger.moved import Moved, moved
-from orchestration.ledger.pinned import ACCEPTED, NOTHING, measure, pin_name, read_pins, write_pins
+from orchestration.ledger.pinned import (
+    ACCEPTED,
+    NOTHING,
+    drift,
+    measure,
+    pin_name,
+    read_pins,
+    write_pins,
+)
 from orchestration.ledger.records import Digests, ledger_of, read_records
 from orchestration.settings import PARAMETERS_FILE
 from orchestration.stage import Stage, Stages
@@ -41,7 +48,7 @@ class Report(msgspec.Struct, frozen=True):
     since: str = ""
     """The commit since which the pins were looked through."""
     unrecorded: list[str] = []
-    """The changes of the pins since then that no commit's message and no line of a file accepts."""
+    """The changes of the pins since then that no line of `pins/accepted.jsonl` accepts."""
     moved: Moved = Moved()
     """The numbers and answers that differ from the pins."""
 
@@ -75,10 +82,9 @@ def verify_profile(
     """
     root, profile, digest = workspace.root, workspace.settings.profile, Digests()
     tables, whole = workspace.storage.local, recompute is None
-    damage = find_damage(root, profile, stages, digest, storage=tables, results=whole)
+    found, pinned = find_damage(root, profile, stages, digest, storage=tables, results=whole)
     there = [stage for stage in stages.values() if stage.pinned_by == "data.dvc" or not recompute]
-    _require(workspace, there, {difference.what for difference in damage.found})
-    pinned, found = damage.pins, list(damage.found)
+    _require(workspace, there, {difference.what for difference in found})
     here = now = measure(workspace, stages, known=pinned, digest=digest)
     if recompute:
         with passing_folder() as folder:
@@ -93,18 +99,15 @@ def verify_profile(
     named = {(difference.stage, difference.what) for difference in found}
     apart = differences(pinned, now) + differences(here, now, here=True)
     found += [one for one in apart if (one.stage, one.what) not in named]
-    report = Report(
-        profile,
-        recompute is not None,
-        found,
-        causes(explained(root, profile, pinned, now), now),
-        causes(pinned, now, differ=False),
-        moved=moved(pinned, now),
+    because = causes(explained(root, profile, pinned, now), now)
+    idle = causes(pinned, now, differ=False)
+    report = Report(profile, recompute is not None, found, because, idle, moved=moved(pinned, now))
+    if not since:
+        return report
+    accepted, apart, unrecorded = changes_since(root, profile, pinned, since)
+    return msgspec.structs.replace(
+        report, since=since, accepted=accepted, accepted_differences=apart, unrecorded=unrecorded
     )
-    if since:
-        found_since = changes_since(root, profile, pinned, since)._asdict()
-        report = msgspec.structs.replace(report, since=since, **found_since)
-    return report
 
 
 def verify_files(root: Path, profile: str | None, stages: Stages, error: SubstrateError) -> Report:
@@ -120,8 +123,8 @@ def verify_files(root: Path, profile: str | None, stages: Stages, error: Substra
     digest, names = Digests(), [profile] if profile else names
     found = [Difference("pins", "file", PARAMETERS_FILE, "parameters", str(error))]
     for name in names:
-        damage = find_damage(root, name, stages, digest, storage=root / "storage")
-        found += [one for one in damage.found if one not in found and one.what != PARAMETERS_FILE]
+        damage, _ = find_damage(root, name, stages, digest, storage=root / "storage")
+        found += [one for one in damage if one not in found and one.what != PARAMETERS_FILE]
     return Report(", ".join(names), False, found, [])
 
 
@@ -148,15 +151,10 @@ def _require(workspace: Workspace, stages: Iterable[Stage], named: Collection[st
             raise ParameterError("is not there", where=(path,), hint=hint)
 
 
-class Proposal(NamedTuple):
-    """An acceptance to be, and the numbers and answers that it takes over."""
-
-    acceptance: Acceptance
-    moved: Moved
-
-
-def proposed(workspace: Workspace, stages: Stages, reason: str, *, unsafe: bool = False) -> Proposal:
-    """The acceptance to be: the differences from the pins, with the reason for them.
+def proposed(
+    workspace: Workspace, stages: Stages, reason: str, *, unsafe: bool = False
+) -> tuple[Acceptance, Moved]:
+    """The acceptance to be, with the reason for it, and the numbers and answers that it takes over.
 
     Args:
         workspace: the project and its profile.
@@ -182,10 +180,10 @@ def proposed(workspace: Workspace, stages: Stages, reason: str, *, unsafe: bool 
         date=datetime.now(UTC).date().isoformat(),
         profile=profile,
         reason=reason,
-        changed=sorted(dvc.drift(workspace)),
+        changed=sorted(drift(workspace)),
         unsafe=list(forged),
     )
-    return Proposal(acceptance, moved(pinned, now))
+    return acceptance, moved(pinned, now)
 
 
 def moved_here(workspace: Workspace, stages: Stages, names: Iterable[str]) -> Moved:
@@ -201,14 +199,12 @@ def _not_computed(workspace: Workspace, pinned: Pins, now: Pins) -> dict[str, li
     made = {out: digest for record in records.values() for out, digest in record.outs.items()}
     for stage, measured in now.items():
         known = pinned[stage].outs if stage in pinned else {}
-        record = records.get(stage)
-        follows = record and all(made.get(path, digest) == digest for path, digest in record.inputs.items())
-        outs = [
-            out
-            for out, digest in measured.outs.items()
-            if known.get(out) != digest and not (record and follows and record.outs.get(out) == digest)
-        ]
-        if outs:
+        record = records.get(stage, Made())
+        follows = all(made.get(path, digest) == digest for path, digest in record.inputs.items())
+        computed = record.outs if follows else {}
+        if outs := [
+            out for out, is_ in measured.outs.items() if is_ not in (known.get(out), computed.get(out))
+        ]:
             found[stage] = outs
     return found
 
@@ -227,4 +223,4 @@ def accept_results(workspace: Workspace, stages: Stages, acceptance: Acceptance)
         measured[stage] = msgspec.structs.replace(measured[stage], unsafe=acceptance.reason, code={})
     write_pins(workspace, measured)
     with changing(ledger_of(workspace)) as manifest:
-        manifest.beside[PARAMETERS_FILE] = dvc.sha256(workspace.root / PARAMETERS_FILE)
+        manifest.beside[PARAMETERS_FILE] = sha256(workspace.root / PARAMETERS_FILE)

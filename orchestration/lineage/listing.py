@@ -21,7 +21,7 @@ from orchestration.workspace.folders import Workspace
 
 _FIGURE = re.compile(r"[+−-]?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?")
 _EDGES = ("low", "high")
-_RANKS = ("printed", "measured", "rounded")
+_RANKS = ("printed", "measured")
 
 
 def _plain(text: str) -> str:
@@ -73,19 +73,11 @@ class Hit(NamedTuple):
     """A number that a text may mean, and how it does.
 
     ``name``: the text names it; ``cell``: it is a row or a cell of a table; ``printed``: the paper prints it;
-    ``measured``: it was measured so, to the digits that tables print; ``rounded``: only when what was
-    measured is rounded to the digits of the text.
+    ``measured``: it was measured so, to the digits that tables print.
     """
 
     name: str
-    how: Literal["name", "cell", "printed", "measured", "rounded"]
-
-
-class Constant(NamedTuple):
-    """A passage of the paper whose figure is no result, and what the figure is."""
-
-    passage: str
-    what: str
+    how: Literal["name", "cell", "printed", "measured"]
 
 
 class Listing:
@@ -126,7 +118,7 @@ class Listing:
         )
 
     def find(self, text: str) -> list[Hit]:
-        """The numbers that a text may mean, each once; those that it means only when rounded come last."""
+        """The numbers that a text may mean, each once."""
         text = text.strip()
         if text in self.numbers or text in self.figures or self._is_derived(text):
             return [Hit(text, "name")]
@@ -145,23 +137,13 @@ class Listing:
 
     def _of_figure(self, text: str) -> Iterator[Hit]:
         plain = _plain(text).replace(",", "").replace("−", "-")
-        wanted, digits = abs(float(plain)), len(plain.partition(".")[2])
+        wanted = abs(float(plain))
         for entry in self.entries():
             here = None if entry.measured is None or "." not in plain else abs(entry.measured)
             if entry.paper is not None and abs(float(entry.paper)) == wanted:
                 yield Hit(entry.name, "printed")
             elif here is not None and f"{here:.2f}" == f"{wanted:.2f}":
                 yield Hit(entry.name, "measured")
-            elif here is not None and round(here, digits) == wanted:
-                yield Hit(entry.name, "rounded")
-
-    def constants(self, text: str) -> list[Constant]:
-        """The passages of the paper that print a figure which is no result, such as a threshold."""
-        plain = _plain(text)
-        if not _FIGURE.fullmatch(plain):
-            return []
-        alone = re.compile(rf"(?<![\d.,]){re.escape(plain)}(?![\d]|[.,]\d)")
-        return [Constant(*one) for one in published().no_results.items() if alone.search(one[0])]
 
     def split_name(self, name: str) -> tuple[str, str]:
         """The number that a name is about, and what of it: ``n``, a bound, a difference, a system."""

@@ -159,20 +159,15 @@ class Lineage:
         self, workspace: Workspace, stages: Collection[str] | None = None, known: Stages | None = None
     ) -> None:
         self.workspace, self.known = workspace, known or {}
-        profile = workspace.settings.profile
         # A clone has the pins alone: their code is taken to be that of now.
         records = read_records(workspace) or {
             name: msgspec.structs.replace(pin, code=dict(self.known[name].code))
-            for name, pin in read_pins(workspace.root, profile).items()
+            for name, pin in read_pins(workspace.root, workspace.settings.profile).items()
             if name in self.known
         }
         self.records = {name: made for name, made in records.items() if stages is None or name in stages}
         if not self.records:
-            raise ParameterError(
-                "no stage has left a record",
-                where=(workspace.artifacts,),
-                hint=f"Run `substrate reproduce --profile {workspace.settings.profile}` first",
-            )
+            raise _not_there("no stage has left a record", workspace.artifacts, workspace)
         self.makers = {out: stage for stage, record in self.records.items() for out in record.outs}
         """The stage that made each path."""
         self._hashes: dict[str, str] = {}
@@ -195,11 +190,14 @@ class Lineage:
         while todo:
             name = todo.pop()
             if name not in needs:
-                needs[name] = sorted(
-                    {self.makers[path] for path in self.records[name].inputs if path in self.makers}
-                )
+                inputs = self.records[name].inputs
+                needs[name] = sorted({self.makers[path] for path in inputs if path in self.makers})
                 todo += needs[name]
         return list(TopologicalSorter(dict(sorted(needs.items()))).static_order())[::-1]
+
+    def inputs(self, stages: Iterable[str], kind: str) -> list[str]:
+        """The paths that some stages read, of one kind: those that a pattern fits."""
+        return filter_names(sorted({path for stage in stages for path in self.records[stage].inputs}), kind)
 
     @cached_property
     def tables(self) -> dict[str, dict[str, Any]]:
@@ -215,24 +213,19 @@ class Lineage:
         """The place of a number's score."""
         return self.workspace.name_of(self.workspace.artifacts / "scores" / score_file(number))
 
-    def score(self, number: str) -> Score:
-        """A number's score.
 
-        Raises:
-            ParameterError: it was not computed.
-        """
-        path = self.workspace.path(self.score_path(number))
-        if not path.is_file():
-            raise ParameterError(
-                "is not there",
-                where=(path,),
-                hint=f"Run `substrate reproduce --profile {self.workspace.settings.profile}` first",
-            )
-        return msgspec.json.decode(path.read_bytes(), type=Score)
+def _not_there(what: str, where: Path, workspace: Workspace) -> ParameterError:
+    hint = f"Run `substrate reproduce --profile {workspace.settings.profile}` first"
+    return ParameterError(what, where=(where,), hint=hint)
 
-    def inputs(self, stages: Iterable[str], kind: str) -> list[str]:
-        """The paths that some stages read, of one kind: those that a pattern fits."""
-        return filter_names(sorted({path for stage in stages for path in self.records[stage].inputs}), kind)
+
+def environment(workspace: Workspace) -> Environment:
+    """The code's commit and the locks in force."""
+    dvc_lock = workspace.root / "dvc.lock"
+    head, code = git(ROOT, "rev-parse", "HEAD"), (*PACKAGES, LOCK)
+    changed = git(ROOT, "status", "--porcelain", "--untracked-files=no", "--", *code)
+    commit = head.decode().strip() + "+" * bool(changed) if head else None
+    return Environment(commit, lock_hash(), sha256(dvc_lock) if dvc_lock.is_file() else "")
 
 
 def read_tables(workspace: Workspace) -> dict[str, dict[str, Any]]:
@@ -253,15 +246,18 @@ def trace_number(lineage: Lineage, number: str, *, rows: bool = True, shown: int
         ParameterError: there is no such number, or it was not computed.
     """
     benchmark_of(number)
-    score, score_path = lineage.score(number), lineage.score_path(number)
+    workspace, score_path = lineage.workspace, lineage.score_path(number)
+    if not (path := workspace.path(score_path)).is_file():
+        raise _not_there("is not there", path, workspace)
+    score = msgspec.json.decode(path.read_bytes(), type=Score)
     cells = list(cells_of(lineage, score))
-    way = lineage.upstream(lineage.makers[score_path])
     standing = {f"{cell.file.removesuffix('md')}json" for cell in cells}
-    tables = sorted({lineage.makers[path] for path in standing if path in lineage.makers})
-    answers, counted, logs = lineage.inputs(way[:1], ROWS), None, list[Logs]()
-    problems = [problem for stage in [*tables, *way] for problem in problems_of(lineage, stage)]
+    way = lineage.upstream(lineage.makers[score_path])
+    steps = [*sorted({lineage.makers[path] for path in standing if path in lineage.makers}), *way]
+    problems = [problem for stage in steps for problem in problems_of(lineage, stage)]
+    counted, logs, answers = None, list[Logs](), lineage.inputs(way[:1], ROWS)
     if rows and len(answers) == 1:
-        counting = counted_rows(lineage.workspace.path(answers[0]), number)
+        counting = counted_rows(workspace.path(answers[0]), number)
         counted, digests = _counted(lineage, answers[0], number, counting, shown), {r.log for r in counting}
         indexes = lineage.inputs([lineage.makers[answers[0]]], LOGS)
         logs = [_logs(lineage, path, digests) for path in indexes]
@@ -271,14 +267,14 @@ def trace_number(lineage: Lineage, number: str, *, rows: bool = True, shown: int
     made = ((stage, path) for stage in way for path in lineage.records[stage].outs)
     return Trace(
         number=number,
-        profile=lineage.workspace.settings.profile,
+        profile=workspace.settings.profile,
         cells=cells,
         score=score,
         score_file=lineage.file(score_path),
         rows=counted,
         logs=logs,
         sources=[source_of(lineage, *one) for one in made if one[1].startswith("data/")],
-        steps=[step_of(lineage, stage) for stage in [*tables, *way]],
+        steps=[step_of(lineage, stage) for stage in steps],
         environment=lineage.environment,
         problems=problems,
     )
@@ -294,6 +290,20 @@ def cells_of(lineage: Lineage, score: Score) -> Iterator[Cell]:
                     cited = table["cited"][column] if table["cited"] else {}
                     citations = {who: said for who, said in cited.items() if who in score.published}
                     yield Cell(file, row[0], head, text, citations)
+
+
+def problems_of(lineage: Lineage, stage: str) -> Iterator[str]:
+    """The faults of a stage's record beside what is there, or beside the record of the stage before it."""
+    record = lineage.records[stage]
+    for path, made in record.outs.items():
+        if (there := lineage.hash_of(path)) != made:
+            yield f"{path} is {'not what' if there else 'not there, which'} {stage} made"
+    for path, read in record.inputs.items():
+        maker = lineage.makers.get(path)
+        if maker and lineage.records[maker].outs[path] != read:
+            yield f"{stage} read another {path} than the one that {maker} made last"
+        if maker is None and stage.endswith("/dataset") and (there := lineage.hash_of(path)) != read:
+            yield f"{path} is {'not what' if there else 'not there any more, which'} {stage} read"
 
 
 class Tally(msgspec.Struct, frozen=True):
@@ -369,29 +379,5 @@ def step_of(lineage: Lineage, stage: str) -> Step:
     for key, value in record.parameters.items():
         if msgspec.json.decode(msgspec.json.encode(parameter(lineage.workspace, key))) != value:
             changed.append(key)
-    version = version_of(record.code)
-    return Step(stage, version, record.code, record.parameters, record.inputs, record.outs, changed)
-
-
-def problems_of(lineage: Lineage, stage: str) -> Iterator[str]:
-    """The faults of a stage's record beside what is there, or beside the record of the stage before it."""
-    record = lineage.records[stage]
-    for path, made in record.outs.items():
-        if lineage.hash_of(path) != made:
-            yield f"{path} is {'not what' if lineage.hash_of(path) else 'not there, which'} {stage} made"
-    for path, read in record.inputs.items():
-        maker = lineage.makers.get(path)
-        if maker and lineage.records[maker].outs[path] != read:
-            yield f"{stage} read another {path} than the one that {maker} made last"
-        if maker is None and stage.endswith("/dataset") and lineage.hash_of(path) != read:
-            there = lineage.hash_of(path)
-            yield f"{path} is {'not what' if there else 'not there any more, which'} {stage} read"
-
-
-def environment(workspace: Workspace) -> Environment:
-    """The code's commit and the locks in force."""
-    dvc_lock = workspace.root / "dvc.lock"
-    head, code = git(ROOT, "rev-parse", "HEAD"), (*PACKAGES, LOCK)
-    changed = git(ROOT, "status", "--porcelain", "--untracked-files=no", "--", *code)
-    commit = head.decode().strip() + "+" * bool(changed) if head else None
-    return Environment(commit, lock_hash(), sha256(dvc_lock) if dvc_lock.is_file() else "")
+    made_from = record.code, record.parameters, record.inputs
+    return Step(stage, version_of(record.code), *made_from, record.outs, changed)

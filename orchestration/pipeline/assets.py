@@ -164,7 +164,8 @@ def _asset(stages: Stages, stage: Stage, among: Collection[str]) -> dg.AssetsDef
             metadata |= {**made, **figures, **cost}
             if "spark" in stage.kinds:
                 metadata |= _linked(application(opened.settings.spark))
-        keep_record(opened, stage.name, before)
+        if "skipped" not in metadata:
+            keep_record(opened, stage.name, before)
         advance(stage.name, 1, 1)
         version = hashlib.sha256("".join(before.outs.values()).encode()).hexdigest()
         of_run = {"profile": opened.settings.profile, "parameters": before.parameters, "files": before.outs}

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 
-from tabulate import tabulate
-
 from orchestration.experiments.comparison import Compared
 from orchestration.experiments.record import Experiment
 from orchestration.ledger.moved import ComparedNumber
 from orchestration.rendering.drift import both_said, difference_cells
 from orchestration.rendering.page import templates
+from orchestration.rendering.tables import drawn
 from orchestration.scoring.formatting import bounds, paired, share
 from orchestration.scoring.scores import Count
 
@@ -29,7 +28,7 @@ def compared_text(compared: Compared) -> str:
     if len(compared.causes) > _SHOWN:
         lines.append(f"  and {len(compared.causes) - _SHOWN} more")
     if changed := _changed(compared):
-        lines += ["", tabulate(map(cells, changed), HEADS, "simple", disable_numparse=True)]
+        lines += ["", drawn(HEADS, map(cells, changed), "simple", words=True)]
         lines += ["", WON, *(f"{name}: no p: {why}" for why, name in _unpaired(changed))]
     lines += ["", numbers_line(compared), rows_line(compared)]
     for row in compared.rows[:_SHOWN]:
@@ -48,7 +47,7 @@ def experiment_text(experiment: Experiment, numbers: Mapping[str, Count]) -> str
     taken = len(experiment.stages) - len(computed)
     lines += [f"  computed: {', '.join(computed)}; {taken} stages are the parent's, byte for byte", ""]
     rows = [[name, _counted(count)] for name, count in numbers.items()]
-    return "\n".join([*lines, tabulate(rows, ("number", "here"), "simple", disable_numparse=True)]) + "\n"
+    return "\n".join([*lines, drawn(("number", "here"), rows, "simple", words=True)]) + "\n"
 
 
 def cells(number: ComparedNumber) -> list[str]:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence, Sized
 from itertools import groupby
 
-from tabulate import tabulate
-
 from orchestration.base.templates import text_template
 from orchestration.ledger.acceptance import Acceptance, told
 from orchestration.ledger.drift import Difference
 from orchestration.ledger.moved import ComparedNumber, ComparedRow, Moved
 from orchestration.ledger.verification import Report
 from orchestration.registry import BENCHMARKS, EXPLAINED
+from orchestration.rendering.tables import drawn
 from orchestration.scoring.counting import split_name
 from orchestration.scoring.formatting import share
 
@@ -33,11 +32,11 @@ def moved_lines(moved: Moved, *, markdown: bool = False) -> list[str]:
     if moved.numbers:
         style = "github" if markdown else "simple"
         rows = [_number_cells(one) for one in moved.numbers]
-        lines += [*tabulate(rows, _HEADS, style, disable_numparse=True).splitlines(), ""]
+        lines += [*drawn(_HEADS, rows, style, words=True).splitlines(), ""]
     if moved.rows:
         ways = ", ".join(f"{count:,} {way}" for way, count in moved.changes.items())
         lines += [f"{_counted(moved.rows, 'answer')} changed: {ways}", ""]
-        sampled = moved.sample(_SAMPLED)
+        sampled = moved.rows[:_SAMPLED]
         lines += [_answer_line(row, markdown=markdown) for row in sampled]
         more = len(moved.rows) - len(sampled)
         lines += [f"and {more:,} more; --json has all", ""] if more else [""]

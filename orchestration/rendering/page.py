@@ -10,9 +10,7 @@ import jinja2
 from markupsafe import Markup, escape
 
 from orchestration.registry import BENCHMARKS
-from orchestration.scoring.formatting import share
-from orchestration.scoring.likeness import marked, stated
-from orchestration.scoring.scores import Score
+from orchestration.scoring.likeness import marked, percent, stated
 from orchestration.settings import flattened
 from substrate.cause.pictures import STATES
 
@@ -45,11 +43,6 @@ def templates() -> jinja2.Environment:
     jinja.globals["macros"] = jinja.get_template("macros.html.j2").module
     jinja.globals["layout"] = jinja.get_template("layout.html.j2")
     return jinja
-
-
-def percent(score: Score) -> str:
-    """A score as the tables print it."""
-    return share(score.correct, score.n) if score.n else "not measured"
 
 
 def number_page(number: str) -> str:

@@ -30,7 +30,6 @@ from orchestration.rendering.page import (
     SHARED,
     answers_page,
     number_page,
-    percent,
     templates,
 )
 from orchestration.rendering.scenes import write_scenes
@@ -39,7 +38,7 @@ from orchestration.rendering.shown import ShownTable, shown_table, write_files
 from orchestration.rendering.tables import Table, read_list
 from orchestration.rendering.worked import worked_examples, write_states
 from orchestration.scoring.counting import line_count, rows_of, split_name
-from orchestration.scoring.likeness import stated
+from orchestration.scoring.likeness import percent, stated
 from orchestration.scoring.published import published
 from orchestration.scoring.scores import Score, metrics_file, read_metrics
 from orchestration.stage import Stages

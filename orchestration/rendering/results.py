@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -13,7 +15,7 @@ from orchestration.benchmarks.benchmark import Benchmark, Source
 from orchestration.benchmarks.benchmark import Table as Declared
 from orchestration.models.transcript import Told, read_told
 from orchestration.registry import BENCHMARKS, SOURCES
-from orchestration.rendering.tables import Table, read_list
+from orchestration.rendering.tables import Column, Table, read_list
 from orchestration.scoring.counting import Comparison, graded_rows
 from orchestration.scoring.formatting import bounds, paired, share
 from orchestration.scoring.likeness import (
@@ -21,11 +23,13 @@ from orchestration.scoring.likeness import (
     NOT_REPORTED,
     READS,
     best_rival,
+    bounded,
     compared,
     elsewhere,
     interval,
     marked,
     own,
+    percent,
     printed,
     printed_n,
     reads,
@@ -59,29 +63,51 @@ def by_subset(table: Declared, shown: Benchmarks, scores: Scores, workspace: Wor
         f"split, as sources disagree: {_cited('ns_dr', 'aloe')}. "
         f"{READS} {table.of_rivals} {elsewhere(shown[0].name)}"
     )
-    rivals_shown, grid = ("ns_dr", "aloe"), _Grid("subset")
-    grid.add("n", "substrate", "95 % interval")
-    grid.add("paper's n", marked(PAPER), cited=(PAPER,))
-    for who in rivals_shown:
-        grid.add(marked(who), cited=(who,))
-    grid.add("paper's gap", cited=(PAPER, *rivals_shown))
-    grid.add("substrate minus paper", cited=(PAPER,))
-    grid.add("gap (substrate vs. best)", cited=rivals_shown)
-    usual = reads(PAPER)
-    for name, score in scores.items():
-        other = "" if (read := reads(PAPER, name)) == usual else f", from {read}"
-        best = best_rival(name)
-        grid.row(
-            f"{score.subset} {score.metric.replace('_', '-')}{other}",
-            *_measured(score),
-            printed_n(name) if PAPER in published().accuracies(name) else "",
-            *(printed(name, who) for who in (PAPER, *rivals_shown)),
-            _printed_gap(name, best),
-            compared(score, PAPER),
-            compared(score, best, named=True) if best else NOT_REPORTED,
-            of=name,
-        )
-    return grid.table(caption)
+    usual, rivals_shown = reads(PAPER), ("ns_dr", "aloe")
+
+    def label(score: Score) -> str:
+        read = reads(PAPER, score.name)
+        other = "" if read == usual else f", from {read}"
+        return f"{score.subset} {score.metric.replace('_', '-')}{other}"
+
+    def gap(score: Score) -> str:
+        best = best_rival(score.name)
+        return compared(score, best, named=True) if best else NOT_REPORTED
+
+    columns = [
+        Column("subset", label),
+        *_measured("substrate"),
+        _PAPERS_N,
+        *(Column(marked(who), partial(_printed, who), (who,)) for who in (PAPER, *rivals_shown)),
+        Column("paper's gap", lambda of: _printed_gap(of.name, best_rival(of.name)), (PAPER, *rivals_shown)),
+        Column("substrate minus paper", _minus_paper, (PAPER,)),
+        Column("gap (substrate vs. best)", gap, rivals_shown),
+    ]
+    return Table.of(caption, columns, scores.values())
+
+
+def _measured(head: str) -> list[Column]:
+    """The columns of what was measured here: n, accuracy and interval."""
+    return [
+        Column("n", lambda score: f"{score.n:,}"),
+        Column(head, percent),
+        Column("95 % interval", bounded),
+    ]
+
+
+def _papers_n(score: Score, who: str = PAPER) -> str:
+    return printed_n(score.name) if who in published().accuracies(score.name) else ""
+
+
+def _printed(who: str, score: Score) -> str:
+    return printed(score.name, who)
+
+
+def _minus_paper(score: Score) -> str:
+    return compared(score, PAPER)
+
+
+_PAPERS_N = Column("paper's n", _papers_n, (PAPER,))
 
 
 def _asked_of(one: Benchmark, scores: Scores, workspace: Workspace) -> str:
@@ -117,18 +143,52 @@ def by_number(_: Declared, shown: Benchmarks, scores: Scores, workspace: Workspa
         + (f"A language model's number is its own, not the substrate's: {models}. " if models else "")
         + READS
     )
-    grid = _Grid("number")
-    grid.add("measured of", "n", "measured", "95 % interval")
-    grid.add("paper's n", "paper", "paper's 95 % interval", "measured minus paper", cited=(PAPER,))
     systems = tuple(who for who in published().systems if who != PAPER)
-    grid.add("others", "paper's gap", "measured minus others", cited=systems)
+    columns = [
+        Column("number", lambda row: row.name),
+        Column("measured of", lambda row: row.measured_of),
+        *(one.at(0) for one in _measured("measured")),
+        Column("paper's n", lambda row: _papers_n(row.score, row.whose), (PAPER,)),
+        Column("paper", lambda row: printed(row.name, row.whose), (PAPER,)),
+        Column("paper's 95 % interval", lambda row: interval(row.name, row.whose), (PAPER,)),
+        Column("measured minus paper", lambda row: compared(row.score, row.whose), (PAPER,)),
+        *(Column(head, partial(_others, place), systems) for place, head in enumerate(_OF_OTHERS)),
+    ]
+    rows: list[_Row | dict[str, str]] = []
     for benchmark in sorted(shown, key=lambda benchmark: benchmark.table[1]):
         model = told.get(benchmark.name)
-        for name in benchmark.numbers:
-            grid.row(name, *_number_row(scores[name], benchmark, model), of=name)
+        rows += (_number_row(scores[name], benchmark, model) for name in benchmark.numbers)
         for label, *cells in _beside(benchmark, workspace) if model else ():
-            grid.row(f"{benchmark.name}: {label}", *cells)
-    return grid.table(caption)
+            heads = (one.head for one in columns)
+            rows.append(dict(zip(heads, [f"{benchmark.name}: {label}", *cells], strict=False)))
+    return Table.of(caption, columns, rows)
+
+
+_OF_OTHERS = ("others", "paper's gap", "measured minus others")
+
+
+class _Row(NamedTuple):
+    """A number, whose it is in words, and the systems whose figures stand beside it."""
+
+    score: Score
+    measured_of: str
+    whose: str
+    others: list[str]
+    by_model: bool
+
+    @property
+    def name(self) -> str:
+        """The name of the number."""
+        return self.score.name
+
+    def other(self, who: str) -> tuple[str, str, str]:
+        """The figure of another system, the gap that the paper prints, and the difference measured here."""
+        apart = NOT_REPORTED if self.by_model else compared(self.score, who, named=True)
+        return f"{printed(self.name, who)} {marked(who, self.name)}", _printed_gap(self.name, who), apart
+
+
+def _others(place: int, row: _Row) -> str:
+    return "; ".join(row.other(who)[place] for who in row.others)
 
 
 def _beside(benchmark: Benchmark, workspace: Workspace) -> Iterator[list[str]]:
@@ -146,23 +206,14 @@ def _beside(benchmark: Benchmark, workspace: Workspace) -> Iterator[list[str]]:
         yield [label, "", cell]
 
 
-def _number_row(score: Score, benchmark: Benchmark, told: Told | None) -> list[str]:
-    name, whose, others = score.name, own(score.name), list(rivals(score.name))
-    measured_of = f"substrate ({reads(whose, name)})" if whose == PAPER else marked(whose)
+def _number_row(score: Score, benchmark: Benchmark, told: Told | None) -> _Row:
+    whose, others = own(score.name), rivals(score.name)
     if benchmark.by_model:
         # A published figure is another model's: no difference is made to it.
-        measured_of, others, whose = told.name if told else NO_MODEL, [*({whose} - {PAPER}), *others], PAPER
-    return [
-        measured_of,
-        *_measured(score),
-        printed_n(name) if whose in published().accuracies(name) else "",
-        printed(name, whose),
-        interval(name, whose),
-        compared(score, whose),
-        "; ".join(f"{printed(name, who)} {marked(who, name)}" for who in others),
-        "; ".join(_printed_gap(name, who) for who in others),
-        "; ".join(NOT_REPORTED if benchmark.by_model else compared(score, who, named=True) for who in others),
-    ]
+        others = [*({whose} - {PAPER}), *others]
+        return _Row(score, told.name if told else NO_MODEL, PAPER, others, by_model=True)
+    measured_of = f"substrate ({reads(whose, score.name)})" if whose == PAPER else marked(whose)
+    return _Row(score, measured_of, whose, others, by_model=False)
 
 
 def by_variant(table: Declared, shown: Benchmarks, scores: Scores, workspace: Workspace) -> Table:
@@ -178,19 +229,23 @@ def by_variant(table: Declared, shown: Benchmarks, scores: Scores, workspace: Wo
         f"{shown[0].title}, {_source(shown[0].source, workspace)}. Intervals are Wilson, 95 %. "
         f"Published on the official validation split: {_cited(PAPER)}, section 6. Determinism: {same}."
     )
-    grid = _Grid("variant")
-    for n, metric in (("n", "per question"), ("options", "per option")):
-        grid.add(n, metric, "95 % interval")
-        grid.add("paper's n", marked(PAPER), f"{metric} minus paper", cited=(PAPER,))
     # A variant has two numbers, one after the other.
-    for pair in zip(shown[0].numbers[::2], shown[0].numbers[1::2], strict=True):
-        cells: list[str] = []
-        for name in pair:
-            n = printed_n(name) if PAPER in published().accuracies(name) else ""
-            cells += [*_measured(scores[name]), n, printed(name, PAPER), compared(scores[name], PAPER)]
-        study, _, label = scores[pair[0]].subset.partition(".")
-        grid.row(f"{table.labels[study]}: {label}", *cells, of=[pair[0]] * 7 + [pair[1]] * 6)
-    return grid.table(caption)
+    pairs = zip(shown[0].numbers[::2], shown[0].numbers[1::2], strict=True)
+
+    def label(score: Score) -> str:
+        study, _, variant = score.subset.partition(".")
+        return f"{table.labels[study]}: {variant}"
+
+    columns = [Column("variant", label).at(0)]
+    for place, (n, metric) in enumerate((("n", "per question"), ("options", "per option"))):
+        asked, *measured = _measured(metric)
+        papers = [
+            _PAPERS_N,
+            Column(marked(PAPER), partial(_printed, PAPER), (PAPER,)),
+            Column(f"{metric} minus paper", _minus_paper, (PAPER,)),
+        ]
+        columns += (one.at(place) for one in (asked._replace(head=n), *measured, *papers))
+    return Table.of(caption, columns, [tuple(scores[name] for name in pair) for pair in pairs])
 
 
 def by_metric(table: Declared, shown: Benchmarks, scores: Scores, workspace: Workspace) -> Table:
@@ -210,34 +265,34 @@ def by_metric(table: Declared, shown: Benchmarks, scores: Scores, workspace: Wor
         "is between systems that were asked the same specifications here; none is made to a published "
         f"figure, whose specifications are not public. Published: {_cited(PAPER, *systems)}."
     )
-    grid = _Grid("metric")
-    grid.add("substrate")
-    grid.add(marked(PAPER, measured.name), cited=(PAPER,))
-    for rival, who in zip(rivals, systems, strict=True):
-        named = told[rival]
-        grid.add(f"{rival.removeprefix(f'{first}_')}, {named.answered[0].model if named else NO_MODEL}")
-        grid.add(f"{marked(who)}, published", cited=(who,))
-    names = (first, *rivals)
-    for metric, label in table.labels.items():
-        cells, of = list[str](), [f"{first}/{metric}"]
-        for number in (f"{name}/{metric}" for name in names):
-            cells.append(" ".join(_measured(scores[number])[1:]).strip())
-            cells.append(" ".join((printed(number, own(number)), interval(number, own(number)))).strip())
-            of += [number] * 2
-        grid.row(label, *cells, of=of)
-    joint = [f"{name}/joint" for name in names]
-    twice = [name for name in joint for _ in range(2)]
-    counts = [cell for name in joint for cell in (f"{scores[name].n:,}", printed_n(name))]
-    grid.row("specifications", *counts, of=["", *twice])
-    paired_with = read_list(workspace.path(COMPARISONS), Comparison)
-    found = {pair.second: _against(pair) for pair in paired_with if pair.second in rivals}
-    for place, label in enumerate(("joint: substrate minus this", "McNemar, exact, two-sided p")):
-        against = [cell for rival in rivals for cell in found[rival][place]]
-        grid.row(label, "", "", *against, of=["", "", "", *twice[2:]])
-    beside = {name: _judged_beside(workspace, name, table.labels) for name in names}
-    for label in beside[first]:
-        grid.row(label, *(cell for name in names for cell in (beside[name][label], "")))
-    return grid.table(caption)
+    pairs = {one.second: one for one in read_list(workspace.path(COMPARISONS), Comparison)}
+    labels = {label: f"{first}/{metric}" for metric, label in table.labels.items()}
+    columns, rows = [Column("metric", str, (), partial(_at, labels))], [*labels, "specifications", *_PAIRED]
+    for name, who in zip((first, *rivals), (PAPER, *systems), strict=True):
+        of = {label: f"{name}/{metric}" for metric, label in table.labels.items()}
+        here = {label: f"{percent(scores[n])} {bounded(scores[n])}".strip() for label, n in of.items()}
+        there = {label: f"{printed(n, own(n))} {interval(n, own(n))}".strip() for label, n in of.items()}
+        joint = of["specifications"] = f"{name}/joint"
+        here["specifications"], there["specifications"] = f"{scores[joint].n:,}", printed_n(joint)
+        heads = "substrate", marked(PAPER, joint)
+        if name != first:
+            of |= dict.fromkeys(_PAIRED, joint)
+            for label, (measured_so, printed_so) in zip(_PAIRED, _against(pairs[name]), strict=True):
+                here[label], there[label] = measured_so, printed_so
+            model = said.answered[0].model if (said := told[name]) else NO_MODEL
+            heads = f"{name.removeprefix(f'{first}_')}, {model}", f"{marked(who)}, published"
+        here |= (judged := _judged_beside(workspace, name, table.labels))
+        rows = list(dict.fromkeys([*rows, *judged]))
+        columns.append(Column(heads[0], partial(_at, here), (), partial(_at, of)))
+        columns.append(Column(heads[1], partial(_at, there), (who,), partial(_at, of)))
+    return Table.of(caption, columns, rows)
+
+
+_PAIRED = ("joint: substrate minus this", "McNemar, exact, two-sided p")
+
+
+def _at(cells: Mapping[str, str], label: str) -> str:
+    return cells.get(label, "")
 
 
 def _judged_beside(workspace: Workspace, name: str, labels: Mapping[str, str]) -> dict[str, str]:
@@ -302,30 +357,6 @@ def _replies(workspace: Workspace, name: str) -> dict[str, str]:
     return dict(zip(REPLIES, cells, strict=True))
 
 
-class _Grid:
-    """A table as it is laid out: columns, each with whose published figures stand below it, then rows."""
-
-    def __init__(self, label: str) -> None:
-        self.heads = [label]
-        self.cited: list[dict[str, str]] = [{}]
-        self.lines: list[list[str]] = []
-        self.numbers: list[Sequence[str]] = []
-
-    def add(self, *heads: str, cited: Sequence[str] = ()) -> None:
-        """Further columns, all with the same citations."""
-        self.heads += heads
-        self.cited += [{who: published().systems[who].citation for who in cited}] * len(heads)
-
-    def row(self, *cells: str, of: str | Sequence[str] = "") -> None:
-        """A row, its end empty where cells are missing, and the number that it or each cell speaks of."""
-        self.lines.append([*cells, *[""] * (len(self.heads) - len(cells))])
-        self.numbers.append([of] * len(self.heads) if isinstance(of, str) else of)
-
-    def table(self, caption: str) -> Table:
-        """The table."""
-        return Table(caption, self.heads, self.lines, self.numbers, self.cited)
-
-
 def _cited(*systems: str) -> str:
     return "; ".join(f"{marked(who)}: {published().systems[who].citation}" for who in systems)
 
@@ -349,13 +380,6 @@ def _source(source: Source, workspace: Workspace) -> str:
 
 def _hash(digest: str) -> str:
     return f"sha256 {digest.removeprefix('sha256:')[:12]}"
-
-
-def _measured(score: Score) -> list[str]:
-    """n, accuracy and interval, as cells."""
-    if not score.n:
-        return ["0", NOT_MEASURED, ""]
-    return [f"{score.n:,}", share(score.correct, score.n), bounds(score.correct, score.n)]
 
 
 LAYOUTS: Mapping[str, Callable[[Declared, Benchmarks, Scores, Workspace], Table]] = {

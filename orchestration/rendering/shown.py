@@ -11,17 +11,13 @@ from typing import NamedTuple
 import msgspec
 
 from orchestration.registry import BENCHMARKS
-from orchestration.rendering.page import percent
-from orchestration.rendering.tables import Table
+from orchestration.rendering.tables import BELOW, DETAILS, Table
 from orchestration.scoring.counting import split_name
-from orchestration.scoring.likeness import PAPER, difference, why_not
+from orchestration.scoring.likeness import PAPER, difference, percent, why_not
 from orchestration.scoring.scores import Score
 
 _MOST = 7
 """The columns of a table that are shown at once; they fit a page of 1,200 pixels."""
-_BESIDE = ("95 % interval", "paper's 95 % interval")
-"""Columns that stand under the figure on their left."""
-_MORE = ("paper's n", "paper's gap", "gap (substrate vs. best)", "options", "measured minus others")
 _MANY = 8
 
 
@@ -73,19 +69,19 @@ def shown_table(
     name: str, title: str, table: Table, scores: Mapping[str, Score], files: Mapping[str, str]
 ) -> ShownTable:
     """A table for a reader, with every cell that the other formats have."""
-    kept = [at for at, head in enumerate(table.heads) if head not in _BESIDE]
+    kept = [at for at, head in enumerate(table.heads) if head not in BELOW]
     heads: list[Column] = []
     for at in kept:
         again = table.heads[at] in [one.head for one in heads]
         full = sum(not one.more for one in heads) >= _MOST
-        heads.append(Column(table.heads[at], table.heads[at] in _MORE or again or full))
+        heads.append(Column(table.heads[at], table.heads[at] in DETAILS or again or full))
     rows: list[Row] = []
     for texts, numbers in zip(table.rows, table.numbers, strict=True):
         cells: list[Cell] = []
         for at in kept[1:]:
             score, own = scores.get(numbers[at]), not table.cited[at]
             measured = score and own and texts[at].partition(" [")[0] == percent(score)
-            below = texts[at + 1] if table.heads[at + 1 : at + 2] and table.heads[at + 1] in _BESIDE else ""
+            below = texts[at + 1] if table.heads[at + 1 : at + 2] and table.heads[at + 1] in BELOW else ""
             cells.append(Cell(texts[at], numbers[at] if measured else None, below))
         rows.append(_row(texts[0], numbers[0], cells))
     told = [scores[numbers[0]] for numbers in table.numbers if numbers[0] in scores]

@@ -1,24 +1,57 @@
-"""Tables in Markdown, LaTeX, HTML and JSON; and records that a run left as JSON."""
+"""Tables: a column is one value, with its head, its cells and their numbers; and one renderer draws them for
+a terminal, as Markdown, LaTeX and HTML. Also records that a run left as JSON.
+"""
 
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 from tabulate import LATEX_ESCAPE_RULES, tabulate
 
 from orchestration.base.templates import text_template
+from orchestration.scoring.published import published
 
 T = TypeVar("T")
+BELOW = ("95 % interval", "paper's 95 % interval")
+"""The heads of columns that stand under the figure on their left where room is short."""
+DETAILS = ("paper's n", "paper's gap", "gap (substrate vs. best)", "options", "measured minus others")
+"""The heads of columns that stand in the files, and elsewhere where there is room."""
 
 
 def read_list(path: Path, of: type[T]) -> list[T]:
     """The records of a JSON file; none where a run did not make it."""
     return msgspec.json.decode(path.read_bytes(), type=list[of]) if path.is_file() else []
+
+
+def _name_of(row: Any) -> str:
+    return row.name
+
+
+class Column(NamedTuple):
+    """A column of a table.
+
+    Attributes:
+        head: its head.
+        cell: the text of a cell, from the row's record.
+        cited: the systems whose published figures stand in it; none for our own.
+        number: the name of the number that a cell speaks of, from the row's record.
+    """
+
+    head: str
+    cell: Callable[[Any], str]
+    cited: Sequence[str] = ()
+    number: Callable[[Any], str] = _name_of
+
+    def at(self, place: int) -> Column:
+        """The same column where it stands at a place of the record."""
+        return self._replace(
+            cell=lambda row: self.cell(row[place]), number=lambda row: self.number(row[place])
+        )
 
 
 @dataclass(frozen=True)
@@ -33,23 +66,38 @@ class Table:
     cited: Sequence[Mapping[str, str]] = ()
     """For each column, the citations of its published numbers by who is cited; none for our own."""
 
+    @classmethod
+    def of(cls, caption: str, columns: Sequence[Column], records: Iterable[Any]) -> Table:
+        """The table of some records; one that is a mapping has the words by head, and speaks of no number."""
+        known, rows, numbers = published().systems, list[list[str]](), list[list[str]]()
+        for one in records:
+            words = isinstance(one, Mapping)
+            rows.append([one.get(c.head, "") if words else c.cell(one) for c in columns])
+            numbers.append(["" if words else c.number(one) for c in columns])
+        cited = [{who: known[who].citation for who in column.cited} for column in columns]
+        return cls(caption, [column.head for column in columns], rows, numbers, cited)
+
     def render(self, suffix: str) -> str:
         """The table as text in the format of a file suffix of :data:`FORMATS`."""
         return FORMATS[suffix](self)
 
 
-def _drawn(heads: Sequence[str], rows: Sequence[Sequence[str]], style: str) -> str:
-    aligned = ["left"] + ["right"] * (len(heads) - 1)
-    return tabulate(rows, heads, tablefmt=style, colalign=aligned, disable_numparse=True)
+def drawn(heads: Sequence[str], rows: Iterable[Sequence[str]], style: str, *, words: bool = False) -> str:
+    """Heads and rows as text in a style of tabulate: ``simple`` for a terminal, ``github`` for Markdown.
+
+    Args:
+        words: whether all columns are words, and stand on the left; else the first alone does.
+    """
+    aligned = None if words else ["left"] + ["right"] * (len(heads) - 1)
+    return tabulate(list(rows), heads, tablefmt=style, colalign=aligned, disable_numparse=True)
 
 
 def _markdown(table: Table) -> str:
-    rows = [[_plain(cell) for cell in row] for row in table.rows]
-    body = _drawn([_plain(head) for head in table.heads], rows, "github")
-    return f"{body}\n\n*{_plain(table.caption)}*\n"
+    rows = ([plain(cell) for cell in row] for row in table.rows)
+    return f"{drawn([plain(head) for head in table.heads], rows, 'github')}\n\n*{plain(table.caption)}*\n"
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Text that Markdown shows as it is: a name is no markup, no link and no end of a cell."""
     return " ".join(text.splitlines()).translate(_MARKDOWN).replace("](", "]\\(")
 
@@ -59,13 +107,13 @@ _TEX = str.maketrans(LATEX_ESCAPE_RULES)
 
 
 def _latex(table: Table) -> str:
-    body = _drawn(table.heads, table.rows, "latex_booktabs")
+    body = drawn(table.heads, table.rows, "latex_booktabs")
     caption = table.caption.translate(_TEX)
     return f"\\begin{{table*}}[t]\n\\centering\\small\n{body}\n\\caption{{{caption}}}\n\\end{{table*}}\n"
 
 
 def _html(table: Table) -> str:
-    body = _drawn(table.heads, table.rows, "html")
+    body = drawn(table.heads, table.rows, "html")
     titled = body.replace("<table>", f"<table>\n<caption>{html.escape(table.caption)}</caption>", 1)
     page = text_template(__file__, "table.html.j2", e=html.escape)
     return page.render(title=table.caption.partition(",")[0], table=titled)

@@ -5,6 +5,7 @@ Every rendering asks here: tables in each format, the previews of the UI, the re
 
 from __future__ import annotations
 
+from orchestration.scoring.formatting import bounds, share
 from orchestration.scoring.published import PAPER, published
 from orchestration.scoring.scores import Score
 
@@ -15,6 +16,16 @@ READS = (
     "one that reads annotations has not."
 )
 """The note under every table that sets rivals beside the substrate."""
+
+
+def percent(score: Score) -> str:
+    """A cell: the accuracy that was measured."""
+    return share(score.correct, score.n) if score.n else NOT_MEASURED
+
+
+def bounded(score: Score) -> str:
+    """A cell: the interval of the accuracy; empty where nothing was measured."""
+    return bounds(score.correct, score.n) if score.n else ""
 
 
 def why_not(score: Score, system: str) -> str:

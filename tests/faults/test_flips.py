@@ -134,7 +134,7 @@ def test_a_record_in_the_place_of_another_is_named(reproduced: Path) -> None:
         manifest.stages["gqa/scores"] = manifest.stages["babi/scores"]
     code, said = verify()
     assert code == 1
-    assert "gqa/scores: artifacts/sample/.ledger/HEAD, gqa/scores: " in said
+    assert "gqa/scores: artifacts/sample/.ledger/manifest.jsonl, gqa/scores: " in said
     assert "the record of another stage" in said
 
 

@@ -301,12 +301,10 @@ def _bare_pins() -> list[bytes]:
 
 def _ledger(path: Path) -> None:
     data, folder = path.read_bytes(), path.parent / "ledger"
-    name = hashlib.sha256(data).hexdigest()
     folder.mkdir(exist_ok=True)
-    (folder / f"{name}.jsonl").write_bytes(data)
-    (folder / "HEAD").write_text(f"{name}\n", "utf-8")
+    digest = hashlib.sha256(data).hexdigest().encode()
+    (folder / "manifest.jsonl").write_bytes(digest + b"\n" + data)
     look_at(folder)
-    (folder / f"{name}.jsonl").unlink()
 
 
 def _ledger_lines() -> list[bytes]:

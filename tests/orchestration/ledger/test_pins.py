@@ -19,9 +19,8 @@ import yaml
 from typer.testing import CliRunner
 
 from orchestration.cli.main import app
-from orchestration.ledger import dvc as pins
 from orchestration.ledger.manifest import changing
-from orchestration.ledger.pinned import decode_rows, encode_rows
+from orchestration.ledger.pinned import decode_rows, drift, encode_rows
 from orchestration.ledger.records import fingerprint, keep_record
 from orchestration.pipeline.graph import STAGES, stages_of
 from orchestration.project import open_workspace
@@ -104,7 +103,7 @@ def test_changed_results_are_reported_and_stay_unpinned_until_they_are_accepted(
     assert result.exit_code == 0, result.output
     assert "drift: artifacts/sample/clevrer/answers.jsonl is modified against its pin" in result.stderr
     assert b"answers.jsonl" in before
-    assert pins.drift(open_workspace())["artifacts/sample/clevrer/answers.jsonl"] == "modified"
+    assert drift(open_workspace())["artifacts/sample/clevrer/answers.jsonl"] == "modified"
     monkeypatch.setenv("CI", "true")
     result = CliRunner().invoke(app, ["reproduce", "--only", "clevrer"])
     assert result.exit_code == 1

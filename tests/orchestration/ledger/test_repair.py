@@ -6,6 +6,7 @@ import hashlib
 import shutil
 from pathlib import Path
 
+import yaml
 from shared_project import run
 from typer.testing import CliRunner
 
@@ -51,14 +52,12 @@ def test_a_damaged_cache_is_not_believed(reproduced: Path) -> None:
     (reproduced / ROWS).write_bytes(b"lost\n")
     asked: list[str] = []
     done = repair(open_workspace(), STAGES, asked.extend)
-    assert done.restored == []
+    assert done[:1] == ["babi/answers: computed again"]
     assert "babi/answers" in asked
-    assert (reproduced / ROWS).read_bytes() == b"lost\n"
 
 
 def test_a_cache_writes_nothing_outside_of_an_output(reproduced: Path) -> None:
     from orchestration.ledger.damage import repair
-    from orchestration.ledger.dvc import pinned_md5
     from orchestration.pipeline.graph import STAGES
     from orchestration.project import open_workspace
 
@@ -71,13 +70,13 @@ def test_a_cache_writes_nothing_outside_of_an_output(reproduced: Path) -> None:
 
     file = cached(b"from elsewhere\n")
     folder = cached(f'[{{"md5": "{file}", "relpath": "../../../escaped"}}]'.encode(), ".dir")
-    known = (pinned_md5(reproduced, "data.dvc") or {}).items()
-    out, was = next((out, name) for out, name in known if name.endswith(".dir"))
     pins = reproduced / "data.dvc"
+    known = yaml.safe_load(pins.read_bytes())["outs"]
+    out, was = next((one["path"], one["md5"]) for one in known if one["md5"].endswith(".dir"))
     pins.write_text(pins.read_text("utf-8").replace(was, folder), "utf-8")
     shutil.rmtree(reproduced / out)
     done = repair(open_workspace(), STAGES, lambda _: None)
-    assert out not in done.restored
+    assert f"{out}: its pinned bytes are back" not in done
     assert not list(reproduced.parent.rglob("escaped"))
 
 

@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 from orchestration.cli.main import app
 from orchestration.ledger.drift import causes, differences
 from orchestration.ledger.pinned import measure, read_pins
+from orchestration.ledger.records import read_records
 from orchestration.pipeline.graph import STAGES
 from orchestration.project import open_workspace
 
@@ -160,6 +161,29 @@ def test_changed_code_is_named_by_its_file(reproduced: Path, monkeypatch: pytest
         f'"{row["predicted"]}" right -> "elsewhere" wrong'
     )
     assert [str(cause) for cause in causes(old, new)] == [f"code of babi/answers changed: {changed}"]
+
+
+def test_a_changed_version_is_named_as_a_cause_and_makes_nothing_stale(
+    reproduced: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recorded = read_records(open_workspace())
+    assert {"Python", "Java", "pyspark", "pyoxigraph"} <= recorded["gqa/logs"].environment.keys()
+    assert "pybullet" not in recorded["gqa/logs"].environment
+    monkeypatch.setattr("orchestration.ledger.records._version", lambda name: f"{name} of tomorrow")
+    run("verify", "--no-recompute", code=0)
+    said = CliRunner().invoke(app, ["reproduce", "--only", "gqa"]).stderr
+    assert " 0 computed, " in said or "Nothing to do" in said
+    rows = reproduced / "artifacts/sample/gqa/answers.jsonl"
+    rows.write_bytes(rows.read_bytes().replace(b'"correct": true', b'"correct": false', 1))
+    text = run("verify", "--no-recompute", code=1)
+    (line,) = [line for line in text.splitlines() if line.strip().startswith("pyoxigraph ")]
+    assert "-> pyoxigraph of tomorrow in the environment (gqa/answers" in line
+
+
+def test_how_the_work_was_cut_is_no_part_of_what_is_verified(reproduced: Path) -> None:
+    run("verify", "--no-recompute", code=0)
+    run("reproduce", "--only", "babi", "--force", "--set", "spark.partitions=3", code=0)
+    run("verify", "--no-recompute", code=0)
 
 
 def test_a_result_that_differs_for_no_declared_reason_says_so(reproduced: Path) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,7 +11,6 @@ import pytest
 import releases
 import yaml
 
-from orchestration.ledger import dvc as pins
 from orchestration.ledger.pinned import measure, write_pins
 from orchestration.pipeline.checks import SAMPLE, checks_of
 from orchestration.pipeline.drifted import Drift, shown
@@ -82,19 +79,6 @@ def test_every_stage_is_held_against_its_pin_and_every_benchmark_against_its_sha
         ("clevrer/scores", "agreement"),
         ("babi/scores", "agreement"),
     } <= keys
-
-
-def test_a_hash_is_the_one_that_dvc_pins(tmp_path: Path) -> None:
-    for name, text in (("data/b/two", "2"), ("data/a", ""), ("data/b.txt", "three\r\n"), ("one", "1\n")):
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, "utf-8", newline="")
-    for command in (["init", "--no-scm", "--quiet"], ["add", "--quiet", "data", "one"]):
-        subprocess.run([sys.executable, "-m", "dvc", *command], cwd=tmp_path, check=True, capture_output=True)
-    assert {
-        name: yaml.safe_load((tmp_path / f"{name}.dvc").read_text())["outs"][0]["md5"]
-        for name in ("data", "one")
-    } == {name: pins.md5(tmp_path / name) for name in ("data", "one")}
 
 
 def test_drift_warns_and_stops_a_run_only_in_ci(

@@ -24,8 +24,9 @@ from orchestration.ledger.records import read_records, version_of
 from orchestration.lineage.explain import Input, answered
 from orchestration.pipeline.graph import STAGES
 from orchestration.project import open_workspace
-from orchestration.rendering.page import number_page, percent
+from orchestration.rendering.page import number_page
 from orchestration.rendering.report import write_report
+from orchestration.scoring.likeness import percent
 from orchestration.scoring.scores import Score, read_metrics, write_metrics
 from substrate.base.files import sha256
 from substrate.domains.rows import decode
