@@ -10,8 +10,10 @@ One transaction a tick; its header carries the log's chain::
     TC .
 
 A fork's first transaction begins with its descent (``H parent``, ``H branch`` and a checksum of the
-two, ``H descent``). Format: https://afs.github.io/rdf-delta/rdf-patch.html. Patches of other programs
-are read too: where ``H tick`` is absent a transaction takes the tick after the one before it, and a
+two, ``H descent``). Where a log says what it opens with, ``H opening`` follows: the number of its first
+deltas, and the chain's value after them.
+
+Format: https://afs.github.io/rdf-delta/rdf-patch.html. Patches of other programs are read too: where ``H tick`` is absent a transaction takes the tick after the one before it, and a
 chain that is absent is not checked.
 """
 
@@ -35,6 +37,7 @@ from substrate.sparql.tokens import nests_too_deeply
 
 _HEADER = re.compile(r'H (\w+) (?:<([^<>\s]*)>|"([^"\\]*)"(?:\^\^<[^<>\s]*>)?|(_:\S+)) \.')
 _DESCENT = re.compile(rb'H parent <([!-;=?-~]*)> \.\nH branch "(\d{1,18})" \.\nH descent <[!-;=?-~]*> \.\n')
+_OPENING = re.compile(rb'H opening "(\d{1,18} sha256:[0-9a-f]{64})" \.\n')
 _AFTER_TICK = '" .\nTX .\n'
 _CLOSE = "\nTC .\n"
 _BODY, _END = _AFTER_TICK.encode(), _CLOSE.encode()
@@ -49,7 +52,7 @@ _GUESSES = 2_000
 _LINES = ("H ", "TX .", "A ", "D ", "TC .")
 _VERSION = re.compile(r'H version "(\d{1,9})" \.\n')
 """The first line of a log whose format is not the present one, version 1, which says no version."""
-_OPENINGS = ("H id <sha256:", "H parent <sha256:")
+_OPENINGS = ("H id <sha256:", "H parent <sha256:", 'H opening "')
 EDITED = "The file was edited; restore it from a copy"
 
 
@@ -73,6 +76,7 @@ class Transaction(NamedTuple):
     id: str
     lines: list[str]
     descent: Descent | None = None
+    opening: str = ""
 
 
 def render(transaction: Transaction) -> str:
@@ -86,9 +90,10 @@ def render(transaction: Transaction) -> str:
     A <urn:s> <urn:p> <urn:o> .
     TC .
     """
-    tick, previous, id_, lines, descent = transaction
+    tick, previous, id_, lines, descent, opening = transaction
     body = "\n".join(lines)
-    return f"{_descent(descent) if descent else ''}{_opening(id_, previous, tick)}{body}{_CLOSE}"
+    first = (_descent(descent) if descent else "") + (f'H opening "{opening}" .\n' if opening else "")
+    return f"{first}{_opening(id_, previous, tick)}{body}{_CLOSE}"
 
 
 def _descent(descent: Descent) -> str:
@@ -125,7 +130,8 @@ def parse(text: str, name: str) -> Iterator[tuple[Transaction, int]]:
                 if "parent" in header and "branch" in header
                 else None
             )
-            yield Transaction(tick, header.get("prev", ""), header.get("id", ""), body, descent), read
+            previous, id_ = header.get("prev", ""), header.get("id", "")
+            yield Transaction(tick, previous, id_, body, descent, header.get("opening", "")), read
             header, body = {}, None
         elif body is not None and statement == "TA .":
             header, body = {}, None
@@ -187,6 +193,7 @@ class Verified(NamedTuple):
         end: where in the file the last transaction ends.
         chain: the chain after it.
         descent: where the log was forked from, if the file begins with these transactions and says so.
+        opening: what the log opens with, if they say so.
     """
 
     ticks: Sequence[int]
@@ -194,6 +201,7 @@ class Verified(NamedTuple):
     end: int
     chain: Chain
     descent: Descent | None = None
+    opening: str = ""
 
 
 def verify(file: BinaryIO, name: str, chain: Chain | None = None) -> Iterator[Verified]:
@@ -232,11 +240,13 @@ def _prove(data: bytes, at: int, start: int, chain: Chain) -> Verified:
         chain: the chain up to there.
     """
     nothing = Verified((), b"", start, chain)
-    descent, first = None, at
-    if start == 0 and (opening := _DESCENT.match(data, at)):
-        descent, first = Descent(opening[1].decode(), int(opening[2])), opening.end()
-        if opening[0] != _descent(descent).encode():
+    descent, first, opening = None, at, ""
+    if start == 0 and (origin := _DESCENT.match(data, at)):
+        descent, first = Descent(origin[1].decode(), int(origin[2])), origin.end()
+        if origin[0] != _descent(descent).encode():
             return nothing
+    if start == 0 and (said := _OPENING.match(data, first)):
+        opening, first = said[1].decode(), said.end()
     stop = data.rfind(_END, first, first + _STRETCH)
     if stop < 0:
         stop = data.find(_END, first)
@@ -270,7 +280,7 @@ def _prove(data: bytes, at: int, start: int, chain: Chain) -> Verified:
     if deltas > len(ticks):
         counts = [body.count(b"\n") + 1 for body in bodies]
         ticks = list(joined.from_iterable(map(repeat, ticks, counts)))
-    return Verified(ticks, text, start + first - at + len(written), after, descent)
+    return Verified(ticks, text, start + first - at + len(written), after, descent, opening)
 
 
 def _whole_ticks(digits: Sequence[bytes]) -> list[int]:
