@@ -223,8 +223,8 @@ def made(name: str, terms: Sequence[Any], predicate: ox.NamedNode | None = None)
 
     Args:
         name: one of :data:`INTERVENTIONS`.
-        terms: as many as it takes.
-        predicate: of place or awareness; the core's own unless given.
+        terms: as many as it takes; a property of place or awareness may follow.
+        predicate: the property where none follows; the core's own unless given.
 
     Raises:
         ParameterError: there is no such intervention, or it takes other terms.
@@ -236,8 +236,10 @@ def made(name: str, terms: Sequence[Any], predicate: ox.NamedNode | None = None)
     if kind is None:
         hint = f"Choose one of {', '.join(INTERVENTIONS)}"
         raise ParameterError(f"no intervention {name!r}", hint=hint)
-    if len(terms) != len(kind.takes.split()):
+    takes, whole = len(kind.takes.split()), issubclass(kind, _OfTriple)
+    if len(terms) not in ((takes,) if whole else (takes, takes + 1)):
         raise ParameterError(f"{name} takes {kind.takes}, not {len(terms)} terms", hint="Give those")
-    if issubclass(kind, _OfTriple):
+    if whole:
         return kind(tuple(terms))
-    return kind(*terms, **({"predicate": predicate} if predicate else {}))
+    named = terms[takes:] or ([predicate] if predicate else [])
+    return kind(*terms[:takes], *named)

@@ -13,8 +13,9 @@ A fork's first transaction begins with its descent (``H parent``, ``H branch`` a
 two, ``H descent``). Where a log says what it opens with, ``H opening`` follows: the number of its first
 deltas, and the chain's value after them.
 
-Format: https://afs.github.io/rdf-delta/rdf-patch.html. Patches of other programs are read too: where ``H tick`` is absent a transaction takes the tick after the one before it, and a
-chain that is absent is not checked.
+Format: https://afs.github.io/rdf-delta/rdf-patch.html. Patches of other programs are read too: where
+``H tick`` is absent a transaction takes the tick after the one before it, and a chain that is absent is
+not checked.
 """
 
 from __future__ import annotations
