@@ -24,14 +24,7 @@ from substrate.adapters._words import Words
 from substrate.base.delta import Triple
 from substrate.base.errors import LogHeldError, ParameterError
 from substrate.base.vocabulary import AWARE_OF, LOCATION, RDF_TYPE
-from substrate.branch.interventions import (
-    Assert,
-    AssertAwareness,
-    Intervention,
-    OverrideLocation,
-    Retract,
-    RetractAwareness,
-)
+from substrate.branch.interventions import Intervention, made
 from substrate.log.event_log import EventLog
 from substrate.log.replay import State
 from substrate.memory.memory import Memory
@@ -394,7 +387,7 @@ class WhatIf(Tool, frozen=True):
             if self.predicate is None:
                 raise ParameterError(f"{self.change} needs a predicate", where=("predicate",))
             said = subject, words.predicate(self.predicate, new=True), words.object(self.object)
-            return (Assert if self.change == "assert" else Retract)(said), said
+            return made(self.change, said), said
         found = words.fact(str(self.object)) if "awareness" in self.change else words.object(self.object)
         general = LOCATION if self.change == "override_location" else AWARE_OF
         if self.predicate is not None:
@@ -404,12 +397,7 @@ class WhatIf(Tool, frozen=True):
             said_ = found if self.change == "retract_awareness" else None
             below = sorted(memory.tbox.below(general), key=str)
             predicate = next((p for p in below if any(before.match(subject, p, said_))), general)
-        kinds = {
-            "override_location": OverrideLocation,
-            "assert_awareness": AssertAwareness,
-            "retract_awareness": RetractAwareness,
-        }
-        return kinds[self.change](subject, found, predicate), (subject, predicate, found)
+        return made(self.change, (subject, found), predicate), (subject, predicate, found)
 
     def _tick(self, memory: Memory, said: Triple) -> int:
         intervals = memory.log.history(said).intervals

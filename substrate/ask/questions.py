@@ -18,7 +18,7 @@ from substrate.ask.tellings import chains, in_words
 from substrate.base.errors import ParameterError
 from substrate.base.vocabulary import AWARE_OF, EVENT, LOCATION, PARTICIPANT, RDF_TYPE
 from substrate.branch.fork import arms
-from substrate.branch.interventions import RetractAwareness
+from substrate.branch.interventions import made
 from substrate.cause.ancestry import Event
 from substrate.log.event_log import EventLog, Op, Term
 from substrate.log.history import histories
@@ -191,7 +191,7 @@ def _where(tbox: TBox, log: EventLog, entity: Node, tick: int) -> Answer:
 def _without_knowing(tbox: TBox, log: EventLog, agent: Node, fact: Term, tick: int) -> Answer:
     before = log.state(tick - 1)
     predicate = next((p for p in _sorted(tbox.below(AWARE_OF)) if (agent, p, fact) in before), AWARE_OF)
-    pair = arms(log, tick, RetractAwareness(agent, fact, predicate), RuleEmitter(tbox))
+    pair = arms(log, tick, made("retract_awareness", (agent, fact), predicate), RuleEmitter(tbox))
     told = [_numbered(o for o in occurrences(arm, tbox) if o.tick >= tick) for arm in pair]
     lost, gained = (
         [_event(tbox, *key[:2]) for key in here if key not in there] for here, there in (told, told[::-1])

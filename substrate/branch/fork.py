@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import NamedTuple, Protocol, TypeVar, runtime_checkable
 
+import pyoxigraph as ox
+
 from substrate.base.arguments import require, require_methods, require_tick
-from substrate.base.delta import Delta, Spelled, Triple, quads_of, text_of, triple_of
-from substrate.base.errors import LogError
-from substrate.branch._steadiness import require_steady
-from substrate.branch.interventions import Intervention
+from substrate.base.delta import Delta, Op, Spelled, Term, Triple, quads_of, text_of, triple_of
+from substrate.base.errors import InterventionError, LogError
+from substrate.branch.interventions import Intervention, OverrideLocation
 from substrate.log.event_log import EventLog
 from substrate.log.history import Difference
-from substrate.log.patch import Descent
 from substrate.log.replay import Replay
 from substrate.log.simulator import Simulator
 from substrate.log.state import State
+from substrate.rules.fixpoint import RuleEmitter
+from substrate.rules.shapes import broken, misplaced
 
 
 class Emitter(Protocol):
@@ -93,20 +96,34 @@ def fork(
     intervention: Intervention | None = None,
     emitter: Emitter | None = None,
     *,
-    check: bool = False,
+    interventions: Iterable[Intervention] = (),
+    check: bool | None = None,
 ) -> EventLog:
     """The log that would be, had ``intervention`` happened at tick ``at``; the parent is unchanged.
 
-    Keeps the deltas with tick < ``at``, applies the intervention at ``at``, then the emitter's deltas.
-    Without an emitter the observed deltas from ``at`` on are applied again, as set operations; a fork
-    with neither is the log itself. The branch names its parent's digest and the branch tick, in its
-    file too; a fork may be forked again. With ``check`` the emitter is run twice and has to give the
-    same deltas.
+    Keeps the deltas with tick < ``at`` and what the log opens with, applies the intervention at ``at``, then
+    the emitter's deltas. Without an emitter the observed deltas from there on are applied again, as set
+    operations; those that contradict where an intervention put something are left out, and listed in
+    ``withheld``. A fork with neither is the log itself. The branch names its parent's digest and the branch
+    tick, in its file too; a fork may be forked again.
+
+    Under the rules of a TBox the branch is held against its shapes: what an intervention says at the branch
+    tick, and what the rules change at each tick after it.
+
+    Args:
+        log: the observed log.
+        at: the branch tick.
+        intervention: what is done there.
+        emitter: what follows.
+        interventions: several, one after the other: each sees what those before it have changed.
+        check: ``False`` leaves the shapes out; ``True`` also runs the emitter twice, which has to give the
+            same deltas.
 
     Raises:
         LogError: ``at`` is negative or lies behind the log's last tick by more than one, or the
-            emitter goes back in time; with ``check``, the first delta that differs between two runs.
-        InterventionError: the intervention's pre-condition does not hold before ``at``.
+            emitter goes back in time; with ``check=True``, the first delta that differs between two runs.
+        InterventionError: an intervention's pre-condition does not hold, or what it says breaks the TBox.
+        TBoxError: what the rules change breaks a shape.
         ParameterError: an argument is not what it has to be.
 
     >>> from pyoxigraph import NamedNode
@@ -120,29 +137,91 @@ def fork(
     """
     require(log, EventLog, "an event log", "log")
     require_tick(at, "at")
-    if intervention is not None:
-        require_methods(intervention, ("deltas",), "an intervention", "intervention")
+    require(interventions, Iterable, "a list of interventions", "interventions")
+    changes = [*([] if intervention is None else [intervention]), *interventions]
+    for change in changes:
+        require_methods(change, ("deltas",), "an intervention", "intervention")
     if emitter is not None:
         require_methods(emitter, ("emit",), "an emitter", "emitter")
     if check and emitter:
-        branch = fork(log, at, intervention, emitter)
-        require_steady(branch, fork(log, at, intervention, emitter))
-        return branch
+        one, other = (fork(log, at, emitter=emitter, interventions=changes) for _ in range(2))
+        _require_steady(one, other)
+        return one
     end = log.last_tick + 1
     if not 0 <= at <= end:
         raise LogError(f"branch tick {at} lies outside the log", hint=f"Name a tick from 0 to {end}")
-    start, stop = log.position(at - 1), len(log)
-    first = intervention.deltas(log.state(at - 1), at) if intervention else ()
-    branch = log.branch(start, Descent(log.digest, at))
-    branch.extend(first)
+    rules = emitter if isinstance(emitter, RuleEmitter) else None
+    start = rules.keeps(log, at) if rules else log.kept(at)
+    branch = log.branch(start, at)
+    put = _intervene(branch, at, changes, rules if check is not False else None)
     # Whether something follows a protocol takes as long to tell as the rest of a fork
-    if not emitter:
-        branch.follow(log, start, stop)
+    if rules:
+        rules = rules if check is not False else replace(rules, check=False)
+        branch.extend(rules.emit(branch, log, at))
+    elif not emitter and not put:
+        branch.follow(log, start, len(log))
+    elif not emitter:
+        _follow_but(branch, log[start:], put)
     elif isinstance(emitter, SpellingEmitter):
         branch.extend_spelled(_from_branch(emitter.spell(branch, log, at), at))
     else:
         branch.extend(_from_branch(emitter.emit(branch, log, at), at))
     return branch
+
+
+_Put = dict[tuple[Term, ox.NamedNode], Term]
+
+
+def _intervene(branch: EventLog, at: int, changes: Iterable[Intervention], rules: RuleEmitter | None) -> _Put:
+    """Apply interventions one after the other, and tell where they have put things."""
+    put: _Put = {}
+    said: list[Delta] = []
+    for change in changes:
+        deltas = change.deltas(branch.state(at), at)
+        branch.extend(deltas)
+        said += deltas
+        for _, op, (subject, predicate, object_) in deltas:
+            if op is Op.RETRACT and put.get((subject, predicate)) == object_:
+                del put[subject, predicate]
+        if isinstance(change, OverrideLocation):
+            put[change.entity, change.predicate] = change.location
+    if rules and said:
+        store = ox.Store()
+        store.extend(branch.state(at).store)
+        quads = [ox.Quad(*delta.triple) for delta in said]
+        come = (quad for quad in quads if quad in store)
+        if wrong := [*misplaced(rules.tbox, store, come), *broken(rules.tbox, store, quads)]:
+            hint = "Change what the TBox allows, or give check=False (--no-check)"
+            raise InterventionError("; ".join(wrong[:5]), where=(rules.tbox.name, f"tick {at}"), hint=hint)
+    return put
+
+
+def _follow_but(branch: EventLog, observed: Iterable[Delta], put: _Put) -> None:
+    """Go on by observed deltas, but for those that would put elsewhere what was put somewhere."""
+    kept: list[Delta] = []
+    withheld: list[Delta] = []
+    for delta in observed:
+        subject, predicate, object_ = delta.triple
+        place = put.get((subject, predicate))
+        contradicts = place is not None and (delta.op is Op.INSERT) is (object_ != place)
+        (withheld if contradicts else kept).append(delta)
+    branch.extend(kept)
+    branch.withheld = tuple(withheld)
+
+
+def _require_steady(one: EventLog, other: EventLog) -> None:
+    """Refuse two branches that differ although nothing was changed between them."""
+    for position, pair in enumerate(zip_longest(one, other)):
+        if pair[0] != pair[1]:
+            said = [
+                f"{delta.op.value} {ox.Triple(*delta.triple)} at tick {delta.tick}" if delta else "nothing"
+                for delta in pair
+            ]
+            raise LogError(
+                f"the emitter gave {said[0]}, then {said[1]}",
+                where=(f"delta {position}",),
+                hint="Seed it in start(): same state and same tick, same deltas",
+            )
 
 
 _Emitted = TypeVar("_Emitted", Delta, Spelled)

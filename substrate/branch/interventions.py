@@ -3,12 +3,17 @@
 Each checks its pre-condition and gives the triples to retract and to insert. An intervention that
 would change nothing is refused: a counterfactual question whose premise already holds is a mistake.
 What is no triple is refused where it is made; an object may be a Python value.
+
+A class here is all that there is to say of an intervention: the command's options, the tool of an agent's
+memory, the specifications of twins and the table in the docs come from :data:`INTERVENTIONS`.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, ClassVar, Protocol
 
 import pyoxigraph as ox
 
@@ -39,64 +44,101 @@ class Intervention(Protocol):
         ...
 
 
+class _Typed:
+    """What is declared of an intervention, and its one delta where it has no more."""
+
+    takes: ClassVar[str]
+    """Its terms, in the order in which they are given."""
+    about: ClassVar[str]
+    example: ClassVar[str]
+    op: ClassVar[Op]
+    refusal: ClassVar[tuple[str, str]]
+    """Why it is refused where the triple stands, or stands not, and what to do."""
+
+    def said(self) -> Sequence[object]:
+        """Subject, predicate and object of the triple that it is about."""
+        raise NotImplementedError
+
+    def __post_init__(self) -> None:
+        said, name = self.said(), type(self).__name__
+        if not isinstance(said, tuple | list) or len(said) != 3:
+            hint = "Give subject, predicate and object"
+            raise ParameterError(f"{said!r} is not three terms", where=(name,), hint=hint)
+        try:
+            made = triple(*said)  # pyright: ignore[reportArgumentType]  # it refuses what is no term
+        except ParameterError as error:
+            raise error.within(name) from None
+        # The last field is the triple, or its object
+        for field, value in (("triple", made), ("fact", made[2]), ("location", made[2])):
+            if hasattr(self, field):
+                object.__setattr__(self, field, value)
+
+    def deltas(self, state: State, tick: int) -> list[Delta]:
+        """The deltas on a state, all at one tick; :meth:`Intervention.deltas` says what is refused."""
+        made: Triple = tuple(self.said())  # pyright: ignore[reportAssignmentType]
+        if (made in state) is (self.op is Op.INSERT):
+            raise self._refused(tick, self.refusal[0].format(*made), self.refusal[1])
+        return [Delta(tick, self.op, made)]
+
+    def _refused(self, tick: int, why: str, hint: str) -> InterventionError:
+        return InterventionError(f"{type(self).__name__}: {why}", where=(f"tick {tick}",), hint=hint)
+
+
 @dataclass(frozen=True)
-class Assert:
+class _OfTriple(_Typed):
+    triple: Triple
+
+    takes = "S P O"
+
+    def said(self) -> Sequence[object]:
+        return self.triple
+
+
+@dataclass(frozen=True)
+class _OfAwareness(_Typed):
+    agent: Node
+    fact: Term
+    predicate: ox.NamedNode = AWARE_OF
+
+    takes = "AGENT FACT"
+
+    def said(self) -> Sequence[object]:
+        return self.agent, self.predicate, self.fact
+
+
+class Assert(_OfTriple):
     """Make a triple true. Pre-condition: it does not hold yet.
 
     >>> from substrate import EventLog, fork
-    >>> log = EventLog()
-    >>> log.extend_lines([(0, "A <urn:ann> <urn:substrate:location> <urn:home> .")])
-    >>> log.extend_lines([(0, "A <urn:ann> <urn:substrate:awareOf> <urn:secret> .")])
-    >>> ann, home, cafe, secret = (ox.NamedNode(f"urn:{name}") for name in ("ann", "home", "cafe", "secret"))
-    >>> (ann, LOCATION, cafe) in fork(log, 1, Assert((ann, LOCATION, cafe))).state(1)
+    >>> ann, cafe = ox.NamedNode("urn:ann"), ox.NamedNode("urn:cafe")
+    >>> (ann, LOCATION, cafe) in fork(EventLog(), 0, Assert((ann, LOCATION, cafe))).state(0)
     True
     """
 
-    triple: Triple
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "triple", _three(self.triple, "Assert"))
-
-    def deltas(self, state: State, tick: int) -> list[Delta]:
-        """An insertion."""
-        if self.triple in state:
-            raise _refused(
-                tick, f"Assert: {_text(self.triple)} holds already", "Assert a triple that does not hold"
-            )
-        return [Delta(tick, Op.INSERT, self.triple)]
+    about = "Make a triple true."
+    example = "assert entity:john :knows entity:party"
+    op = Op.INSERT
+    refusal = "{} {} {} holds already", "Assert a triple that does not hold"
 
 
-@dataclass(frozen=True)
-class Retract:
+class Retract(_OfTriple):
     """Make a triple false. Pre-condition: it holds.
 
     >>> from substrate import EventLog, fork
     >>> log = EventLog()
     >>> log.extend_lines([(0, "A <urn:ann> <urn:substrate:location> <urn:home> .")])
-    >>> log.extend_lines([(0, "A <urn:ann> <urn:substrate:awareOf> <urn:secret> .")])
-    >>> ann, home, cafe, secret = (ox.NamedNode(f"urn:{name}") for name in ("ann", "home", "cafe", "secret"))
-    >>> len(fork(log, 1, Retract((ann, LOCATION, home))).state(1))
-    1
+    >>> len(fork(log, 1, Retract((ox.NamedNode("urn:ann"), LOCATION, ox.NamedNode("urn:home")))).state(1))
+    0
     """
 
-    triple: Triple
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "triple", _three(self.triple, "Retract"))
-
-    def deltas(self, state: State, tick: int) -> list[Delta]:
-        """A retraction."""
-        if self.triple not in state:
-            raise _refused(
-                tick,
-                f"Retract: {_text(self.triple)} does not hold",
-                "Retract a triple of the state before the branch tick",
-            )
-        return [Delta(tick, Op.RETRACT, self.triple)]
+    about = "Make a triple false."
+    example = "retract entity:john :plans entity:plan2"
+    op = Op.RETRACT
+    refusal = "{} {} {} does not hold", "Retract a triple of the state before the branch tick"
 
 
 @dataclass(frozen=True)
-class OverrideLocation:
+class OverrideLocation(_Typed):
     """Put an entity elsewhere. Pre-condition: it has one location, and a different one.
 
     Args:
@@ -107,10 +149,8 @@ class OverrideLocation:
     >>> from substrate import EventLog, fork
     >>> log = EventLog()
     >>> log.extend_lines([(0, "A <urn:ann> <urn:substrate:location> <urn:home> .")])
-    >>> log.extend_lines([(0, "A <urn:ann> <urn:substrate:awareOf> <urn:secret> .")])
-    >>> ann, home, cafe, secret = (ox.NamedNode(f"urn:{name}") for name in ("ann", "home", "cafe", "secret"))
-    >>> branch = fork(log, 1, OverrideLocation(ann, cafe))
-    >>> [place.value for _, _, place in branch.state(1).match(ann, LOCATION)]
+    >>> branch = fork(log, 1, OverrideLocation(ox.NamedNode("urn:ann"), ox.NamedNode("urn:cafe")))
+    >>> [place.value for _, _, place in branch.state(1)]
     ['urn:cafe']
     """
 
@@ -118,115 +158,88 @@ class OverrideLocation:
     location: Term
     predicate: ox.NamedNode = LOCATION
 
-    def __post_init__(self) -> None:
-        said = _three((self.entity, self.predicate, self.location), "OverrideLocation")
-        object.__setattr__(self, "location", said[2])
+    takes = "ENTITY PLACE"
+    about = "Put an entity elsewhere."
+    example = "override-location entity:john entity:park"
+
+    def said(self) -> Sequence[object]:
+        """The triple that puts it there."""
+        return self.entity, self.predicate, self.location
 
     def deltas(self, state: State, tick: int) -> list[Delta]:
         """The retraction of the old location and the insertion of the new."""
         places = [place for _, _, place in state.match(self.entity, self.predicate)]
         if len(places) != 1:
-            raise _refused(
-                tick,
-                f"OverrideLocation: {self.entity} has {len(places)} locations by {self.predicate}",
-                "Name an entity with exactly one location",
-            )
+            why = f"{self.entity} has {len(places)} locations by {self.predicate}"
+            raise self._refused(tick, why, "Name an entity with exactly one location")
         if places[0] == self.location:
-            raise _refused(
-                tick,
-                f"OverrideLocation: {self.entity} is at {self.location} already",
-                "Name another location",
-            )
+            raise self._refused(tick, f"{self.entity} is at {self.location} already", "Name another location")
         return [
             Delta(tick, Op.RETRACT, (self.entity, self.predicate, places[0])),
             Delta(tick, Op.INSERT, (self.entity, self.predicate, self.location)),
         ]
 
 
-@dataclass(frozen=True)
-class AssertAwareness:
+class AssertAwareness(_OfAwareness):
     """Let an agent know a fact: a node, or a triple term. Pre-condition: it does not know it.
 
     >>> from substrate import EventLog, fork
-    >>> log = EventLog()
-    >>> log.extend_lines([(0, "A <urn:ann> <urn:substrate:location> <urn:home> .")])
-    >>> log.extend_lines([(0, "A <urn:ann> <urn:substrate:awareOf> <urn:secret> .")])
-    >>> ann, home, cafe, secret = (ox.NamedNode(f"urn:{name}") for name in ("ann", "home", "cafe", "secret"))
-    >>> (ann, AWARE_OF, cafe) in fork(log, 1, AssertAwareness(ann, cafe)).state(1)
+    >>> ann, secret = ox.NamedNode("urn:ann"), ox.NamedNode("urn:secret")
+    >>> (ann, AWARE_OF, secret) in fork(EventLog(), 0, AssertAwareness(ann, secret)).state(0)
     True
     """
 
-    agent: Node
-    fact: Term
-    predicate: ox.NamedNode = AWARE_OF
-
-    def __post_init__(self) -> None:
-        said = _three((self.agent, self.predicate, self.fact), "AssertAwareness")
-        object.__setattr__(self, "fact", said[2])
-
-    def deltas(self, state: State, tick: int) -> list[Delta]:
-        """An insertion."""
-        said = (self.agent, self.predicate, self.fact)
-        if said in state:
-            raise _refused(
-                tick,
-                f"AssertAwareness: {self.agent} is aware of {self.fact} already",
-                "Name a fact the agent does not know",
-            )
-        return [Delta(tick, Op.INSERT, said)]
+    about = "Let an agent know a fact."
+    example = "assert-awareness entity:sam entity:party"
+    op = Op.INSERT
+    refusal = "{0} is aware of {2} already", "Name a fact the agent does not know"
 
 
-@dataclass(frozen=True)
-class RetractAwareness:
+class RetractAwareness(_OfAwareness):
     """Let an agent not know a fact. Pre-condition: it knows it.
 
     >>> from substrate import EventLog, fork
     >>> log = EventLog()
-    >>> log.extend_lines([(0, "A <urn:ann> <urn:substrate:location> <urn:home> .")])
     >>> log.extend_lines([(0, "A <urn:ann> <urn:substrate:awareOf> <urn:secret> .")])
-    >>> ann, home, cafe, secret = (ox.NamedNode(f"urn:{name}") for name in ("ann", "home", "cafe", "secret"))
-    >>> (ann, AWARE_OF, secret) in fork(log, 1, RetractAwareness(ann, secret)).state(1)
-    False
+    >>> len(fork(log, 1, RetractAwareness(ox.NamedNode("urn:ann"), ox.NamedNode("urn:secret"))).state(1))
+    0
     """
 
-    agent: Node
-    fact: Term
-    predicate: ox.NamedNode = AWARE_OF
-
-    def __post_init__(self) -> None:
-        said = _three((self.agent, self.predicate, self.fact), "RetractAwareness")
-        object.__setattr__(self, "fact", said[2])
-
-    def deltas(self, state: State, tick: int) -> list[Delta]:
-        """A retraction."""
-        said = (self.agent, self.predicate, self.fact)
-        if said not in state:
-            raise _refused(
-                tick,
-                f"RetractAwareness: {self.agent} is not aware of {self.fact}",
-                "Name a fact the agent knows before the branch tick",
-            )
-        return [Delta(tick, Op.RETRACT, said)]
+    about = "Let an agent not know a fact."
+    example = "retract-awareness entity:john entity:party"
+    op = Op.RETRACT
+    refusal = "{0} is not aware of {2}", "Name a fact the agent knows before the branch tick"
 
 
-def _three(said: object, name: str) -> Triple:
-    """Three values as a triple, by the rule of :mod:`substrate.base.terms`.
+INTERVENTIONS: Mapping[str, Any] = {
+    re.sub("(?<!^)(?=[A-Z])", "_", kind.__name__).lower(): kind
+    for kind in (Assert, Retract, OverrideLocation, AssertAwareness, RetractAwareness)
+}
+"""The interventions by name, such as ``override_location``."""
+
+
+def made(name: str, terms: Sequence[Any], predicate: ox.NamedNode | None = None) -> Intervention:
+    """An intervention from its name and its terms.
+
+    Args:
+        name: one of :data:`INTERVENTIONS`.
+        terms: as many as it takes; a property of place or awareness may follow.
+        predicate: the property where none follows; the core's own unless given.
 
     Raises:
-        ParameterError: they are none; says which of them.
+        ParameterError: there is no such intervention, or it takes other terms.
+
+    >>> made("assert_awareness", [ox.NamedNode("urn:ann"), ox.NamedNode("urn:secret")]).predicate == AWARE_OF
+    True
     """
-    if not isinstance(said, tuple | list) or len(said) != 3:
-        hint = "Give subject, predicate and object"
-        raise ParameterError(f"{said!r} is not three terms", where=(name,), hint=hint)
-    try:
-        return triple(*said)
-    except ParameterError as error:
-        raise error.within(name) from None
-
-
-def _refused(tick: int, what: str, hint: str) -> InterventionError:
-    return InterventionError(what, where=(f"tick {tick}",), hint=hint)
-
-
-def _text(triple: Triple) -> str:
-    return " ".join(map(str, triple))
+    kind = INTERVENTIONS.get(name)
+    if kind is None:
+        hint = f"Choose one of {', '.join(INTERVENTIONS)}"
+        raise ParameterError(f"no intervention {name!r}", hint=hint)
+    takes, whole = len(kind.takes.split()), issubclass(kind, _OfTriple)
+    if len(terms) not in ((takes,) if whole else (takes, takes + 1)):
+        raise ParameterError(f"{name} takes {kind.takes}, not {len(terms)} terms", hint="Give those")
+    if whole:
+        return kind(tuple(terms))
+    named = terms[takes:] or ([predicate] if predicate else [])
+    return kind(*terms[:takes], *named)

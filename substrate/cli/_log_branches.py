@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import inspect
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from substrate.base.errors import InterventionError, ParameterError
+from substrate.branch.interventions import INTERVENTIONS, made
 from substrate.cli._log_text import (
     DEFAULTS,
     NO_PREFIXES,
@@ -29,33 +31,45 @@ from substrate.cli.console import JsonOption, argument, failing, option
 from substrate.cli.printing import complain, print_json, print_lines
 from substrate.log.event_log import EventLog
 from substrate.sparql.guard import QueryLimits, confined
+from substrate.sparql.tokens import CLOSING, OPENING, tokens
 
 if TYPE_CHECKING:
     from substrate.branch.merge import Conflict, Side
 
 
+def _with_interventions(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command an option for each intervention that there is, in the place of its ``**changes``."""
+    signature = inspect.signature(command, eval_str=True)
+    parameters = [one for one in signature.parameters.values() if one.kind is not one.VAR_KEYWORD]
+    for name, kind in INTERVENTIONS.items():
+        shown = option(f"--{name.replace('_', '-')}", kind.about, metavar=kind.takes)
+        terms = tuple[(str,) * len(kind.takes.split())] | None
+        parameters.append(
+            inspect.Parameter(
+                f"{name}_",  # `assert` is a word of Python's
+                inspect.Parameter.POSITIONAL_OR_KEYWORD,
+                default=None,
+                annotation=Annotated[terms, shown],
+            )
+        )
+    command.__signature__ = signature.replace(parameters=parameters)  # pyright: ignore[reportFunctionMemberAccess]
+    return command
+
+
+@_with_interventions
 def fork(
     file: FileArgument,
     at: Annotated[int, option("--at", "The branch tick.", metavar="T")],
     out: Annotated[Path, option("--out", "Where to write the branch.", metavar="BRANCH")],
-    assert_: Annotated[
-        tuple[str, str, str] | None, option("--assert", "Make a triple true.", metavar="S P O")
-    ] = None,
-    retract: Annotated[
-        tuple[str, str, str] | None, option("--retract", "Make a triple false.", metavar="S P O")
-    ] = None,
-    override_location: Annotated[
-        tuple[str, str] | None,
-        option("--override-location", "Put an entity elsewhere.", metavar="ENTITY PLACE"),
-    ] = None,
-    assert_awareness: Annotated[
-        tuple[str, str] | None,
-        option("--assert-awareness", "Let an agent know a fact.", metavar="AGENT FACT"),
-    ] = None,
-    retract_awareness: Annotated[
-        tuple[str, str] | None,
-        option("--retract-awareness", "Let an agent not know a fact.", metavar="AGENT FACT"),
-    ] = None,
+    do: Annotated[
+        list[str],
+        option(
+            "--do",
+            "An intervention and its terms, as the options below name them; a property of place or awareness "
+            "may follow. Several are done in their order, each after what those before it have changed.",
+            metavar="'NAME TERM …'",
+        ),
+    ] = NO_PREFIXES,
     predicate: Annotated[
         str | None,
         option(
@@ -70,6 +84,9 @@ def fork(
             metavar="TBOX",
         ),
     ] = None,
+    no_check: Annotated[
+        bool, option("--no-check", "With --rules: take what the TBox's shapes do not allow.")
+    ] = False,
     motion: Annotated[
         bool,
         option("--motion", "Let CLEVRER's simulator decide what follows, in the log of an annotation."),
@@ -82,39 +99,26 @@ def fork(
     timeout: TimeoutOption = DEFAULTS.timeout,
     memory: MemoryOption = DEFAULTS.memory >> 20,
     json: JsonOption = False,
+    **changes: tuple[str, ...] | None,
 ) -> None:
-    """The log that would be, had one thing been otherwise; FILE is left alone. The rules of a TBox end within
+    """The log that would be, had something been otherwise; FILE is left alone. The rules of a TBox end within
     the limits of a query.
     """
     from substrate.branch.fork import fork as branch_off
-    from substrate.branch.interventions import (
-        Assert,
-        AssertAwareness,
-        OverrideLocation,
-        Retract,
-        RetractAwareness,
-    )
     from substrate.cli._log_domains import fork_by_rules
     from substrate.rules.tbox import TBox
 
     with failing():
         names = prefixes_of(prefix, tbox or rules)
-        given = {
-            Assert: assert_,
-            Retract: retract,
-            OverrideLocation: override_location,
-            AssertAwareness: assert_awareness,
-            RetractAwareness: retract_awareness,
-        }
-        chosen = [(make, [term_of(text, names) for text in terms]) for make, terms in given.items() if terms]
-        if len(chosen) > 1:
-            raise InterventionError(
-                "more than one intervention", hint="Give one, and fork the branch again for the next"
-            )
-        extra: Any = {"predicate": term_of(predicate, names)} if predicate else {}
-        intervention = next(
-            (make(*terms, **extra) if len(terms) == 2 else make(tuple(terms)) for make, terms in chosen), None
-        )  # pyright: ignore
+        given = [(name.removesuffix("_"), terms) for name, terms in changes.items() if terms]
+        if len(given) + bool(do) > 1:
+            hint = "Give --do for each of them, in their order"
+            raise InterventionError("more than one intervention", hint=hint)
+        property_ = term_of(predicate, names) if predicate else None
+        interventions = [
+            made(name, [term_of(text, names) for text in terms], property_)
+            for name, terms in (given or map(_done, do))
+        ]
         log = read_log(file)
         if rules and motion:
             raise typer.BadParameter("give --rules or --motion")
@@ -122,17 +126,26 @@ def fork(
             box = TBox.load(rules)
             warn(box)
             limits = QueryLimits(timeout, memory=memory << 20)
+            given_box = (box.name, box.turtle)
             patch = confined(
-                fork_by_rules, log.to_patch(), at, intervention, (box.name, box.turtle), until, limits=limits
+                fork_by_rules,
+                log.to_patch(),
+                at,
+                interventions,
+                given_box,
+                until,
+                not no_check,
+                limits=limits,
             )
             branch = EventLog.from_patch(patch, str(out))
         elif motion:
             from substrate.domains.clevrer.emitter import MotionEmitter
 
-            branch = branch_off(log, at, intervention, MotionEmitter(until))
+            branch = branch_off(log, at, None, MotionEmitter(until), interventions=interventions)
         else:
-            branch = branch_off(log, at, intervention)
+            branch = branch_off(log, at, interventions=interventions)
         branch.save(out)
+    withheld = [delta_as_json(delta) for delta in branch.withheld]
     about = {
         "out": str(out),
         "digest": branch.digest,
@@ -140,7 +153,28 @@ def fork(
         "parent": branch.parent_digest,
         "branch_tick": branch.branch_tick,
     }
-    print_json(about) if json else print_lines(f"{name}: {value}" for name, value in about.items())
+    if json:
+        print_json(about | ({"withheld": withheld} if withheld else {}))
+    else:
+        print_lines(f"{name}: {value}" for name, value in about.items())
+        print_lines(f"withheld: {' '.join(map(str, delta.values()))}" for delta in withheld)
+
+
+def _done(text: str) -> tuple[str, list[str]]:
+    """The name of an intervention and its terms, from one text."""
+    terms: list[str] = []
+    end = depth = 0
+    for kind, piece, start in tokens(text):
+        # What stands side by side, or inside of a triple term, is one term
+        if terms and (depth or start == end):
+            terms[-1] += text[end : start + len(piece)]
+        else:
+            terms.append(piece)
+        depth += (piece in OPENING) - (piece in CLOSING) if kind == "mark" else 0
+        end = start + len(piece)
+    if not terms:
+        raise ParameterError("--do is empty", hint=f"Begin with one of {', '.join(INTERVENTIONS)}")
+    return terms[0].replace("-", "_"), terms[1:]
 
 
 def diff(

@@ -94,7 +94,13 @@ def put_question(
 
 
 def fork_by_rules(
-    patch: str, at: int, intervention: Intervention | None, tbox: tuple[str, str], until: int | None
+    patch: str,
+    at: int,
+    interventions: Sequence[Intervention],
+    tbox: tuple[str, str],
+    until: int | None,
+    check: bool,
 ) -> str:
     """The branch of a log as RDF Patch, where the rules of a TBox (its name and Turtle) say what follows."""
-    return fork(EventLog.from_patch(patch), at, intervention, RuleEmitter(TBox(*tbox), until)).to_patch()
+    log, rules = EventLog.from_patch(patch), RuleEmitter(TBox(*tbox), until)
+    return fork(log, at, None, rules, interventions=interventions, check=None if check else False).to_patch()

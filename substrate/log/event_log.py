@@ -82,7 +82,7 @@ class _Source(NamedTuple):
 class EventLog(Timeline):
     """An ordered, append-only log of deltas whose ticks never go back.
 
-    The initial ABox of the paper's tuple is what the log inserts at its first tick. Ticks are whole
+    The initial ABox of the paper's tuple, A0, is the first :attr:`opening` deltas. Ticks are whole
     numbers from 0 to 2**63 - 1. A log lives in memory; :meth:`open` gives one that is on disk as well.
 
     Threads may share a log: appends go one after the other, and what was acknowledged is in the file and
@@ -95,12 +95,21 @@ class EventLog(Timeline):
     (2, 4, 1, 0)
     """
 
-    descent: Descent | None = None
-    """The origin of a fork; ``None`` for a log of its own. It is kept in the log's file."""
+    opening: int = 0
+    """The number of first deltas that say what held before the first event, which a fork keeps at any tick; 0
+    where the log does not say. :meth:`save` writes it to the file.
+    """
+    withheld: tuple[Delta, ...] = ()
+    """The observed deltas that a fork left out, for they contradict where an intervention put something."""
     torn: TornTail | None = None
     """The part that had to be dropped at the file's end when it was read; ``None`` where it was whole."""
 
     _source: _Source | None = None
+    _descent: Descent | None = None
+    _forked: tuple[EventLog, int, int] | None = None
+    """The parent of a fork, its deltas then and the branch tick, until the parent's digest is asked for."""
+    _deferred: int | None = None
+    """The number of deltas that it has in common with its elder, until its chain is asked for."""
 
     def __init__(self, deltas: Iterable[Delta] = ()) -> None:
         super().__init__()
@@ -119,13 +128,25 @@ class EventLog(Timeline):
         if not len(self):
             return Listing("EventLog: empty", (), [], 0)
         span = f"{counted(len(self), 'delta')}, ticks {self[0].tick} to {self.last_tick}"
-        forked = f", forked at tick {self.branch_tick}" if self.descent else ""
+        forked = f", forked at tick {self.branch_tick}" if self.branch_tick is not None else ""
         first = [
             (str(position), str(delta.tick), delta.op.name.lower(), *map(str, delta.triple))
             for position, delta in enumerate(islice(self, ROWS))
         ]
         columns = ("position", "tick", "operation", "subject", "predicate", "object")
         return Listing(f"EventLog: {span}{forked}", columns, first, len(self))
+
+    @property
+    def descent(self) -> Descent | None:
+        """The origin of a fork; ``None`` for a log of its own. It is kept in the log's file."""
+        if self._forked:
+            parent, deltas, at = self._forked
+            self.descent = Descent(parent._digest_after(deltas), at)
+        return self._descent
+
+    @descent.setter
+    def descent(self, descent: Descent | None) -> None:
+        self._descent, self._forked = descent, None
 
     @property
     def parent_digest(self) -> str | None:
@@ -135,7 +156,9 @@ class EventLog(Timeline):
     @property
     def branch_tick(self) -> int | None:
         """First tick at which a fork may differ from its parent; ``None`` for a log of its own."""
-        return self.descent.branch if self.descent else None
+        if self._forked:
+            return self._forked[2]
+        return self._descent.branch if self._descent else None
 
     # Growing
 
@@ -352,19 +375,37 @@ class EventLog(Timeline):
             chain, start, descent = later, stop, None
         return chain, "".join(parts)
 
-    def branch(self, start: int, descent: Descent | None) -> Self:
-        """For forks: a log that begins with this one's first ``start`` deltas, which the two share."""
+    def kept(self, at: int) -> int:
+        """The number of deltas that stand before a branch at a tick, among them what the log opens with.
+
+        >>> log = EventLog()
+        >>> log.extend_lines([(0, "A <urn:a> <urn:in> <urn:b> ."), (0, "A <urn:e> <urn:of> <urn:a> .")])
+        >>> log.opening = 1
+        >>> [log.kept(at) for at in range(2)]
+        [1, 2]
+        """
+        return self.position(at - 1) or min(self.opening, self.position(at))
+
+    def branch(self, start: int, descent: Descent | int | None) -> Self:
+        """For forks: a log that begins with this one's first ``start`` deltas, which the two share.
+
+        Args:
+            start: how many deltas.
+            descent: where it comes from; the branch tick alone for a fork of this log.
+        """
         branch = type(self)()
-        branch.descent, branch.prefixes = descent, dict(self.prefixes)
+        branch.prefixes, branch.opening = dict(self.prefixes), min(self.opening, start)
+        if isinstance(descent, int):
+            branch._forked = self, len(self), descent
+        else:
+            branch.descent = descent
         if self.triples.depth >= _DEPTH:
             branch.extend_from(self, 0, start)
             return branch
         branch.triples, branch.stores = Triples(self.triples), self.stores
         branch._share(self, 0, start)
         branch.checkpoints = Checkpoints(branch, self.checkpoints, start)
-        self._fed_chain()
-        branch._chain = self._mark(start)
-        branch._marks, branch._elder = [branch._chain], self
+        branch._elder, branch._deferred = self, start
         return branch
 
     def follow(self, parent: EventLog, start: int, stop: int) -> None:
@@ -394,7 +435,9 @@ class EventLog(Timeline):
 
     def digest_at(self, tick: int) -> str:
         """The chain's value after every delta with tick <= ``tick``, from the nearest value that was kept."""
-        stop = self.position(tick)
+        return self._digest_after(self.position(tick))
+
+    def _digest_after(self, stop: int) -> str:
         with MEMORY:
             if self._chain.fed < stop:
                 self._fed_chain()
@@ -404,6 +447,10 @@ class EventLog(Timeline):
         return chain.value
 
     def _fed_chain(self) -> Chain:
+        if self._deferred is not None and self._elder:
+            self._elder._fed_chain()
+            self._chain, self._deferred = self._elder._mark(self._deferred), None
+            self._marks = [self._chain]
         for tick, lines in self.lines(self._chain.fed):
             self._keep(self._chain.after(tick, lines))
         return self._chain
@@ -510,15 +557,31 @@ class EventLog(Timeline):
 
     def _take_verified(self, transactions: Iterable[Verified], path: Path) -> int:
         """Take in what was read from a file; where its last transaction ends in it."""
-        end = 0
+        opening, end = "", 0
         for found in transactions:
             if found.descent:
                 self.descent = found.descent
             self._take_batch(found, path)
             self._keep(found.chain)
-            end = found.end
+            opening, end = found.opening or opening, found.end
             self._source = _Source(path, end, len(self))
+        self._open_with(opening, path)
         return end
+
+    def _open_with(self, said: str, name: object) -> None:
+        """Take what a file says the log opens with: how many deltas, and the chain's value after them."""
+        deltas, _, value = said.partition(" ")
+        if said and not (
+            deltas.isdecimal()
+            and int(deltas) <= self.position(self[0].tick)
+            and self._digest_after(int(deltas)) == value
+        ):
+            raise LogError(
+                "what it opens with is not what was written",
+                where=(name, f"tick {self[0].tick}"),
+                hint=EDITED,
+            )
+        self.opening = int(deltas or self.opening)
 
     def _take_batch(self, found: Verified, path: Path) -> None:
         ticks, known = found.ticks, len(self.triples)
@@ -605,7 +668,7 @@ class EventLog(Timeline):
         log, chain = cls(), Chain()
         log.descent = read[0].descent if read else None
         chained = any(transaction.id.startswith("sha256:") for transaction in read)
-        for tick, previous, id_, lines, _ in read:
+        for tick, previous, id_, lines, *_ in read:
             later = chain.after(tick, lines) if lines else chain
             if chained and ((id_ or later.value) != later.value or (previous or chain.value) != chain.value):
                 what = "the chain does not hold: the transaction is not what was appended"
@@ -622,6 +685,7 @@ class EventLog(Timeline):
             raise LogError(
                 error.what, where=(name, *error.where), hint="Write ticks in their order"
             ) from error
+        log._open_with(read[0].opening if read else "", name)
         return log
 
     def to_patch(self) -> str:
@@ -646,10 +710,11 @@ class EventLog(Timeline):
 
     def _rendered(self) -> Iterator[str]:
         chain, descent = Chain(), self.descent
+        opening = f"{self.opening} {self._digest_after(self.opening)}" if self.opening else ""
         for tick, lines in self.lines():
             later = chain.after(tick, lines)
-            yield render(Transaction(tick, chain.value, later.value, lines, descent))
-            chain, descent = later, None
+            yield render(Transaction(tick, chain.value, later.value, lines, descent, opening))
+            chain, descent, opening = later, None, ""
 
     def close(self) -> None:
         """Let another writer open the file; the log can be read on, and takes no more deltas."""

@@ -169,7 +169,8 @@ def _closed(header: dict[str, str], tick: int, lines: list[str], name: str, line
 
     tick = whole("tick") if "tick" in header else tick
     descent = Descent(header["parent"], whole("branch")) if {"parent", "branch"} <= header.keys() else None
-    return Transaction(tick, header.get("prev", ""), header.get("id", ""), lines, descent)
+    said = header.get("prev", ""), header.get("id", "")
+    return Transaction(tick, *said, lines, descent, header.get("opening", ""))
 
 
 def _no_row(text: str, line: int, name: str) -> LogError:

@@ -10,8 +10,9 @@ One transaction a tick; its header carries the log's chain::
     TC .
 
 A fork's first transaction begins with its descent (``H parent``, ``H branch`` and a checksum of the
-two, ``H descent``). Format: https://afs.github.io/rdf-delta/rdf-patch.html; :mod:`.foreign` reads patches of
-other programs.
+two, ``H descent``). Where a log says what it opens with, ``H opening`` follows: the number of its first
+deltas, and the chain's value after them. Format: https://afs.github.io/rdf-delta/rdf-patch.html;
+:mod:`.foreign` reads patches of other programs.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from substrate.log._chain import Chain
 from substrate.sparql.tokens import nests_too_deeply
 
 _DESCENT = re.compile(rb'H parent <([!-;=?-~]*)> \.\nH branch "(\d{1,18})" \.\nH descent <[!-;=?-~]*> \.\n')
+_OPENING = re.compile(rb'H opening "(\d{1,18} sha256:[0-9a-f]{64})" \.\n')
 _AFTER_TICK = '" .\nTX .\n'
 _CLOSE = "\nTC .\n"
 _BODY, _END = _AFTER_TICK.encode(), _CLOSE.encode()
@@ -49,7 +51,7 @@ _VERSION = re.compile(r'H version "(\d{1,9})" \.\n')
 """The first line of a log whose format is not the present one, version 1, which says no version."""
 _FOREIGN = re.compile(r"\ufeff?(?:\s|#[^\n]*+(?=\n))*+(?:H|T[XB]|P[AD])\b[^\n]*\.")
 """The beginning of RDF Patch, whoever wrote it."""
-_OPENINGS = ("H id <sha256:", "H parent <sha256:")
+_OPENINGS = ("H id <sha256:", "H parent <sha256:", 'H opening "')
 EDITED = "The file was edited; restore it from a copy"
 
 
@@ -73,6 +75,7 @@ class Transaction(NamedTuple):
     id: str
     lines: list[str]
     descent: Descent | None = None
+    opening: str = ""
 
 
 def render(transaction: Transaction) -> str:
@@ -86,9 +89,10 @@ def render(transaction: Transaction) -> str:
     A <urn:s> <urn:p> <urn:o> .
     TC .
     """
-    tick, previous, id_, lines, descent = transaction
+    tick, previous, id_, lines, descent, opening = transaction
     body = "\n".join(lines)
-    return f"{_descent(descent) if descent else ''}{_opening(id_, previous, tick)}{body}{_CLOSE}"
+    first = (_descent(descent) if descent else "") + (f'H opening "{opening}" .\n' if opening else "")
+    return f"{first}{_opening(id_, previous, tick)}{body}{_CLOSE}"
 
 
 def _descent(descent: Descent) -> str:
@@ -130,6 +134,7 @@ class Verified(NamedTuple):
         end: where in the file the last transaction ends.
         chain: the chain after it.
         descent: where the log was forked from, if the file begins with these transactions and says so.
+        opening: what the log opens with, if they say so.
     """
 
     ticks: Sequence[int]
@@ -137,6 +142,7 @@ class Verified(NamedTuple):
     end: int
     chain: Chain
     descent: Descent | None = None
+    opening: str = ""
 
 
 def verify(file: BinaryIO, name: str, chain: Chain | None = None) -> Iterator[Verified]:
@@ -175,11 +181,13 @@ def _prove(data: bytes, at: int, start: int, chain: Chain) -> Verified:
         chain: the chain up to there.
     """
     nothing = Verified((), b"", start, chain)
-    descent, first = None, at
-    if start == 0 and (opening := _DESCENT.match(data, at)):
-        descent, first = Descent(opening[1].decode(), int(opening[2])), opening.end()
-        if opening[0] != _descent(descent).encode():
+    descent, first, opening = None, at, ""
+    if start == 0 and (origin := _DESCENT.match(data, at)):
+        descent, first = Descent(origin[1].decode(), int(origin[2])), origin.end()
+        if origin[0] != _descent(descent).encode():
             return nothing
+    if start == 0 and (said := _OPENING.match(data, first)):
+        opening, first = said[1].decode(), said.end()
     stop = data.rfind(_END, first, first + _STRETCH)
     if stop < 0:
         stop = data.find(_END, first)
@@ -213,7 +221,7 @@ def _prove(data: bytes, at: int, start: int, chain: Chain) -> Verified:
     if deltas > len(ticks):
         counts = [body.count(b"\n") + 1 for body in bodies]
         ticks = list(joined.from_iterable(map(repeat, ticks, counts)))
-    return Verified(ticks, text, start + first - at + len(written), after, descent)
+    return Verified(ticks, text, start + first - at + len(written), after, descent, opening)
 
 
 def _whole_ticks(digits: Sequence[bytes]) -> list[int]:

@@ -24,19 +24,22 @@ it gives; name a new node with ``BIND(IRI(CONCAT(…)) AS ?node)``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import pyoxigraph as ox
+
 from substrate.base.arguments import require, require_tick
-from substrate.base.delta import Delta, Op, Spelled, quads_of, triple_of
+from substrate.base.delta import Delta, Op, quads_of, triple_of
 from substrate.base.errors import TBoxError
 from substrate.base.limits import LIMITS
 from substrate.base.vocabulary import RDF_TYPE
 from substrate.log.event_log import EventLog
 from substrate.log.state import State
-from substrate.rules._incremental import RuleChanges, Settler
+from substrate.rules.queries import aimed, constructed, focus_nodes, follows_tick, watched
 from substrate.rules.rule import Rule
+from substrate.rules.shapes import broken
 from substrate.rules.tbox import TBox
 
 ROUNDS = LIMITS.rounds
@@ -59,7 +62,7 @@ class Firing(NamedTuple):
 def settle(
     rules: Sequence[Rule], tbox: TBox, state: State, tick: int, *, rounds: int = ROUNDS
 ) -> list[Firing]:
-    """Apply rules to a state until none changes it; the state is changed.
+    """Apply rules to a state until none changes it; the state is changed, unless that fails.
 
     Args:
         rules: in the order of their application.
@@ -83,11 +86,10 @@ def settle(
     >>> [(firing.rule, firing.delta.triple[2].value) for firing in settle(box.rules, box, log.state(0), 0)]
     [('closure', 'urn:t:c')]
     """
-    settler = Settler(rules, tbox, state)
-    try:
-        return list(_firings(settler.settle(tick, rounds)))
-    finally:
-        settler.catch_up()
+    found = list(_Settler(rules, tbox, state).settle(tick, rounds))
+    for _, (_, op, triple) in found:
+        state.apply(op, ox.Quad(*triple))
+    return found
 
 
 @dataclass(frozen=True)
@@ -95,23 +97,26 @@ class RuleEmitter:
     """The emitter of symbolic domains: the TBox's rules decide what follows an intervention.
 
     The parent's later deltas are taken over only where their property, or the class they give, is
-    ``core:exogenous`` in the TBox; everything else is derived again, tick by tick.
+    ``core:exogenous`` in the TBox; everything else is derived again, tick by tick. What the log opens with is
+    given, too. What the rules change is held against the shapes at each tick (:mod:`substrate.rules.shapes`).
 
     Args:
         tbox: whose rules to apply.
         until: last tick; the parent's last one unless given.
         rounds: see :func:`settle`.
+        check: whether the shapes count.
 
     >>> from substrate.branch.fork import fork
     >>> box = TBox.load("village")
     >>> log = unfold(box, box.opening(), until=6)
-    >>> fork(log, at=3, emitter=RuleEmitter(box)).digest == log.digest
+    >>> all(fork(log, at, emitter=RuleEmitter(box)).digest == log.digest for at in range(7))
     True
     """
 
     tbox: TBox
     until: int | None = None
     rounds: int = ROUNDS
+    check: bool = True
 
     def __post_init__(self) -> None:
         require(self.tbox, TBox, "a TBox", "tbox")
@@ -119,44 +124,44 @@ class RuleEmitter:
         if self.until is not None:
             require_tick(self.until, "until")
 
+    def keeps(self, log: EventLog, at: int) -> int:
+        """The number of deltas of a log that stand before a branch; of one that does not say what it opens
+        with, all of the first tick.
+        """
+        return log.kept(at) or (0 if log.opening else log.position(at))
+
     def emit(self, branch: EventLog, parent: EventLog, at: int) -> Iterator[Delta]:
-        """The deltas from outside and those that the rules derive, from tick ``at`` to ``until``."""
+        """The deltas from outside and those that the rules derive, from tick ``at`` to ``until``.
+
+        Raises:
+            TBoxError: the rules never settle, or break a shape; names it, the tick and the triple.
+        """
         until = parent.last_tick if self.until is None else self.until
         return (firing.delta for firing in self.firings(branch.state(at), parent, at, until))
-
-    def spell(self, branch: EventLog, parent: EventLog, at: int) -> Iterator[Spelled]:
-        """The same as :meth:`emit`, each triple by its spelling."""
-        until = parent.last_tick if self.until is None else self.until
-        settler = Settler(self.tbox.rules, self.tbox, branch.state(at))
-        for changes in self._changes(settler, parent, at, until):
-            for _, deltas in changes:
-                yield from deltas
 
     def firings(self, state: State, given: EventLog, start: int, until: int) -> Iterator[Firing]:
         """The same with the rule behind each delta; ``""`` names no rule, but the log ``given``.
 
         Args:
-            state: where to start from; it is changed.
+            state: where to start from.
             given: the log whose exogenous deltas come from outside.
             start: first tick.
             until: last tick.
         """
-        settler = Settler(self.tbox.rules, self.tbox, state)
-        for changes in self._changes(settler, given, start, until):
-            settler.catch_up()
-            yield from _firings(changes)
-
-    def _changes(
-        self, settler: Settler, given: EventLog, start: int, until: int
-    ) -> Iterator[list[RuleChanges]]:
-        exogenous = frozenset(map(str, self.tbox.exogenous))
-        outside = dict(given.lines(given.position(start - 1), given.position(until)))
+        settler, exogenous = _Settler(self.tbox.rules, self.tbox, state), self.tbox.exogenous
+        place = self.keeps(given, start)
         for tick in range(start, until + 1):
-            given_now = [Spelled(tick, _OPS[line[0]], line[2:-2]) for line in outside.get(tick, ())]
-            taken = [delta for delta in given_now if _decided_by(delta.text) in exogenous]
-            for delta in taken:
-                settler.apply(delta)
-            yield [RuleChanges("", taken), *settler.settle(tick, self.rounds)]
+            stop = max(place, given.position(tick))
+            for op, quad in given.changes(place, stop):
+                # What says whether a triple is given from outside: its property, or the class it gives
+                word = quad.object if quad.predicate == RDF_TYPE else quad.predicate
+                if not place or word in exogenous:
+                    yield settler.take(tick, op, quad)
+            place, made = stop, list(settler.settle(tick, self.rounds))
+            yield from made
+            if self.check and (said := settler.broken(made)):
+                hint = "Correct the rule or the shape, or give check=False"
+                raise TBoxError("; ".join(said[:5]), where=(self.tbox.name, f"tick {tick}"), hint=hint)
 
 
 def unfold(tbox: TBox, given: EventLog, until: int, *, rounds: int = ROUNDS) -> EventLog:
@@ -185,33 +190,122 @@ def unfold(tbox: TBox, given: EventLog, until: int, *, rounds: int = ROUNDS) -> 
             where=(tbox.name,),
             hint="Unfold further",
         )
-    settler = Settler(tbox.rules, tbox, EventLog().state())
-    outside = dict(given.lines())
-    made: list[Spelled] = []
+    settler, made = _Settler(tbox.rules, tbox, EventLog().state()), list[Firing]()
     for tick in range(until + 1):
-        for line in outside.get(tick, ()):
-            delta = Spelled(tick, _OPS[line[0]], line[2:-2])
-            settler.apply(delta)
-            made.append(delta)
-        for _, deltas in settler.settle(tick, rounds):
-            made += deltas
-    log = EventLog()
-    log.extend_spelled(made)
+        for op, quad in given.changes(given.position(tick - 1), given.position(tick)):
+            made.append(settler.take(tick, op, quad))
+        made += settler.settle(tick, rounds)
+    log = EventLog(firing.delta for firing in made)
+    log.opening = given.position(0)
     return log
 
 
-_TYPE = str(RDF_TYPE)
-_OPS = {op.value: op for op in Op}
+class _Applied:
+    """A rule as it is applied: what its queries gave, until a triple changes that they look at."""
+
+    def __init__(self, rule: Rule) -> None:
+        self.rule = rule
+        self.stale = self.astray = True
+        """True where what it gives, and where its focus nodes, may have changed."""
+        self._foci: Sequence[ox.NamedNode | None] = ()
+        self._tick = -1
+        self._follows_tick = any(map(follows_tick, rule.queries))
+        self._given: tuple[dict[str, ox.Quad], ...] = {}, {}
+
+    def changes(self, tbox: TBox, store: Callable[[], ox.Store], tick: int) -> list[tuple[Op, str, ox.Quad]]:
+        """Retractions, then insertions, each in the order of their text; queries run where that is needed."""
+        ending, beginning = self._given
+        if self.astray:
+            self._foci, self.astray, self.stale = focus_nodes(self.rule, tbox, store(), tick), False, True
+        if self.stale or (tick != self._tick and (self._follows_tick or ending or beginning)):
+            self.stale, self._tick = False, tick
+            ending, beginning = self._given = tuple(
+                constructed(self.rule, query, tbox, store(), tick, self._foci) if query and self._foci else {}
+                for query in (self.rule.retract, self.rule.construct)
+            )
+        if not ending and not beginning:
+            return []
+        return [
+            *((Op.RETRACT, text, ending[text]) for text in sorted(ending.keys() - beginning)),
+            *((Op.INSERT, text, beginning[text]) for text in sorted(beginning)),
+        ]
 
 
-def _decided_by(text: str) -> str:
-    """The term that says whether a triple is given from outside: its property, or the class it gives."""
-    _, predicate, object_ = text.split(" ", 2)
-    return object_ if predicate == _TYPE else predicate
+class _Settler:
+    """Applies rules to a copy of a state, tick after tick."""
 
+    def __init__(self, rules: Sequence[Rule], tbox: TBox, state: State) -> None:
+        self._tbox = tbox
+        self._standing = dict(zip(texts := sorted(state.texts()), quads_of(texts), strict=True))
+        self._store = ox.Store()
+        self._store.extend(self._standing.values())
+        self._merges = len(self._store) < len(self._standing)
+        self._rules = [_Applied(rule) for rule in rules]
+        self._watching: dict[str | None, list[tuple[str | None, _Applied, str]]] = {}
+        for applied in self._rules:
+            for mark, patterns in (("stale", watched(applied.rule)), ("astray", aimed(applied.rule, tbox))):
+                for predicate, object_ in patterns:
+                    self._watching.setdefault(predicate, []).append((object_, applied, mark))
 
-def _firings(changes: Sequence[RuleChanges]) -> Iterator[Firing]:
-    quads = iter(quads_of(text for _, deltas in changes for _, _, text in deltas))
-    for rule, deltas in changes:
-        for tick, op, _ in deltas:
-            yield Firing(rule, Delta(tick, op, triple_of(next(quads))))
+    def take(self, tick: int, op: Op, quad: ox.Quad) -> Firing:
+        """Apply what comes from outside."""
+        self._apply(op, str(quad), quad)
+        return Firing("", Delta._make((tick, op, triple_of(quad))))
+
+    def broken(self, made: Sequence[Firing]) -> list[str]:
+        """The shapes that are broken by what rules have changed, in words."""
+        return broken(self._tbox, self._asked(), (ox.Quad(*firing.delta.triple) for firing in made))
+
+    def _apply(self, op: Op, text: str, quad: ox.Quad) -> bool:
+        """Change the state by one operation; returns True if it made a difference."""
+        came = op is Op.INSERT
+        if (text in self._standing) is came:
+            return False
+        if came:
+            # A store keeps values: where it takes two triples for one it is filled anew for each query
+            self._merges = self._merges or quad in self._store
+            self._standing[text] = quad
+            self._store.add(quad)
+        else:
+            del self._standing[text]
+            self._store.remove(quad)
+        _, predicate, object_ = text.split(" ", 2)
+        for key in (predicate, None):
+            for wanted, applied, mark in self._watching.get(key, ()):
+                if wanted is None or wanted == object_:
+                    setattr(applied, mark, True)
+        return True
+
+    def _asked(self) -> ox.Store:
+        if self._merges:
+            self._store = ox.Store()
+            self._store.extend(self._standing.values())
+        return self._store
+
+    def settle(self, tick: int, rounds: int) -> Iterator[Firing]:
+        """The rules' changes at a tick, in order; errors as :func:`settle`."""
+        net: set[str] = set()
+        seen, power, age = frozenset(net), 1, 0
+        firing: set[str] = set()
+        for _ in range(rounds):
+            firing.clear()
+            for applied in self._rules:
+                name = applied.rule.name
+                for op, text, quad in applied.changes(self._tbox, self._asked, tick):
+                    if self._apply(op, text, quad):
+                        net ^= {text}
+                        firing.add(name)
+                        yield Firing(name, Delta._make((tick, op, triple_of(quad))))
+            if not firing:
+                return
+            # Brent's cycle detection: a state that comes back will come back for ever.
+            if net == seen:
+                break
+            age += 1
+            if age == power:
+                seen, power, age = frozenset(net), power * 2, 0
+        raise TBoxError(
+            f"the rules never settle; still firing: {', '.join(sorted(firing))}",
+            where=(self._tbox.name, f"tick {tick}"),
+            hint="Let each rule's WHERE exclude what it has done",
+        )

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pyoxigraph as ox
 
-from substrate.base.vocabulary import AWARE_OF, EXOGENOUS, LOCATION, RDF_TYPE
+from substrate.base.vocabulary import AWARE_OF, LOCATION, RDF_TYPE
 from substrate.rules._known_terms import iris
+from substrate.sparql.patterns import looked_at
 from substrate.sparql.tokens import tokens
 
 if TYPE_CHECKING:
@@ -38,8 +39,8 @@ class Finding(NamedTuple):
 def lint(tbox: TBox) -> list[Finding]:
     """Rules that cannot fire, and rules that undo an intervention, in the order of the rules.
 
-    A rule cannot fire where it asks for a property or class that is declared nowhere in the TBox, stands in
-    no individual of it, and is given by no rule. A rule undoes an intervention where it gives a property of
+    A rule cannot fire where it asks for a property or class that stands in no triple of the TBox and is given
+    by no rule. A rule undoes an intervention where it gives a property of
     place or awareness on no ground that passes (neither ``$tick`` nor a condition of absence): what is
     retracted it gives back in the same tick.
 
@@ -47,31 +48,19 @@ def lint(tbox: TBox) -> list[Finding]:
     >>> lint(TBox.load("village"))
     []
     """
-    given = _declared(tbox)
+    given = {term.value for quad in tbox.quads for term in quad.triple if isinstance(term, ox.NamedNode)}
+    given.add(RDF_TYPE.value)
     for rule in tbox.rules:
         given |= iris(_template(rule.construct or ""), dict(rule.prefixes))
     felt = {term.value for upper in (LOCATION, AWARE_OF) for term in tbox.below(upper)}
     return [finding for rule in tbox.rules for finding in _of_rule(rule, given, felt)]
 
 
-def _declared(tbox: TBox) -> set[str]:
-    """Terms that a log of the TBox may hold: declared as a class or property, or used by an individual."""
-    found = {quad.predicate.value for quad in tbox.quads}
-    for quad in tbox.quads:
-        if quad.predicate in (RDF_TYPE, EXOGENOUS) and isinstance(quad.subject, ox.NamedNode):
-            found.add(quad.subject.value)
-        if quad.predicate == RDF_TYPE and isinstance(quad.object, ox.NamedNode):
-            found.add(quad.object.value)
-    return found | {RDF_TYPE.value}
-
-
 def _of_rule(rule: Rule, given: set[str], felt: set[str]) -> Iterator[Finding]:
-    for query in filter(None, (rule.construct, rule.retract)):
-        asked = _demanded(query[len(_template(query)) + 1 :], dict(rule.prefixes))
-        if missing := sorted(asked - given):
-            yield Finding(
-                "unfirable", rule.name, f"cannot fire: nothing gives <{missing[0]}>, which it asks for"
-            )
+    for query in rule.queries:
+        if missing := sorted(_demanded(query, rule.prefixes) - given):
+            why = f"cannot fire: nothing gives <{missing[0]}>, which it asks for"
+            yield Finding("unfirable", rule.name, why)
             break
     construct = rule.construct or ""
     gives = iris(_template(construct), dict(rule.prefixes)) & felt
@@ -85,30 +74,26 @@ def _of_rule(rule: Rule, given: set[str], felt: set[str]) -> Iterator[Finding]:
         )
 
 
+_INSIDE = re.compile(
+    r"(?:\b(?:FILTER|NOT|EXISTS|OPTIONAL|MINUS|UNION)\s*)*(?:\{[^{}]*\}|\([^()]*\))", re.IGNORECASE
+)
+
+
+def _demanded(query: str, prefixes: tuple[tuple[str, str], ...]) -> set[str]:
+    """The properties and classes without which a condition cannot hold: none inside a group of its own
+    (NOT EXISTS, OPTIONAL, UNION, MINUS), nor in a function's brackets.
+    """
+    condition = query[query.find("{", len(_template(query)) + 1) + 1 : query.rfind("}")]
+    while condition != (condition := _INSIDE.sub(" ", condition)):
+        pass
+    looked = looked_at(f"ASK {{ {condition} }}", prefixes) or ()
+    named = {one.predicate for one in looked} | {
+        one.object for one in looked if one.predicate == str(RDF_TYPE)
+    }
+    return {name[1:-1] for name in named if name}
+
+
 def _template(query: str) -> str:
     """A CONSTRUCT query up to its WHERE."""
     end = re.search(r"\}\s*WHERE\b", query, re.IGNORECASE)
     return query[: end.start()] if end else ""
-
-
-def _demanded(where: str, prefixes: dict[str, str]) -> set[str]:
-    """The properties and classes without which a condition cannot hold: none inside NOT EXISTS, OPTIONAL,
-    UNION or MINUS, nor in a function's brackets.
-    """
-    found: set[str] = set()
-    depth, free, before = 0, 0, ""
-    verb = False
-    for kind, token, _ in tokens(where):
-        if token in "{(":
-            depth += 1
-            free = free or (depth if token == "(" or (depth > 1) else 0)
-        elif token in "})":
-            free = 0 if free == depth else free
-            depth -= 1
-        elif not free and kind in ("name", "iri") and depth == 1 and (verb or before == "a"):
-            found |= iris(token, prefixes)
-        # A property follows `;`, or the first term after `.`, a bracket or the beginning.
-        verb = kind in ("variable", "name", "iri") and before in ("", ".", "{", "}", ")")
-        verb = verb or token == ";"
-        before = token
-    return found

@@ -144,6 +144,17 @@ class TBox:
         return frozenset(quad.subject.value for quad in self.quads if isinstance(quad.subject, ox.NamedNode))
 
     @cached_property
+    def classes(self) -> frozenset[Term]:
+        """The classes that it declares."""
+        kinds = (quad for quad in self.quads if quad.predicate == RDF_TYPE)
+        named = (
+            quad.subject
+            for quad in kinds
+            if isinstance(quad.object, ox.NamedNode) and quad.object.value.endswith("#Class")
+        )
+        return frozenset(subject for subject in named if isinstance(subject, ox.NamedNode))
+
+    @cached_property
     def store(self) -> ox.Store:
         """The TBox's own triples, to query."""
         store = ox.Store()
@@ -153,8 +164,7 @@ class TBox:
     @cached_property
     def rules(self) -> tuple[Rule, ...]:
         """The TBox's rules in the order in which they are applied; see :mod:`substrate.rules.rule`."""
-        # Pyright takes no cached property for a property
-        return read_rules(self)  # pyright: ignore[reportArgumentType]
+        return read_rules(self)
 
     @cached_property
     def exogenous(self) -> frozenset[Term]:
@@ -242,18 +252,12 @@ class TBox:
         >>> len(TBox.load("village").opening().state(0)) > 20
         True
         """
-        classes = {
-            q.subject
-            for q in self.quads
-            if q.predicate == RDF_TYPE
-            and isinstance(q.object, ox.NamedNode)
-            and q.object.value.endswith("#Class")
-        }
-        individuals = {q.subject for q in self.quads if q.predicate == RDF_TYPE and q.object in classes}
+        individuals = {q.subject for q in self.quads if q.predicate == RDF_TYPE and q.object in self.classes}
         log = EventLog()
         log.extend_lines(
             (0, f"A {line} .") for line in sorted({str(q) for q in self.quads if q.subject in individuals})
         )
+        log.opening = len(log)
         return log
 
     def validate(self, state: State, log: EventLog | None = None) -> list[Violation]:

@@ -19,11 +19,15 @@ from substrate import (
     OverrideLocation,
     Retract,
     RetractAwareness,
+    RuleEmitter,
     Simulation,
     State,
+    TBox,
+    TBoxError,
     fork,
+    unfold,
 )
-from substrate.base.vocabulary import AWARE_OF, LOCATION
+from substrate.base.vocabulary import AWARE_OF, LOCATION, RDF_TYPE
 from substrate.branch import arms, twin
 
 ANN, BO, CAFE, PARK = (NamedNode(f"urn:{name}") for name in ("ann", "bo", "cafe", "park"))
@@ -151,3 +155,79 @@ def test_two_arms_are_replayed_side_by_side(log: EventLog) -> None:
     assert not ticks[1].difference, "the arms meet again when Ann goes to the park"
     assert [t.tick for t in twin(a, b, start=0)] == [0, 1, 2, 3, 5]
     assert not list(twin(a, a))
+
+
+def test_interventions_at_one_tick_see_those_before_them(log: EventLog) -> None:
+    home = NamedNode("urn:home")
+    done = [OverrideLocation(ANN, PARK), OverrideLocation(ANN, home), RetractAwareness(ANN, SECRET)]
+    branch = fork(log, 3, interventions=[*done, AssertAwareness(ANN, SECRET)])
+    assert set(branch.state(3)) == (set(log.state(3)) - {(ANN, LOCATION, CAFE)}) | {(ANN, LOCATION, home)}
+
+
+def test_what_was_observed_does_not_move_who_was_put_elsewhere(log: EventLog) -> None:
+    home = NamedNode("urn:home")
+    branch = fork(log, 3, OverrideLocation(ANN, home))
+    assert [place for _, _, place in branch.state().match(ANN, LOCATION)] == [home]
+    assert branch.withheld == (Delta(5, Op.INSERT, (ANN, LOCATION, PARK)),)
+
+
+@pytest.mark.parametrize("name", ["village", "clinical"])
+def test_a_fork_by_rules_at_tick_0_keeps_the_world(name: str) -> None:
+    tbox = TBox.load(name)
+    log = unfold(tbox, tbox.opening(), until=8)
+    for kept in (log, EventLog.from_patch(log.to_patch())):
+        assert fork(kept, 0, emitter=RuleEmitter(tbox)).digest == log.digest
+    unsaid = EventLog(log)
+    assert set(fork(unsaid, 0, emitter=RuleEmitter(tbox)).state()) == set(log.state())
+
+
+VILLAGE, V, E = "village", "urn:substrate:village:", "urn:village:"
+
+
+@pytest.mark.parametrize(
+    ("agent", "said", "object_", "why"),
+    [
+        ("klaus", "at", "nowhere", "is at more than one place, or at what is no place"),
+        ("nobody", "knows", "party", "<urn:village:nobody> is no person"),
+        ("sam", "knows", "cafe", "knows what is no fact"),
+    ],
+)
+def test_a_branch_is_held_against_its_tbox(agent: str, said: str, object_: str, why: str) -> None:
+    tbox = TBox.load(VILLAGE)
+    log = unfold(tbox, tbox.opening(), until=8)
+    made = Assert((NamedNode(E + agent), NamedNode(V + said), NamedNode(E + object_)))
+    with pytest.raises(InterventionError, match=why) as caught:
+        fork(log, 5, made, RuleEmitter(tbox))
+    assert caught.value.where == (VILLAGE, "tick 5")
+    assert made.triple in fork(log, 5, made, RuleEmitter(tbox), check=False).state(5)
+
+
+def test_a_rule_that_breaks_a_shape_is_named_with_tick_and_triple() -> None:
+    tbox = TBox(
+        "t",
+        """@prefix : <urn:t:> . @prefix sh: <http://www.w3.org/ns/shacl#> .
+        :Shape a sh:NodeShape ; sh:targetClass :Walker ; sh:property [ sh:path :at ; sh:maxCount 1 ] .
+        :split a sh:SPARQLRule ; sh:construct "CONSTRUCT { ?a :at :b } WHERE { ?a :splits $tick }" .
+        """,
+    )
+    log = EventLog()
+    walker, at, splits = (NamedNode(f"urn:t:{name}") for name in ("w", "at", "splits"))
+    log.insert(walker, RDF_TYPE, NamedNode("urn:t:Walker"))
+    log.insert(walker, at, NamedNode("urn:t:a"))
+    log.insert(walker, splits, 4)
+    log.insert(walker, NamedNode("urn:t:seen"), True, tick=6)
+    with pytest.raises(TBoxError, match=r"<urn:t:w> <urn:t:at> <urn:t:a>, <urn:t:b>: .*Shape") as caught:
+        fork(log, 2, emitter=RuleEmitter(tbox))
+    assert caught.value.where == ("t", "tick 4")
+    assert len(fork(log, 2, emitter=RuleEmitter(tbox), check=False).state(4)) == 4
+
+
+def test_what_a_log_opens_with_is_proven_by_its_file() -> None:
+    log = EventLog()
+    log.extend_lines((0, f"A <urn:t:{name}> <urn:t:in> <urn:t:x> .") for name in "abc")
+    log.opening = 2
+    text = log.to_patch()
+    assert EventLog.from_patch(text).opening == 2
+    assert EventLog.from_patch(text).digest == log.digest
+    with pytest.raises(LogError, match="what it opens with"):
+        EventLog.from_patch(text.replace('"2 sha', '"1 sha'))

@@ -11,10 +11,11 @@ import pyoxigraph as ox
 from substrate.ask.questions import occurrences
 from substrate.base.vocabulary import RDF_TYPE
 from substrate.branch.fork import arms
-from substrate.branch.interventions import Intervention, RetractAwareness
+from substrate.branch.interventions import Intervention, made
 from substrate.domains.smallville.format import Spec
 from substrate.domains.smallville.picture import labels_in
-from substrate.domains.smallville.twin import change, parent_log, village_tbox
+from substrate.domains.smallville.twin import change as change_of
+from substrate.domains.smallville.twin import parent_log, village_tbox
 from substrate.log.event_log import EventLog, Op
 from substrate.rules.fixpoint import RuleEmitter, unfold
 from substrate.rules.tbox import TBox
@@ -104,16 +105,15 @@ def village_twin() -> Twin:
     tbox = TBox.load("village")
     john, party = ox.NamedNode("urn:village:john"), ox.NamedNode("urn:village:party")
     knows = ox.NamedNode("urn:substrate:village:knows")
-    words = f"do(RetractAwareness): {tbox.label(john)} no longer knows that {tbox.label(party)}"
-    return twin_experiment(
-        tbox, unfold(tbox, tbox.opening(), until=HORIZON), 6, RetractAwareness(john, party, knows), words
-    )
+    change = made("retract_awareness", (john, party), knows)
+    words = f"do({type(change).__name__}): {tbox.label(john)} no longer knows that {tbox.label(party)}"
+    return twin_experiment(tbox, unfold(tbox, tbox.opening(), until=HORIZON), 6, change, words)
 
 
 def spec_twin(spec: Spec, answers: Mapping[str, str]) -> Twin:
     """A specification of Twin-EventLog, with the answer to its question in each arm."""
     twin = twin_experiment(
-        village_tbox(), parent_log(spec), spec.branch, change(spec.intervention), _done(spec)
+        village_tbox(), parent_log(spec), spec.branch, change_of(spec.intervention), _done(spec)
     )
     source = f"specification {spec.spec} of Twin-EventLog"
     return twin._replace(source=source, asked=spec.query.text, answers=answers)

@@ -8,7 +8,7 @@ horizon, and the question is asked of the state at each.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import NamedTuple, TypeVar
 
@@ -19,14 +19,7 @@ from substrate.base.delta import Op, Spelled, Term, Triple, text_of
 from substrate.base.errors import InterventionError
 from substrate.base.vocabulary import RDF_TYPE, RDFS_LABEL
 from substrate.branch.fork import fork
-from substrate.branch.interventions import (
-    Assert,
-    AssertAwareness,
-    Intervention,
-    OverrideLocation,
-    Retract,
-    RetractAwareness,
-)
+from substrate.branch.interventions import Intervention, made
 from substrate.domains.rows import Row
 from substrate.domains.smallville.format import ARMS, Agent, ArmIntervention, Gold, Plan, Spec, Yes
 from substrate.log.event_log import EventLog
@@ -156,24 +149,16 @@ def _plan(agent: str, plan: Plan) -> list[str]:
     return lines + ([f"{node} {term('ifKnows')} {entity(plan.if_knows)}"] if plan.if_knows else [])
 
 
-_CHANGES: Mapping[str, Callable[[ArmIntervention], Intervention]] = {
-    "assert": lambda act: Assert((entity(act.agent), term("plans"), plan_node(act.agent, _set(act.plan)))),
-    "retract": lambda act: Retract((entity(act.agent), term("plans"), plan_node(act.agent, _set(act.plan)))),
-    "override_location": lambda act: OverrideLocation(entity(act.agent), entity(_set(act.place)), term("at")),
-    "assert_awareness": lambda act: AssertAwareness(entity(act.agent), entity(_set(act.fact)), term("knows")),
-    "retract_awareness": lambda act: RetractAwareness(
-        entity(act.agent), entity(_set(act.fact)), term("knows")
-    ),
-}
-
-
 def change(act: ArmIntervention) -> Intervention:
     """A specification's intervention as one of the five of the paper (section 2).
 
     >>> change(ArmIntervention(type="override_location", agent="klaus", place="park")).location.value
     'urn:village:park'
     """
-    return _CHANGES[act.type](act)
+    if act.plan:
+        return made(act.type, (entity(act.agent), term("plans"), plan_node(act.agent, act.plan)))
+    predicate = term("at" if act.place else "knows")
+    return made(act.type, (entity(act.agent), entity(_set(act.place or act.fact))), predicate)
 
 
 def parent_log(spec: Spec, tbox: TBox | None = None) -> EventLog:

@@ -1,0 +1,150 @@
+"""A rule's queries, run by Oxigraph: what they give, and which triples they look at."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache, lru_cache
+
+import pyoxigraph as ox
+
+from substrate.base.delta import Term
+from substrate.base.errors import TBoxError
+from substrate.base.vocabulary import RDF_TYPE
+from substrate.rules.rule import Rule
+from substrate.rules.tbox import TBox
+from substrate.sparql.patterns import looked_at
+from substrate.sparql.tokens import tokens
+
+_PROJECTION = re.compile(r"\bSELECT\b(.*?)(?=\bWHERE\b|\{)", re.IGNORECASE | re.DOTALL)
+_PROJECTED = re.compile(r"\((?:[^()]|\([^()]*\))*\)|\s[?$](?P<name>this|tick)\b")
+Watched = frozenset[tuple[str | None, str | None]]
+"""Triples by predicate and object, as in N-Triples; ``None`` fits any."""
+
+
+@lru_cache(256)
+def watched(rule: Rule) -> Watched:
+    """The triples that decide what a rule gives to its focus nodes: its queries look at no others."""
+    looked = [looked_at(query, rule.prefixes) for query in rule.queries]
+    if None in looked:
+        return frozenset({(None, None)})
+    return frozenset((one.predicate, one.object) for patterns in looked for one in patterns or ())
+
+
+@lru_cache(256)
+def aimed(rule: Rule, tbox: TBox) -> Watched:
+    """The triples that decide what the focus nodes of a rule are."""
+    found: set[tuple[str | None, str | None]] = set()
+    for kind, term in rule.targets:
+        if kind == "targetClass" and isinstance(term, ox.NamedNode):
+            found |= {(str(RDF_TYPE), str(under)) for under in tbox.below(term)}
+        elif kind != "targetNode":
+            found.add((str(term), None))
+    return frozenset(found)
+
+
+_NAMING = re.compile(r"\bBIND\s*\((?P<value>[^{}]*?)\bAS\s+[?$](?P<name>\w+)\s*\)", re.IGNORECASE)
+
+
+@cache
+def follows_tick(query: str) -> bool:
+    """Tell whether the solutions of a query depend on the tick, or only the names that it gives do.
+
+    >>> follows_tick("CONSTRUCT { ?a :at ?e } WHERE { ?a :in ?b BIND(IRI(STR($tick)) AS ?e) }")
+    False
+    >>> follows_tick("CONSTRUCT { ?a :at ?b } WHERE { ?a :from $tick ; :to ?b }")
+    True
+    """
+    condition = query[query.find("}") :]
+    names = [match["name"] for match in _NAMING.finditer(condition) if "tick" in match["value"]]
+    rest = _NAMING.sub(lambda match: "" if "tick" in match["value"] else match[0], condition)
+    return any(token.kind == "variable" and token.text[1:] in ("tick", *names) for token in tokens(rest))
+
+
+def constructed(
+    rule: Rule, query: str, tbox: TBox, store: ox.Store, tick: int, foci: Sequence[ox.NamedNode | None]
+) -> dict[str, ox.Quad]:
+    """The triples that a rule's query gives for some focus nodes, by their spelling.
+
+    Raises:
+        TBoxError: the query is not SPARQL, or it gives a blank node; names the rule.
+    """
+    found: dict[str, ox.Quad] = {}
+    for focus in foci:
+        try:
+            triples = store.query(bind(query, tick, focus), prefixes=dict(rule.prefixes))
+        except SyntaxError as error:
+            raise _refused(
+                tbox, rule, f"not SPARQL ({error})", "Correct the rule in the TBox file"
+            ) from error
+        for triple in triples:  # pyright: ignore[reportGeneralTypeIssues]  # a CONSTRUCT query, by read_rules
+            quad = ox.Quad(*triple)  # pyright: ignore
+            if any(isinstance(end, ox.BlankNode) and not _stands(end, store) for end in quad.triple):
+                raise _refused(tbox, rule, "gives a blank node", "Name it: BIND(IRI(CONCAT(…)) AS ?node)")
+            found[str(quad)] = quad
+    return found
+
+
+def _refused(tbox: TBox, rule: Rule, what: str, hint: str, *where: str) -> TBoxError:
+    return TBoxError(what, where=(tbox.name, f"rule {rule.name}", *where), hint=hint)
+
+
+def _stands(node: ox.BlankNode, store: ox.Store) -> bool:
+    return any(any(store.quads_for_pattern(*ends)) for ends in ((node, None, None), (None, None, node)))
+
+
+def bind(query: str, tick: int, focus: ox.NamedNode | None) -> str:
+    """A rule's query with ``$tick`` and ``$this`` put in, as SHACL binds them before a query runs.
+
+    A subquery's projection loses them: a value has no need to be projected.
+
+    >>> query = 'CONSTRUCT { $this :at ?tick } WHERE { { SELECT $this ?p WHERE { $this :p ?p } } }'
+    >>> bind(query, 3, ox.NamedNode("urn:a"))
+    'CONSTRUCT { <urn:a> :at 3 } WHERE { { SELECT ?p WHERE { <urn:a> :p ?p } } }'
+    """
+    values = {"tick": str(tick)} | ({"this": str(focus)} if focus else {})
+    parts = _parts(query, tuple(values))
+    return "".join([values[part] if place % 2 else part for place, part in enumerate(parts)])
+
+
+@cache
+def _parts(query: str, names: tuple[str, ...]) -> tuple[str, ...]:
+    """A query cut at the variables of these names: text and name in turn."""
+
+    def project(match: re.Match[str]) -> str:
+        kept = _PROJECTED.sub(lambda m: "" if m["name"] in names else m[0], match[1]).rstrip()
+        return f"SELECT{kept if '?' in kept or '$' in kept or '*' in kept else kept + ' *'} "
+
+    text = _PROJECTION.sub(project, query)
+    parts, end = [], 0
+    for kind, token, start in tokens(text):
+        if kind == "variable" and token[1:] in names:
+            parts += (text[end:start], token[1:])
+            end = start + len(token)
+    return (*parts, text[end:])
+
+
+def focus_nodes(rule: Rule, tbox: TBox, store: ox.Store, tick: int) -> Sequence[ox.NamedNode | None]:
+    """The nodes that a rule's shape is about, by IRI; ``None`` alone for a rule that stands on no shape.
+
+    Raises:
+        TBoxError: one of them has no IRI.
+    """
+    if not rule.targets:
+        return [None]
+    found: set[Term] = set()
+    for kind, term in rule.targets:
+        assert isinstance(term, ox.NamedNode)
+        if kind == "targetClass":
+            for under in tbox.below(term):
+                found |= {quad.subject for quad in store.quads_for_pattern(None, RDF_TYPE, under)}
+        elif kind == "targetNode":
+            found.add(term)
+        else:
+            quads = store.quads_for_pattern(None, term, None)
+            ends = (quad.subject if kind == "targetSubjectsOf" else quad.object for quad in quads)
+            found |= {end for end in ends if isinstance(end, ox.NamedNode | ox.BlankNode)}
+    if blank := sorted(str(node) for node in found if not isinstance(node, ox.NamedNode)):
+        what, hint = f"its focus node {blank[0]} has no IRI", "Name the node by an IRI"
+        raise _refused(tbox, rule, what, hint, f"tick {tick}")
+    return sorted((node for node in found if isinstance(node, ox.NamedNode)), key=str)

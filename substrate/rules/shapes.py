@@ -1,0 +1,128 @@
+"""The shapes that a branch is held against as it grows: those of a class, over what has changed alone.
+
+Counts, classes and datatypes of the values of a property are looked at (``sh:minCount``, ``sh:maxCount``,
+``sh:class``, ``sh:datatype``), and for an intervention a property's ``rdfs:domain`` and ``rdfs:range``;
+:meth:`substrate.rules.tbox.TBox.validate` holds a whole state against all of SHACL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+import pyoxigraph as ox
+
+from substrate.base.delta import Term
+from substrate.base.vocabulary import RDF_TYPE
+from substrate.rules.tbox import TBox
+
+_RDFS = "http://www.w3.org/2000/01/rdf-schema#"
+_ENDS = (ox.NamedNode(_RDFS + "domain"), ox.NamedNode(_RDFS + "range"))
+_SHAPES = """
+PREFIX sh: <http://www.w3.org/ns/shacl#>
+SELECT DISTINCT ?shape ?target ?path ?most ?least ?class ?datatype ?message {
+  ?shape sh:targetClass ?target ; sh:property ?property . ?property sh:path ?path FILTER isIRI(?path)
+  FILTER NOT EXISTS { ?shape sh:deactivated true }
+  OPTIONAL { ?property sh:maxCount ?most } OPTIONAL { ?property sh:minCount ?least }
+  OPTIONAL { ?property sh:class ?class } OPTIONAL { ?property sh:datatype ?datatype }
+  OPTIONAL { ?property sh:message ?message }
+} ORDER BY ?shape ?path"""
+
+
+class Shape(NamedTuple):
+    """What a shape asks of the values of one property, for the nodes of some classes.
+
+    >>> [shape.most for shape in shapes(TBox.load("village")) if shape.path.value.endswith(":at")]
+    [1]
+    """
+
+    name: str
+    targets: frozenset[ox.NamedNode]
+    path: ox.NamedNode
+    most: int | None
+    least: int
+    classes: frozenset[ox.NamedNode]
+    datatype: ox.NamedNode | None
+    message: str
+
+    def violated(self, store: ox.Store, focus: Term) -> Iterator[str]:
+        """The triples of a node that break it, in words."""
+        if not _is_of(store, focus, self.targets):
+            return
+        values = [quad.object for quad in store.quads_for_pattern(focus, self.path, None)]  # pyright: ignore
+        wrong = [
+            value
+            for value in values
+            if (self.classes and not _is_of(store, value, self.classes))
+            or (self.datatype and getattr(value, "datatype", None) != self.datatype)
+        ]
+        if len(values) < self.least or (self.most is not None and len(values) > self.most):
+            wrong = values
+        elif not wrong:
+            return
+        said = ", ".join(sorted(map(str, wrong))) or "nothing"
+        yield f"{focus} {self.path} {said}: {self.message} (shape {self.name})"
+
+
+@lru_cache(16)
+def shapes(tbox: TBox) -> tuple[Shape, ...]:
+    """The shapes of a TBox that a branch is held against."""
+    found: list[Shape] = []
+    for row in tbox.store.query(_SHAPES):  # pyright: ignore[reportGeneralTypeIssues]  # a SELECT query
+        name, target, path, most, least, class_, datatype, message = row  # pyright: ignore
+        found.append(
+            Shape(
+                str(name),
+                tbox.below(target),
+                path,
+                int(most.value) if most else None,
+                int(least.value) if least else 0,
+                tbox.below(class_) if class_ else frozenset(),
+                datatype,
+                message.value if message else "breaks a shape",
+            )
+        )
+    return tuple(found)
+
+
+@lru_cache(16)
+def _by_term(tbox: TBox) -> dict[Term, list[Shape]]:
+    """The shapes by what changes for them: the property, the classes that they are for and those they ask."""
+    found: dict[Term, list[Shape]] = {}
+    for shape in shapes(tbox):
+        for term in {shape.path, *shape.targets, *shape.classes}:
+            found.setdefault(term, []).append(shape)
+    return found
+
+
+def broken(tbox: TBox, store: ox.Store, changed: Iterable[ox.Quad]) -> list[str]:
+    """The shapes that are broken where some triples have come or gone, each with the triple, in words."""
+    found: dict[tuple[Shape, Term], None] = {}
+    for quad in changed:
+        kind = quad.object if quad.predicate == RDF_TYPE else None
+        for shape in _by_term(tbox).get(kind or quad.predicate, ()):
+            if kind is None or kind in shape.targets:
+                found[shape, quad.subject] = None
+            if kind in shape.classes:
+                quads = store.quads_for_pattern(None, shape.path, quad.subject)
+                found.update(((shape, other.subject), None) for other in quads)
+    return [said for shape, focus in found for said in shape.violated(store, focus)]
+
+
+def misplaced(tbox: TBox, store: ox.Store, said: Iterable[ox.Quad]) -> list[str]:
+    """The triples whose subject or object is not of the class that their property is for, in words."""
+    found: list[str] = []
+    for quad in said:
+        for which, end in zip(_ENDS, (quad.subject, quad.object), strict=True):
+            for declared in tbox.store.quads_for_pattern(quad.predicate, which, None):
+                class_ = declared.object
+                if class_ in tbox.classes and not _is_of(store, end, tbox.below(class_)):
+                    found.append(f"{quad}: {end} is no {tbox.label(class_)} ({which})")
+    return found
+
+
+def _is_of(store: ox.Store, node: Term, classes: Iterable[ox.NamedNode]) -> bool:
+    if not isinstance(node, ox.NamedNode | ox.BlankNode):
+        return False
+    return any(quad.object in classes for quad in store.quads_for_pattern(node, RDF_TYPE, None))
