@@ -1,10 +1,11 @@
 """A module's text as definitions: what each binds, what it uses, and the hash of its syntax tree.
 
-Comments, docstrings and annotations leave no trace in the hash. The annotations of a class's attributes stay
-where a library may read them: in a dataclass, a named tuple, a typed record.
+Comments and docstrings leave no trace in the hash. What an annotation names is reached where it is one of a
+class's attributes, since a library may read it: in a dataclass, a named tuple, a typed record.
 """
 
 from __future__ import annotations
+import __future__
 
 import ast
 import dis
@@ -16,17 +17,11 @@ from typing import Any
 
 import msgspec
 
-_PLAIN_BASES = frozenset(
-    {"object", "Protocol", "ABC", "Exception", "ValueError", "RuntimeError", "UserWarning", "SubstrateError"}
+_HARMLESS = frozenset(
+    {"asynccontextmanager", "cache", "cached_property", "classmethod", "contextmanager", "dataclass", "final"}
+    | {"lru_cache", "overload", "override", "property", "runtime_checkable", "setter", "staticmethod"}
+    | {"total_ordering", "wraps"}
 )
-_OF_CLASSES = frozenset({"final", "runtime_checkable", "total_ordering"})
-"""Decorators that read no annotation of a class."""
-_BLIND = frozenset(
-    {"asynccontextmanager", "cache", "cached_property", "classmethod", "contextmanager", "final", "lru_cache"}
-    | {"overload", "override", "property", "setter", "staticmethod", "wraps"}
-)
-"""Decorators that read no annotation of a function."""
-_HARMLESS = _OF_CLASSES | _BLIND | {"dataclass"}
 """Decorators that keep what they decorate nowhere."""
 _FILE = re.compile(r"[\w./-]*\w\.\w{1,8}")
 _DEFINING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -199,7 +194,8 @@ def _definition(statement: ast.stmt, own: set[str], imported: dict[str, str], ho
         inner |= _imported(one, home)
     bare = _Bare()
     tree = ast.fix_missing_locations(bare.visit(statement))
-    known = _globals(compile(ast.Module([tree], []), "", "exec")) | inner.keys() | set(names)
+    code = compile(ast.Module([tree], []), "", "exec", __future__.annotations.compiler_flag)
+    known = _globals(code) | inner.keys() | set(names)
     chains, attributes = _chains([tree], known)
     fields, _ = _chains(bare.fields, known | own | imported.keys())
     if not isinstance(tree, _DEFINING):
@@ -235,50 +231,22 @@ def _runs(statement: ast.stmt, names: tuple[str, ...], own: set[str], imported: 
     return any(not set(_called(node)) & own for node in said)
 
 
-def _is_plain(statement: ast.ClassDef) -> bool:
-    bases = {name for base in statement.bases for name in _root(base, whole=True)}
-    return not statement.keywords and bases <= _PLAIN_BASES and _decorators(statement) <= _OF_CLASSES
-
-
-def _decorators(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> set[str]:
-    """The last parts of the names of its decorators."""
-    return {ast.unparse(one).partition("(")[0].rpartition(".")[2] for one in node.decorator_list}
-
-
 class _Bare(ast.NodeTransformer):
-    """Takes docstrings and annotations out of a statement's tree, and collects those of data classes."""
+    """Takes docstrings out of a statement's tree, and collects the annotations of classes' attributes."""
 
     def __init__(self) -> None:
         self.fields: list[ast.expr] = []
-        self._kept = False
-        """Annotations of variables are kept, since they stand in a data class."""
 
     def visit(self, node: ast.AST) -> Any:
         """The node without them; nothing, where it is nothing else."""
-        around = self._kept
         if _is_text(node):
             return None
-        if isinstance(node, ast.AnnAssign):
-            if not self._kept:
-                return self.generic_visit(ast.Assign([node.target], node.value)) if node.value else None
-            self.fields.append(node.annotation)
-            node.annotation = ast.Constant(ast.unparse(node.annotation))
-        elif isinstance(node, _DEFINING):
-            self._kept = isinstance(node, ast.ClassDef) and not _is_plain(node)
-            if not isinstance(node, ast.ClassDef) and _decorators(node) <= _BLIND:
-                _take_annotations(node)
+        if isinstance(node, ast.ClassDef):
+            self.fields += (one.annotation for one in node.body if isinstance(one, ast.AnnAssign))
         self.generic_visit(node)
-        self._kept = around
         if isinstance(node, ast.stmt | ast.ExceptHandler) and getattr(node, "body", None) == []:
             vars(node)["body"] = [ast.Pass()]
         return node
-
-
-def _take_annotations(node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-    node.returns = None
-    for argument in ast.walk(node.args):
-        if isinstance(argument, ast.arg):
-            argument.annotation = None
 
 
 def _globals(code: CodeType) -> set[str]:

@@ -37,13 +37,10 @@ def begin(workspace: Workspace, overrides: Sequence[str]) -> None:
     Raises:
         ParameterError: an experiment of this name has other parameters.
     """
-    folder = _folder(workspace)
-    place = workspace.root / EXPERIMENTS / folder.name
+    folder, place = _folder(workspace), _place(workspace)
     changed = {key: Changed(*values) for key, values in changed_parameters(workspace.settings).items()}
-    parameters = msgspec.to_builtins(workspace.settings)
-    made = Experiment(
-        folder.name, _parent(workspace), [text.strip() for text in overrides], changed, parameters
-    )
+    given, parameters = [text.strip() for text in overrides], msgspec.to_builtins(workspace.settings)
+    made = Experiment(folder.name, _parent(workspace), given, changed, parameters)
     ours = msgspec.json.decode(msgspec.json.encode(made), type=Experiment)  # as a record of it reads
     if (known := _known(place)) and known.changed != ours.changed:
         others = ", ".join(f"{key}={one.now}" for key, one in known.changed.items())
@@ -52,8 +49,6 @@ def begin(workspace: Workspace, overrides: Sequence[str]) -> None:
         raise ParameterError(f"is the name of another experiment ({others})", where=where, hint=hint)
     if _continues(_known(folder), ours):
         return
-    if folder.is_dir():
-        shutil.rmtree(folder)
     with replacing(folder) as fresh:
         if _continues(known, ours):
             put(place, fresh, linked=True)
@@ -101,9 +96,7 @@ def take_needs(stages: Stages, stage: Stage, workspace: Workspace) -> None:
         made = take(stages, need, workspace, fingerprint(stages, need, workspace))
         if made is None:
             what = f"{need.name} would be another one in this experiment, or was never made"
-            hint = (
-                f"Materialize it too, and what it needs: `substrate reproduce --only {need.benchmark}` does"
-            )
+            hint = f"Materialize it and what it needs: `substrate reproduce --only {need.benchmark}` does"
             raise ParameterError(what, where=(stage.name,), hint=hint)
         keep_record(workspace, need.name, made)
 
@@ -113,9 +106,7 @@ def finish(workspace: Workspace) -> None:
     folder = _folder(workspace)
     if not folder.is_dir():
         return
-    place = workspace.root / EXPERIMENTS / folder.name
-    parent = replace(workspace, experiment=None)
-    ours, theirs = read_records(workspace), read_records(parent)
+    ours, theirs = read_records(workspace), read_records(replace(workspace, experiment=None))
     stages: dict[str, Literal["computed", "taken"]] = {
         name: "taken" if ours[name].repeats(theirs.get(name)) else "computed" for name in sorted(ours)
     }
@@ -123,7 +114,7 @@ def finish(workspace: Workspace) -> None:
     with replacing(folder / RECORD) as fresh:
         write_json(fresh, msgspec.structs.replace(record, stages=stages), indent=1)
     _clear_tables(workspace)
-    with replacing(place) as fresh:
+    with replacing(_place(workspace)) as fresh:
         folder.rename(fresh)
 
 
@@ -155,6 +146,11 @@ def _folder(workspace: Workspace) -> Path:
     return workspace.experiment
 
 
+def _place(workspace: Workspace) -> Path:
+    """Where it lies when it is whole."""
+    return workspace.root / EXPERIMENTS / _folder(workspace).name
+
+
 def _clear_tables(workspace: Workspace) -> None:
     """The tables of an experiment are made again where they are wanted."""
     workspace.storage.remove(f"{EXPERIMENTS}/{_folder(workspace).name}")
@@ -173,12 +169,8 @@ def _continues(known: Experiment | None, ours: Experiment) -> bool:
 
 
 def _parent(workspace: Workspace) -> Parent:
-    root = workspace.root
-    pins = root / pin_name(workspace.settings.profile)
+    root, profile = workspace.root, workspace.settings.profile
+    pins = root / pin_name(profile)
     commit = (git(root, "rev-parse", "--verify", "--quiet", "HEAD") or b"").decode().strip()
-    return Parent(
-        workspace.settings.profile,
-        commit or None,
-        sha256(root / PARAMETERS_FILE),
-        sha256(pins) if pins.is_file() else None,
-    )
+    pinned = sha256(pins) if pins.is_file() else None
+    return Parent(profile, commit or None, sha256(root / PARAMETERS_FILE), pinned)
