@@ -1,0 +1,196 @@
+"""A fact being told: what it changes in its story so far, as RDF Patch lines.
+
+Terms are spelled as in N-Triples. What a fact changes is read from the triples that earlier ones left; there
+is no other memory of the story.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import NamedTuple, NoReturn
+from urllib.parse import quote
+
+from substrate.base.errors import FormatError
+from substrate.base.vocabulary import RDF_TYPE, RDFS_LABEL
+from substrate.domains._facts import Facts, literal, text_of_term
+from substrate.domains.babi.format import Statement
+
+NAMESPACE = "urn:substrate:babi:"
+ENTITY = "urn:babi:"
+
+
+@lru_cache(maxsize=1 << 10)
+def term(name: str) -> str:
+    """A class, predicate or individual of the TBox."""
+    return f"<{NAMESPACE}{quote(name)}>"
+
+
+@lru_cache(maxsize=1 << 12)
+def iri(name: str) -> str:
+    """The IRI of who or what a name means; case does not matter.
+
+    >>> iri("box of chocolates")
+    '<urn:babi:box_of_chocolates>'
+    """
+    return f"<{ENTITY}{quote(name.lower().replace(' ', '_'))}>"
+
+
+def event(tick: int, order: int = 1) -> str:
+    """The IRI of an event that the sentence of a tick tells; no entity's name has a colon.
+
+    >>> event(3), event(3, 2)
+    ('<urn:babi:event:3>', '<urn:babi:event:3:2>')
+    """
+    return f"<{ENTITY}event:{tick}" + (f":{order}>" if order > 1 else ">")
+
+
+def integer(value: int) -> str:
+    """The spelling of a whole number.
+
+    >>> integer(3)
+    '"3"^^<http://www.w3.org/2001/XMLSchema#integer>'
+    """
+    return f'"{value}"^^<http://www.w3.org/2001/XMLSchema#integer>'
+
+
+def bare(node: str) -> str:
+    """An IRI without its brackets, by which SPARQL sorts."""
+    return node[1:-1]
+
+
+TYPE, LABEL = str(RDF_TYPE), str(RDFS_LABEL)
+AT, NOT_AT, MAY_BE_AT, CARRIES, GENDER, TICK, RANK = map(
+    term, ("at", "notAt", "mayBeAt", "carries", "gender", "tick", "rank")
+)
+_CLASSES = ("Agent", "Place", "Thing", "Kind")
+"""Kinds of which no two can be the same entity."""
+
+
+class Pronoun(NamedTuple):
+    """A subject whose antecedent stands in an earlier sentence: ``he``, ``she`` or ``they``."""
+
+    word: str
+
+
+Who = tuple[str, ...] | Pronoun
+"""The people of a sentence: their names, or a pronoun."""
+
+
+class Telling:
+    """A fact of a sentence being told: its event, what holds before it, the events before it.
+
+    Attributes:
+        lines: what it changes, as far as it is told.
+    """
+
+    def __init__(self, statement: Statement, order: int, facts: Facts, told: Sequence[str]) -> None:
+        self.text, self.tick, self.order = statement.text, statement.id, order
+        self.event, self.facts, self.told = event(statement.id, order), facts, told
+        self.lines: list[str] = []
+
+    def fail(self, what: str, hint: str) -> NoReturn:
+        """Refuse the sentence."""
+        raise FormatError(f"{what} in {self.text!r}", hint=hint)
+
+    def add(self, subject: str, predicate: str, *objects: str) -> None:
+        """Let a subject have objects by a predicate."""
+        self.lines += (f"A {subject} {predicate} {object_} ." for object_ in objects)
+
+    def drop(self, subject: str, predicate: str, *objects: str) -> None:
+        """Let a subject have objects by a predicate no longer."""
+        self.lines += (f"D {subject} {predicate} {object_} ." for object_ in objects)
+
+    def is_a(self, node: str, kind: str) -> bool:
+        """Tell whether an individual is known to be of a class."""
+        return (node, TYPE, term(kind)) in self.facts
+
+    def objects(self, node: str, predicate: str) -> list[str]:
+        """The individuals that a node has by a predicate, sorted."""
+        return sorted(other for other in self.facts.objects(node, predicate) if other[0] == "<")
+
+    def holders(self, thing: str) -> list[str]:
+        """The people who are known to hold a thing."""
+        return list(self.facts.subjects(CARRIES, thing))
+
+    def mention(self, name: str, kind: str = "") -> str:
+        """An entity by its name; its label and its class are told where they are not known."""
+        node = iri(name)
+        for known in _CLASSES if kind in _CLASSES else ():
+            if known != kind and self.is_a(node, known):
+                self.fail(f"{name!r} is both {known} and {kind}", "Give each of the two a name of its own")
+        if not self.facts.objects(node, LABEL):
+            self.add(node, LABEL, literal(name))
+        if kind and not self.is_a(node, kind):
+            self.add(node, TYPE, term(kind))
+        return node
+
+    def happens(self, kind: str, **roles: str | Iterable[str]) -> None:
+        """Tell the sentence's event with its roles."""
+        self.add(self.event, TYPE, term(kind))
+        self.add(self.event, TICK, integer(self.tick))
+        if self.order > 1:
+            self.add(self.event, term("order"), integer(self.order))
+        for role, filler in roles.items():
+            self.add(self.event, term(role), *([filler] if isinstance(filler, str) else filler))
+
+    def people(self, who: Who) -> list[str]:
+        """The people whom a subject means.
+
+        A pronoun means those of the latest event that names as many as it asks for, and no other gender.
+        """
+        if not isinstance(who, Pronoun):
+            return [self.mention(name, "Agent") for name in who]
+        pronoun = who.word
+        hint = "Name the people before taking them up by a pronoun, and one only where it means one"
+        for antecedent in reversed(self.told):
+            people = [
+                person
+                for role in ("agent", "receiver", "described")
+                for person in self.facts.objects(antecedent, term(role))
+            ]
+            people.sort(key=bare)
+            if pronoun == "they":
+                people = people if len(people) > 1 else []
+            else:
+                people = [one for one in people if {*self.facts.objects(one, GENDER)} <= {literal(pronoun)}]
+                if len(people) > 1:
+                    names = " or ".join(bare(person).removeprefix(ENTITY) for person in people)
+                    self.fail(f"{pronoun!r} may be {names}", hint)
+            if people:
+                self.add(self.event, term("antecedent"), antecedent)
+                if pronoun != "they" and not self.facts.objects(people[0], GENDER):
+                    self.add(people[0], GENDER, literal(pronoun))
+                return people
+        return self.fail(f"{pronoun!r} has no antecedent", hint)
+
+    def put(self, node: str, places: Iterable[str], predicate: str = AT) -> None:
+        """Put something at a place, at one of several (``mayBeAt``), or nowhere known; what was known before
+        is retracted.
+        """
+        for known in (AT, NOT_AT, MAY_BE_AT):
+            self.drop(node, known, *self.objects(node, known))
+        self.add(node, predicate, *places)
+
+    def bring(self, agent: str, places: Iterable[str], predicate: str = AT, *, but: str = "") -> None:
+        """Put an agent somewhere with all that the agent carries, but for one thing."""
+        for node in (agent, *self.objects(agent, CARRIES)):
+            if node != but:
+                self.put(node, places, predicate)
+
+    def leave(self, agent: str, place: str) -> None:
+        """Take an agent from a place to nowhere known, with all that the agent carries."""
+        self.put(agent, [place], NOT_AT)
+        for thing in self.objects(agent, CARRIES):
+            self.put(thing, [])
+
+    def is_latest(self, agent: str, period: str) -> bool:
+        """Tell whether nothing is told of an agent's later periods."""
+        if period == "now":
+            return True
+        events = self.facts.subjects(term("agent"), agent)
+        told = {term(period)}.union(*(self.facts.objects(node, term("period")) for node in events))
+        return max(told, key=self._rank) == term(period)
+
+    def _rank(self, period: str) -> int:
+        return max(int(text_of_term(rank)) for rank in self.facts.objects(period, RANK))
