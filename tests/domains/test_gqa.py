@@ -459,7 +459,7 @@ def test_any_scene_gives_a_conforming_log_and_an_answer_to_every_question(
     graph: SceneGraph, resolve: Resolve
 ) -> None:
     scene = Scene.of("é 1", graph)
-    assert TBox.load("gqa").validate(scene.state) == []
+    assert TBox.load("gqa").validate(scene.log.state()) == []
     questions = {str(i): Question("é 1", "", steps) for i, steps in enumerate(PROGRAMS)}
     for row in answer_scene(scene, questions, "test", resolve=resolve):
         assert (row.predicted == "error") is (row.error is not msgspec.UNSET)

@@ -90,7 +90,7 @@ def test_every_attribute_family_of_the_real_questions_is_in_the_tbox(testdev: di
 
 def test_real_scene_graphs_conform_to_the_shapes(scenes: dict[str, Scene]) -> None:
     tbox = TBox.load("gqa")
-    assert {image: tbox.validate(scene.state, scene.log) for image, scene in scenes.items()} == {
+    assert {image: tbox.validate(scene.log.state(), scene.log) for image, scene in scenes.items()} == {
         image: [] for image in scenes
     }
 

@@ -60,22 +60,18 @@ def scene_log(image_id: str, graph: SceneGraph, ontology: Ontology | None = None
 
 def _annotated(image_id: str, graph: SceneGraph) -> Iterator[str]:
     scene = f"<{scene_iri(image_id)}>"
-    yield f"A {scene} {_TYPE} <{NAMESPACE}Scene> ."
-    yield _integer(scene, "width", graph.width)
-    yield _integer(scene, "height", graph.height)
-    if graph.location:
-        yield _text(scene, "family:location", graph.location)
-    if graph.weather:
-        yield _text(scene, "family:weather", graph.weather)
+    yield _is_a(scene, "Scene")
+    yield from (_integer(scene, "width", graph.width), _integer(scene, "height", graph.height))
+    for family, value in (("location", graph.location), ("weather", graph.weather)):
+        if value:
+            yield _text(scene, f"family:{family}", value)
     for object_id, found in graph.objects.items():
         thing = f"<{object_iri(image_id, object_id)}>"
         yield f"A {thing} <{NAMESPACE}partOf> {scene} ."
-        yield f"A {thing} {_TYPE} <{NAMESPACE}Object> ."
+        yield _is_a(thing, "Object")
         yield _text(thing, "name", found.name)
-        for side, pixels in (("x", found.x), ("y", found.y), ("w", found.w), ("h", found.h)):
-            yield _integer(thing, side, pixels)
-        for attribute in found.attributes:
-            yield _text(thing, "attribute", attribute)
+        yield from (_integer(thing, side, getattr(found, side)) for side in "xywh")
+        yield from (_text(thing, "attribute", attribute) for attribute in found.attributes)
         for relation in found.relations:
             other = f"<{object_iri(image_id, relation.object)}>"
             yield f"A {thing} <{NAMESPACE}relation:{local(relation.name)}> {other} ."
@@ -87,18 +83,12 @@ def _entailed(image_id: str, graph: SceneGraph, ontology: Ontology) -> Iterator[
         yield _text(scene, f"family:{local(family)}", value)
     for object_id, found in graph.objects.items():
         thing = f"<{object_iri(image_id, object_id)}>"
-        for kind in ontology.kinds(found.name):
-            yield f"A {thing} {_TYPE} <{NAMESPACE}class:{local(kind)}> ."
-        for attribute in found.attributes:
-            value = ontology.canonical(attribute)
-            if value != attribute:
-                yield _text(thing, "attribute", value)
-            for family in ontology.families_of(value):
-                yield _text(thing, f"family:{local(family)}", value)
-        for family, value in ontology.implied(found.name):
+        yield from (_is_a(thing, f"class:{local(kind)}") for kind in ontology.kinds(found.name))
+        values = [ontology.canonical(attribute) for attribute in found.attributes]
+        yield from (_text(thing, "attribute", value) for value in values)
+        families = [(family, value) for value in values for family in ontology.families_of(value)]
+        for family, value in (*families, *ontology.implied(found.name), *_parts(found, graph)):
             yield _text(thing, f"family:{local(family)}", value)
-        for family, part in _parts(found, graph):
-            yield _text(thing, f"family:{family}", part)
 
 
 def _parts(found: SceneObject, graph: SceneGraph) -> Iterator[tuple[str, str]]:
@@ -110,6 +100,10 @@ def _parts(found: SceneObject, graph: SceneGraph) -> Iterator[tuple[str, str]]:
         yield family, low if twice_centre < size else high
         if 2 * size <= 3 * twice_centre <= 4 * size:
             yield family, "middle"
+
+
+def _is_a(subject: str, kind: str) -> str:
+    return f"A {subject} {_TYPE} <{NAMESPACE}{kind}> ."
 
 
 def _integer(subject: str, name: str, value: int) -> str:

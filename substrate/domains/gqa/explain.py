@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from substrate.base.errors import SubstrateError
 from substrate.base.vocabulary import RDF_TYPE
 from substrate.cause.explanation import ERROR, OWN, Evidence, ExplainedPart, ExplainedStep, Explanation, short
@@ -50,18 +52,20 @@ def explain(scene: Scene, question: Question, *, resolve: Resolve = "name") -> E
     """
     positions: dict[Fact, int] = {}
     for position, line in enumerate(line for _, lines in scene.log.lines() for line in lines):
+        subject, predicate, value = line[2:-2].split(" ", 2)
         if line[0] == Op.INSERT.value:
-            subject, predicate, value = line[2:-2].split(" ", 2)
             positions.setdefault((subject, predicate, value), position)
     explained: list[ExplainedStep] = []
+    results: dict[int, Result] = {}
     try:
         program = compile_program(question.semantic)
-        results: dict[int, Result] = {}
         for step in program:
-            made, failure = _run(scene, step, results, resolve, positions)
-            explained.append(made)
-            if failure:
-                raise failure
+            scene.look = look = Look()
+            try:
+                results[step.position] = run_step(scene, step, results, resolve=resolve)
+            finally:
+                scene.look = None
+                explained.append(_explained(scene, step, results, look, resolve, positions))
         answer = answer_of(scene, question, program[-1], results[len(program) - 1])
     except SubstrateError as error:
         answer = f"{ERROR}{error}"
@@ -70,40 +74,33 @@ def explain(scene: Scene, question: Question, *, resolve: Resolve = "name") -> E
     return Explanation(question.question, answer, (part,), {OWN: scene.log}, _NAMES)
 
 
-def _run(
+def _explained(
     scene: Scene,
     step: Instruction,
-    results: dict[int, Result],
+    results: Mapping[int, Result],
+    look: Look,
     resolve: Resolve,
-    positions: dict[Fact, int],
-) -> tuple[ExplainedStep, SubstrateError | None]:
-    """Run a step and keep its result; what it rests on, and why it could not run, if it could not."""
-    failure: SubstrateError | None = None
-    numbers = {position: number for number, position in enumerate(results)}
-    scene.look = look = Look()
-    try:
-        results[step.position] = run_step(scene, step, results, resolve=resolve)
-    except SubstrateError as error:
-        failure = error
-    finally:
-        scene.look = None
+    positions: Mapping[Fact, int],
+) -> ExplainedStep:
+    """A step that was run: what it took and gave, what it rests on, what it looked for in vain."""
     result = results.get(step.position)
     gave = "error" if result is None else _shown(scene, result)
+    missed = tuple(map(_pattern, look.missed)) if gave in (_NOTHING, "no", "error") else ()
     if resolve == "id" and gave == _NOTHING and _carries_no_id(step):
         gave = f"{_NOTHING}: the program carries no id"
-    missed: tuple[str, ...] = ()
-    if gave in (_NOTHING, "no", "error"):
-        missed = tuple(map(_pattern, look.missed))
+        missed = ()
+    numbers = {position: number for number, position in enumerate(results)}
     took = [step.step.argument.strip(), *(f"step {numbers[position]}" for position in step.dependencies)]
-    explained = ExplainedStep(
+    kept = _objects(result)
+    found = {positions[triple] for triple in look.found if kept is None or {triple[0], triple[2]} & kept}
+    return ExplainedStep(
         step.step.operation,
         gave,
         tuple(filter(None, took)),
-        evidence=_evidence(look, result, positions),
+        evidence=tuple(map(Evidence, sorted(found))),
         missed=missed,
         about=tuple((node[1:-1],) for node in scene.ranked(result)) if isinstance(result, dict) else (),
     )
-    return explained, failure
 
 
 def _carries_no_id(step: Instruction) -> bool:
@@ -112,14 +109,8 @@ def _carries_no_id(step: Instruction) -> bool:
     return isinstance(target, Named) and target.ids == ()
 
 
-def _evidence(look: Look, result: Result | None, positions: dict[Fact, int]) -> tuple[Evidence, ...]:
-    """The triples found, without those about objects that the step then left out."""
-    kept = _objects(result)
-    found = {positions[triple] for triple in look.found if kept is None or {triple[0], triple[2]} & kept}
-    return tuple(map(Evidence, sorted(found)))
-
-
 def _objects(result: Result | None) -> set[object] | None:
+    """The objects that a step kept; what it found of others is no evidence. ``None`` where all is."""
     if isinstance(result, Said):
         return set(result.objects)
     if isinstance(result, Truth):

@@ -9,6 +9,7 @@ dependencies}]}``. Source: Hudson and Manning, GQA, CVPR 2019.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import msgspec
@@ -23,19 +24,14 @@ QUESTIONS_FILE = "questions.json"
 LONGEST_LINE = 1 << 20
 """The longest first line that may be a question of JSON lines, in bytes; a longer one is the whole file."""
 
-VERBS: Mapping[str, frozenset[int]] = {
-    "select": frozenset({0}),
-    "relate": frozenset({1}),
-    "filter": frozenset({1}),
-    "query": frozenset({1}),
-    "verify": frozenset({1}),
-    "choose": frozenset({1, 2}),
-    "exist": frozenset({1}),
-    "and": frozenset({2}),
-    "or": frozenset({2}),
-    "same": frozenset({1, 2}),
-    "different": frozenset({1, 2}),
-    "common": frozenset({2}),
+VERBS: Mapping[str, tuple[int, ...]] = {
+    "select": (0,),
+    **dict.fromkeys(("relate", "filter", "query", "verify"), (1,)),
+    "choose": (1, 2),
+    "exist": (1,),
+    **dict.fromkeys(("and", "or"), (2,)),
+    **dict.fromkeys(("same", "different"), (1, 2)),
+    "common": (2,),
 }
 """First word of an operation to how many dependencies it may have; further words name an attribute family."""
 
@@ -127,31 +123,30 @@ def decode_scene_graph(name: str, image_id: str, data: bytes | msgspec.Raw) -> S
     """
     where = (name, f"image {image_id}")
     graph = decode(_graph, data, *where)
+    for path, what, hint in _faults(graph):
+        raise FormatError(what, where=(*where, path), hint=hint)
+    return graph
+
+
+def _faults(graph: SceneGraph) -> Iterator[tuple[str, str, str]]:
+    """The faults that types do not see: the path of each, what is wrong and what to do."""
     for field, size in (("width", graph.width), ("height", graph.height)):
         if size < 1:
-            raise FormatError(
-                f"{field} is {size}",
-                where=(*where, f"$.{field}"),
-                hint="An image is at least a pixel wide and high",
-            )
-    for object_id, found in graph.objects.items():
+            yield f"$.{field}", f"{field} is {size}", "An image is at least a pixel wide and high"
+    for object_id, thing in graph.objects.items():
         path = f"$.objects.{object_id}"
-        if not found.name.strip():
-            raise FormatError(
-                "the name is blank", where=(*where, f"{path}.name"), hint="Name the object's class"
-            )
-        if found.w < 0 or found.h < 0:
-            raise FormatError(
-                f"the box is {found.w} by {found.h}", where=(*where, path), hint="A box has no negative side"
-            )
-        for index, relation in enumerate(found.relations):
+        if not thing.name.strip():
+            yield f"{path}.name", "the name is blank", "Name the object's class"
+        if thing.w < 0 or thing.h < 0:
+            yield path, f"the box is {thing.w} by {thing.h}", "A box has no negative side"
+        for index, relation in enumerate(thing.relations):
             if relation.object not in graph.objects:
-                raise FormatError(
-                    f"no object {relation.object} in this scene",
-                    where=(*where, f"{path}.relations[{index}].object"),
-                    hint="Name one of its objects, or drop the relation",
+                what = f"no object {relation.object} in this scene"
+                yield (
+                    f"{path}.relations[{index}].object",
+                    what,
+                    "Name one of its objects, or drop the relation",
                 )
-    return graph
 
 
 def read_questions(path: Path) -> Records[str, Records[str, Question]]:
@@ -230,43 +225,39 @@ def check_program(steps: list[Step], where: tuple[object, ...] = ()) -> list[int
         FormatError: no step, an unknown operation, a wrong number of dependencies, a dependency on no
             step, or steps that depend on one another.
     """
+    for path, what, hint in _faults_of(steps):
+        raise FormatError(what, where=(*where, f"$.semantic{path}"), hint=hint)
+    return order(steps, where)
+
+
+def _faults_of(steps: list[Step]) -> Iterator[tuple[str, str, str]]:
+    """The faults of a program's steps: the path of each, what is wrong and what to do."""
     if not steps:
-        raise FormatError(
-            "the program is empty", where=(*where, "$.semantic"), hint="A program has at least one step"
-        )
+        yield "", "the program is empty", "A program has at least one step"
     if len(steps) > LIMITS.steps:
-        raise FormatError(
-            f"the program has more than {LIMITS.steps} steps",
-            where=(*where, "$.semantic"),
-            hint="If it is meant to, raise steps in SUBSTRATE_LIMITS",
-        )
+        hint = "If it is meant to, raise steps in SUBSTRATE_LIMITS"
+        yield "", f"the program has more than {LIMITS.steps} steps", hint
     for index, step in enumerate(steps):
         arity = VERBS.get(step.operation.split(" ", 1)[0])
         if arity is None:
-            raise FormatError(
-                f"unknown operation {step.operation!r}",
-                where=(*where, f"$.semantic[{index}].operation"),
-                hint=f"Operations begin with {', '.join(VERBS)}",
-            )
+            hint = f"Operations begin with {', '.join(VERBS)}"
+            yield f"[{index}].operation", f"unknown operation {step.operation!r}", hint
+            return
         for position, dependency in enumerate(step.dependencies):
             if not 0 <= dependency < len(steps):
-                raise FormatError(
-                    f"no step {dependency} in a program of {len(steps)}",
-                    where=(*where, f"$.semantic[{index}].dependencies[{position}]"),
-                    hint="Name another step of the program",
-                )
+                what = f"no step {dependency} in a program of {len(steps)}"
+                yield f"[{index}].dependencies[{position}]", what, "Name another step of the program"
         if len(step.dependencies) not in arity:
-            wanted = " or ".join(map(str, sorted(arity)))
-            raise FormatError(
-                f"{step.operation!r} has {len(step.dependencies)} dependencies, not {wanted}",
-                where=(*where, f"$.semantic[{index}].dependencies"),
-                hint="Give as many as it takes",
-            )
-    return order(steps, where)
+            wanted = " or ".join(map(str, arity))
+            what = f"{step.operation!r} has {len(step.dependencies)} dependencies, not {wanted}"
+            yield f"[{index}].dependencies", what, "Give as many as it takes"
 
 
 def order(steps: list[Step], where: tuple[object, ...] = ()) -> list[int]:
     """The steps so that each follows what it depends on; official programs are in order already.
+
+    Others are read from the first step to the last as often as it takes, and each step runs in the first
+    reading in which it can.
 
     >>> order([Step("exist", "?", [1]), Step("select", "cup", [])])
     [1, 0]
@@ -276,36 +267,23 @@ def order(steps: list[Step], where: tuple[object, ...] = ()) -> list[int]:
     """
     if all(dependency < index for index, step in enumerate(steps) for dependency in step.dependencies):
         return list(range(len(steps)))
-    rounds: dict[int, int] = {}
-    for first in range(len(steps)):
-        path = [first]
-        on_path: set[int] = set()
-        while path:
-            index = path[-1]
-            waits_for = [d for d in steps[index].dependencies if d not in rounds]
-            if index in rounds or not waits_for:
-                rounds.setdefault(index, _round(index, steps[index], rounds))
-                on_path.discard(path.pop())
-            elif waits_for[0] in on_path or waits_for[0] == index:
-                raise _circular([*path[path.index(waits_for[0]) :], waits_for[0]], where)
-            else:
-                on_path.add(index)
-                path.append(waits_for[0])
-    return sorted(rounds, key=lambda index: (rounds[index], index))
-
-
-def _round(index: int, step: Step, rounds: Mapping[int, int]) -> int:
-    """In which reading of the program from its first step to its last a step can run."""
-    return max((rounds[d] + (d > index) for d in step.dependencies), default=0)
-
-
-def _circular(cycle: list[int], where: tuple[object, ...]) -> FormatError:
-    shown = [*map(str, cycle)] if len(cycle) <= 20 else [*map(str, cycle[:10]), "…", *map(str, cycle[-9:])]
-    return FormatError(
-        f"steps depend on one another: {' -> '.join(shown)}",
-        where=(*where, f"$.semantic[{cycle[0]}].dependencies"),
-        hint="A step depends on others' results only",
-    )
+    readings: dict[int, int] = {}
+    try:
+        for index in TopologicalSorter({i: s.dependencies for i, s in enumerate(steps)}).static_order():
+            before = (readings[other] + (other > index) for other in steps[index].dependencies)
+            readings[index] = max(before, default=0)
+    except CycleError as error:
+        *cycle, _ = reversed(error.args[1])
+        first = cycle.index(min(cycle))
+        shown = list(map(str, [*cycle[first:], *cycle[: first + 1]]))
+        if len(shown) > 20:
+            shown[10:-9] = ["…"]
+        raise FormatError(
+            f"steps depend on one another: {' -> '.join(shown)}",
+            where=(*where, f"$.semantic[{cycle[first]}].dependencies"),
+            hint="A step depends on others' results only",
+        ) from None
+    return sorted(readings, key=lambda index: (readings[index], index))
 
 
 def require_scenes(questions: Mapping[str, Mapping[str, Question]], graphs: Records[str, SceneGraph]) -> None:
@@ -317,9 +295,7 @@ def require_scenes(questions: Mapping[str, Mapping[str, Question]], graphs: Reco
     missing = [image for image in questions if image not in graphs]
     if missing:
         question = next(iter(questions[missing[0]]))
-        what = f"no scene graph of image {missing[0]}, which question {question} is about" + (
-            f"; {len(missing)} images lack theirs" if missing[1:] else ""
-        )
-        raise FormatError(
-            what, where=(graphs.name,), hint="Give the scene graphs of the split the questions belong to"
-        )
+        what = f"no scene graph of image {missing[0]}, which question {question} is about"
+        more = f"; {len(missing)} images lack theirs" if missing[1:] else ""
+        hint = "Give the scene graphs of the split the questions belong to"
+        raise FormatError(what + more, where=(graphs.name,), hint=hint)

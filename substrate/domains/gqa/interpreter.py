@@ -12,13 +12,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
-from typing import Literal, NamedTuple, cast
+from typing import Literal, NamedTuple
 
 import msgspec
 
 from substrate.base.errors import ParameterError, ProgramError, SubstrateError
 from substrate.domains.gqa.format import Question
-from substrate.domains.gqa.program import Instruction, Named, Options, Related, Value, Word, compile_program
+from substrate.domains.gqa.program import Instruction, Named, Related, compile_program
 from substrate.domains.gqa.scene import EXACT, Node, Objects, Scene
 from substrate.domains.rows import Row
 
@@ -46,28 +46,56 @@ Result = Objects | Truth | Said
 
 
 class _Run(NamedTuple):
+    """A scene that a program is run on, and whether its objects are taken by their ids."""
+
     scene: Scene
     by_id: bool
 
+    def related(self, sources: Objects, relation: str, argument: Related) -> Objects:
+        """The objects that a program's argument names, as far as they stand in a relation to one of some."""
+        target, subject = argument.target, argument.subject
+        return self.scene.related(sources, relation, subject=subject, target=target, by_id=self.by_id)
+
+    def ranked(self, objects: Objects) -> list[Node]:
+        """The candidates in order of preference.
+
+        Raises:
+            ProgramError: there is none.
+        """
+        if not objects:
+            raise ProgramError("there is no such object in the scene")
+        return self.scene.ranked(objects)
+
+    def pairs(self, first: Objects, second: Objects) -> list[tuple[Node, Node]]:
+        """Each of the first with each of the second, in order of preference."""
+        pairs = [(a, b) for a, b in product(self.ranked(first), self.ranked(second)) if a != b]
+        if not pairs:
+            raise ProgramError("there are not two objects to compare")
+        return pairs
+
+    def share(self, pair: tuple[Node, Node], family: str) -> bool | None:
+        """Tell whether two objects share a value of a family; ``None`` where one has none."""
+        one, other = (set(self.scene.values(node, family)) for node in pair)
+        return bool(one & other) if one and other else None
+
+    def listed(self, objects: Objects) -> str:
+        """The first of some candidates for a reader."""
+        labels = [self.scene.label(node) for node in self.scene.ranked(objects)[:3]]
+        return ", ".join(labels) + (" …" if len(objects) > 3 else "")
+
 
 def _select(run: _Run, step: Instruction) -> Objects:
-    return run.scene.named(cast(Named, step.argument), by_id=run.by_id)
+    return run.scene.named(step.argument, by_id=run.by_id)
 
 
 def _relate(run: _Run, step: Instruction, sources: Objects) -> Objects:
-    argument = cast(Related, step.argument)
-    return run.scene.related(
-        sources, argument.relations[0], subject=argument.subject, target=argument.target, by_id=run.by_id
-    )
+    return run.related(sources, step.argument.relations[0], step.argument)
 
 
 def _filter(run: _Run, step: Instruction, objects: Objects) -> Objects:
-    value, negated = cast(Value, step.argument)
-    return {
-        node: penalty
-        for node, penalty in objects.items()
-        if run.scene.has_value(node, step.family, value) is not negated
-    }
+    value, negated = step.argument
+    holds = {node: run.scene.has_value(node, step.family, value) for node in objects}
+    return {node: penalty for node, penalty in objects.items() if holds[node] is not negated}
 
 
 def _exist(_: _Run, step: Instruction, objects: Objects) -> Truth:
@@ -79,18 +107,16 @@ def _verify(run: _Run, step: Instruction, objects: Objects) -> Truth:
 
 
 def _verify_rel(run: _Run, step: Instruction, sources: Objects) -> Truth:
-    return _truth(
-        step, {source: EXACT for source in run.scene.best(sources) if _relate(run, step, {source: EXACT})}
-    )
+    return _truth(step, [one for one in run.scene.best(sources) if _relate(run, step, {one: EXACT})])
 
 
-def _truth(step: Instruction, witnesses: Objects) -> Truth:
-    return Truth(bool(witnesses), step.dependencies[0], frozenset(witnesses))
+def _truth(step: Instruction, witnesses: Iterable[Node]) -> Truth:
+    found = frozenset(witnesses)
+    return Truth(bool(found), step.dependencies[0], found)
 
 
 def _query(run: _Run, step: Instruction, objects: Objects) -> Said:
-    scene, asked = run.scene, cast(Word, step.argument).word
-    ranked = scene.ranked(_some(objects))
+    scene, asked, ranked = run.scene, step.argument.word, run.ranked(objects)
     if asked == "name":
         if ranked[0] == scene.node:
             raise ProgramError("a scene has no name", hint="Ask for its place, location or weather")
@@ -99,67 +125,62 @@ def _query(run: _Run, step: Instruction, objects: Objects) -> Said:
         for node in ranked:
             if values := scene.values(node, asked):
                 return Said(values[0], (node,))
-        raise ProgramError(f"none of {_listed(run, objects)} has a {asked}")
+        raise ProgramError(f"none of {run.listed(objects)} has a {asked}")
     if scene.node in objects and scene.ontology.knows(asked):
-        return _query_kind(run, asked)
-    raise ProgramError(
-        f"the TBox knows no attribute family {asked!r}", hint="Add it to the TBox with its values"
-    )
-
-
-def _query_kind(run: _Run, kind: str) -> Said:
-    """Name the place or the room: the scene's own location if it is one, else its largest object that is."""
-    scene = run.scene
-    for location in scene.annotated(scene.node, "location"):
-        if kind in scene.ontology.kinds(location)[1:]:
-            return Said(location, (scene.node,))
-    node = scene.ranked(_some(scene.named(Named(kind, None), by_id=False)))[0]
-    return Said(scene.name(node), (node,))
+        # The place or the room: the scene's own location if it is one, else its largest object that is.
+        for location in scene.annotated(scene.node, "location"):
+            if asked in scene.ontology.kinds(location)[1:]:
+                return Said(location, (scene.node,))
+        node = run.ranked(scene.named(Named(asked, None), by_id=False))[0]
+        return Said(scene.name(node), (node,))
+    what = f"the TBox knows no attribute family {asked!r}"
+    raise ProgramError(what, hint="Add it to the TBox with its values")
 
 
 def _choose(run: _Run, step: Instruction, objects: Objects) -> Said:
-    words = cast(Options, step.argument).words
-    for node in run.scene.ranked(_some(objects)):
-        for word in words:
-            if run.scene.has_value(node, step.family, word):
-                return Said(word, (node,))
-    raise ProgramError(f"none of {_listed(run, objects)} is {' or '.join(words)}")
+    words = step.argument.words
+    for node, word in product(run.ranked(objects), words):
+        if run.scene.has_value(node, step.family, word):
+            return Said(word, (node,))
+    raise ProgramError(f"none of {run.listed(objects)} is {' or '.join(words)}")
 
 
 def _choose_name(run: _Run, step: Instruction, objects: Objects) -> Said:
-    words = cast(Options, step.argument).words
-    fits: list[tuple[int, int, int]] = []
-    ranked = run.scene.ranked(_some(objects))
-    for position, node in enumerate(ranked):
-        for index, word in enumerate(words):
-            penalty = run.scene.is_kind(node, word)
-            if penalty is not None:
-                fits.append((penalty, position, index))
+    words, ranked = step.argument.words, run.ranked(objects)
+    fits = [
+        (penalty, position, index)
+        for position, node in enumerate(ranked)
+        for index, word in enumerate(words)
+        if (penalty := run.scene.is_kind(node, word)) is not None
+    ]
     if not fits:
-        raise ProgramError(f"none of {_listed(run, objects)} is a {' or a '.join(words)}")
+        raise ProgramError(f"none of {run.listed(objects)} is a {' or a '.join(words)}")
     _, position, index = min(fits)
     return Said(words[index], (ranked[position],))
 
 
 def _choose_rel(run: _Run, step: Instruction, sources: Objects) -> Said:
-    scene, argument = run.scene, cast(Related, step.argument)
-    options = argument.relations
-    best = scene.best(_some(sources))
+    scene, argument = run.scene, step.argument
+    source = run.ranked(sources)[0]
+    best = scene.best(sources)
     fits = [
         (penalty, scene.prominence(node), index, node)
-        for index, relation in enumerate(options)
-        for node, penalty in scene.related(
-            best, relation, subject=argument.subject, target=argument.target, by_id=run.by_id
-        ).items()
+        for index, relation in enumerate(argument.relations)
+        for node, penalty in run.related(best, relation, argument).items()
     ]
     if fits:
         _, _, index, node = min(fits, key=lambda fit: fit[:3])
-        return Said(scene.ontology.answer(options[index]), (node,))
-    source = scene.ranked(best)[0]
+        return Said(scene.ontology.answer(argument.relations[index]), (node,))
     targets = scene.named(argument.target, by_id=run.by_id)
     if set(targets) == {source}:
         return _choose_alone(run, argument, source)
-    return _choose_by_box(run, argument, source, targets)
+    targets.pop(source, None)
+    if not targets:
+        raise ProgramError(f"no {argument.target.name} beside {scene.name(source)} to relate it to")
+    target = scene.ranked(targets)[0]
+    subject, other = (target, source) if argument.subject else (source, target)
+    neither = f"is neither {' nor '.join(argument.relations)} {scene.name(other)}"
+    return _choose_by_box(run, argument, (subject, other), f"{scene.name(subject)} {neither}")
 
 
 def _choose_alone(run: _Run, argument: Related, node: Node) -> Said:
@@ -169,90 +190,67 @@ def _choose_alone(run: _Run, argument: Related, node: Node) -> Said:
     What remains is the object's own side: the one option that it stands in with anything, else the half of
     the image.
     """
-    scene = run.scene
-    anything = Named("_", None)
-    standing = [
-        r
-        for r in argument.relations
-        if scene.related({node: EXACT}, r, subject=not argument.subject, target=anything, by_id=False)
-    ]
+    scene, anything = run.scene, Related(Named("_", None), (), not argument.subject)
+    by_name = _Run(scene, by_id=False)
+    standing = [one for one in argument.relations if by_name.related({node: EXACT}, one, anything)]
     if len(standing) == 1:
         return Said(scene.ontology.answer(standing[0]), (node,))
-    axes = [scene.ontology.axis(relation) for relation in argument.relations]
-    leads = [scene.lies(node, scene.node, axis) for axis in axes if axis is not None]
-    if len(leads) < len(axes) or max(leads) <= 0:
-        raise ProgramError(f"the program relates {scene.name(node)} to itself")
-    side = argument.relations[leads.index(max(leads))]
-    return Said(scene.ontology.answer(side), (node, scene.node))
+    failure = f"the program relates {scene.name(node)} to itself"
+    return _choose_by_box(run, argument, (node, scene.node), failure)
 
 
-def _choose_by_box(run: _Run, argument: Related, source: Node, targets: Objects) -> Said:
-    """Neither relation is annotated: where both speak of positions, the boxes decide."""
-    scene = run.scene
-    targets = {node: penalty for node, penalty in targets.items() if node != source}
-    if not targets:
-        raise ProgramError(f"no {argument.target.name} beside {scene.name(source)} to relate it to")
-    target = scene.ranked(targets)[0]
-    subject, other = (target, source) if argument.subject else (source, target)
-    axes = [scene.ontology.axis(relation) for relation in argument.relations]
-    leads = [scene.lies(subject, other, axis) for axis in axes if axis is not None]
-    if len(leads) < len(axes) or max(leads) <= 0:
-        raise ProgramError(
-            f"{scene.name(subject)} is neither {' nor '.join(argument.relations)} {scene.name(other)}"
-        )
-    side = argument.relations[leads.index(max(leads))]
-    return Said(scene.ontology.answer(side), (subject, other))
+def _choose_by_box(run: _Run, argument: Related, ends: tuple[Node, Node], failure: str) -> Said:
+    """No relation is annotated: where all speak of positions, the boxes of subject and object decide."""
+    ontology = run.scene.ontology
+    axes = [axis for relation in argument.relations if (axis := ontology.axis(relation)) is not None]
+    leads = [run.scene.lies(*ends, axis) for axis in axes]
+    if len(leads) < len(argument.relations) or max(leads) <= 0:
+        raise ProgramError(failure)
+    return Said(ontology.answer(argument.relations[leads.index(max(leads))]), ends)
 
 
 def _compare(run: _Run, step: Instruction, first: Objects, second: Objects) -> Said:
     scene = run.scene
     comparison = scene.ontology.comparisons.get(step.family)
     if comparison is None:
-        raise ProgramError(
-            f"the TBox knows no comparison {step.family!r}",
-            hint="Add it to the TBox with the value it favours",
-        )
-    for pair in _pairs(run, first, second):
+        what = f"the TBox knows no comparison {step.family!r}"
+        raise ProgramError(what, hint="Add it to the TBox with the value it favours")
+    for pair in run.pairs(first, second):
         holds = [scene.has_value(node, "", comparison.favours) for node in pair]
         loses = [scene.has_value(node, "", comparison.against) for node in pair]
         if holds[0] != holds[1] or loses[0] != loses[1]:
             first_wins = holds[0] > holds[1] or (holds[0] == holds[1] and loses[1])
             return Said(scene.name(pair[0] if first_wins else pair[1]), pair)
-    raise ProgramError(
-        f"nothing says whether {_listed(run, first)} or {_listed(run, second)} is {step.family}"
-    )
+    what = f"nothing says whether {run.listed(first)} or {run.listed(second)} is {step.family}"
+    raise ProgramError(what)
 
 
 def _common(run: _Run, _: Instruction, first: Objects, second: Objects) -> Said:
-    for pair in _pairs(run, first, second):
-        for family in run.scene.ontology.comparable:
-            if _share(run, pair, family):
-                return Said(family, pair)
-    raise ProgramError(f"{_listed(run, first)} and {_listed(run, second)} have no attribute in common")
+    for pair, family in product(run.pairs(first, second), run.scene.ontology.comparable):
+        if run.share(pair, family):
+            return Said(family, pair)
+    raise ProgramError(f"{run.listed(first)} and {run.listed(second)} have no attribute in common")
 
 
 def _same(run: _Run, step: Instruction, first: Objects, second: Objects) -> Truth:
-    for pair in _pairs(run, first, second):
-        if (shared := _share(run, pair, step.family)) is not None:
+    for pair in run.pairs(first, second):
+        if (shared := run.share(pair, step.family)) is not None:
             return Truth(shared, step.position, frozenset(pair))
-    raise ProgramError(f"{_listed(run, first)} and {_listed(run, second)} do not both have a {step.family}")
-
-
-def _different(run: _Run, step: Instruction, first: Objects, second: Objects) -> Truth:
-    return _not(_same(run, step, first, second))
+    raise ProgramError(f"{run.listed(first)} and {run.listed(second)} do not both have a {step.family}")
 
 
 def _all_same(run: _Run, step: Instruction, objects: Objects) -> Truth:
-    family = cast(Word, step.argument).word
-    each = [set(run.scene.values(node, family)) for node in run.scene.ranked(_some(objects))]
+    family = step.argument.word
+    each = [set(run.scene.values(node, family)) for node in run.ranked(objects)]
     held = [values for values in each if values]
     if not held:
-        raise ProgramError(f"none of {_listed(run, objects)} has a {family}")
+        raise ProgramError(f"none of {run.listed(objects)} has a {family}")
     return Truth(bool(set.intersection(*held)), step.position, frozenset(objects))
 
 
-def _all_different(run: _Run, step: Instruction, objects: Objects) -> Truth:
-    return _not(_all_same(run, step, objects))
+def _different(run: _Run, step: Instruction, *objects: Objects) -> Truth:
+    same = (_same if len(objects) == 2 else _all_same)(run, step, *objects)
+    return same._replace(holds=not same.holds)
 
 
 def _and(_: _Run, step: Instruction, first: Truth, second: Truth) -> Truth:
@@ -283,40 +281,11 @@ OPERATIONS: Mapping[str, Callable[..., Result]] = {
     "same": _same,
     "different": _different,
     "all same": _all_same,
-    "all different": _all_different,
+    "all different": _different,
     "and": _and,
     "or": _or,
 }
 """Every operation of :data:`substrate.domains.gqa.program.SIGNATURES`."""
-
-
-def _some(objects: Objects) -> Objects:
-    if not objects:
-        raise ProgramError("there is no such object in the scene")
-    return objects
-
-
-def _pairs(run: _Run, first: Objects, second: Objects) -> list[tuple[Node, Node]]:
-    pairs = [
-        (a, b) for a, b in product(run.scene.ranked(_some(first)), run.scene.ranked(_some(second))) if a != b
-    ]
-    if not pairs:
-        raise ProgramError("there are not two objects to compare")
-    return pairs
-
-
-def _share(run: _Run, pair: tuple[Node, Node], family: str) -> bool | None:
-    one, other = (set(run.scene.values(node, family)) for node in pair)
-    return bool(one & other) if one and other else None
-
-
-def _not(truth: Truth) -> Truth:
-    return truth._replace(holds=not truth.holds)
-
-
-def _listed(run: _Run, objects: Objects) -> str:
-    labels = [run.scene.label(node) for node in run.scene.ranked(objects)[:3]]
-    return ", ".join(labels) + (" …" if len(objects) > 3 else "")
 
 
 def run_step(scene: Scene, step: Instruction, results: Mapping[int, Result], *, resolve: Resolve) -> Result:
@@ -347,10 +316,10 @@ def predict(scene: Scene, question: Question, *, resolve: Resolve = "name") -> s
         ProgramError: the program cannot run on this scene.
         FormatError: the program is malformed.
     """
-    return _run(scene, question, compile_program(question.semantic), resolve)
+    return _predicted(scene, question, compile_program(question.semantic), resolve)
 
 
-def _run(scene: Scene, question: Question, steps: Sequence[Instruction], resolve: Resolve) -> str:
+def _predicted(scene: Scene, question: Question, steps: Sequence[Instruction], resolve: Resolve) -> str:
     results: dict[int, Result] = {}
     for step in steps:
         results[step.position] = run_step(scene, step, results, resolve=resolve)
@@ -407,14 +376,14 @@ def answer_scene(
     ways: Iterable[Resolve] = SUBSETS if resolve is None else (resolve,)
     rows: list[Row] = []
     for number, question in questions.items():
-        try:
-            program = compile_program(question.semantic)
-        except SubstrateError as fault:
-            program = fault
+        program: Sequence[Instruction] = ()
         for way in ways:
-            predicted, error = _outcome(scene, question, program, way)
-            failed = error is not msgspec.UNSET
-            expected = question.answer
+            try:
+                program = program or compile_program(question.semantic)
+                predicted, error = _predicted(scene, question, program, way), msgspec.UNSET
+            except SubstrateError as fault:
+                predicted, error = "error", str(fault)
+            right = error is msgspec.UNSET and predicted == question.answer
             row = Row(
                 benchmark=benchmark,
                 split=split,
@@ -422,21 +391,10 @@ def answer_scene(
                 scene=scene.image_id,
                 question=number,
                 predicted=predicted,
-                expected=expected,
-                correct=None if expected is None else not failed and predicted == expected,
+                expected=question.answer,
+                correct=None if question.answer is None else right,
                 log=scene.digest,
                 error=error,
             )
             rows.append(row)
     return sorted(rows, key=lambda row: (str(row.question), row.subset))
-
-
-def _outcome(
-    scene: Scene, question: Question, program: Sequence[Instruction] | SubstrateError, resolve: Resolve
-) -> tuple[str, str | msgspec.UnsetType]:
-    if isinstance(program, SubstrateError):
-        return "error", str(program)
-    try:
-        return _run(scene, question, program, resolve), msgspec.UNSET
-    except SubstrateError as error:
-        return "error", str(error)

@@ -7,24 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import NamedTuple
 from urllib.parse import quote, unquote
 
 from substrate.base.errors import TBoxError
+from substrate.base.vocabulary import RDF_TYPE
 from substrate.rules.tbox import TBox
-
-if TYPE_CHECKING:
-    import rdflib
 
 NAMESPACE = "urn:substrate:gqa:"
 THING = "object"
 """The name of what every object is, :data:`NAMESPACE` ``Object``."""
 
-_CLASS, _FAMILY, _RELATION = f"{NAMESPACE}class:", f"{NAMESPACE}family:", f"{NAMESPACE}relation:"
-_COMPARISON, _VALUE = f"{NAMESPACE}comparison:", f"{NAMESPACE}value:"
+_OWL, _RDFS = "http://www.w3.org/2002/07/owl#", "http://www.w3.org/2000/01/rdf-schema#"
+_RDF_TYPE = RDF_TYPE.value
 
-Axis = tuple[Literal["x", "y"], Literal[1, -1]]
-"""A box axis and whether the subject's centre lies higher (1) or lower (-1) on it."""
+Axis = tuple[str, int]
+"""A box axis, ``x`` or ``y``, and whether the subject's centre lies higher (1) or lower (-1) on it."""
 
 
 @lru_cache(maxsize=1 << 14)
@@ -69,42 +67,45 @@ class Ontology:
     """
 
     def __init__(self, tbox: TBox) -> None:
-        # Imported where a TBox is read: it takes as long as a command may that reads none.
-        import rdflib
-        from rdflib.namespace import OWL, RDF, RDFS, SKOS
+        said: dict[str, list[tuple[str, str]]] = {}
+        for quad in tbox.quads:
+            ends = quad.subject.value, quad.object.value  # pyright: ignore[reportAttributeAccessIssue]
+            said.setdefault(quad.predicate.value, []).append(ends)
 
-        graph, gqa = tbox.graph, rdflib.Namespace(NAMESPACE)
-        self._parents: dict[str, tuple[str, ...]] = {}
-        self._restrictions: dict[str, list[tuple[str, str]]] = {}
-        self._equivalent = _equivalents(graph)
+        def texts(predicate: str, of: str = "") -> list[tuple[str, str]]:
+            """What a predicate says of phrases: each phrase, and the object as it is written."""
+            return [(_phrase(s), o) for s, o in said.get(predicate, []) if s.startswith(of)]
+
+        def phrases(predicate: str, of: str = "") -> list[tuple[str, str]]:
+            """The same, the objects as phrases."""
+            return [(phrase, _phrase(iri)) for phrase, iri in texts(predicate, of)]
+
+        def members(kind: str) -> list[str]:
+            """The phrases that are of a class."""
+            return [phrase for phrase, iri in texts(_RDF_TYPE) if iri == kind]
+
+        families, values = dict(said.get(f"{_OWL}onProperty", [])), dict(said.get(f"{_OWL}hasValue", []))
         parents: dict[str, set[str]] = {}
-        for child, parent in graph.subject_objects(RDFS.subClassOf):
-            if str(child).startswith(_CLASS):
-                if isinstance(parent, rdflib.BNode):
-                    restriction = (
-                        phrase_of(str(graph.value(parent, OWL.onProperty))),
-                        str(graph.value(parent, OWL.hasValue)),
-                    )
-                    self._restrictions.setdefault(phrase_of(str(child)), []).append(restriction)
-                    parents.setdefault(phrase_of(str(child)), set())
-                else:
-                    parents.setdefault(phrase_of(str(child)), set()).add(_name(str(parent)))
-        self._plurals = {
-            phrase_of(str(plural)): phrase_of(str(one)) for plural, one in graph.subject_objects(gqa.pluralOf)
-        }
+        self._restrictions: dict[str, list[tuple[str, str]]] = {}
+        for child, parent in texts(f"{_RDFS}subClassOf", f"{NAMESPACE}class:"):
+            above = parents.setdefault(child, set())
+            if parent in families:
+                restriction = _phrase(families[parent]), values[parent]
+                self._restrictions.setdefault(child, []).append(restriction)
+            else:
+                above.add(_phrase(parent))
+        self._plurals = dict(phrases(f"{NAMESPACE}pluralOf"))
+        self._equivalent = dict(sorted(_both_ways(phrases(f"{_OWL}equivalentClass"))))
         for plural, one in self._plurals.items():
             parents.setdefault(plural, set()).add(one)
-            parents.setdefault(one, set())
-        for one, other in self._equivalent.items():
-            parents.setdefault(one, set())
-            parents.setdefault(other, set())
+        for name in (*self._plurals.values(), *self._equivalent):
+            parents.setdefault(name, set())
         self._parents = {name: tuple(sorted(found - {THING})) for name, found in parents.items()}
-        ranks = {phrase_of(str(f)): int(str(rank)) for f, rank in graph.subject_objects(gqa.commonRank)}
-        self.families: dict[str, frozenset[str]] = {
-            phrase_of(str(family)): frozenset(str(v) for v in graph.objects(family, gqa.value))
-            for family in graph.subjects(RDF.type, gqa.Family)
+        self.families = dict.fromkeys(members(f"{NAMESPACE}Family"), frozenset[str]()) | {
+            family: frozenset(found) for family, found in _grouped(texts(f"{NAMESPACE}value")).items()
         }
         """Attribute family to the values it may answer with."""
+        ranks = {family: int(rank) for family, rank in texts(f"{NAMESPACE}commonRank")}
         self.comparable = tuple(sorted(ranks, key=lambda family: (ranks[family], family)))
         """The families tried, in this order, for what two objects have in common."""
         if not self.families or not self._parents:
@@ -113,39 +114,28 @@ class Ontology:
                 where=(tbox.name,),
                 hint="Give a TBox of GQA scenes, such as tboxes/gqa.ttl",
             )
-        families_of: dict[str, list[str]] = {}
-        for family, values in sorted(self.families.items()):
-            for value in values:
-                families_of.setdefault(value, []).append(family)
-        self._families_of = {value: tuple(families) for value, families in families_of.items()}
-        self._canonical = {
-            str(label): phrase_of(str(value))
-            for value, label in graph.subject_objects(SKOS.altLabel)
-            if str(value).startswith(_VALUE)
-        }
-        self._spellings = _grouped((value, label) for label, value in self._canonical.items())
-        self.pronouns = {phrase_of(str(p)): _name(str(c)) for p, c in graph.subject_objects(gqa.refersTo)}
+        self._families_of = _grouped((value, f) for f, values in self.families.items() for value in values)
+        labelled = texts("http://www.w3.org/2004/02/skos/core#altLabel", f"{NAMESPACE}value:")
+        self._spellings = _grouped(labelled)
+        self._canonical = {label: value for value, label in labelled}
+        self.pronouns = dict(phrases(f"{NAMESPACE}refersTo"))
         """Pronoun to the class it stands for."""
-        self.tellers: dict[str, tuple[str, ...]] = _grouped(
-            (phrase_of(str(f)), phrase_of(str(c))) for c, f in graph.subject_objects(gqa.tells)
-        )
+        self.tellers = _grouped((family, kind) for kind, family in phrases(f"{NAMESPACE}tells"))
         """Family of a whole scene to the classes of objects that speak for it."""
-        self._narrower = _grouped(
-            (phrase_of(str(broad)), phrase_of(str(narrow)))
-            for narrow, broad in graph.subject_objects(RDFS.subPropertyOf)
-            if str(narrow).startswith(_RELATION)
-        )
-        self._inverse = _inverses(graph)
-        self._answers = {phrase_of(str(r)): str(answer) for r, answer in graph.subject_objects(gqa.answer)}
-        self._axes: dict[str, Axis] = {}
-        for r, axis in graph.subject_objects(gqa.higherOn):
-            self._axes[phrase_of(str(r))] = ("x" if str(axis).endswith("x") else "y", 1)
-        for r, axis in graph.subject_objects(gqa.lowerOn):
-            self._axes[phrase_of(str(r))] = ("x" if str(axis).endswith("x") else "y", -1)
+        narrower = phrases(f"{_RDFS}subPropertyOf", f"{NAMESPACE}relation:")
+        self._narrower = _grouped((broad, narrow) for narrow, broad in narrower)
+        symmetric = members(f"{_OWL}SymmetricProperty")
+        mirrored = _both_ways(phrases(f"{_OWL}inverseOf"))
+        self._inverse = _grouped([*mirrored, *((name, name) for name in symmetric)])
+        self._answers = dict(texts(f"{NAMESPACE}answer"))
+        self._axes: dict[str, Axis] = {
+            relation: ("x" if axis.endswith("x") else "y", sign)
+            for predicate, sign in (("higherOn", 1), ("lowerOn", -1))
+            for relation, axis in texts(f"{NAMESPACE}{predicate}")
+        }
+        favours, against = dict(texts(f"{NAMESPACE}favours")), dict(texts(f"{NAMESPACE}against"))
         self.comparisons = {
-            phrase_of(str(c)): Comparison(str(graph.value(c, gqa.favours)), str(graph.value(c, gqa.against)))
-            for c in graph.subjects(RDF.type, gqa.Comparison)
-            if str(c).startswith(_COMPARISON)
+            word: Comparison(favours[word], against[word]) for word in members(f"{NAMESPACE}Comparison")
         }
         """Comparative to what it looks for."""
         self._kinds: dict[str, tuple[str, ...]] = {}
@@ -257,8 +247,12 @@ class Ontology:
         return self._axes.get(relation)
 
 
-def _name(iri: str) -> str:
-    return THING if iri == f"{NAMESPACE}Object" else phrase_of(iri)
+def _phrase(iri: str) -> str:
+    return THING if iri == f"{NAMESPACE}Object" else phrase_of(iri) if ":" in iri else iri
+
+
+def _both_ways(pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    return [*pairs, *((b, a) for a, b in pairs)]
 
 
 def _singulars(name: str) -> tuple[str, ...]:
@@ -275,23 +269,6 @@ def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
     for key, value in pairs:
         found.setdefault(key, set()).add(value)
     return {key: tuple(sorted(values)) for key, values in found.items()}
-
-
-def _equivalents(graph: rdflib.Graph) -> dict[str, str]:
-    from rdflib.namespace import OWL
-
-    pairs = [(phrase_of(str(a)), phrase_of(str(b))) for a, b in graph.subject_objects(OWL.equivalentClass)]
-    return dict(sorted([*pairs, *((b, a) for a, b in pairs)]))
-
-
-def _inverses(graph: rdflib.Graph) -> dict[str, tuple[str, ...]]:
-    from rdflib.namespace import OWL, RDF
-
-    pairs = [(phrase_of(str(a)), phrase_of(str(b))) for a, b in graph.subject_objects(OWL.inverseOf)]
-    symmetric = [
-        (name, name) for r in graph.subjects(RDF.type, OWL.SymmetricProperty) if (name := phrase_of(str(r)))
-    ]
-    return _grouped([*pairs, *((b, a) for a, b in pairs), *symmetric])
 
 
 @cache

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from substrate.base.errors import ProgramError
 from substrate.domains.gqa.format import Step, check_program
@@ -66,22 +66,15 @@ class Word(NamedTuple):
     word: str
 
 
-class Nothing(NamedTuple):
-    """An argument that says nothing."""
-
-
-Argument = Named | Related | Value | Options | Word | Nothing
-
-
 class Instruction(NamedTuple):
     """A typed step: its position in the file, its entry of :data:`SIGNATURES`, attribute family, argument
-    and inputs.
+    (``None`` where it says nothing) and inputs.
     """
 
     position: int
     operation: str
     family: str
-    argument: Argument
+    argument: Any
     dependencies: tuple[int, ...]
     result: Kind
     step: Step
@@ -92,7 +85,7 @@ class Signature(NamedTuple):
 
     inputs: tuple[Kind, ...]
     result: Kind
-    parse: Callable[[str], Argument]
+    parse: Callable[[str], object]
 
 
 _IDS = re.compile(r"\s*\(([^()]*)\)\s*$")
@@ -104,11 +97,8 @@ def _named(text: str) -> Named:
     name = text[: match.start()].strip() if match else text.strip()
     if not name:
         raise ValueError("names no object")
-    if match is None:
-        return Named(name, None)
-    return Named(
-        name, tuple(part for found in match[1].split(",") if (part := found.strip()) not in ("", "-"))
-    )
+    ids = (part.strip() for part in match[1].split(",")) if match else None
+    return Named(name, ids if ids is None else tuple(part for part in ids if part not in ("", "-")))
 
 
 def _related(text: str) -> Related:
@@ -116,26 +106,29 @@ def _related(text: str) -> Related:
     parts = [part.strip() for part in (text[: match.start()] if match else text).split(",")]
     if len(parts) < 3 or not all(parts):
         raise ValueError("is not `name,relation,s|o`")
-    name, relations, direction = parts[0], ",".join(parts[1:-1]), parts[-1]
+    name, *relations, direction = parts
     if direction not in ("s", "o", ANYTHING):
         raise ValueError(f"ends in {direction!r}, not in s or o")
-    words = tuple(word.strip() for word in relations.split("|"))
+    words = _words(",".join(relations))
     if not all(words):
         raise ValueError("has a blank relation")
     return Related(_named(name + (match[0] if match else "")), words, direction != "o")
 
 
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(word.strip() for word in text.split("|"))
+
+
 def _value(text: str) -> Value:
-    text = text.strip()
-    match = _NEGATED.fullmatch(text)
-    value = match[1].strip() if match else text
+    match = _NEGATED.fullmatch(text.strip())
+    value = (match[1] if match else text).strip()
     if not value:
         raise ValueError("has no value")
     return Value(value, match is not None)
 
 
 def _options(text: str) -> Options:
-    words = tuple(word.strip() for word in text.split("|"))
+    words = _words(text)
     if len(words) < 2 or not all(words):
         raise ValueError("is not a choice of words separated by |")
     return Options(words)
@@ -147,8 +140,8 @@ def _word(text: str) -> Word:
     return Word(text.strip())
 
 
-def _nothing(_: str) -> Nothing:
-    return Nothing()
+def _nothing(_: str) -> None:
+    """An argument that says nothing."""
 
 
 _O, _T, _W = Kind.OBJECTS, Kind.TRUTH, Kind.WORD
@@ -175,8 +168,6 @@ SIGNATURES: dict[str, Signature] = {
 }
 """Every operation of the interpreter's dispatch table."""
 
-_RELATIONAL = frozenset({"rel", "relation", "relate"})
-
 
 @lru_cache(maxsize=1 << 10)
 def _operation(operation: str, inputs: int) -> tuple[str, str]:
@@ -185,7 +176,7 @@ def _operation(operation: str, inputs: int) -> tuple[str, str]:
     """
     verb, _, family = operation.strip().partition(" ")
     family = family.strip()
-    if verb in ("verify", "choose") and family in _RELATIONAL:
+    if verb in ("verify", "choose") and family in ("rel", "relation", "relate"):
         return f"{verb} rel", ""
     if verb == "choose" and inputs == 2:
         return "compare", family
@@ -194,10 +185,6 @@ def _operation(operation: str, inputs: int) -> tuple[str, str]:
     if verb in ("same", "different") and inputs == 1:
         return f"all {verb}", family
     return verb, family
-
-
-def _place(index: int, step: Step) -> tuple[str]:
-    return (f"step {index} ({step.operation})",)
 
 
 def compile_program(steps: Sequence[Step]) -> list[Instruction]:
@@ -217,48 +204,34 @@ def compile_program(steps: Sequence[Step]) -> list[Instruction]:
     """
     done: dict[int, Instruction] = {}
     for index in check_program(list(steps)):
-        step = steps[index]
-        operation, family = _operation(step.operation, len(step.dependencies))
-        signature = SIGNATURES[operation]
-        text = step.argument if step.argument.strip() or signature.parse is not _word else family
         try:
-            argument = signature.parse(text)
-        except ValueError as error:
-            raise ProgramError(
-                f"the argument {step.argument!r} {error}",
-                where=_place(index, step),
-                hint="Correct the program",
-            ) from error
-        kinds = tuple([done[d].result for d in step.dependencies])
-        if kinds != signature.inputs:
-            got, wanted = (", ".join(k.value for k in ks) or "nothing" for ks in (kinds, signature.inputs))
-            raise ProgramError(
-                f"takes {wanted}, but depends on {got}",
-                where=_place(index, step),
-                hint="Correct its dependencies",
-            )
-        if operation == "choose rel" and isinstance(argument, Related) and len(argument.relations) < 2:
-            raise ProgramError(
-                f"the argument {step.argument!r} leaves no choice",
-                where=_place(index, step),
-                hint="Separate relations by |",
-            )
-        if operation in ("same", "different", "compare") and not (family or step.argument.strip()):
-            raise ProgramError(
-                "does not say what is compared",
-                where=_place(index, step),
-                hint="Name an attribute family, as in `same color`",
-            )
-        if operation in ("same", "different", "compare"):
-            family = family or step.argument.strip()
-        done[index] = Instruction(
-            index, operation, family, argument, tuple(step.dependencies), signature.result, step
-        )
-    last = done[len(steps) - 1]
-    if last.result is Kind.OBJECTS:
-        raise ProgramError(
-            "the program ends in objects, not in an answer",
-            where=_place(last.position, last.step),
-            hint="End in query, choose, verify, exist or a comparison",
-        )
+            done[index] = _typed(index, steps[index], done)
+            if index == len(steps) - 1 and done[index].result is Kind.OBJECTS:
+                hint = "End in query, choose, verify, exist or a comparison"
+                raise ProgramError("the program ends in objects, not in an answer", hint=hint)
+        except ProgramError as error:
+            raise error.within(f"step {index} ({steps[index].operation})") from None
     return list(done.values())
+
+
+def _typed(index: int, step: Step, done: Mapping[int, Instruction]) -> Instruction:
+    operation, family = _operation(step.operation, len(step.dependencies))
+    signature, said = SIGNATURES[operation], step.argument.strip()
+    try:
+        argument: Any = signature.parse(step.argument if said or signature.parse is not _word else family)
+    except ValueError as error:
+        raise ProgramError(f"the argument {step.argument!r} {error}", hint="Correct the program") from error
+    kinds = tuple([done[d].result for d in step.dependencies])
+    if kinds != signature.inputs:
+        got, wanted = (", ".join(k.value for k in ks) or "nothing" for ks in (kinds, signature.inputs))
+        raise ProgramError(f"takes {wanted}, but depends on {got}", hint="Correct its dependencies")
+    if operation == "choose rel" and len(argument.relations) < 2:
+        what = f"the argument {step.argument!r} leaves no choice"
+        raise ProgramError(what, hint="Separate relations by |")
+    if operation in ("same", "different", "compare"):
+        family = family or said
+        if not family:
+            hint = "Name an attribute family, as in `same color`"
+            raise ProgramError("does not say what is compared", hint=hint)
+    dependencies = tuple(step.dependencies)
+    return Instruction(index, operation, family, argument, dependencies, signature.result, step)

@@ -17,7 +17,6 @@ from substrate.domains.gqa.format import SceneGraph
 from substrate.domains.gqa.ontology import NAMESPACE, THING, Axis, Ontology, default, local
 from substrate.domains.gqa.program import ANYTHING, SCENE, Named
 from substrate.log.event_log import EventLog
-from substrate.log.state import State
 
 Node = str
 """An IRI as in N-Triples."""
@@ -74,11 +73,6 @@ class Scene:
         self._names: dict[Node, str] = {}
         self._boxes: dict[Node, tuple[int, int, int, int]] = {}
 
-    @property
-    def state(self) -> State:
-        """The state at its last tick."""
-        return self.log.state(ENTAILED)
-
     # Look-ups
 
     @classmethod
@@ -89,31 +83,25 @@ class Scene:
 
     def has(self, subject: Node, predicate: Node, value: str) -> bool:
         """Tell whether a triple stands in the state."""
-        found = (subject, predicate, value) in self._facts
-        if self.look is not None:
-            if found:
-                self.look.found[subject, predicate, value] = None
-            else:
-                self.look.missed[Pattern(subject, predicate, value)] = None
-        return found
+        fact = (subject, predicate, value)
+        return bool(self._looked(Pattern(*fact), [fact] if fact in self._facts else []))
 
     def values_of(self, subject: Node, predicate: Node) -> list[str]:
         """The objects that a subject has by a predicate, in no order."""
-        found = list(self._facts.objects(subject, predicate))
-        self._looked(Pattern(subject, predicate, None), [(subject, predicate, value) for value in found])
-        return found
+        found = [(subject, predicate, value) for value in self._facts.objects(subject, predicate)]
+        return [value for _, _, value in self._looked(Pattern(subject, predicate, None), found)]
 
     def nodes_with(self, predicate: Node, value: str) -> list[Node]:
         """The subjects that have an object by a predicate, in no order."""
-        found = [node for node in self._facts.subjects(predicate, value) if node[0] == "<"]
-        self._looked(Pattern(None, predicate, value), [(node, predicate, value) for node in found])
-        return found
+        found = [(node, predicate, value) for node in self._facts.subjects(predicate, value)]
+        return [node for node, _, _ in self._looked(Pattern(None, predicate, value), found)]
 
-    def _looked(self, pattern: Pattern, found: list[Fact]) -> None:
+    def _looked(self, pattern: Pattern, found: list[Fact]) -> list[Fact]:
         if self.look is not None:
             self.look.found |= dict.fromkeys(sorted(found))
             if not found:
                 self.look.missed[pattern] = None
+        return found
 
     # Objects
 
@@ -136,12 +124,14 @@ class Scene:
         """x, y, width and height of an object's box, or of the whole image, pixels."""
         found = self._boxes.get(node)
         if found is None:
-            x, y, w, h = (
-                next((int(text_of_term(value)) for value in self._facts.objects(node, side)), 0)
-                for side in _sides(whole=node == self.node)
-            )
+            pixels = (self._facts.objects(node, side) for side in self._sides(node))
+            x, y, w, h = (next((int(text_of_term(value)) for value in values), 0) for values in pixels)
             found = self._boxes[node] = (x, y, w, h)
         return found
+
+    def _sides(self, node: Node) -> tuple[Node, ...]:
+        """The properties that hold x, y, width and height, of an object or of the whole image."""
+        return _WHOLE if node == self.node else _SIDES
 
     def ranked(self, objects: Objects) -> list[Node]:
         """Candidates in order of preference: least penalty, then largest box, then lowest id."""
@@ -170,7 +160,7 @@ class Scene:
             return {node: EXACT for node in nodes if self.has(node, _TYPE, _OBJECT)}
         name = self.ontology.pronouns.get(target.name, target.name)
         if name in (ANYTHING, THING):
-            return dict.fromkeys(self._of_type(_OBJECT), EXACT)
+            return dict.fromkeys(self.nodes_with(_TYPE, _OBJECT), EXACT)
         found = {node: EXACT if self.name(node) == name else KIND for node in self._of_class(name)}
         if not found and name == SCENE:
             return {self.node: EXACT} if self.has(self.node, _TYPE, _SCENE) else {}
@@ -179,10 +169,7 @@ class Scene:
         return found
 
     def _of_class(self, name: str) -> list[Node]:
-        return self._of_type(_class(name))
-
-    def _of_type(self, kind: Node) -> list[Node]:
-        return self.nodes_with(_TYPE, kind)
+        return self.nodes_with(_TYPE, _class(name))
 
     def is_kind(self, node: Node, name: str) -> int | None:
         """The penalty for calling an object by a name; ``None`` where it is not of that kind."""
@@ -190,28 +177,20 @@ class Scene:
             return EXACT
         if self.has(node, _TYPE, _class(name)):
             return KIND
-        for other in self.ontology.foldings(name):
-            if self.has(node, _TYPE, _class(other)):
-                return SPELLING
-        return None
+        spellings = map(_class, self.ontology.foldings(name))
+        return SPELLING if any(self.has(node, _TYPE, kind) for kind in spellings) else None
 
     # Attributes
 
     def has_value(self, node: Node, family: str, value: str) -> bool:
         """Tell whether an object, or the scene, has an attribute value (of a family, where one is named)."""
         value = self.ontology.canonical(value)
-        said = literal(value)
-        if node == self.node:
-            return (
-                value in self.values(node, family)
-                if family
-                else any(self.has(node, _family(f), said) for f in self.ontology.families_of(value))
-            )
-        if family and self.has(node, _family(family), said):
-            return True
-        return self.has(node, _ATTRIBUTE, said) or (
-            not family and any(self.has(node, _family(f), said) for f in self.ontology.families_of(value))
-        )
+        if family and node == self.node:
+            return value in self.values(node, family)
+        predicates = [_family(one) for one in ((family,) if family else self.ontology.families_of(value))]
+        if node != self.node:
+            predicates.insert(1 if family else 0, _ATTRIBUTE)
+        return any(self.has(node, predicate, literal(value)) for predicate in predicates)
 
     def values(self, node: Node, family: str) -> list[str]:
         """The values an object has of a family, sorted; ``type`` and ``name`` are its class.
@@ -231,8 +210,7 @@ class Scene:
         kinds = self.ontology.tellers.get(family, ())
         tellers = {teller: EXACT for kind in kinds for teller in self._of_class(kind)}
         for teller in self.ranked(tellers):
-            told = self.values(teller, family)
-            if told:
+            if told := self.values(teller, family):
                 return set(told)
         return set()
 
@@ -294,15 +272,10 @@ class Scene:
         position = 0 if side == "x" else 1
         if self.look is not None:
             for node in (subject, other):
-                for predicate in _sides(whole=node == self.node)[position::2]:
+                for predicate in self._sides(node)[position::2]:
                     self.values_of(node, predicate)
         one, two = (2 * box[position] + box[position + 2] for box in (self.box(subject), self.box(other)))
         return sign * (one - two)
-
-
-def _sides(*, whole: bool) -> tuple[Node, ...]:
-    """The properties that hold x, y, width and height, of an object or of the whole image."""
-    return _WHOLE if whole else _SIDES
 
 
 @lru_cache(maxsize=1 << 10)
