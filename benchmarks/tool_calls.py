@@ -33,7 +33,7 @@ from substrate.adapters.memory_tools import ABOUT, READING, WRITING, Tool
 from substrate.base.counts import wilson
 
 BEFORE = json.loads(Path(__file__).with_name("tool_calls_before.json").read_text("utf-8"))
-AFTER: dict[str, type[Tool]] = {
+AFTER: dict[str, Tool] = {
     name: kind
     for name, kind in {**READING, **WRITING}.items()
     if name in ("remember", "know", "forget", "why", "who_knew", "recall")
@@ -114,7 +114,7 @@ def called(reply: str, side: str, schemas: Mapping[str, dict[str, Any]]) -> tupl
         return None
     if side == "after":
         try:
-            msgspec.convert(arguments, AFTER[name])
+            msgspec.convert(arguments, AFTER[name].arguments)
         except msgspec.ValidationError:
             return None
         return name, arguments

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import defaultdict
 from collections.abc import Mapping
 from difflib import get_close_matches
@@ -24,6 +25,7 @@ MINTED = "urn:memory:"
 NESTING = 16
 """Triple terms that may stand inside one another."""
 _IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s<>\"{}|\\^`]+")
+_NO_JSON = (float("inf"), float("-inf"))
 _LONG = 800
 """Characters of a stored text that are shown."""
 
@@ -32,7 +34,9 @@ class Words:
     """The names of a log's things and predicates, as they were seen there and in a TBox.
 
     The name of an IRI is what follows a prefix of the TBox, else its last part, or its label. Case, spaces,
-    dashes and underscores do not count, and `livesIn` is `lives in`.
+    dashes and underscores do not count, and `livesIn` is `lives in`. Plain words are brought to Unicode's
+    normal form C here, at the door: two spellings of `José` name one thing. IRIs and texts in quotes are
+    taken to the letter.
 
     >>> from substrate import EventLog, Namespace
     >>> V, log = Namespace("https://example.org/v#"), EventLog()
@@ -56,17 +60,16 @@ class Words:
 
     def learn(self, log: EventLog) -> list[str]:
         """Take in what a log has said since the last call; the words that became names of new things."""
-        minted: dict[Any, None] = {}
+        minted: dict[ox.NamedNode, None] = {}
+        things, predicates = self._things, self._predicates
         for _, quad in log.changes(self._seen):
             subject, predicate, found = quad.subject, quad.predicate, quad.object
-            if isinstance(subject, ox.NamedNode | ox.BlankNode) and not is_record(subject):
-                for names, node in ((self._things, subject), (self._predicates, predicate)):
-                    if self._named(names, node):
-                        minted[node] = None
+            named = [(things, found)] if isinstance(found, ox.NamedNode) and not is_record(found) else []
+            if not isinstance(subject, ox.Triple) and not is_record(subject):
+                named = [(things, subject), (predicates, predicate), *named]
                 if predicate == RDFS_LABEL and isinstance(found, ox.Literal):
-                    self._named(self._things, subject, found.value)
-            if isinstance(found, ox.NamedNode) and not is_record(found) and self._named(self._things, found):
-                minted[found] = None
+                    self._named(things, subject, found.value)
+            minted.update((node, None) for names, node in named if self._named(names, node))
         self._seen = len(log)
         return [self.name(node) for node in minted]
 
@@ -110,13 +113,15 @@ class Words:
         return self.objects(given)[0]
 
     def objects(self, given: str | float) -> list[Term]:
-        """All that an object may mean: a word may have been stored as a text before a thing had that name."""
+        """All that an object may mean: a word may have been stored as a text before a thing had that name,
+        and a text in another normal form.
+        """
         if not isinstance(given, str):
             return [term(given)]
         if found := self.written(given):
             return [found]
         thing = [self._one(self._things, given, new=False)] if _plain(given) in self._things else []
-        return [*thing, term(given)]
+        return [*thing, *map(term, dict.fromkeys((normal(given), given)))]
 
     def fact(self, given: str) -> Term:
         """A thing or a triple term, as something to be known; errors as :meth:`node`."""
@@ -133,7 +138,8 @@ class Words:
             plain = value(found)
             if isinstance(plain, str) and len(plain) > _LONG:
                 return f"{plain[:_LONG]} … and {len(plain) - _LONG} more characters"
-            if isinstance(plain, str | int | float) and _same(self, plain, found):
+            # JSON has no infinite number, and none that is no number
+            if isinstance(plain, str | int | float) and plain not in _NO_JSON and _same(self, plain, found):
                 return plain
         return None if found is None else str(found)
 
@@ -184,12 +190,22 @@ class Words:
         raise ParameterError(f"nothing is called {text[:80]!r}", hint=hint)
 
 
+def normal(text: str) -> str:
+    """A plain word in the form in which it is kept: Unicode's normal form C.
+
+    >>> normal("Jose\u0301") == "Jos\u00e9"
+    True
+    """
+    return unicodedata.normalize("NFC", text)
+
+
 def _plain(name: str) -> str:
-    return re.sub(r"[\s_-]+|(?<=[a-z])(?=[A-Z])", " ", name).strip().casefold()
+    parted = re.sub(r"[\s_-]+|(?<=[a-z])(?=[A-Z])", " ", normal(name)).strip()
+    return normal(parted.casefold())
 
 
 def _minted(name: str) -> ox.NamedNode:
-    return ox.NamedNode(MINTED + quote("_".join(name.split()), safe=""))
+    return ox.NamedNode(MINTED + quote("_".join(normal(name).split()), safe=""))
 
 
 def _same(words: Words, plain: str | float, found: Term) -> bool:

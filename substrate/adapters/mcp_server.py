@@ -1,16 +1,18 @@
 """`substrate mcp LOG`: a log as an agent's memory, over the Model Context Protocol.
 
 The server reads, and writes only where it was told so. Its tools are those of
-:mod:`substrate.adapters.memory_tools`; `memory://schema` and `memory://thing/NAME` are its resources. A query
-is checked and run within limits (:mod:`substrate.sparql.guard`). https://modelcontextprotocol.io
+:mod:`substrate.adapters.memory_tools`. A query is checked and run within limits
+(:mod:`substrate.sparql.guard`). https://modelcontextprotocol.io
 """
 
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Coroutine
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
 from substrate import __version__
 from substrate.adapters.memory_tools import ABOUT, Desk
@@ -19,65 +21,27 @@ from substrate.base.extras import needed
 from substrate.rules.tbox import TBox
 from substrate.sparql.guard import QueryLimits
 
-_SCHEMA, _THING, _JSON = "memory://schema", "memory://thing/", "application/json"
-
 
 def build(desk: Desk) -> Any:
     """The protocol's server with a desk's tools; needs the extra ``mcp``."""
     protocol = needed("mcp.server.lowlevel")
     types, threads = needed("mcp_types"), needed("anyio.to_thread")
-    refused = needed("mcp.shared.exceptions").MCPError
-
-    def listed(reads: bool) -> Any:
-        return types.ToolAnnotations(read_only_hint=reads, destructive_hint=False, open_world_hint=False)
 
     async def list_tools(_: Any, __: Any) -> Any:
-        return types.ListToolsResult(
-            tools=[
-                types.Tool(
-                    name=name,
-                    description=tool.about(),
-                    input_schema=tool.schema(),
-                    annotations=listed(not tool.writes),
-                )
-                for name, tool in desk.tools.items()
-            ]
-        )
+        tools: list[Any] = []
+        for name, tool in desk.tools.items():
+            hints = {"read_only_hint": not tool.writes, "destructive_hint": False, "open_world_hint": False}
+            about = {"name": name, "description": tool.about(), "input_schema": tool.schema()}
+            tools.append(types.Tool(**about, annotations=types.ToolAnnotations(**hints)))
+        return types.ListToolsResult(tools=tools)
 
     async def call_tool(_: Any, asked: Any) -> Any:
         try:
-            found = await threads.run_sync(desk.call, asked.name, asked.arguments or {})
+            reply = await threads.run_sync(desk.call, asked.name, asked.arguments or {})
         except SubstrateError as error:
             return types.CallToolResult(content=[types.TextContent(text=str(error))], is_error=True)
-        text = json.dumps(found, ensure_ascii=False)
-        return types.CallToolResult(content=[types.TextContent(text=text)], structured_content=found)
-
-    async def list_resources(_: Any, __: Any) -> Any:
-        about = "Its relations and kinds of things, with their counts."
-        schema = types.Resource(uri=_SCHEMA, name="schema", description=about, mime_type=_JSON)
-        return types.ListResourcesResult(resources=[schema])
-
-    async def list_templates(_: Any, __: Any) -> Any:
-        about = "The facts about a thing, each with who stored it."
-        page = types.ResourceTemplate(
-            uri_template=f"{_THING}{{name}}", name="thing", description=about, mime_type=_JSON
-        )
-        return types.ListResourceTemplatesResult(resource_templates=[page])
-
-    async def read_resource(_: Any, asked: Any) -> Any:
-        uri = str(asked.uri)
-        try:
-            if uri == _SCHEMA:
-                found = await threads.run_sync(desk.outline)
-            elif uri.startswith(_THING):
-                found = await threads.run_sync(desk.call, "recall", {"subject": unquote(uri[len(_THING) :])})
-            else:
-                raise SubstrateError(f"no resource {uri[:80]}", hint=f"Read {_SCHEMA} or {_THING}NAME")
-        except SubstrateError as error:
-            raise refused(types.INVALID_PARAMS, str(error)) from None
-        text = json.dumps(found, ensure_ascii=False)
-        contents = [types.TextResourceContents(uri=uri, mime_type=_JSON, text=text)]
-        return types.ReadResourceResult(contents=contents)
+        text = json.dumps(reply, ensure_ascii=False, allow_nan=False)
+        return types.CallToolResult(content=[types.TextContent(text=text)], structured_content=reply)
 
     return protocol.Server(
         "substrate",
@@ -85,9 +49,6 @@ def build(desk: Desk) -> Any:
         instructions=ABOUT,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
-        on_list_resources=list_resources,
-        on_list_resource_templates=list_templates,
-        on_read_resource=read_resource,
     )
 
 
@@ -98,17 +59,69 @@ def serve(
 
     Raises:
         MissingExtraError: the extra ``mcp`` is not installed.
-        LogError: the file is no log.
+        LogError: the file is no log, or there is none to be read.
     """
     stdio, anyio = needed("mcp.server.stdio"), needed("anyio")
     desk = Desk(path, write=write, tbox=tbox, limits=limits)
     server = build(desk)
 
     async def run() -> None:
-        async with stdio.stdio_server() as (reads, writes):
+        text = TextIOWrapper(sys.stdin.buffer, encoding="utf-8", errors="replace")
+        messages = _Messages(anyio.wrap_file(text))
+        async with stdio.stdio_server(stdin=messages) as (reads, writes):
+            messages.answer = writes.send
             await server.run(reads, writes, server.create_initialization_options())
 
     try:
         anyio.run(run)
+    except* BrokenPipeError:
+        pass  # the client has closed its end, and waits for nothing
     finally:
         desk.close()
+
+
+class _Messages:
+    """The lines of a client that are messages. The protocol's library passes over the others without a reply,
+    where JSON-RPC asks for an error: they are answered here.
+    """
+
+    def __init__(self, lines: AsyncIterable[str]) -> None:
+        self._lines = lines
+        self.answer: Callable[[Any], Coroutine[Any, Any, None]]
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        session = needed("mcp.shared.message").SessionMessage
+        async for line in self._lines:
+            fault = _fault(line)
+            if fault is None:
+                yield line
+            else:
+                await self.answer(session(fault))
+
+
+def _fault(line: str) -> Any | None:
+    """The error with which a line is answered; ``None`` where it is a message."""
+    types = needed("mcp_types")
+    code, number = types.PARSE_ERROR, None
+    try:
+        message = json.loads(line, parse_constant=_refuse)
+        code = types.INVALID_REQUEST
+        if isinstance(message, dict) and type(message.get("id")) in (int, str):
+            number = message["id"]
+            str(number).encode()
+        types.jsonrpc_message_adapter.validate_json(line, by_name=False)
+    except UnicodeEncodeError:
+        number = None
+    except (ValueError, RecursionError):
+        pass
+    else:
+        return None
+    what = "not JSON" if code == types.PARSE_ERROR else "not a message of JSON-RPC 2.0 in whole characters"
+    hint = 'Write {"jsonrpc": "2.0", "id": 1, "method": "…", "params": {…}} in one line'
+    return types.JSONRPCError(
+        jsonrpc="2.0", id=number, error=types.ErrorData(code=code, message=f"{what}. {hint}")
+    )
+
+
+def _refuse(constant: str) -> Any:
+    raise ValueError(f"{constant} is not JSON")

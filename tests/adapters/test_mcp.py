@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import queue
 import re
+import subprocess
 import sys
-from collections.abc import Awaitable, Callable
+import threading
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from substrate import EventLog, Namespace, TBox, unfold
+from substrate.adapters.memory_tools import Desk
 from substrate.memory.memory import Memory
 
 pytest.importorskip("mcp")
@@ -232,20 +236,6 @@ def test_an_endless_query_holds_nobody_up(path: Path) -> None:
     serving(session, path, "--timeout", 3)
 
 
-def test_what_is_stored_can_be_read_as_a_resource(path: Path) -> None:
-    async def session(client: Any) -> None:
-        (schema,) = (await client.list_resources()).resources
-        outline = json.loads((await client.read_resource(schema.uri)).contents[0].text)
-        assert outline["relations"] == {"awareOf": 2, "says": 1}
-        (page,) = (await client.list_resource_templates()).resource_templates
-        read = await client.read_resource(page.uri_template.format(name="sam"))
-        assert len(json.loads(read.contents[0].text)["facts"]) == 2
-        with pytest.raises(Exception, match="nothing is called"):
-            await client.read_resource("memory://thing/nobody")
-
-    serving(session, path)
-
-
 def test_a_reader_sees_what_a_writer_appends(path: Path) -> None:
     async def session(client: Any) -> None:
         assert (await call(client, "about"))["last_tick"] == 2
@@ -257,15 +247,21 @@ def test_a_reader_sees_what_a_writer_appends(path: Path) -> None:
     serving(session, path)
 
 
-def test_a_second_writer_becomes_a_reader_and_says_who_writes(path: Path) -> None:
+def test_a_second_writer_says_why_it_cannot_write_and_tries_again(path: Path) -> None:
     async def session(client: Any) -> None:
         about = await call(client, "about")
         assert about["writable"] is False
         assert "another writer has this log open" in about["note"]
-        named = re.search(r"process (\d+)", about["note"])  # some file systems do not say
+        refusal = await refused(client, "remember", **fact("ann", "likes", "gold"))
+        named = re.search(r"process (\d+)", refusal)  # some file systems do not say
         assert named is None or named[1] == str(os.getpid())
+        assert "another writer has this log open" in refusal
         Memory(log).believe(V.jennifer, V.party, told_by=V.sam)
         assert (await call(client, "about"))["last_tick"] == 3
+        log.close()
+        await call(client, "remember", **fact("ann", "likes", "gold"))
+        about = await call(client, "about")
+        assert (about["writable"], about["last_tick"], "note" in about) == (True, 4, False)
 
     with EventLog.open(path) as log:
         serving(session, path, "--write")
@@ -282,3 +278,170 @@ def test_a_tbox_gives_its_words_and_prefixes(tmp_path: Path) -> None:
         assert (await call(client, "sparql", sparql="ASK { entity:sam :knows entity:party }"))["boolean"]
 
     serving(session, tmp_path / "village.rdfp", "--tbox", "village")
+
+
+class Wire:
+    """`substrate mcp` as a client without the protocol's library talks to it: a line a message."""
+
+    def __init__(self, *arguments: object) -> None:
+        start = "from substrate.cli.launcher import main; main()"
+        self.process = subprocess.Popen(
+            [sys.executable, "-W", "ignore", "-c", start, "mcp", *map(str, arguments)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+        )
+        self._lines: queue.Queue[str] = queue.Queue()
+        threading.Thread(target=self._read, daemon=True).start()
+        about = {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": {"name": "t", "version": "0"},
+        }
+        self.ask("initialize", about)
+        self.send('{"jsonrpc":"2.0","method":"notifications/initialized"}')
+
+    def _read(self) -> None:
+        assert self.process.stdout
+        for line in self.process.stdout:
+            self._lines.put(line)
+
+    def send(self, line: str) -> None:
+        assert self.process.stdin
+        self.process.stdin.write(f"{line}\n")
+        self.process.stdin.flush()
+
+    def reply(self) -> Any:
+        return json.loads(self._lines.get(timeout=20))
+
+    def ask(self, method: str, params: dict[str, Any], number: int = 1) -> Any:
+        self.send(json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}))
+        return self.reply()
+
+    def call(self, tool: str, **arguments: Any) -> Any:
+        return self.ask("tools/call", {"name": tool, "arguments": arguments})["result"]
+
+    def close(self) -> tuple[int, str]:
+        """End it as a client does that goes; its exit code, and what it has written to standard error."""
+        assert self.process.stdin
+        assert self.process.stderr
+        self.process.stdin.close()
+        said = self.process.stderr.read()
+        return self.process.wait(20), said
+
+
+@pytest.fixture
+def wire(tmp_path: Path) -> Iterator[Wire]:
+    talk = Wire(tmp_path / "new.rdfp", "--write")
+    yield talk
+    assert talk.close() == (0, "")
+
+
+MALFORMED = [
+    ("{", -32700, None),
+    ("\ufffd", -32700, None),
+    ('{"jsonrpc":"2.0","id":4,"method":"ping","params":{"n":NaN}}', -32700, None),
+    ("[]", -32600, None),
+    ('"ping"', -32600, None),
+    ('{"jsonrpc":"1.0","id":4,"method":"ping"}', -32600, 4),
+    ('{"id":"four","method":"ping"}', -32600, "four"),
+    ('{"jsonrpc":"2.0","id":4}', -32600, 4),
+    ('{"jsonrpc":"2.0","id":4,"method":7}', -32600, 4),
+    ('{"jsonrpc":"2.0","id":4,"method":"ping","params":[1]}', -32600, 4),
+    ('{"jsonrpc":"2.0","id":4,"method":"ping","params":{"text":"cut \\ud83d"}}', -32600, 4),
+    ('{"jsonrpc":"2.0","id":"\\ud83d","method":"ping"}', -32600, None),
+    ('{"jsonrpc":"2.0","id":4,"method":"no/such"}', -32601, 4),
+]
+
+
+def test_a_malformed_message_gets_the_error_that_the_protocol_asks_for(wire: Wire) -> None:
+    for line, code, number in MALFORMED:
+        wire.send(line)
+        reply = wire.reply()
+        assert (reply["error"]["code"], reply["id"]) == (code, number), line
+    assert wire.ask("ping", {}, 5)["id"] == 5, "it still serves"
+
+
+def test_a_number_that_json_cannot_hold_is_refused(wire: Wire) -> None:
+    wire.send(
+        '{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"remember","arguments":'
+        '{"subject":"ann","predicate":"age","object":1e400}}}'
+    )
+    refusal = wire.reply()["result"]
+    assert refusal["isError"]
+    assert "object" in refusal["content"][0]["text"]
+    assert wire.call("about")["structuredContent"]["deltas"] == 0
+
+
+def test_a_number_without_an_end_in_a_log_is_read_as_it_is_written_there(tmp_path: Path) -> None:
+    with EventLog.open(tmp_path / "a.rdfp") as log:
+        Memory(log).observe(V.ann, V.age, float("inf"))
+    (said,) = Desk(tmp_path / "a.rdfp").call("recall", {"subject": "ann"})["facts"]
+    assert said["object"] == '"INF"^^<http://www.w3.org/2001/XMLSchema#double>'
+
+
+def test_a_text_beyond_the_limit_is_refused(wire: Wire) -> None:
+    for argument in ("subject", "object", "author"):
+        refusal = wire.call("remember", **{**fact("ann", "likes", "gold"), argument: "x" * 10_000_000})
+        assert refusal["isError"]
+        assert f"{argument}: " in refusal["content"][0]["text"]
+        assert "text=" in refusal["content"][0]["text"]
+    assert wire.call("about")["structuredContent"]["deltas"] == 0
+
+
+def test_a_client_that_closes_its_end_in_mid_call_leaves_no_traceback(path: Path) -> None:
+    start = "from substrate.cli.launcher import main; main()"
+    server = subprocess.Popen(
+        [sys.executable, "-W", "ignore", "-c", start, "mcp", str(path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert server.stdin
+    assert server.stdout
+    about = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "0"}}
+    server.stdin.write(
+        json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": about}) + "\n"
+    )
+    server.stdin.flush()
+    assert server.stdout.readline()
+    server.stdout.close()
+    for number in (2, 3):  # the first reply finds nobody, the second would find a pipe that is broken
+        asked = {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": {"name": "about"}}
+        server.stdin.write(json.dumps(asked) + "\n")
+        server.stdin.flush()
+    _, said = server.communicate(timeout=30)
+    assert (server.returncode, said) == (0, "")
+
+
+def test_a_log_that_is_not_there_is_an_error_to_a_reader(tmp_path: Path) -> None:
+    start = "from substrate.cli.launcher import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", start, "mcp", str(tmp_path / "none.rdfp")],
+        input="",
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 1
+    assert "none.rdfp" in done.stderr
+    assert "--write" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_name_has_one_normal_form(tmp_path: Path) -> None:
+    composed, apart = "Jos\u00e9", "Jose\u0301"
+    talk = Wire(tmp_path / "new.rdfp", "--write")
+    talk.call("remember", **fact(composed, "caf\u00e9", "cr\u00e8me"), author="Zo\u00e9")
+    again = talk.call("remember", **fact(apart, "cafe\u0301", "cre\u0300me"), author="Zoe\u0301")
+    assert "new_names" not in again["structuredContent"]
+    facts = talk.call("recall", subject=apart, object="cre\u0300me")["structuredContent"]["facts"]
+    assert [one["by"] for one in facts] == [["Zo\u00e9"]]
+    talk.call("remember", **fact(composed, "says", f'"{apart}"'))
+    (kept,) = talk.call("recall", predicate="says")["structuredContent"]["facts"]
+    assert kept["object"] == f'"{apart}"', "a text in quotes is kept to the letter"
+    assert talk.close() == (0, "")

@@ -363,7 +363,10 @@ def _calls() -> list[bytes]:
     ann = "https://example.org/ann"
     triple = {"subject": ann, "predicate": "https://example.org/likes", "object": '"tea"'}
     calls = [
-        {"tool": name, **{key: value for key, value in triple.items() if key in kind.__struct_fields__}}
+        {
+            "tool": name,
+            **{key: value for key, value in triple.items() if key in kind.arguments.__struct_fields__},
+        }
         for name, kind in {**READING, **WRITING}.items()
     ]
     calls.append({"tool": "sparql", "sparql": "SELECT * { ?s ?p ?o } LIMIT 2"})
