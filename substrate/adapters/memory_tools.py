@@ -212,7 +212,7 @@ def history(desk: Desk, said: _Said, cursor: _Cursor = 0) -> Reply:
 
 def what_if(
     desk: Desk,
-    change: Annotated[_Change, _meta("The change to imagine.", "retract")],
+    change: Annotated[_Change, _meta("The change to imagine.", "retract")],  # pyright: ignore[reportInvalidTypeForm]
     subject: _Subject,
     object: _Object,
     predicate: Annotated[
@@ -245,8 +245,8 @@ def what_if(
     if at is None:
         began = memory.log.history((node, relation, value)).intervals if change.startswith("retract") else ()
         at = began[-1].start + 1 if began else memory.log.last_tick + bool(len(memory.log))
-    given = ((node, relation, value),) if any_relation else ((node, value), relation)
-    imagined = memory.imagine(at, made(change, *given))
+    terms = (node, relation, value) if any_relation else (node, value, relation)
+    imagined = memory.imagine(at, made(change, terms))
     if keep_as is not None:
         desk.keep(keep_as, imagined)
     return desk.difference(memory, imagined, cursor, at=at)
