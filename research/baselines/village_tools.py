@@ -112,7 +112,7 @@ class VillageMemory:
         imagined = msgspec.structs.replace(self._spec, branch=tick, intervention=act)
         world = f"imagined {len(self._worlds)}"
         self._log(PLANNED)
-        self._worlds[world] = replay_twin(imagined).b
+        self._worlds[world] = replay_twin(imagined)[1]
         return world
 
     def _log(self, world: str) -> EventLog:

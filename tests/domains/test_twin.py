@@ -180,7 +180,7 @@ def test_a_row_says_which_arm_and_which_log() -> None:
         0,
         1,
     )
-    assert (a.log, b.log) == (twin.a.digest, twin.b.digest)
+    assert (a.log, b.log) == (twin[0].digest, twin[1].digest)
     assert [row.correct for row in answer_spec(spec, None)] == [None, None]
 
 
@@ -229,7 +229,7 @@ def test_a_plan_that_has_begun_may_be_added_or_taken_away_to_no_effect() -> None
         ArmIntervention("assert", "ann", plan=Plan(1, "park")),
     ):
         twin = replay_twin(asked(act, branch=4))
-        assert (entity("ann"), term("at"), entity("park")) in twin.b.state()
+        assert (entity("ann"), term("at"), entity("park")) in twin[1].state()
         assert answer_spec(asked(act, branch=4), Gold("no", "no"))[1].correct
 
 
@@ -293,13 +293,13 @@ def test_why_shows_the_intervention_the_events_and_the_deltas() -> None:
         ("tick 2", "in arm a only", "Ann tells Bo that there is news", "arm a"),
         ("tick 2", "in arm b only", "Bo goes to cafe", ""),
     }
-    assert [twin.b[p].triple[1] for p in b.evidence() if twin.b[p].triple[0] == entity("bo")] == [
+    assert [twin[1][p].triple[1] for p in b.evidence() if twin[1][p].triple[0] == entity("bo")] == [
         term("knows"),
         term("at"),
     ]
     *_, last = a.parts[0].steps
     assert (a.answer, last.missed) == ("no", ("bo :at cafe",))
-    assert [twin.a[position].tick for position in a.evidence()] == [2] * len(a.evidence())
+    assert [twin[0][position].tick for position in a.evidence()] == [2] * len(a.evidence())
     assert a.text().splitlines()[1] == "answer: no"
 
 
@@ -311,7 +311,7 @@ def test_why_one_knows_what_another_knows_names_the_tick() -> None:
     assert (a.answer, b.answer) == ("yes", "no")
     last, missed = a.parts[0].steps[-1], b.parts[0].steps[-1]
     assert last.took == ("ticks 2 to 6",)
-    (said,) = [twin.a[evidence.position] for evidence in last.evidence]
+    (said,) = [twin[0][evidence.position] for evidence in last.evidence]
     assert (said.tick, said.triple[0], said.triple[1]) == (2, entity("ann"), term("knowsThat"))
     assert missed.missed == ("ann :knowsThat <<( bo :knows news )>>",)
 
@@ -344,10 +344,10 @@ def test_what_another_knows_is_heard_from_a_third() -> None:
     assert {step.gave for step in a.parts[0].steps if step.took == ("in arm a only",)} >= {
         "Cy tells Di that Ann knows that there is news"
     }
-    since = [twin.a[evidence.position].tick for evidence in a.parts[0].steps[-1].evidence]
+    since = [twin[0][evidence.position].tick for evidence in a.parts[0].steps[-1].evidence]
     assert since == [3]
     what = ox.Triple(entity("ann"), term("knows"), entity("news"))
-    told = {chain[0].knower: chain for chain in chains(village_tbox(), twin.a, what, 4)}
+    told = {chain[0].knower: chain for chain in chains(village_tbox(), twin[0], what, 4)}
     assert [(link.knower, link.tick) for link in told[entity("di")]] == [
         (entity("di"), 3),
         (entity("cy"), 2),

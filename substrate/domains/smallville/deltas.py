@@ -41,6 +41,8 @@ Arena = tuple[str, ...]
 """World, sector and arena of an address."""
 Place = Arena | None
 """A persona's place; ``None`` on its way."""
+Mentions = Mapping[str, re.Pattern[str]]
+"""The pattern of each fact, by its id."""
 
 
 class Fact(NamedTuple):
@@ -167,18 +169,17 @@ def conversations(movements: Movements) -> list[Conversation]:
             if before is not None:
                 ends[before][persona] = step
                 del holding[persona]
-            if record.chat:
-                joined = (
-                    number
-                    for number in sorted({*holding.values()})
-                    if found[number].chat == record.chat and persona not in ends[number]
-                )
-                number = next(joined, len(found))
-                if number == len(found):
-                    ends[number] = {}
-                    found.append(Conversation(step, ends[number], record.chat))
-                ends[number][persona] = None
-                holding[persona] = number
+            if not record.chat:
+                continue
+            for number in sorted({*holding.values()}):
+                if found[number].chat == record.chat and persona not in ends[number]:
+                    break
+            else:
+                number = len(found)
+                ends[number] = {}
+                found.append(Conversation(step, ends[number], record.chat))
+            ends[number][persona] = None
+            holding[persona] = number
     return found
 
 
@@ -229,14 +230,7 @@ def _moments(movements: Movements) -> Iterator[tuple[int, dict[str, tuple[Activi
     current: dict[str, Activity] = {}
     for step, records in movements.steps.items():
         now = {**current, **records}
-        yield (
-            step,
-            {
-                persona: (current.get(persona), now[persona])
-                for persona in movements.personas
-                if persona in now
-            },
-        )
+        yield step, {name: (current.get(name), now[name]) for name in movements.personas if name in now}
         current = now
 
 
@@ -244,32 +238,25 @@ def _check(movements: Movements, facts: Sequence[Fact]) -> None:
     names = {name: name for name in ("place", "recording")}
     for name in (*movements.personas, *(fact.id for fact in facts)):
         if slug(name) in names:
-            raise FormatError(
-                f"{name!r} and {names[slug(name)]!r} would be one",
-                where=("movements",),
-                hint="Give each persona and fact a name of its own",
-            )
+            what = f"{name!r} and {names[slug(name)]!r} would be one"
+            hint = "Give each persona and fact a name of its own"
+            raise FormatError(what, where=("movements",), hint=hint)
         names[slug(name)] = name
     for fact in facts:
-        where = (f"fact {fact.id!r}",)
-        if not re.fullmatch(r"[a-z][a-z0-9-]*", fact.id):
-            raise ParameterError(
-                "its id is no name", where=where, hint="Use small letters, digits and hyphens"
-            )
-        try:
-            re.compile(fact.pattern)
-        except re.error as error:
-            raise ParameterError(
-                f"{fact.pattern!r} is no regular expression ({error})",
-                where=where,
-                hint="Correct the pattern",
-            ) from error
-        if strangers := [name for name in fact.knowers if name not in movements.personas]:
-            raise ParameterError(
-                f"{strangers[0]!r} is no persona of the file",
-                where=where,
-                hint=f"Name one of {', '.join(movements.personas)}",
-            )
+        for what, hint in _faults(fact, movements.personas):
+            raise ParameterError(what, where=(f"fact {fact.id!r}",), hint=hint)
+
+
+def _faults(fact: Fact, personas: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """The faults of a fact, and what to do about each."""
+    if not re.fullmatch(r"[a-z][a-z0-9-]*", fact.id):
+        yield "its id is no name", "Use small letters, digits and hyphens"
+    try:
+        re.compile(fact.pattern)
+    except re.error as error:
+        yield f"{fact.pattern!r} is no regular expression ({error})", "Correct the pattern"
+    if strangers := [name for name in fact.knowers if name not in personas]:
+        yield f"{strangers[0]!r} is no persona of the file", f"Name one of {', '.join(personas)}"
 
 
 # Lines
@@ -277,75 +264,52 @@ def _check(movements: Movements, facts: Sequence[Fact]) -> None:
 
 def _opening(movements: Movements, facts: Sequence[Fact], box: TBox) -> Iterator[Line]:
     """The tick before the first step: who and what there is."""
-    tick = max(0, min(movements.steps) - 1)
     people = {ox.NamedNode(ENTITY + slug(name)) for name in movements.personas}
     lines = [_a(RECORDING, "Recording")]
     for name in movements.personas:
-        lines += (_a(entity(name), "Persona"), _label(entity(name), name))
-    addresses = {
-        record.address
-        for records in movements.steps.values()
-        for record in records.values()
-        if record.address
-    }
-    known = {address[:depth] for address in addresses for depth in range(1, len(address) + 1)}
-    for address in sorted(known):
-        lines += (_a(place(address), "Place"), _label(place(address), ", ".join(address[1:] or address)))
+        lines += _called(entity(name), "Persona", name)
+    records = (record for records in movements.steps.values() for record in records.values())
+    known = {record.address for record in records if record.address}
+    for address in sorted({whole[:depth] for whole in known for depth in range(1, len(whole) + 1)}):
+        lines += _called(place(address), "Place", ", ".join(address[1:] or address))
         if len(address) > 1:
             lines.append(_is(place(address), "within", place(address[:-1])))
     for fact in facts:
-        lines += (_a(entity(fact.id), "Fact"), _label(entity(fact.id), fact.label or fact.id))
+        lines += _called(entity(fact.id), "Fact", fact.label or fact.id)
         lines += (_is(entity(name), "knows", entity(fact.id)) for name in fact.knowers)
     lines += sorted(f"{quad}" for quad in box.quads if quad.subject in people and quad.object in people)
-    return ((tick, f"A {line} .") for line in lines)
+    return _at(max(0, min(movements.steps) - 1), lines)
 
 
 def _records(movements: Movements) -> Iterator[Line]:
     """The records' facts, each where it changes."""
     tiles = arenas(movements)
     places: dict[str, Place] = {}
-    since: dict[str, int] = {}
+    said: dict[str, dict[str, str]] = {}
     for step, records in _moments(movements):
         for persona, (before, now) in records.items():
             if now is before and persona in places:
                 continue
-            who, last = entity(persona), places.get(persona)
-            here = _where(now, last, tiles)
-            old, new = _given(before) if before else {}, _given(now)
+            old, last = said.get(persona, {}), places.get(persona)
+            stays = now.address is None or now.address[:3] == last
+            here = places[persona] = tiles.get(now.movement) or (last if stays else None)
+            column, row = now.movement
+            new = {"tile": f'"{column},{row}"', "does": _text(now.action), "shows": _text(now.pronunciatio)}
+            new |= {"aim": place(now.address)} if now.address else {}
             if here != last:
-                old |= _placed(last, since.get(persona))
-                new |= _placed(here, step)
-                since[persona] = step
-            places[persona] = here
-            for name in new | old:
-                if old.get(name) != new.get(name):
-                    yield from (
-                        (step, f"{op} {_is(who, name, values[name])} .")
-                        for op, values in (("D", old), ("A", new))
-                        if name in values
-                    )
+                new |= {"recordedAt": place(here)} if here else {}
+                new["recordedSince"] = _integer(step)
+            else:
+                new |= {name: old[name] for name in ("recordedAt", "recordedSince") if name in old}
+            said[persona] = new
+            changed = [name for name in new | old if old.get(name) != new.get(name)]
+            for name in changed:
+                for op, values in (("D", old), ("A", new)):
+                    if name in values:
+                        yield step, f"{op} {_is(entity(persona), name, values[name])} ."
 
 
-def _where(record: Activity, last: Place, tiles: Mapping[Tile, Arena]) -> Place:
-    known = tiles.get(record.movement)
-    stays = record.address is None or record.address[:3] == last
-    return known or (last if stays else None)
-
-
-def _given(record: Activity) -> dict[str, str]:
-    """A record's own properties and their values."""
-    column, row = record.movement
-    given = {"tile": f'"{column},{row}"', "does": _text(record.action), "shows": _text(record.pronunciatio)}
-    return given | ({"aim": place(record.address)} if record.address else {})
-
-
-def _placed(where: Place, since: int | None) -> dict[str, str]:
-    return ({"recordedAt": place(where)} if where else {}) | (
-        {"recordedSince": _integer(since)} if since is not None else {}
-    )
-
-
-def _talk(talk: Conversation, mentions: Mapping[str, re.Pattern[str]]) -> Iterator[Line]:
+def _talk(talk: Conversation, mentions: Mentions) -> Iterator[Line]:
     """A conversation: who holds it, all that is said at the step where it begins, and its end."""
     node, tick = f"<{talk.iri}>", _integer(talk.start)
     lines = [_a(node, "Conversation"), _is(node, "tick", tick)]
@@ -353,36 +317,24 @@ def _talk(talk: Conversation, mentions: Mapping[str, re.Pattern[str]]) -> Iterat
         lines += (_is(node, "talker", entity(name)), _is(entity(name), "engagedIn", node))
     for number, (speaker, words) in enumerate(talk.chat):
         said = f"<{talk.iri}:{number}>"
-        lines += (
-            _a(said, "Utterance"),
-            _is(said, "tick", tick),
-            _is(said, "partOf", node),
-            _is(said, "number", _integer(number)),
-        )
-        lines += (_is(said, "speaker", entity(speaker)), _is(said, "words", _text(words)))
+        lines += (_a(said, "Utterance"), _is(said, "tick", tick), _is(said, "partOf", node))
+        lines += (_is(said, "number", _integer(number)), _is(said, "speaker", entity(speaker)))
+        lines += (_is(said, "words", _text(words)),)
         lines += (_is(said, "mentions", entity(fact)) for fact in _mentioned(talk, speaker, words, mentions))
-    yield from ((talk.start, f"A {line} .") for line in lines)
-    yield from (
-        (end, f"D {_is(entity(name), 'engagedIn', node)} .")
-        for name, end in sorted(talk.ends.items())
-        if end is not None
-    )
+    yield from _at(talk.start, lines)
+    for name, end in sorted(talk.ends.items()):
+        if end is not None:
+            yield end, f"D {_is(entity(name), 'engagedIn', node)} ."
 
 
-def _mentioned(
-    talk: Conversation, speaker: str, words: str, mentions: Mapping[str, re.Pattern[str]]
-) -> list[str]:
+def _mentioned(talk: Conversation, speaker: str, words: str, mentions: Mentions) -> list[str]:
     """The facts of an utterance; none where its speaker's own record does not have the conversation, as some
     transcripts do.
     """
-    return (
-        [fact for fact, pattern in mentions.items() if pattern.search(words)] if speaker in talk.ends else []
-    )
+    return [fact for fact, pattern in mentions.items() if speaker in talk.ends and pattern.search(words)]
 
 
-def _origins(
-    talks: Iterable[Conversation], facts: Sequence[Fact], mentions: Mapping[str, re.Pattern[str]]
-) -> Iterator[Line]:
+def _origins(talks: Iterable[Conversation], facts: Sequence[Fact], mentions: Mentions) -> Iterator[Line]:
     """The step at which a persona first speaks of a fact that it neither knows from the start nor was told.
 
     What is told in another conversation that begins at the same step does not count: which came first is not
@@ -396,23 +348,22 @@ def _origins(
             here: set[tuple[str, str]] = set()
             for speaker, words in talk.chat:
                 for fact in _mentioned(talk, speaker, words, mentions):
-                    if (speaker, fact) not in known | here:
-                        origins.add((speaker, fact))
+                    origins |= {(speaker, fact)} - known - here
                     here |= {(name, fact) for name in talk.ends}
             heard |= here
         known |= heard
         for speaker, fact in sorted(origins):
             node = f"<{ENTITY}origin:{step}:{slug(speaker)}:{fact}>"
-            lines = (
-                _a(node, "Origin"),
-                _is(node, "tick", _integer(step)),
-                _is(node, "knower", entity(speaker)),
-                _is(node, "about", entity(fact)),
-            )
-            yield from ((step, f"A {line} .") for line in lines)
+            lines = [_a(node, "Origin"), _is(node, "tick", _integer(step))]
+            lines += (_is(node, "knower", entity(speaker)), _is(node, "about", entity(fact)))
+            yield from _at(step, lines)
 
 
 # Terms
+
+
+def _at(tick: int, lines: Iterable[str]) -> Iterator[Line]:
+    return ((tick, f"A {line} .") for line in lines)
 
 
 def _is(subject: str, name: str, value: str) -> str:
@@ -423,8 +374,8 @@ def _a(subject: str, kind: str) -> str:
     return f"{subject} {RDF_TYPE} <{NAMESPACE}{kind}>"
 
 
-def _label(subject: str, words: str) -> str:
-    return f"{subject} {RDFS_LABEL} {_text(words)}"
+def _called(subject: str, kind: str, words: str) -> tuple[str, str]:
+    return _a(subject, kind), f"{subject} {RDFS_LABEL} {_text(words)}"
 
 
 def _text(words: str) -> str:

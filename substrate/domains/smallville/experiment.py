@@ -8,14 +8,12 @@ from typing import NamedTuple
 
 import pyoxigraph as ox
 
-from substrate.ask.questions import occurrences
 from substrate.base.vocabulary import RDF_TYPE
 from substrate.branch.fork import arms
 from substrate.branch.interventions import Intervention, made
 from substrate.domains.smallville.format import Spec
-from substrate.domains.smallville.picture import labels_in
-from substrate.domains.smallville.twin import change as change_of
-from substrate.domains.smallville.twin import parent_log, village_tbox
+from substrate.domains.smallville.picture import labels_in, occasions
+from substrate.domains.smallville.twin import change, entity, parent_log, term, village_tbox
 from substrate.log.event_log import EventLog, Op
 from substrate.rules.fixpoint import RuleEmitter, unfold
 from substrate.rules.tbox import TBox
@@ -78,65 +76,47 @@ def twin_experiment(tbox: TBox, log: EventLog, at: int, intervention: Interventi
     pair = arms(log, at, intervention, RuleEmitter(tbox))
     told = [_by_tick(tbox, arm) for arm in pair]
     last = max(arm.last_tick for arm in pair)
-    # At the branch the axis leaves out a tick's width, for the fork itself.
-    wide = 94 / (1 + last)
-    ticks, differing = [], 0
+
+    def place(tick: float) -> float:
+        """At the branch the axis leaves out a tick's width, for the fork itself."""
+        return round(3 + 94 / (1 + last) * tick, 2)
+
+    ticks: list[Tick] = []
+    differing = 0
     for tick in sorted(told[0].keys() | told[1].keys()):
         a, b = (arm.get(tick, Counter()) for arm in told)
         differing += ((a - b) + (b - a)).total()
         here, there = _happenings(a, b), _happenings(b, a)
-        x = round(3 + wide * (tick + (tick >= at)), 2)
-        ticks.append(Tick(tick, x, here, [], []) if tick < at else Tick(tick, x, [], here, there))
-    return Twin(
-        at,
-        round(3 + wide * (at - 0.6), 2),
-        round(3 + wide * at, 2),
-        words,
-        ticks,
-        (pair[0].digest, pair[1].digest),
-        differing,
-        last,
-        _facts(tbox, pair),
-    )
+        shown = (here, [], []) if tick < at else ([], here, there)
+        ticks.append(Tick(tick, place(tick + (tick >= at)), *shown))
+    digests, facts = (pair[0].digest, pair[1].digest), _facts(tbox, pair)
+    return Twin(at, place(at - 0.6), place(at), words, ticks, digests, differing, last, facts)
 
 
 def village_twin() -> Twin:
     """The small village of the TBox, where one who could pass on the news of the party forgets it."""
-    tbox = TBox.load("village")
-    john, party = ox.NamedNode("urn:village:john"), ox.NamedNode("urn:village:party")
-    knows = ox.NamedNode("urn:substrate:village:knows")
-    change = made("retract_awareness", (john, party), knows)
-    words = f"do({type(change).__name__}): {tbox.label(john)} no longer knows that {tbox.label(party)}"
-    return twin_experiment(tbox, unfold(tbox, tbox.opening(), until=HORIZON), 6, change, words)
+    tbox, john, party = village_tbox(), entity("john"), entity("party")
+    act = made("retract_awareness", (john, party), term("knows"))
+    words = f"do({type(act).__name__}): {tbox.label(john)} no longer knows that {tbox.label(party)}"
+    return twin_experiment(tbox, unfold(tbox, tbox.opening(), until=HORIZON), 6, act, words)
 
 
 def spec_twin(spec: Spec, answers: Mapping[str, str]) -> Twin:
     """A specification of Twin-EventLog, with the answer to its question in each arm."""
-    twin = twin_experiment(
-        village_tbox(), parent_log(spec), spec.branch, change_of(spec.intervention), _done(spec)
-    )
+    act, names = spec.intervention, spec.village.names
+    planned = [f"from tick {act.plan.start} at {names[act.plan.goal]}"] if act.plan else []
+    about = [names[name] for name in (act.agent, act.place, act.fact) if name]
+    words = f"do({act.type}): {'; '.join(about + planned)}"
+    twin = twin_experiment(village_tbox(), parent_log(spec), spec.branch, change(act), words)
     source = f"specification {spec.spec} of Twin-EventLog"
     return twin._replace(source=source, asked=spec.query.text, answers=answers)
 
 
-def _done(spec: Spec) -> str:
-    act, village = spec.intervention, spec.village
-    names = {named.id: named.name for named in (*village.places, *village.facts, *village.agents)}
-    planned = [f"from tick {act.plan.start} at {names[act.plan.goal]}"] if act.plan else []
-    return (
-        f"do({act.type}): "
-        f"{'; '.join([names[name] for name in (act.agent, act.place, act.fact) if name] + planned)}"
-    )
-
-
 def _by_tick(tbox: TBox, log: EventLog) -> dict[int, Counter[str]]:
     """The events of each tick in words, with how many there are of each."""
-    names = labels_in(log)
     found: dict[int, Counter[str]] = {}
-    for event in occurrences(log, tbox):
-        said = [names.get(node) or tbox.label(node) for node in event.participants]  # pyright: ignore
-        who = ", ".join(sorted(said))
-        found.setdefault(event.tick, Counter())[f"{tbox.label(event.kind)}: {who}"] += 1
+    for event, who in occasions(tbox, log):
+        found.setdefault(event.tick, Counter())[f"{tbox.label(event.kind)}: {', '.join(who)}"] += 1
     return found
 
 

@@ -8,7 +8,7 @@ two arms, or three where a second intervention is given.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args
 
@@ -82,6 +82,11 @@ class Village(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     places: list[Named]
     facts: list[Named]
     agents: list[Agent]
+
+    @property
+    def names(self) -> dict[str, str]:
+        """The words of each agent, place and fact by its identifier."""
+        return {one.id: one.name for one in (*self.agents, *self.places, *self.facts)}
 
 
 class ArmIntervention(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -218,66 +223,62 @@ def check(spec: Spec, *where: object) -> None:
         FormatError: an identifier is used twice or names nothing, a field that a type needs is not set,
             a tick lies outside the village's, or an agent has two plans that start at one tick.
     """
+    for path, what in _faults(spec):
+        raise _broken(what, path, where)
+
+
+def _faults(spec: Spec) -> Iterator[tuple[str, str]]:
+    """What a specification's fields do not keep of their promises: the path of each fault, and what it is."""
     village, query = spec.village, spec.query
-    for kind, named in (("places", village.places), ("facts", village.facts), ("agents", village.agents)):
-        if len({n.id for n in named}) < len(named) or not all(_IDENTIFIER.fullmatch(n.id) for n in named):
-            raise _broken(
-                "identifiers are unique, and made of lower-case letters, digits and _",
-                f"$.village.{kind}",
-                where,
-            )
-    known = {
-        "place": {p.id for p in village.places},
-        "fact": {f.id for f in village.facts},
-        "agent": {a.id for a in village.agents},
-    }
+    kinds = {"place": village.places, "fact": village.facts, "agent": village.agents}
+    known = {kind: {one.id for one in named} for kind, named in kinds.items()}
+    for kind, named in kinds.items():
+        if len(known[kind]) < len(named) or not all(map(_IDENTIFIER.fullmatch, known[kind])):
+            what = "identifiers are unique, and made of lower-case letters, digits and _"
+            yield f"$.village.{kind}s", what
 
-    def require(kind: str, name: str | None, path: str) -> None:
-        if name not in known[kind]:
-            raise _broken(f"there is no {kind} {name!r}", path, where)
+    def absent(path: str, *names: tuple[str, str | None]) -> Iterator[tuple[str, str]]:
+        for kind, name in names:
+            if name not in known[kind]:
+                yield path, f"there is no {kind} {name!r}"
 
-    def require_plans(plans: Sequence[Plan], path: str) -> None:
-        if len({plan.start for plan in plans}) < len(plans) or not all(
-            0 <= plan.start <= village.horizon for plan in plans
-        ):
-            raise _broken("an agent's plans start at ticks of the village, no two at the same", path, where)
+    def wrong(path: str, plans: Sequence[Plan]) -> Iterator[tuple[str, str]]:
+        starts = {plan.start for plan in plans}
+        if len(starts) < len(plans) or not all(0 <= start <= village.horizon for start in starts):
+            yield path, "an agent's plans start at ticks of the village, no two at the same"
         for plan in plans:
-            require("place", plan.goal, path)
+            yield from absent(path, ("place", plan.goal))
             if plan.if_knows is not None:
-                require("fact", plan.if_knows, path)
+                yield from absent(path, ("fact", plan.if_knows))
 
     for index, agent in enumerate(village.agents):
         path = f"$.village.agents[{index}]"
-        require("place", agent.at, path)
-        require_plans(agent.plans, path)
-        for fact in agent.knows:
-            require("fact", fact, path)
+        yield from absent(path, ("place", agent.at))
+        yield from wrong(path, agent.plans)
+        yield from absent(path, *(("fact", fact) for fact in agent.knows))
     if not 1 <= spec.branch <= village.horizon <= LONGEST:
-        raise _broken(f"1 <= branch <= horizon <= {LONGEST} does not hold", "$.branch", where)
-    require("agent", query.agent, "$.query")
-    for kind in _NEEDS[query.type]:
-        require("agent" if kind == "other" else kind, getattr(query, kind), "$.query")
+        yield "$.branch", f"1 <= branch <= horizon <= {LONGEST} does not hold"
+    yield from absent("$.query", ("agent", query.agent))
+    for need in _NEEDS[query.type]:
+        yield from absent("$.query", ("agent" if need == "other" else need, getattr(query, need)))
     if query.other == query.agent:
-        raise _broken("nobody meets themselves", "$.query", where)
+        yield "$.query", "nobody meets themselves"
     for act, path in ((spec.intervention, "$.intervention"), (spec.second, "$.second")):
         if act is None:
             continue
-        require("agent", act.agent, path)
+        yield from absent(path, ("agent", act.agent))
         (needed,) = _NEEDS[act.type]
         if needed != "plan":
-            require(needed, getattr(act, needed), path)
+            yield from absent(path, (needed, getattr(act, needed)))
             continue
-        planned = next(a.plans for a in village.agents if a.id == act.agent)
+        planned = next(agent.plans for agent in village.agents if agent.id == act.agent)
         if act.plan is None or (act.type == "retract") is not (act.plan in planned):
-            raise _broken(
-                "assert adds a plan the agent does not have, retract takes away one that they have",
-                f"{path}.plan",
-                where,
-            )
-        if act.type == "assert":
-            require_plans([*planned, act.plan], f"{path}.plan")
+            what = "assert adds a plan the agent does not have, retract takes away one that they have"
+            yield f"{path}.plan", what
+        elif act.type == "assert":
+            yield from wrong(f"{path}.plan", [*planned, act.plan])
     if spec.second == spec.intervention:
-        raise _broken("arm C has the intervention of arm B", "$.second", where)
+        yield "$.second", "arm C has the intervention of arm B"
 
 
 LONGEST = 10_000
@@ -298,27 +299,17 @@ _NEEDS = {
 
 
 def _broken(what: str, path: str, where: tuple[object, ...]) -> FormatError:
-    return FormatError(
-        what,
-        where=(*where, path),
-        hint="Compare with the docstrings of substrate/domains/smallville/format.py",
-    )
+    hint = "Compare with the docstrings of substrate/domains/smallville/format.py"
+    return FormatError(what, where=(*where, path), hint=hint)
 
 
-def _anything(_record: object, *_where: object) -> None:
-    """Nothing is asked of it."""
-
-
-def _read(path: Path, type_: type[_T], check: Callable[..., None] = _anything) -> dict[int, _T]:
+def _read(path: Path, type_: type[_T], check: Callable[..., None]) -> dict[int, _T]:
     decoder, found = msgspec.json.Decoder(type_), {}
     for where, line in lines(path):
         record = decode(decoder, line, where)
         check(record, where)
         if record.spec in found:
-            raise FormatError(
-                f"specification {record.spec} occurs twice",
-                where=(where,),
-                hint="Number each specification once",
-            )
+            what = f"specification {record.spec} occurs twice"
+            raise FormatError(what, where=(where,), hint="Number each specification once")
         found[record.spec] = record
     return found

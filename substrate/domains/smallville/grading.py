@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import msgspec
 
@@ -50,8 +50,8 @@ class Score(msgspec.Struct, frozen=True):
     wilson: tuple[float, float] | None
 
 
-class Minimal(msgspec.Struct, frozen=True):
-    """The least that an answer needs to say; other keys are passed over."""
+class _Minimal(msgspec.Struct, frozen=True):
+    """The least that an answer needs to say."""
 
     spec: int
     arm: Arm
@@ -85,64 +85,42 @@ def read_answers(path: Path, asked: Mapping[int, Sequence[Arm]]) -> dict[int, tu
     said: dict[tuple[int, Arm], Said] = {}
     places: dict[tuple[int, Arm], str] = {}
     for where, line in lines(path):
-        found = _read(line, where)
-        if found.spec not in asked:
-            raise FormatError(
-                f"there is no specification {found.spec}",
-                where=(where,),
-                hint="Give the specifications that were asked with --specs",
-            )
-        if found.arm not in asked[found.spec]:
-            raise FormatError(
-                f"specification {found.spec} has no arm {found.arm}",
-                where=(where,),
-                hint=f"Answer its arms {', '.join(asked[found.spec])}",
-            )
-        arm = found.spec, found.arm
-        if arm in said:
-            raise FormatError(
-                f"twin/{found.spec}/{found.arm} is answered again",
-                where=(where,),
-                hint=f"Keep this answer or that of {places[arm]}",
-            )
-        said[arm], places[arm] = _said(found.answer, where), where
+        spec, arm, answer = _read(line, where)
+        if spec not in asked:
+            hint = "Give the specifications that were asked with --specs"
+            raise FormatError(f"there is no specification {spec}", where=(where,), hint=hint)
+        if arm not in asked[spec]:
+            hint = f"Answer its arms {', '.join(asked[spec])}"
+            raise FormatError(f"specification {spec} has no arm {arm}", where=(where,), hint=hint)
+        if (spec, arm) in said:
+            hint = f"Keep this answer or that of {places[spec, arm]}"
+            raise FormatError(f"twin/{spec}/{arm} is answered again", where=(where,), hint=hint)
+        word = normal(answer)
+        if word is None:
+            hint = 'Write "yes" or "no", or "error" where none was given'
+            raise FormatError(f"{answer[:80]!r} is no answer", where=(where,), hint=hint)
+        said[spec, arm], places[spec, arm] = word, where
     wanted = [(number, arm) for number in sorted(asked) for arm in asked[number]]
     if missing := [f"twin/{number}/{arm}" for number, arm in wanted if (number, arm) not in said]:
+        what = f"{len(missing)} of {len(wanted)} answers are missing, the first of them {missing[0]}"
         hint = (
             'Answer every arm, with "error" where there is no answer; or name a file of only those '
             "specifications that were asked with --specs"
         )
-        raise FormatError(
-            f"{len(missing)} of {len(wanted)} answers are missing, the first of them {missing[0]}",
-            where=(path,),
-            hint=hint,
-        )
+        raise FormatError(what, where=(path,), hint=hint)
     return {number: tuple(said[number, arm] for arm in asked[number]) for number in sorted(asked)}
 
 
-def _said(text: str, where: str) -> Said:
-    answer = normal(text)
-    if answer is None:
-        raise FormatError(
-            f"{text[:80]!r} is no answer",
-            where=(where,),
-            hint='Write "yes" or "no", or "error" where none was given',
-        )
-    return answer
-
-
-def _read(line: bytes, where: str) -> Minimal:
+def _read(line: bytes, where: str) -> tuple[int, Arm, str]:
     kind = decode(msgspec.json.Decoder(_Kind), line, where)
     if kind.benchmark is None:
-        return decode(msgspec.json.Decoder(Minimal), line, where)
+        least = decode(msgspec.json.Decoder(_Minimal), line, where)
+        return least.spec, least.arm, least.answer
     row = decode(msgspec.json.Decoder(_Row), line, where)
     if row.benchmark.partition("_")[0] != "twin":
-        raise FormatError(
-            f"a row of {row.benchmark}",
-            where=(where, "$.benchmark"),
-            hint="Give rows of twin, or of a model's answers to it, such as twin_direct",
-        )
-    return Minimal(row.scene, ARMS[row.question], row.predicted)
+        hint = "Give rows of twin, or of a model's answers to it, such as twin_direct"
+        raise FormatError(f"a row of {row.benchmark}", where=(where, "$.benchmark"), hint=hint)
+    return row.scene, ARMS[row.question], row.predicted
 
 
 def grade(
@@ -152,41 +130,26 @@ def grade(
 
     Their names are those of the pipeline: ``twin/joint``, ``twin/control/joint``, ``twin/did_meet/joint``.
     """
-    groups: dict[str, list[_Judged]] = {name: [] for name in ("", *LINKAGES, *QUERIES)}
+    groups: dict[str, list[tuple[Judgement, Judgement]]] = {name: [] for name in ("", *LINKAGES, *QUERIES)}
     for spec in specs:
-        judged = _Judged(judge(answers[spec.spec], gold[spec.spec].answers), weights(len(spec.arms)))
+        judged = judge(answers[spec.spec], gold[spec.spec].answers), weights(len(spec.arms))
         for group in ("", spec.linkage, spec.query.type):
             groups.setdefault(group, []).append(judged)
-    return [
-        _score(
-            group,
-            metric,
-            sum(getattr(one.right, metric) for one in judged),
-            sum(getattr(one.most, metric) for one in judged),
-        )
-        for group, judged in groups.items()
-        for metric in Judgement._fields
-    ]
+    scores: list[Score] = []
+    for group, judged in groups.items():
+        for metric in Judgement._fields:
+            correct = sum(getattr(right, metric) for right, _ in judged)
+            most = sum(getattr(of, metric) for _, of in judged)
+            scores.append(_score(group, metric, correct, most))
+    return scores
 
 
 def _score(group: str, metric: str, correct: int, n: int) -> Score:
-    low, high = wilson(correct, n) if n else (0.0, 0.0)
-    return Score(
-        "/".join(filter(None, ("twin", group, metric))),
-        group,
-        metric,
-        n,
-        correct,
-        round(correct / n, _DIGITS) if n else None,
-        (round(low, _DIGITS), round(high, _DIGITS)) if n else None,
-    )
-
-
-class _Judged(NamedTuple):
-    """The right answers of a specification, and what they count."""
-
-    right: Judgement
-    most: Judgement
+    name = "/".join(filter(None, ("twin", group, metric)))
+    if not n:
+        return Score(name, group, metric, n, correct, None, None)
+    low, high = (round(bound, _DIGITS) for bound in wilson(correct, n))
+    return Score(name, group, metric, n, correct, round(correct / n, _DIGITS), (low, high))
 
 
 def score_twin(answers: Path, specs: Path) -> list[Score]:
@@ -194,13 +157,9 @@ def score_twin(answers: Path, specs: Path) -> list[Score]:
     asked, graded = read_specs(specs), read_gold(specs)
     gold = {number: found for number, found in graded.items() if found}
     if without := [number for number in graded if number not in gold]:
-        raise FormatError(
-            f"specification {without[0]} has no gold",
-            where=(specs,),
-            hint="Give the specifications with their gold to grade against",
-        )
-    arms = {spec.spec: spec.arms for spec in asked}
-    return grade(asked, gold, read_answers(answers, arms))
+        hint = "Give the specifications with their gold to grade against"
+        raise FormatError(f"specification {without[0]} has no gold", where=(specs,), hint=hint)
+    return grade(asked, gold, read_answers(answers, {spec.spec: spec.arms for spec in asked}))
 
 
 class LeaderboardRow(msgspec.Struct, frozen=True):
@@ -243,17 +202,14 @@ def scoreboard(scores: Iterable[Score]) -> str:
     """
     head = ("number", "n", "correct", "accuracy", "95 % interval")
     rows = [(s.name, str(s.n), str(s.correct), *_measured(s)) for s in scores]
-    widths = [max(len(head[place]) + 2, *(len(row[place]) for row in rows)) for place in range(len(head))]
-    rule = tuple("-" * width for width in widths)
-    lines: list[str] = []
-    for first, *others in (head, rule, *rows):
-        cells = [first.ljust(widths[0])]
-        cells += [cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True)]
-        lines.append("  ".join(cells).rstrip())
-    return "\n".join(lines)
+    widths = [max(len(title) + 2, *(len(row[place]) for row in rows)) for place, title in enumerate(head)]
+    table = (head, tuple("-" * width for width in widths), *rows)
+    aligned = [(cells[0].ljust(widths[0]), *map(str.rjust, cells[1:], widths[1:])) for cells in table]
+    return "\n".join("  ".join(cells).rstrip() for cells in aligned)
 
 
-def _measured(found: Score) -> tuple[str, str]:
-    if found.accuracy is None or found.wilson is None:
+def _measured(score: Score) -> tuple[str, str]:
+    if score.accuracy is None or score.wilson is None:
         return "", ""
-    return f"{found.correct / found.n:.2%}", f"[{100 * found.wilson[0]:.2f}, {100 * found.wilson[1]:.2f}]"
+    low, high = score.wilson
+    return f"{score.correct / score.n:.2%}", f"[{100 * low:.2f}, {100 * high:.2f}]"

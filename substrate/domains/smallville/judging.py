@@ -31,10 +31,6 @@ def weights(arms: int) -> Judgement:
     return Judgement(per_arm=arms, joint=1, divergence=arms * (arms - 1) // 2)
 
 
-WEIGHTS = weights(2)
-"""The counts of a specification of two arms in each metric."""
-
-
 def judge(predicted: Sequence[str], expected: Sequence[str]) -> Judgement:
     """Hold the answers to a specification's arms against its gold, arm A first.
 

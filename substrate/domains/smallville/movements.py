@@ -12,7 +12,7 @@ how long a step lasts.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -50,11 +50,8 @@ class Activity(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         conversation.
         """
         address = self.description.rpartition(" @ ")[2]
-        return (
-            None
-            if address.startswith("<")
-            else tuple(part for part in address.split(":") if not part.startswith("<"))
-        )
+        parts = tuple(part for part in address.split(":") if not part.startswith("<"))
+        return None if address.startswith("<") else parts
 
 
 class Movements(NamedTuple):
@@ -94,37 +91,28 @@ def parse_movements(data: bytes, name: str = "movements") -> Movements:
     steps: dict[int, dict[str, Activity]] = {}
     for key, raw in decode(msgspec.json.Decoder(_File), data, name).items():
         if not (key.isascii() and key.isdigit() and len(key) < 16) or int(key) in steps:
-            raise FormatError(
-                f"step {key[:40]!r} is no whole number, or there twice",
-                where=(name,),
-                hint="Name each step once, by its number",
-            )
+            what = f"step {key[:40]!r} is no whole number, or there twice"
+            raise FormatError(what, where=(name,), hint="Name each step once, by its number")
         steps[int(key)] = {
             persona: decode(records, record, name, f"step {key}", persona) for persona, record in raw.items()
         }
     personas = sorted({persona for step in steps.values() for persona in step})
     if not personas:
-        raise FormatError(
-            "no persona does anything", where=(name,), hint="Give a movement file with at least one record"
-        )
+        hint = "Give a movement file with at least one record"
+        raise FormatError("no persona does anything", where=(name,), hint=hint)
     for number, step in steps.items():
         for persona, record in step.items():
-            _check(record, personas, (name, f"step {number}", persona))
+            for field, what, hint in _faults(record, personas):
+                raise FormatError(what, where=(name, f"step {number}", persona, f"$.{field}"), hint=hint)
     return Movements(dict(sorted(steps.items())), tuple(personas))
 
 
-def _check(record: Activity, personas: list[str], where: tuple[str, ...]) -> None:
-    """Check what the types leave open: an address that is one, and speakers who are personas."""
+def _faults(record: Activity, personas: list[str]) -> Iterator[tuple[str, str, str]]:
+    """The faults that types leave open: an address that is none, and speakers who are no personas."""
     address = record.address
     if not record.action or (address is not None and (len(address) < 2 or not all(address))):
-        raise FormatError(
-            f"{record.description!r} is not ACTION @ WORLD:SECTOR:ARENA:OBJECT",
-            where=(*where, "$.description"),
-            hint="Compare the record with the official format",
-        )
+        what = f"{record.description!r} is not ACTION @ WORLD:SECTOR:ARENA:OBJECT"
+        yield "description", what, "Compare the record with the official format"
     if strangers := sorted({speaker for speaker, _ in record.chat or ()} - set(personas)):
-        raise FormatError(
-            f"{strangers[0]!r} speaks, but is no persona of the file",
-            where=(*where, "$.chat"),
-            hint="Give the speaker's own records too",
-        )
+        what = f"{strangers[0]!r} speaks, but is no persona of the file"
+        yield "chat", what, "Give the speaker's own records too"

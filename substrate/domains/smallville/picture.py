@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pyoxigraph import Literal
 
-from substrate.ask.questions import occurrences
+from substrate.ask.questions import Occurrence, occurrences
 from substrate.base.vocabulary import RDFS_LABEL
 from substrate.cause.pictures import Lane, Mark, Scale, Span, Timeline
 from substrate.log.event_log import EventLog, Op, Term
@@ -23,6 +23,13 @@ def labels_in(log: EventLog) -> dict[Term, str]:
     }
 
 
+def occasions(tbox: TBox, log: EventLog) -> Iterator[tuple[Occurrence, tuple[str, ...]]]:
+    """The events of a log, each with who takes part in words, sorted."""
+    labels: Mapping[Any, str] = labels_in(log)
+    for event in occurrences(log, tbox):
+        yield event, tuple(sorted(labels.get(node) or tbox.label(node) for node in event.participants))
+
+
 def arm_timeline(tbox: TBox, log: EventLog, evidence: Sequence[int]) -> Timeline:
     """An arm of a twin experiment: who takes part in its events as lanes, and a mark for all that the same
     ones do at a tick.
@@ -32,20 +39,14 @@ def arm_timeline(tbox: TBox, log: EventLog, evidence: Sequence[int]) -> Timeline
         log: the arm's log.
         evidence: the positions in it that the answer rests on; an event that one speaks of stands out.
     """
-    labels, rests_on = labels_in(log), {log[position].triple[0] for position in evidence}
-
-    def called(node: Any) -> str:
-        return labels.get(node) or tbox.label(node)
-
+    rests_on = {log[position].triple[0] for position in evidence}
     kinds: dict[tuple[int, tuple[str, ...]], dict[str, bool]] = {}
-    for event in occurrences(log, tbox):
-        who = tuple(sorted(map(called, event.participants)))
+    for event, who in occasions(tbox, log):
         at_tick, kind = kinds.setdefault((event.tick, who), {}), tbox.label(event.kind)
         at_tick[kind] = at_tick.get(kind, False) or event.node in rests_on
     told = sorted(kinds.items())
     lanes = list(dict.fromkeys(name for (_, who), _ in told for name in who))
-    last = log.last_tick
-    x = Scale(last)
+    x = Scale(last := log.last_tick)
     marks: list[Mark] = []
     for (tick, who), found in told:
         title = f"tick {tick}: {' and '.join(sorted(found))} of {' and '.join(who)}"

@@ -8,9 +8,8 @@ horizon, and the question is asked of the state at each.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from typing import NamedTuple, TypeVar
 
 import msgspec
 import pyoxigraph as ox
@@ -21,38 +20,13 @@ from substrate.base.vocabulary import RDF_TYPE, RDFS_LABEL
 from substrate.branch.fork import fork
 from substrate.branch.interventions import Intervention, made
 from substrate.domains.rows import Row
-from substrate.domains.smallville.format import ARMS, Agent, ArmIntervention, Gold, Plan, Spec, Yes
+from substrate.domains.smallville.format import ARMS, ArmIntervention, Gold, Plan, Spec, Yes
 from substrate.log.event_log import EventLog
 from substrate.rules.fixpoint import RuleEmitter, unfold
 from substrate.rules.tbox import TBox
 
-_T = TypeVar("_T")
 TERMS = "urn:substrate:village:"
 ENTITIES = "urn:village:"
-
-
-class Twin(NamedTuple):
-    """Both arms of a specification."""
-
-    a: EventLog
-    b: EventLog
-
-
-class Triplet(NamedTuple):
-    """The arms of a specification that has three."""
-
-    a: EventLog
-    b: EventLog
-    c: EventLog
-
-
-def arms_of(logs: Sequence[EventLog]) -> Twin | Triplet:
-    """Two or three logs as the arms of a specification.
-
-    >>> arms_of([EventLog(), EventLog()])._fields
-    ('a', 'b')
-    """
-    return Twin(*logs) if len(logs) == len(Twin._fields) else Triplet(*logs)
 
 
 @cache
@@ -85,9 +59,7 @@ def plan_node(agent: str, plan: Plan) -> ox.NamedNode:
     >>> plan_node("klaus", Plan(start=6, goal="cafe", if_knows="party")).value
     'urn:village:plan:klaus:6:cafe:party'
     """
-    return entity(
-        ":".join(["plan", agent, str(plan.start), plan.goal, *([plan.if_knows] if plan.if_knows else [])])
-    )
+    return entity(":".join(filter(None, ("plan", agent, str(plan.start), plan.goal, plan.if_knows))))
 
 
 def given_log(spec: Spec) -> EventLog:
@@ -97,56 +69,37 @@ def given_log(spec: Spec) -> EventLog:
     A plan that an intervention may add is there as a plan that nobody has. Where it is asked what one knows
     of another, there is gossip.
     """
-    village = spec.village
-    lines = [
-        line
-        for kind, named in (("Place", village.places), ("Fact", village.facts), ("Agent", village.agents))
-        for n in named
-        for line in _named(kind, n.id, n.name)
-    ]
-    lines += [line for agent in village.agents for line in _agent(agent)]
-    for act in spec.acts.values():
-        if act and act.type == "assert" and act.plan:
-            lines += _plan(act.agent, act.plan)
-    if spec.query.type == "knows_that":
-        lines.append(f"{entity('the:gossip')} {RDF_TYPE} {term('Gossip')}")
-    log = EventLog()
-    log.extend_spelled(Spelled(0, Op.INSERT, line) for line in sorted(set(lines)))
-    log.extend_spelled(
-        [Spelled(village.horizon, Op.INSERT, f"{entity('day')} {term('over')} {ox.Literal(True)}")]
-    )
+    log, lines = EventLog(), sorted({text_of(triple) for triple in _given(spec)})
+    log.extend_spelled(Spelled(0, Op.INSERT, line) for line in lines)
+    over = text_of((entity("day"), term("over"), ox.Literal(True)))
+    log.extend_spelled([Spelled(spec.village.horizon, Op.INSERT, over)])
     return log
 
 
-def _named(kind: str, identifier: str, name: str) -> list[str]:
-    return [
-        f"{entity(identifier)} {RDF_TYPE} {term(kind)}",
-        f"{entity(identifier)} {RDFS_LABEL} {ox.Literal(name)}",
-    ]
-
-
-def _agent(agent: Agent) -> list[str]:
-    node = entity(agent.id)
-    planned = [
-        line
-        for plan in agent.plans
-        for line in (f"{node} {term('plans')} {plan_node(agent.id, plan)}", *_plan(agent.id, plan))
-    ]
-    return [
-        f"{node} {term('at')} {entity(agent.at)}",
-        *(f"{node} {term('knows')} {entity(fact)}" for fact in agent.knows),
-        *planned,
-    ]
-
-
-def _plan(agent: str, plan: Plan) -> list[str]:
-    node = plan_node(agent, plan)
-    lines = [
-        f"{node} {RDF_TYPE} {term('Plan')}",
-        f"{node} {term('from')} {ox.Literal(plan.start)}",
-        f"{node} {term('goal')} {entity(plan.goal)}",
-    ]
-    return lines + ([f"{node} {term('ifKnows')} {entity(plan.if_knows)}"] if plan.if_knows else [])
+def _given(spec: Spec) -> Iterator[Triple]:
+    village = spec.village
+    for kind, named in (("Place", village.places), ("Fact", village.facts), ("Agent", village.agents)):
+        for one in named:
+            yield entity(one.id), RDF_TYPE, term(kind)
+            yield entity(one.id), RDFS_LABEL, ox.Literal(one.name)
+    plans = [(act.agent, act.plan) for act in spec.acts.values() if act and act.type == "assert" and act.plan]
+    for agent in village.agents:
+        node = entity(agent.id)
+        yield node, term("at"), entity(agent.at)
+        for fact in agent.knows:
+            yield node, term("knows"), entity(fact)
+        for plan in agent.plans:
+            yield node, term("plans"), plan_node(agent.id, plan)
+            plans.append((agent.id, plan))
+    for planner, plan in plans:
+        node = plan_node(planner, plan)
+        yield node, RDF_TYPE, term("Plan")
+        yield node, term("from"), ox.Literal(plan.start)
+        yield node, term("goal"), entity(plan.goal)
+        if plan.if_knows:
+            yield node, term("ifKnows"), entity(plan.if_knows)
+    if spec.query.type == "knows_that":
+        yield entity("the:gossip"), RDF_TYPE, term("Gossip")
 
 
 def change(act: ArmIntervention) -> Intervention:
@@ -157,8 +110,8 @@ def change(act: ArmIntervention) -> Intervention:
     """
     if act.plan:
         return made(act.type, (entity(act.agent), term("plans"), plan_node(act.agent, act.plan)))
-    predicate = term("at" if act.place else "knows")
-    return made(act.type, (entity(act.agent), entity(_set(act.place or act.fact))), predicate)
+    told = entity(act.place or act.fact or "")
+    return made(act.type, (entity(act.agent), told), term("at" if act.place else "knows"))
 
 
 def parent_log(spec: Spec, tbox: TBox | None = None) -> EventLog:
@@ -166,7 +119,7 @@ def parent_log(spec: Spec, tbox: TBox | None = None) -> EventLog:
     return unfold(tbox or village_tbox(), given_log(spec), until=spec.village.horizon)
 
 
-def replay_twin(spec: Spec, tbox: TBox | None = None) -> Twin | Triplet:
+def replay_twin(spec: Spec, tbox: TBox | None = None) -> tuple[EventLog, ...]:
     """The arms of a specification, forked at its branch tick from the one village under the same rules.
 
     Args:
@@ -182,15 +135,13 @@ def replay_twin(spec: Spec, tbox: TBox | None = None) -> Twin | Triplet:
     # The rules made the parent: where nothing is changed, and what is given later comes from outside, what
     # they would make again is the parent itself
     again = None if spec.branch > 0 and term("over") in tbox.exogenous else emitter
-    return arms_of([fork(parent, spec.branch, made, emitter if made else again) for made in changes])
+    return tuple(fork(parent, spec.branch, made, emitter if made else again) for made in changes)
 
 
 def asked_triple(spec: Spec) -> Triple:
     """The triple that makes the answer yes where it holds at one of :func:`asked_ticks`."""
     query = spec.query
-    agent, other, fact, place = (
-        entity(name or "") for name in (query.agent, query.other, query.fact, query.place)
-    )
+    other, fact, place = (entity(name or "") for name in (query.other, query.fact, query.place))
     asked: Mapping[str, tuple[str, Term]] = {
         "did_meet": ("with", other),
         "learned_fact": ("knows", fact),
@@ -198,7 +149,7 @@ def asked_triple(spec: Spec) -> Triple:
         "knows_that": ("knowsThat", ox.Triple(other, term("knows"), fact)),
     }
     name, object_ = asked[query.type]
-    return agent, term(name), object_
+    return entity(query.agent), term(name), object_
 
 
 def asked_ticks(spec: Spec) -> range:
@@ -263,9 +214,3 @@ def _row(
         log=log,
         error=error or msgspec.UNSET,
     )
-
-
-def _set(field: _T | None) -> _T:
-    """A field that a specification's check has found set."""
-    assert field is not None
-    return field

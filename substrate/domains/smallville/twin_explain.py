@@ -5,8 +5,7 @@ What an arm's answer rests on lies in that arm's log; what happens in another ar
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
 
 import pyoxigraph as ox
 
@@ -43,48 +42,34 @@ def explain(spec: Spec, arm: str, logs: Sequence[EventLog]) -> Explanation:
     happen in every arm, and the question. The other arms' logs are among the explanation's, as ``arm a`` and
     so on.
     """
-    arms = _Arms(arm, dict(zip(spec.arms, logs, strict=True)))
-    own = arms.logs[arm]
-    said = answer(spec, own)
-    steps = (*_forks(spec, arms), *_events(spec, arms), _asked(spec, own, said))
-    others = {arms.called(other): log for other, log in arms.logs.items() if other != arm}
+    arms: dict[str, EventLog] = dict(zip(spec.arms, logs, strict=True))
+    # The name of an arm's log in evidence
+    called = {name: OWN if name == arm else f"arm {name}" for name in arms}
+    said = answer(spec, arms[arm])
+    steps = (*_forks(spec, arms, called), *_events(spec, arm, arms, called), _asked(spec, arms[arm], said))
     part = ExplainedPart("", steps, said, rule="the question, asked of the ticks of this arm's replay")
-    return Explanation(spec.query.text, said, (part,), {OWN: own, **others}, _NAMES)
+    all_logs = {OWN: arms[arm]} | {called[name]: log for name, log in arms.items()}
+    return Explanation(spec.query.text, said, (part,), all_logs, _NAMES)
 
 
-class _Arms(NamedTuple):
-    """The arm that is explained, and the logs of all."""
-
-    own: str
-    logs: Mapping[str, EventLog]
-
-    def called(self, arm: str) -> str:
-        """The name of an arm's log in evidence."""
-        return OWN if arm == self.own else f"arm {arm}"
-
-
-def _forks(spec: Spec, arms: _Arms) -> list[ExplainedStep]:
+def _forks(spec: Spec, arms: Mapping[str, EventLog], called: Mapping[str, str]) -> Iterator[ExplainedStep]:
     """Each intervention's own deltas: the first of its arm at the branch tick."""
-    found: list[ExplainedStep] = []
     for arm, act in spec.acts.items():
         if act:
-            log = arms.logs[arm]
-            start = log.position(spec.branch - 1)
-            changed = list(change(act).deltas(log.state(spec.branch - 1), spec.branch))
-            evidence = tuple(Evidence(start + index, arms.called(arm)) for index in range(len(changed)))
+            log, before = arms[arm], spec.branch - 1
+            changed = len(list(change(act).deltas(log.state(before), spec.branch)))
+            places = range(log.position(before), log.position(before) + changed)
+            evidence = tuple(Evidence(place, called[arm]) for place in places)
             words = f"in arm {arm} {intervention(spec, act)}"
-            found.append(ExplainedStep("fork", words, (f"tick {spec.branch}",), evidence=evidence))
-    return found
+            yield ExplainedStep("fork", words, (f"tick {spec.branch}",), evidence=evidence)
 
 
 def _asked(spec: Spec, log: EventLog, said: str) -> ExplainedStep:
     """The question, asked at each tick that it is about."""
-    asked = asked_ticks(spec)
-    triple = asked_triple(spec)
-    past = log.history(triple)
-    ticks = [str(tick) for tick in asked if past.holds(tick)]
-    pattern = " ".join(short(part, _NAMES) for part in triple)
-    span = f"{asked.start} to {spec.village.horizon}"
+    past = log.history(asked_triple(spec))
+    ticks = [str(tick) for tick in asked_ticks(spec) if past.holds(tick)]
+    pattern = " ".join(short(part, _NAMES) for part in asked_triple(spec))
+    span = f"{spec.branch} to {spec.village.horizon}"
     return ExplainedStep(
         "ask",
         f"{said}: it holds at {', '.join(ticks) or 'none'} of these ticks",
@@ -95,35 +80,27 @@ def _asked(spec: Spec, log: EventLog, said: str) -> ExplainedStep:
     )
 
 
-class _Happening(NamedTuple):
-    """An event as it is told: its tick, the sentence, in which arms it happens, its deltas."""
-
-    tick: int
-    words: str
-    where: str
-    evidence: tuple[Evidence, ...]
-
-
-def _events(spec: Spec, arms: _Arms) -> list[ExplainedStep]:
-    names = _names(spec)
+def _events(
+    spec: Spec, own: str, arms: Mapping[str, EventLog], called: Mapping[str, str]
+) -> list[ExplainedStep]:
+    """The events that bear on the question, by tick: told of this arm where it has them."""
     asked = {entity(name) for name in (spec.query.agent, spec.query.other) if name}
-    happened = {arm: _happening_since(spec, log) for arm, log in arms.logs.items()}
-    states = {arm: log.state() for arm, log in arms.logs.items()}
-    found: list[_Happening] = []
+    happened = {arm: _happening_since(spec, log) for arm, log in arms.items()}
+    states, names = {arm: log.state() for arm, log in arms.items()}, _names(spec)
+    found: list[tuple[int, Evidence, str, ExplainedStep]] = []
     for node in set().union(*happened.values()):
         where = [arm for arm in spec.arms if node in happened[arm]]
-        told_of = arms.own if arms.own in where else where[0]
-        event = happened[told_of][node]
+        told_of = own if own in where else where[0]
+        event, log = happened[told_of][node], arms[told_of]
         if len(where) == len(spec.arms) and not event.participants & asked:
             continue
-        evidence = _deltas(arms.logs[told_of], event, arms.called(told_of))
-        words = _words(event, states[told_of], names)
-        found.append(_Happening(event.tick, words, _where(where, len(spec.arms)), evidence))
-    found.sort(key=lambda happening: (happening.tick, min(happening.evidence), happening.words))
-    return [
-        ExplainedStep(f"tick {tick}", words, (where,), evidence=evidence)
-        for tick, words, where, evidence in found
-    ]
+        deltas = enumerate(log.between(event.tick, event.tick), log.position(event.tick - 1))
+        about = [position for position, delta in deltas if delta.triple[0] == node]
+        evidence = tuple(Evidence(position, called[told_of]) for position in about)
+        words, place = _words(event, states[told_of], names), _where(where, len(spec.arms))
+        step = ExplainedStep(f"tick {event.tick}", words, (place,), evidence=evidence)
+        found.append((event.tick, min(evidence), words, step))
+    return [step for *_, step in sorted(found, key=lambda one: one[:3])]
 
 
 def _where(arms: Sequence[str], of: int) -> str:
@@ -144,18 +121,9 @@ def _happening_since(spec: Spec, log: EventLog) -> dict[Term, Occurrence]:
     return found
 
 
-def _deltas(log: EventLog, event: Occurrence, name: str) -> tuple[Evidence, ...]:
-    """The deltas of an event's tick that are about it."""
-    at_its_tick = enumerate(log.between(event.tick, event.tick), log.position(event.tick - 1))
-    return tuple(Evidence(position, name) for position, delta in at_its_tick if delta.triple[0] == event.node)
-
-
 def _names(spec: Spec) -> dict[Term, str]:
-    village = spec.village
-    named: dict[Term, str] = {
-        entity(one.id): one.name for one in (*village.agents, *village.places, *village.facts)
-    }
-    _, _, asked = asked_triple(spec)
+    named: dict[Term, str] = {entity(identifier): name for identifier, name in spec.village.names.items()}
+    *_, asked = asked_triple(spec)
     if isinstance(asked, ox.Triple):
         named[asked] = f"{named[asked.subject]} knows that {named[asked.object]}"
     return named
@@ -174,12 +142,8 @@ def _words(event: Occurrence, state: State, names: Mapping[Term, str]) -> str:
     roles: dict[str, list[str]] = {}
     for _, predicate, value in state.match(event.node):
         roles.setdefault(predicate.value.removeprefix(TERMS), []).append(names.get(value, ""))
-    told = {role: _listed(who) for role, who in roles.items()}
+    told = {role: " and ".join(sorted(who)) for role, who in roles.items()}
     return _EVENTS[event.kind.value.removeprefix(TERMS)].format(**told)
-
-
-def _listed(names: Iterable[str]) -> str:
-    return " and ".join(sorted(names))
 
 
 _CHANGES = {
@@ -193,15 +157,12 @@ _CHANGES = {
 
 def intervention(spec: Spec, act: ArmIntervention) -> str:
     """An intervention of a specification in words."""
-    plan = act.plan
-    village = spec.village
-    names = {named.id: named.name for named in (*village.agents, *village.places, *village.facts)}
-    condition = f" if they know then that {names[plan.if_knows]}" if plan and plan.if_knows else ""
+    names, plan = spec.village.names, act.plan
     return _CHANGES[act.type].format(
         agent=names[act.agent],
         place=names.get(act.place or ""),
         fact=names.get(act.fact or ""),
-        goal=names.get(plan.goal if plan else ""),
+        goal=plan and names[plan.goal],
         start=plan and plan.start,
-        condition=condition,
+        condition=f" if they know then that {names[plan.if_knows]}" if plan and plan.if_knows else "",
     )
