@@ -12,9 +12,9 @@ moment comes.
 Threads may share a memory: who remembers something reads and writes in one turn.
 
 A record that was written because of another (``cause``) rests on what that one says, whoever says it; a
-belief that was told rests on what its teller knew then. Where its last ground is forgotten it is withdrawn, and
-where that has ended it ends: :meth:`Memory.impact` says beforehand what would, and :meth:`Memory.imagine` what
-would not have been (:mod:`substrate.memory._grounds`).
+belief that was told rests on what its teller knew then. Where its last ground is forgotten it is withdrawn,
+and where that has ended it ends: :meth:`Memory.impact` says beforehand what would, and
+:meth:`Memory.imagine` what would not have been (:mod:`substrate.memory._grounds`).
 
 A record's deltas stand together: first the one that gives its node a class, then what is said of it, then the
 triple itself, so that the present state can be asked without any record.
@@ -32,7 +32,7 @@ from typing import Any, TypeVar, Unpack, cast, get_args
 import pyoxigraph as ox
 
 from substrate.ask.tellings import Learning, chains
-from substrate.base.arguments import require
+from substrate.base.arguments import require, require_tick
 from substrate.base.errors import LogError, ParameterError
 from substrate.base.terms import Value, term, triple, value
 from substrate.base.vocabulary import AWARE_OF, CONTENT, EVENT, RDF_TYPE, RECIPIENT, SOURCE
@@ -345,8 +345,8 @@ class Memory:
         """Remember something no longer: the triple and its records leave the state, not the log.
 
         ``as_of`` an earlier tick still has it, and :meth:`forgotten` says who let it go, and when. Arguments
-        as :meth:`observe`. ``forget(agent, AWARE_OF, fact)`` takes back that an agent knew, and with it what the
-        agent told; where an agent knows no more, ``end`` it: those who were told know still.
+        as :meth:`observe`. ``forget(agent, AWARE_OF, fact)`` takes back that an agent knew, and with it what
+        the agent told; where an agent knows no more, ``end`` it: those who were told know still.
 
         An author who has said it takes back their own word alone: it stands while another has said it as
         well. Anyone else, and nobody, lets go of all that was said of it. What was recorded because of it is
@@ -412,6 +412,7 @@ class Memory:
         tick = written.get("tick")
         if tick is None:
             return self.log.last_tick + 1 if len(self.log) else 0
+        require_tick(tick, "tick")
         if tick < self.log.last_tick:
             raise LogError(
                 f"tick {tick} lies before tick {self.log.last_tick}, the log's last",
@@ -449,9 +450,10 @@ class Memory:
         if time is not None and not isinstance(moment(time, "time"), datetime):
             raise ParameterError(f"{time!r} is no time", where=("time",), hint="Give datetime(…, tzinfo=UTC)")
         node = cause.node if isinstance(cause, Record) else cause
-        if node is not None and not any(self.log.state().match(node, RDF_TYPE)):
+        known = isinstance(node, Node) and any(self.log.state().match(node, RDF_TYPE))
+        if node is not None and not known:
             raise ParameterError(
-                f"{node} is no record of this memory",
+                f"{node!s:.80} is no record of this memory",
                 where=("cause",),
                 hint="Give what observe or believe gave",
             )
@@ -570,6 +572,7 @@ class Memory:
 
     def _chains(self, fact: Value, tick: int | None) -> list[tuple[Learning, ...]]:
         tick = self.log.last_tick if tick is None else tick
+        require_tick(tick, "tick")
         return chains(self.tbox, self.log, term(fact), tick, heard=self._index)
 
     def why(

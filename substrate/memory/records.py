@@ -59,7 +59,11 @@ def moment(given: object, where: str) -> Moment:
     from 0) or a datetime with a time zone.
     """
     if isinstance(given, datetime) and given.utcoffset() is not None:
-        return given.astimezone(UTC)
+        try:
+            return given.astimezone(UTC)
+        except OverflowError:
+            what, hint = f"{given} lies beyond the years 1 to 9999 of UTC", "Give a time between"
+            raise ParameterError(what, where=(where,), hint=hint) from None
     if isinstance(given, int) and not isinstance(given, bool) and given >= 0:
         return given
     what = f"{given!r} is no moment" if not isinstance(given, datetime) else "the time has no time zone"
@@ -81,9 +85,9 @@ def when(bound: Term) -> Moment | None:
         found, late = value(ox.Literal(text, datatype=found.datatype)), timedelta(seconds=1)
     try:
         found = moment(found, "bound")
-    except ParameterError:
+        return found + late if isinstance(found, datetime) else found
+    except (ParameterError, OverflowError):
         return None
-    return found + late if isinstance(found, datetime) else found
 
 
 def same_clock(one: object, other: object) -> bool:
