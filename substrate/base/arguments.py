@@ -52,6 +52,8 @@ def require_tick(value: Any, where: str) -> None:
     substrate.base.errors.ParameterError: at: '3' is not a tick. Give a whole number.
     """
     try:
+        if isinstance(value, bool):  # an int to Python; in a file it would be another text
+            raise TypeError
         index(value)
     except TypeError:
         what = f"{_shown(value)} is not a tick"

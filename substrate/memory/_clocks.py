@@ -11,6 +11,7 @@ from typing import NamedTuple
 import pyoxigraph as ox
 
 from substrate.base.delta import Delta, Op, Triple, quads_of, text_of, triple_of
+from substrate.base.errors import LogError
 from substrate.base.terms import term, triple, value
 from substrate.branch.merge import merge_base
 from substrate.log.event_log import EventLog
@@ -51,7 +52,10 @@ class HybridClock:
             found = value(quad.object) if op is Op.INSERT and quad.predicate == TIME else None
             if isinstance(found, datetime) and found.utcoffset() is not None:
                 self._last = found if self._last is None else max(found, self._last)
-        return time if self._last is None else max(time, self._last + timedelta(microseconds=1))
+        try:
+            return time if self._last is None else max(time, self._last + timedelta(microseconds=1))
+        except OverflowError:
+            raise LogError(f"there is no later time than {self._last}", hint="Give a `time`") from None
 
 
 class Now(NamedTuple):

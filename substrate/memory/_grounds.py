@@ -1,21 +1,26 @@
-"""The grounds of a memory's records: what rests on what, and what loses its ground with it."""
+"""The grounds of a memory's records: what rests on what, and what falls when a ground is gone.
+
+One rule holds for what is imagined, asked beforehand, forgotten and ended: :func:`fallen`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
 import pyoxigraph as ox
 
-from substrate.base.delta import Op, Term, Triple
+from substrate.base.delta import Delta, Op, Term, Triple
 from substrate.base.terms import triple, value
-from substrate.base.vocabulary import RDF_TYPE
-from substrate.log.grouping import OBSERVATION
+from substrate.base.vocabulary import AWARE_OF, CONTENT, RDF_TYPE, SOURCE
+from substrate.log.event_log import EventLog
+from substrate.log.grouping import OBSERVATION, opened, placed, together
 from substrate.log.state import State
 from substrate.memory._clocks import Now
 from substrate.memory._contradictions import Clash
 from substrate.memory.records import (
+    ABOUT,
     CAUSE,
     DOUBTED,
     FROM,
@@ -28,114 +33,261 @@ from substrate.memory.records import (
     same_clock,
 )
 
+Changes = list[tuple[Op, Triple]]
+Key = Triple | Term
+"""What may stand: a fact, or a record."""
+ALWAYS = float("inf")
 
-def resting(state: State, nodes: Sequence[Node], said: Triple) -> dict[Node, Triple]:
-    """The records that lose their last ground with some records of a triple, nearest first, and what each
-    says.
+
+class Support(NamedTuple):
+    """A way to meet a need: ``key`` stands, by a record after one place of the log and before another.
+
+    A cause counts whenever what it says is said. A teller had to know when it told: after it last came to
+    know, and before the telling.
     """
-    lost: dict[Node, Triple] = {}
-    gone, queue = set(nodes), [(list(nodes), said)]
-    while queue:
-        causes, fact = queue.pop(0)
-        if any(one not in gone and not is_lost(state, one) for one in records_of(state, fact)):
-            continue  # another says so as well
-        # Also those lost before: what was caused by one of them stood as long as another said the same.
-        for cause in dict.fromkeys([*causes, *records_of(state, fact)]):
-            for node, _, _ in sorted(state.match(None, CAUSE, cause), key=str):
-                if node in gone or is_lost(state, node) or not _rests(state, node, gone):
+
+    key: Key
+    after: float = -ALWAYS
+    before: float = ALWAYS
+
+
+class Resting(NamedTuple):
+    """A record that may fall: its place in the log, what it makes stand, and its needs; any support of a need
+    meets it. A need that something meets which cannot fall is left out.
+    """
+
+    node: Node | None
+    place: float
+    keys: Sequence[Key]
+    needs: Sequence[Sequence[Support]]
+
+
+def fallen(records: Iterable[Resting]) -> set[Node | None]:
+    """The records for which no ground is left.
+
+    A record stands where each of its needs is met by a record that stands. Those that hold up one another
+    alone, in a circle, stand on nothing.
+    """
+    waiting, places = list(records), dict[Key, list[float]]()
+    while True:
+        left: list[Resting] = []
+        for record in waiting:
+            if all(any(_met(support, places) for support in need) for need in record.needs):
+                for key in record.keys:
+                    places.setdefault(key, []).append(record.place)
+            else:
+                left.append(record)
+        if len(left) == len(waiting):
+            return {record.node for record in left}
+        waiting = left
+
+
+def _met(support: Support, places: dict[Key, list[float]]) -> bool:
+    return any(support.after < place < support.before for place in places.get(support.key, ()))
+
+
+def said_by(state: State, node: Term) -> Triple | None:
+    """The triple that a record of a state says; ``None`` where it says none."""
+    for *_, reified in state.match(node, REIFIES) if isinstance(node, Node) else ():
+        assert isinstance(reified, ox.Triple)
+        return triple(*reified)
+    return None
+
+
+class Rest:
+    """What rests on a triple in a memory, and falls when some of its records are gone.
+
+    Args:
+        log: the memory's.
+        state: its present.
+        nodes: the records that are gone.
+        said: what they say.
+        ends: whether it ends, and was not wrong: then what is believed because of it is believed still.
+    """
+
+    def __init__(
+        self, log: EventLog, state: State, nodes: Iterable[Node], said: Triple, *, ends: bool = False
+    ) -> None:
+        self._log, self._state, self._gone, self._said, self._ends = log, state, {*nodes}, said, ends
+        self._found: dict[Node, Triple] = {}
+
+    def lost(self) -> dict[Node, Triple]:
+        """The records that lose their last ground, nearest first, and what each says."""
+        state, queue = self._state, [self._said]
+        while queue:
+            for node in self._resting_on(queue.pop(0)):
+                said = said_by(state, node)
+                if said is None or node in self._gone or node in self._found or is_lost(state, node):
                     continue
-                for *_, reified in state.match(node, REIFIES):
-                    assert isinstance(reified, ox.Triple)
-                    lost[node] = triple(reified.subject, reified.predicate, reified.object)
-                    gone.add(node)
-                    queue.append(([node], lost[node]))
-    return lost
+                if not self._ends or (node, RDF_TYPE, OBSERVATION) in state:
+                    self._found[node] = said
+                    queue.append(said)
+        fell = fallen([self._resting(node, said) for node, said in self._found.items()])
+        return {node: said for node, said in self._found.items() if node in fell}
+
+    def _resting_on(self, fact: Triple) -> list[Node]:
+        """The records that may fall with a fact: those caused by one that says it, or told by who knew it."""
+        state, records = self._state, records_of(self._state, fact)
+        if fact == self._said:
+            records = list(dict.fromkeys([*sorted(self._gone, key=str), *records]))
+        if any(self._stays(node) and not _has_ground(state, node) for node in records):
+            resting: list[Node] = []
+        else:
+            # Also those lost before: what was caused by one of them stood as long as another said the same
+            resting = [node for cause in records for node, *_ in state.match(None, CAUSE, cause)]
+        if fact[1] == AWARE_OF and not self._ends:
+            told = (node for node, *_ in state.match(None, CONTENT, fact[2]))
+            resting += [node for node in told if (node, SOURCE, fact[0]) in state]
+        return sorted(dict.fromkeys(resting), key=str)
+
+    def _stays(self, node: Node) -> bool:
+        """Tell whether a record stands and cannot fall."""
+        return node not in self._gone and node not in self._found and not is_lost(self._state, node)
+
+    def _resting(self, node: Node, said: Triple) -> Resting:
+        state, needs = self._state, list[list[Support]]()
+        causes = causes_of(state, node)
+        if causes and not any(self._stands(key) for key in causes):
+            needs.append([Support(key) for key in causes])
+        knew = None if self._ends else known_by_teller(part[1:] for part in state.match(node))
+        place = self._place(node) if knew or said[1] == AWARE_OF else 0
+        if knew:
+            ended = [c.position for c in self._log.history(knew).changes if c.delta.op is Op.RETRACT]
+            after = max((position for position in ended if position < place), default=-1)
+            known = {one: self._place(one) for one in records_of(state, knew)}
+            before = {one for one, position in known.items() if after < position < place}
+            if before and not any(self._stays(one) or self._only_ended(one) for one in before):
+                needs.append([Support(knew, after, place)])
+        return Resting(node, place, (said, node), needs)
+
+    def _stands(self, key: Key) -> bool:
+        if isinstance(key, tuple):
+            return any(map(self._stays, records_of(self._state, key)))
+        return isinstance(key, Node) and key not in self._gone and any(self._state.match(key))
+
+    def _only_ended(self, node: Node) -> bool:
+        """Tell whether a record ended, and was never taken back: who told then knew then."""
+        gone = node in self._gone or node in self._found
+        return not gone and not any(self._state.match(node, WITHDRAWN))
+
+    def _place(self, node: Node) -> int:
+        parts = placed(self._log, node, len(self._log)) if isinstance(node, ox.NamedNode) else []
+        return parts[0].position if parts else -1
 
 
-def _rests(state: State, node: Node, gone: set[Node]) -> bool:
-    """Tell whether every cause of a record is gone, lost, or forgotten."""
+def _has_ground(state: State, node: Node) -> bool:
+    return any(state.match(node, CAUSE)) or any(state.match(node, SOURCE))
+
+
+def causes_of(state: State, node: Node) -> list[Key]:
+    """What the causes of a record say; a cause that says nothing, or is forgotten, counts as itself."""
     causes = [cause for *_, cause in state.match(node, CAUSE)]
-    return all(c in gone or is_lost(state, c, (node, CAUSE, c)) for c in causes if isinstance(c, Node))
+    return [said_by(state, cause) or cause for cause in causes]
 
 
-def handed_on(state: State, nodes: Sequence[Node], other: Node) -> list[tuple[Op, Triple]]:
-    """The changes by which what was caused by some records rests on another one that says the same."""
-    resting_on = {node for cause in nodes for node, _, _ in state.match(None, CAUSE, cause)}
-    return [(Op.INSERT, (node, CAUSE, other)) for node in sorted(resting_on, key=str)]
+def known_by_teller(words: Iterable[tuple[ox.NamedNode, Term]]) -> Triple | None:
+    """What the teller of a record had to know, from what is said of the record."""
+    about = dict(words)
+    teller = about.get(SOURCE)
+    return (teller, AWARE_OF, about[CONTENT]) if isinstance(teller, Node) and CONTENT in about else None
 
 
-class Withdrawal(NamedTuple):
-    """The records of a triple that are to be forgotten, with what loses its ground.
+class Consequences:
+    """The emitter of :meth:`Memory.imagine`: what was recorded from the branch tick on, without what rests on
+    what the change took away.
 
-    ``defeasible`` are the properties of what is then in doubt in place of being withdrawn.
+    A record falls away where nothing says any more what its cause says, and where its teller, who knew in the
+    log, does not know in the branch; the end or forgetting of what is not there falls away too. What was
+    recorded before the branch tick, and what was appended without a record, is kept. Nothing is asked of any
+    model: same log, same change, same branch.
     """
 
-    state: State
-    nodes: Sequence[Node]
-    said: Triple
-    defeasible: Collection[Term] = ()
-
-    def changes(self, by: Node) -> list[tuple[Op, Triple]]:
-        """The changes that withdraw the records that rest on these; ``by`` is the record that does so."""
-        state, found = self.state, list[tuple[Op, Triple]]()
-        lost = resting(state, self.nodes, self.said)
-        unsure = _unsure(state, lost, self.defeasible)
-        for node, said in lost.items():
-            found.append((Op.INSERT, (node, DOUBTED if node in unsure else WITHDRAWN, by)))
-            if node not in unsure and not _said_by_others(state, said, lost):
-                found.append((Op.RETRACT, said))
-        return found
+    def emit(self, branch: EventLog, parent: EventLog, at: int) -> Iterator[Delta]:
+        """The parent's records from tick ``at`` on, as far as they still have their ground."""
+        groups = list(together(parent, parent.position(at - 1)))
+        gone = fallen(_Replayed(branch, parent, at).records(groups)) - {None}
+        for deltas in groups:
+            if not gone or opened(deltas[0]) not in gone:
+                yield from (delta for delta in deltas if delta.triple[0] not in gone)
 
 
-def _unsure(state: State, lost: dict[Node, Triple], defeasible: Collection[Term]) -> set[Node]:
-    """The records of a defeasible property, and what rests on these."""
-    unsure = set[Node]()
+class _Replayed:
+    """The records of a log from a tick on, with their needs in a branch where something else happened."""
+
+    def __init__(self, branch: EventLog, parent: EventLog, at: int) -> None:
+        self._before, self._first = parent.state(at - 1), branch.state()
+        own = branch[parent.position(at - 1) :]
+        self._taken = {delta.triple for delta in own if delta.op is Op.RETRACT} - {*self._first}
+        self._changed: dict[Triple, Op] = {}
+        self._ended: dict[Triple, int] = {}
+        self._said: dict[Term, tuple[Triple | None, float]] = {}
+
+    def records(self, groups: Iterable[list[Delta]]) -> Iterator[Resting]:
+        """Each group of deltas, as something that stands or falls."""
+        for place, deltas in enumerate(groups):
+            node = opened(deltas[0])
+            words = [delta.triple[1:] for delta in deltas if delta.triple[0] == node]
+            reified = dict(words).get(REIFIES)
+            said = triple(*reified) if isinstance(reified, ox.Triple) else None
+            needs = self._needs(words, place) if node else []
+            for delta in deltas:
+                self._changed[delta.triple] = delta.op
+                if delta.op is Op.RETRACT:
+                    self._ended[delta.triple] = place
+            if node:
+                self._said[node] = said, self._ended.get(said, -ALWAYS) if said else -ALWAYS
+            keys: list[Key] = [node] if node else [d.triple for d in deltas if d.op is Op.INSERT]
+            yield Resting(node, place, [*keys, said] if said else keys, needs)
+
+    def _needs(self, words: Sequence[tuple[ox.NamedNode, Term]], place: int) -> list[list[Support]]:
+        """The needs of a record that nothing meets which was there before, from what is said of it."""
+        causes, about = ([found for word, found in words if word == which] for which in (CAUSE, ABOUT))
+        needs: list[list[Support]] = []
+        if all(cause in self._said or said_by(self._before, cause) in self._taken for cause in causes):
+            needs.append([self._support(cause) for cause in causes])
+        if all(node in self._said for node in about):
+            needs.append([Support(node) for node in about])
+        knew = known_by_teller(words)
+        if knew and (self._changed[knew] is Op.INSERT if knew in self._changed else knew in self._before):
+            needs.append([Support(knew, self._ended.get(knew, -ALWAYS), place)])
+        return [need for need in needs if need and not any(map(self._is_met, need))]
+
+    def _support(self, cause: Term) -> Support:
+        said, after = self._said.get(cause) or (said_by(self._before, cause), -ALWAYS)
+        return Support(said or cause, after)
+
+    def _is_met(self, support: Support) -> bool:
+        key = support.key
+        return support.after == -ALWAYS and isinstance(key, tuple) and key in self._first
+
+
+def unsure_of(state: State, lost: Mapping[Node, Triple], defeasible: Collection[Term]) -> set[Node]:
+    """Of records that lose their ground, those of a defeasible property, and what rests on these."""
+    unsure, facts = set[Node](), set[Key]()
     for node, said in lost.items():
-        causes = (cause for *_, cause in state.match(node, CAUSE))
-        if said[1] in defeasible or any(cause in unsure for cause in causes):
+        if said[1] in defeasible or not facts.isdisjoint(causes_of(state, node)):
             unsure.add(node)
+            facts.add(said)
     return unsure
 
 
-def doubts(state: State, node: Node, clashes: Iterable[Clash]) -> list[tuple[Op, Triple]]:
-    """The changes by which a new record and what it contradicts are in doubt, each for the other."""
-    found: list[tuple[Op, Triple]] = []
-    for clash in clashes:
-        others = [other for said in clash.others for other in records_of(state, said)]
-        found += [(Op.INSERT, (node, DOUBTED, other)) for other in others or [clash.against]]
-        found += [(Op.INSERT, (other, DOUBTED, node)) for other in others]
-    return found
+def withdrawn(state: State, lost: Mapping[Node, Triple], unsure: Collection[Node], by: Node) -> Changes:
+    """The changes by which the record of a forgetting takes back what rested on it, or puts it in doubt."""
+    changes: Changes = []
+    for node, said in lost.items():
+        changes.append((Op.INSERT, (node, DOUBTED if node in unsure else WITHDRAWN, by)))
+        if node not in unsure and not _said_by_others(state, said, lost):
+            changes.append((Op.RETRACT, said))
+    return changes
 
 
-def _said_by_others(state: State, said: Triple, lost: dict[Node, Triple]) -> bool:
-    return any(one not in lost and not is_lost(state, one) for one in records_of(state, said))
-
-
-class Ending(NamedTuple):
-    """The consequences of an end: the changes that end what rested on it, and the records then in doubt."""
-
-    ended: list[tuple[Op, Triple]]
-    unsure: list[Node]
-
-    def doubted(self, by: Node) -> list[tuple[Op, Triple]]:
-        """The changes that put records in doubt for the record of the end."""
-        return [(Op.INSERT, (node, DOUBTED, by)) for node in self.unsure]
-
-
-def ended_with(
-    state: State,
-    nodes: Sequence[Node],
-    said: Triple,
-    now: Now,
-    ends: Sequence[Moment],
-    defeasible: Collection[Term] = (),
-) -> Ending:
-    """The end, at the same moment, of what was observed because of records that end; or the doubt in it."""
-    found: list[tuple[Op, Triple]] = []
-    lost = resting(state, nodes, said)
-    unsure = _unsure(state, lost, defeasible)
+def ended(
+    state: State, lost: Mapping[Node, Triple], unsure: Collection[Node], now: Now, ends: Sequence[Moment]
+) -> Changes:
+    """The end, at the same moment, of what was observed because of records that end."""
+    changes: Changes = []
     for node, fact in lost.items():
-        if node in unsure or (node, RDF_TYPE, OBSERVATION) not in state:
+        if node in unsure:
             continue
         (first,) = (value(bound) for *_, bound in state.match(node, FROM))
         present = now.time if isinstance(first, datetime) else now.tick
@@ -143,7 +295,27 @@ def ended_with(
         if at is None:
             continue  # its clock is a time, and none is known
         end = max(at, first)
-        found += now.ended(state, node, end)
+        changes += now.ended(state, node, end)
         if not now.before(end) and not _said_by_others(state, fact, lost):
-            found.append((Op.RETRACT, fact))
-    return Ending(found, [node for node in lost if node in unsure])
+            changes.append((Op.RETRACT, fact))
+    return changes
+
+
+def handed_on(state: State, nodes: Iterable[Node], other: Node) -> Changes:
+    """The changes by which what was caused by some records rests on another one that says the same."""
+    resting_on = {node for cause in nodes for node, *_ in state.match(None, CAUSE, cause)}
+    return [(Op.INSERT, (node, CAUSE, other)) for node in sorted(resting_on, key=str)]
+
+
+def doubts(state: State, node: Node, clashes: Iterable[Clash]) -> Changes:
+    """The changes by which a new record and what it contradicts are in doubt, each for the other."""
+    changes: Changes = []
+    for clash in clashes:
+        others = [other for said in clash.others for other in records_of(state, said)]
+        changes += [(Op.INSERT, (node, DOUBTED, other)) for other in others or [clash.against]]
+        changes += [(Op.INSERT, (other, DOUBTED, node)) for other in others]
+    return changes
+
+
+def _said_by_others(state: State, said: Triple, lost: Collection[Node]) -> bool:
+    return any(one not in lost and not is_lost(state, one) for one in records_of(state, said))

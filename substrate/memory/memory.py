@@ -11,8 +11,10 @@ moment comes.
 
 Threads may share a memory: who remembers something reads and writes in one turn.
 
-A record that was written because of another (``cause``) rests on what that one says. Where its last ground is
-forgotten it is withdrawn, and where that has ended it ends: :meth:`Memory.impact` says beforehand what would.
+A record that was written because of another (``cause``) rests on what that one says, whoever says it; a
+belief that was told rests on what its teller knew then. Where its last ground is forgotten it is withdrawn,
+and where that has ended it ends: :meth:`Memory.impact` says beforehand what would, and
+:meth:`Memory.imagine` what would not have been (:mod:`substrate.memory._grounds`).
 
 A record's deltas stand together: first the one that gives its node a class, then what is said of it, then the
 triple itself, so that the present state can be asked without any record.
@@ -30,7 +32,7 @@ from typing import Any, TypeVar, Unpack, cast, get_args
 import pyoxigraph as ox
 
 from substrate.ask.tellings import Learning, chains
-from substrate.base.arguments import require
+from substrate.base.arguments import require, require_tick
 from substrate.base.errors import LogError, ParameterError
 from substrate.base.terms import Value, term, triple, value
 from substrate.base.vocabulary import AWARE_OF, CONTENT, EVENT, RDF_TYPE, RECIPIENT, SOURCE
@@ -51,7 +53,16 @@ from substrate.log.history import Difference, difference
 from substrate.log.replay import State
 from substrate.memory._clocks import Ahead, HybridClock, Now, by_time
 from substrate.memory._contradictions import Clash, Contradictions, Vocabulary
-from substrate.memory._grounds import Withdrawal, doubts, ended_with, handed_on, resting
+from substrate.memory._grounds import (
+    Changes,
+    Consequences,
+    Rest,
+    doubts,
+    ended,
+    handed_on,
+    unsure_of,
+    withdrawn,
+)
 from substrate.memory._index import Index, changed
 from substrate.memory.intervals import RELATIONS, Held, Relation, intervals
 from substrate.memory.records import (
@@ -66,7 +77,6 @@ from substrate.memory.records import (
     REIFIES,
     TIME,
     UNTIL,
-    Consequences,
     Ground,
     Moment,
     Node,
@@ -311,10 +321,18 @@ class Memory:
             changes += now.ended(state, node, last)
         if not any(now.before(last) for _, last in ends):
             changes.append((Op.RETRACT, said))
-        ending = ended_with(state, open_, said, now, [last for _, last in ends], self._vocabulary.defeasible)
-        return self._write(
-            ENDING, tick, [(ABOUT, node) for node in open_] + meta, [*changes, *ending.ended], ending.doubted
-        )
+        more, doubted = self._ending(state, open_, said, now, [last for _, last in ends])
+        return self._write(ENDING, tick, [(ABOUT, node) for node in open_] + meta, changes + more, doubted)
+
+    def _ending(
+        self, state: State, nodes: list[Node], said: Triple, now: Now, ends: list[Moment]
+    ) -> tuple[Changes, Callable[[Node], Changes]]:
+        """The changes that end what rests on records that end; and those that put it in doubt."""
+        lost = Rest(self.log, state, nodes, said, ends=True).lost()
+        unsure = unsure_of(state, lost, self._vocabulary.defeasible)
+        doubted = [node for node in lost if node in unsure]
+        changes = ended(state, lost, unsure, now, ends)
+        return changes, lambda by: [(Op.INSERT, (node, DOUBTED, by)) for node in doubted]
 
     @_alone
     def forget(
@@ -326,8 +344,9 @@ class Memory:
     ) -> Record:
         """Remember something no longer: the triple and its records leave the state, not the log.
 
-        ``as_of`` an earlier tick still has it, and :meth:`forgotten` says who let it go, and when. An agent
-        forgets by ``forget(agent, AWARE_OF, fact)``. Arguments as :meth:`observe`.
+        ``as_of`` an earlier tick still has it, and :meth:`forgotten` says who let it go, and when. Arguments
+        as :meth:`observe`. ``forget(agent, AWARE_OF, fact)`` takes back that an agent knew, and with it what
+        the agent told; where an agent knows no more, ``end`` it: those who were told know still.
 
         An author who has said it takes back their own word alone: it stands while another has said it as
         well. Anyone else, and nobody, lets go of all that was said of it. What was recorded because of it is
@@ -347,21 +366,21 @@ class Memory:
         author = written.get("author")
         own = [node for node in nodes if author is not None and any(state.match(node, AUTHOR, term(author)))]
         nodes = own or nodes
-        stays = bool(own) and bool(set(_open(state, said)) - set(own))
+        lost = Rest(self.log, state, nodes, said).lost()
+        unsure = unsure_of(state, lost, self._vocabulary.defeasible)
+        others = [node for node in _open(state, said) if node not in nodes and node not in lost]
+        changes: Changes = [
+            (Op.RETRACT, part) for node in nodes for part in sorted(state.match(node), key=_text)
+        ]
+        changes += handed_on(state, nodes, others[0]) if others else [(Op.RETRACT, said)]
         about = [(ABOUT, node) for node in nodes] + meta
-        left = [part for node in nodes for part in sorted(state.match(node), key=lambda t: str(ox.Quad(*t)))]
-        changes = [(Op.RETRACT, part) for part in left]
-        if stays:
-            changes += handed_on(state, nodes, next(node for node in _open(state, said) if node not in own))
-            return self._write(FORGETTING, tick, about, changes)
-        withdrawal = Withdrawal(state, nodes, said, self._vocabulary.defeasible)
-        return self._write(FORGETTING, tick, about, [*changes, (Op.RETRACT, said)], withdrawal.changes)
+        return self._write(FORGETTING, tick, about, changes, lambda by: withdrawn(state, lost, unsure, by))
 
     def impact(self, subject: Value, predicate: Value, object: Value) -> tuple[Ground, ...]:
         """The records that would lose their last ground if a triple were forgotten, nearest first.
 
-        Each rests on the triple, or on what rests on it, because it was recorded with that as its ``cause``.
-        One whose cause another record says as well stays, and is not among them.
+        Each rests on the triple, or on what rests on it: that is what its ``cause`` says, or what its teller
+        knew. What another record says as well stays, with all that rests on it, and is not among them.
 
         >>> from substrate import Namespace
         >>> V, memory = Namespace("urn:v:"), Memory()
@@ -374,10 +393,9 @@ class Memory:
         (0, True)
         """
         said, state = triple(subject, predicate, object), self.log.state()
-        lost = [
-            node for node in resting(state, records_of(state, said), said) if isinstance(node, ox.NamedNode)
-        ]
-        return tuple(self._ground(node, part, state) for node in lost if (part := self._part(node, state)))
+        lost = Rest(self.log, state, records_of(state, said), said).lost()
+        parts = ((node, self._part(node, state)) for node in lost)
+        return tuple(self._ground(node, part, state) for node, part in parts if part)  # type: ignore[arg-type]
 
     def _end_of(self, state: State, node: Node, at: Moment | None, tick: int, written: Written) -> Moment:
         """The end of a record, by the clock by which it began."""
@@ -394,6 +412,7 @@ class Memory:
         tick = written.get("tick")
         if tick is None:
             return self.log.last_tick + 1 if len(self.log) else 0
+        require_tick(tick, "tick")
         if tick < self.log.last_tick:
             raise LogError(
                 f"tick {tick} lies before tick {self.log.last_tick}, the log's last",
@@ -423,17 +442,18 @@ class Memory:
                     self._write(BEGINNING, now.tick, about, due.changes)
                     continue
                 ends = [value(last) for *_, last in state.match(due.node, UNTIL)]
-                ending = ended_with(state, [due.node], due.said, now, ends, self._vocabulary.defeasible)
-                self._write(ENDING, now.tick, about, due.changes + ending.ended, ending.doubted)
+                more, doubted = self._ending(state, [due.node], due.said, now, ends)
+                self._write(ENDING, now.tick, about, due.changes + more, doubted)
 
     def _meta(self, written: Written) -> list[tuple[ox.NamedNode, Term]]:
         time, cause = written.get("time"), written.get("cause")
         if time is not None and not isinstance(moment(time, "time"), datetime):
             raise ParameterError(f"{time!r} is no time", where=("time",), hint="Give datetime(…, tzinfo=UTC)")
         node = cause.node if isinstance(cause, Record) else cause
-        if node is not None and not any(self.log.state().match(node, RDF_TYPE)):
+        known = isinstance(node, Node) and any(self.log.state().match(node, RDF_TYPE))
+        if node is not None and not known:
             raise ParameterError(
-                f"{node} is no record of this memory",
+                f"{node!s:.80} is no record of this memory",
                 where=("cause",),
                 hint="Give what observe or believe gave",
             )
@@ -552,6 +572,7 @@ class Memory:
 
     def _chains(self, fact: Value, tick: int | None) -> list[tuple[Learning, ...]]:
         tick = self.log.last_tick if tick is None else tick
+        require_tick(tick, "tick")
         return chains(self.tbox, self.log, term(fact), tick, heard=self._index)
 
     def why(
@@ -715,6 +736,10 @@ def _after(first: object, last: Moment, where: str) -> Moment:
 def _open(state: State, said: Triple) -> list[Node]:
     """The records that say a triple and have neither ended nor lost their ground."""
     return [node for node in records_of(state, said) if not is_lost(state, node)]
+
+
+def _text(part: Triple) -> str:
+    return str(ox.Quad(*part))
 
 
 def _unknown(said: Triple, hint: str) -> LogError:

@@ -5,18 +5,15 @@ See :mod:`substrate.memory.memory`, which writes them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple, TypedDict
 
 import pyoxigraph as ox
 
-from substrate.base.delta import Delta, Term, Triple
+from substrate.base.delta import Term, Triple
 from substrate.base.errors import ParameterError
 from substrate.base.terms import Value, value
-from substrate.base.vocabulary import AWARE_OF, CONTENT, NAMESPACE, SOURCE
-from substrate.log.event_log import EventLog
-from substrate.log.grouping import opened, together
+from substrate.base.vocabulary import NAMESPACE
 from substrate.log.replay import State
 
 PREFIX = f"{NAMESPACE}record:"
@@ -62,7 +59,11 @@ def moment(given: object, where: str) -> Moment:
     from 0) or a datetime with a time zone.
     """
     if isinstance(given, datetime) and given.utcoffset() is not None:
-        return given.astimezone(UTC)
+        try:
+            return given.astimezone(UTC)
+        except OverflowError:
+            what, hint = f"{given} lies beyond the years 1 to 9999 of UTC", "Give a time between"
+            raise ParameterError(what, where=(where,), hint=hint) from None
     if isinstance(given, int) and not isinstance(given, bool) and given >= 0:
         return given
     what = f"{given!r} is no moment" if not isinstance(given, datetime) else "the time has no time zone"
@@ -84,9 +85,9 @@ def when(bound: Term) -> Moment | None:
         found, late = value(ox.Literal(text, datatype=found.datatype)), timedelta(seconds=1)
     try:
         found = moment(found, "bound")
-    except ParameterError:
+        return found + late if isinstance(found, datetime) else found
+    except (ParameterError, OverflowError):
         return None
-    return found + late if isinstance(found, datetime) else found
 
 
 def same_clock(one: object, other: object) -> bool:
@@ -143,39 +144,6 @@ class Ground(NamedTuple):
     valid_until: Moment | None
     lost: bool = False
     doubted: bool = False
-
-
-class Consequences:
-    """The emitter of :meth:`Memory.imagine`: what was recorded after the branch tick, without what the change
-    took the ground from.
-
-    A belief that was told falls away where its teller does not know the fact in the branch; any record falls
-    away with the record that caused it; the end or forgetting of what is not there falls away too. What was
-    appended without a record is kept. Nothing is asked of any model: same log, same change, same branch.
-    """
-
-    def emit(self, branch: EventLog, parent: EventLog, at: int) -> Iterator[Delta]:
-        """The parent's records from tick ``at`` on, as far as they still have their ground."""
-        state, gone = branch.state(), set[Term]()
-        for deltas in together(parent, parent.position(at - 1)):
-            node = opened(deltas[0])
-            said = [delta.triple[1:] for delta in deltas if delta.triple[0] == node]
-            if node and not self._grounded(state, said, gone):
-                gone.add(node)
-                continue
-            for delta in deltas:
-                state.apply(delta.op, ox.Quad(*delta.triple))
-                yield delta
-
-    def _grounded(self, state: State, said: list[tuple[ox.NamedNode, Term]], gone: set[Term]) -> bool:
-        about = [found for predicate, found in said if predicate == ABOUT]
-        if about and gone.issuperset(about):
-            return False
-        if any(predicate == CAUSE and found in gone for predicate, found in said):
-            return False
-        words = dict(said)
-        teller = words.get(SOURCE)
-        return not isinstance(teller, Node) or (teller, AWARE_OF, words[CONTENT]) in state
 
 
 def is_record(node: Term) -> bool:

@@ -1,0 +1,117 @@
+"""What falls with a fact: imagined, asked beforehand, and forgotten, beside an oracle of a few lines."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from substrate import Memory, Namespace, Retract
+from substrate.base.delta import Triple
+from substrate.base.vocabulary import AWARE_OF
+from substrate.memory.records import WITHDRAWN, Record, is_record
+
+V = Namespace("urn:v:")
+ROOT = (V.town, V.has, V.rain)
+
+
+class Told(NamedTuple):
+    """A record of a story: what it says, by the place of its cause among those before it, and from whom."""
+
+    said: Triple
+    cause: int | None = None
+    teller: str | None = None
+
+
+def oracle(story: list[Told]) -> set[int]:
+    """The records that fall with the first: a record stands where what its cause says is said by one that
+    stands, and where its teller had been said to know, by one that stands.
+    """
+    standing = set[int]()
+    while True:
+        more = set(standing)
+        for place, (said, cause, teller) in enumerate(story):
+            known = [n for n in range(place) if story[n].said == (V[teller or ""], AWARE_OF, said[2])]
+            caused = cause is None or any(story[n].said == story[cause].said for n in standing)
+            if place and caused and (teller is None or not known or standing & set(known)):
+                more.add(place)
+        if more == standing:
+            return set(range(1, len(story))) - standing
+        standing = more
+
+
+def written(story: list[Told]) -> tuple[Memory, list[Record]]:
+    memory, made = Memory(), list[Record]()
+    for said, cause, teller in story:
+        because = None if cause is None else made[cause]
+        if said[1] == AWARE_OF:
+            by = None if teller is None else V[teller]
+            made.append(memory.believe(said[0], said[2], told_by=by, cause=because))  # pyright: ignore
+        else:
+            made.append(memory.observe(*said, cause=because))
+    return memory, made
+
+
+def facts(memory: Memory) -> set[Triple]:
+    return {part for part in memory.as_of() if not is_record(part[0])}
+
+
+@st.composite
+def stories(draw: st.DrawFn) -> list[Told]:
+    story = [Told(ROOT)]
+    for place in range(1, draw(st.integers(2, 14))):
+        cause = draw(st.none() | st.integers(0, place - 1))
+        if draw(st.booleans()):
+            story.append(Told((V.town, V.has, V[draw(st.sampled_from("abcd"))]), cause))
+        else:
+            agent, thing = draw(st.sampled_from("xyz")), draw(st.sampled_from("pq"))
+            story.append(
+                Told((V[agent], AWARE_OF, V[thing]), cause, draw(st.none() | st.sampled_from("xyz")))
+            )
+    return story
+
+
+wet, home = (V.town, V.has, V.wet), (V.ann, V.at, V.home)
+knows_x, knows_y, knows_z = ((V[who], AWARE_OF, V.p) for who in "xyz")
+
+
+@given(stories())
+@example([Told(ROOT), Told(wet, 0), Told(home, 1)])  # a chain
+@example([Told(ROOT), Told(wet, 0), Told(home, 1), Told(wet, 2)])  # a circle holds nothing up
+@example(
+    [
+        Told(ROOT),
+        Told(knows_x, 0),
+        Told(knows_y),
+        Told(knows_z, None, "x"),
+        Told(knows_z, None, "y"),
+        Told(home, 3),
+    ]
+)
+@example([Told(ROOT), Told(knows_x, 0), Told(knows_z, None, "x"), Told(home, 2), Told(knows_z)])
+@example([Told(ROOT), Told(knows_x, 0), Told(knows_z, None, "x"), Told(knows_x)])  # the teller knew too late
+def test_imagining_asking_and_forgetting_name_the_same_consequences(story: list[Told]) -> None:
+    memory, made = written(story)
+    falls = {made[place].node for place in oracle(story)}
+    assert {ground.record for ground in memory.impact(*ROOT)} == falls
+    branch = memory.imagine(1, Retract(ROOT))
+    kept = {subject for subject, *_ in branch.log.state() if is_record(subject)}
+    assert {record.node for record in made} - kept - {made[0].node} == falls
+    memory.forget(*ROOT)
+    assert {node for node, *_ in memory.log.state().match(None, WITHDRAWN)} == falls
+    assert facts(memory) == facts(branch)
+
+
+def test_a_branch_lets_go_of_what_rests_on_a_fact_and_of_no_more() -> None:
+    memory = Memory()
+    rain = memory.observe(*ROOT)
+    memory.observe(*home, cause=memory.observe(*wet, cause=rain))
+    assert set(memory.compare(memory.imagine(1, Retract(ROOT))).retracted) == {ROOT, wet, home}
+    memory.believe(V.x, V.p)
+    memory.believe(V.y, V.p)
+    told = memory.believe(V.sam, V.p, told_by=V.x)
+    memory.believe(V.sam, V.p, told_by=V.y)
+    memory.observe(V.sam, V.buys, V.gift, cause=told)
+    branch = memory.imagine(4, Retract(knows_x))
+    assert set(memory.compare(branch).retracted) == {knows_x}, "Sam knows from Y as well"

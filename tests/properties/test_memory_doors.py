@@ -1,0 +1,130 @@
+"""The arguments of a memory: what is taken can be read again from the file, the rest leaves no trace."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyoxigraph import BlankNode, Literal
+
+from substrate import EventLog, LogError, Memory, Namespace, ParameterError
+from substrate.base.vocabulary import AWARE_OF
+
+V = Namespace("urn:v:")
+LAST = datetime.max.replace(tzinfo=timezone(timedelta(hours=-12)))
+FIRST = datetime.min.replace(tzinfo=timezone(timedelta(hours=14)))
+NOON = datetime(2026, 2, 14, 12, tzinfo=UTC)
+ANYTHING = st.sampled_from(
+    [
+        None,
+        True,
+        False,
+        0,
+        1,
+        7,
+        -1,
+        2**70,
+        3.5,
+        float("inf"),
+        float("nan"),
+        "",
+        "x",
+        "half \ud83d",
+        b"x",
+        (),
+        (1, 2, 3),
+        (V.a, V.b, V.c),
+        [V.a],
+        V.a,
+        BlankNode("b"),
+        Literal("x"),
+        NOON,
+        NOON.replace(tzinfo=None),
+        LAST,
+        FIRST,
+    ]
+)
+ARGUMENTS = ["tick", "author", "source", "cause", "time", "valid_from", "valid_until", "at", "told_by"]
+
+
+def wrong(memory: Memory, **arguments: Any) -> None:
+    before = memory.log.digest
+    with pytest.raises(ParameterError, match=next(iter(arguments))):
+        memory.observe(V.ann, V.at, V.cafe, **arguments)
+    assert memory.log.digest == before
+
+
+@pytest.mark.parametrize("argument", ["valid_from", "valid_until", "time"])
+def test_a_time_beyond_the_years_is_refused_by_name(argument: str) -> None:
+    for time in (LAST, FIRST):
+        wrong(Memory(), **{argument: time})
+    with pytest.raises(ParameterError, match="about"):
+        Memory().as_of(about=LAST)
+
+
+def test_after_the_last_moment_there_is_no_time_to_write() -> None:
+    memory = Memory(clock=lambda: NOON)
+    memory.observe(V.ann, V.at, V.cafe, time=datetime.max.replace(tzinfo=UTC))
+    with pytest.raises(LogError, match="no later time"):
+        memory.observe(V.ann, V.at, V.park)
+
+
+@pytest.mark.parametrize("cause", ["x", 7, True, (1, 2, 3), (V.a,), Literal("x"), NOON, V.nothing], ids=repr)
+def test_a_cause_that_is_no_record_is_refused_by_name(cause: object) -> None:
+    wrong(Memory(), cause=cause)
+
+
+@pytest.mark.parametrize("tick", [True, False, "3", 3.0])
+def test_a_tick_that_is_no_whole_number_is_refused_by_name(tick: Any) -> None:
+    wrong(Memory(), tick=tick)
+    memory = Memory()
+    memory.observe(V.ann, V.at, V.cafe)
+    memory.believe(V.ann, V.party)
+    for ask in (
+        lambda: memory.as_of(tick),
+        lambda: memory.who_knew(V.party, tick),
+        lambda: memory.told_by(V.ann, V.party, tick),
+        lambda: memory.why(V.ann, V.at, V.cafe, tick),
+        lambda: memory.forgotten(tick),
+        lambda: memory.doubted(tick),
+        lambda: memory.intervals(V.ann, tick=tick),
+        lambda: memory.compare(memory, tick),
+        lambda: memory.imagine(tick),
+    ):
+        with pytest.raises(ParameterError, match="not a tick"):
+            ask()
+
+
+@given(
+    calls=st.lists(
+        st.tuples(
+            st.sampled_from(["observe", "believe", "end", "forget"]),
+            st.tuples(st.sampled_from([V.ann, V.bo]), st.sampled_from([V.at, AWARE_OF]), ANYTHING),
+            st.dictionaries(st.sampled_from(ARGUMENTS), ANYTHING, max_size=3),
+        ),
+        max_size=6,
+    )
+)
+def test_what_is_accepted_can_be_opened_again(
+    calls: list[tuple[str, tuple[Any, Any, Any], dict[str, Any]]], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path: Path = tmp_path_factory.mktemp("doors") / "memory.rdfp"
+    with EventLog.open(path) as log:
+        memory = Memory(log)
+        for name, said, arguments in calls:
+            before = log.digest
+            try:
+                if name == "believe":
+                    memory.believe(said[0], said[2], **arguments)
+                else:
+                    getattr(memory, name)(*said, **arguments)
+            except (ParameterError, LogError):
+                assert log.digest == before, "what is refused leaves no trace"
+        state, digest = memory.as_of(), log.digest
+    with EventLog.open(path) as again:
+        assert again.digest == digest
+        assert Memory(again).as_of() == state
