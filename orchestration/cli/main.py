@@ -199,9 +199,9 @@ def explain(
     files |= {"questions": questions, "specs": specs, "proposals": proposals}
     with failing(), others_apart():
         from orchestration.cli.data import require_files
-        from orchestration.lineage.explain import Input, answered, files_given
+        from orchestration.lineage.explain import Input, answered
 
-        given = files_given(files)
+        given = {name: path for name, path in files.items() if path is not None}
         require_files(given)
         explained = answered(answer, Input(profile, tuple(set_), given))
     if json:

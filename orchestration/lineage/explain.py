@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -144,15 +142,6 @@ class ExplainedRow(NamedTuple):
     explanation: Explanation
 
 
-def explain_rows(workspace: Workspace, benchmark: Explained, rows: Iterable[Row]) -> Iterator[ExplainedRow]:
-    """Explain the answers of some rows of a profile, scene by scene.
-
-    A row that has no explanation is left out.
-    """
-    asked = by_scene(rows)
-    yield from each_here(workspace, benchmark, asked, partial(explain_case, benchmark, asked))
-
-
 def by_scene(rows: Iterable[Row]) -> dict[str, list[Row]]:
     """Rows by the scene that they are about."""
     found: dict[str, list[Row]] = {}
@@ -169,7 +158,9 @@ def explain_case(
     parameters: Any,
     _: str = "",
 ) -> Iterator[ExplainedRow]:
-    """Explain the answers of a case's rows, of those that are asked for by scene."""
+    """Explain the answers of a case's rows, of those that are asked for by scene; one that has no explanation
+    is left out.
+    """
     for row in asked[str(case.scene)]:
         why = benchmark.explain(case, logs, parameters, row.subset, benchmark.asked(row))
         if why is not None:
@@ -213,8 +204,3 @@ def case_of(source: Source, given: Input, scene: str) -> Case | None:
 def _names(scene: str) -> set[str | int]:
     """The names that a benchmark may give a scene: some have numbers, others names of digits."""
     return {scene, int(scene)} if scene.isdecimal() else {scene}
-
-
-def files_given(options: Mapping[str, Path | None]) -> dict[str, Path]:
-    """The files that a user named, of all that could be."""
-    return {name: path for name, path in options.items() if path is not None}

@@ -87,12 +87,12 @@ class Listing:
         self.workspace = workspace
         self.numbers = [name for benchmark in BENCHMARKS.values() for name in benchmark.numbers]
         self.figures = {figure.name: figure for figure in published().figures()}
-        files = {name: self._score_file(name) for name in self.numbers}
-        decode = msgspec.json.Decoder(Score).decode
-        self._scores = {name: decode(path.read_bytes()) for name, path in files.items() if path.is_file()}
+        paths = (path for name in self.numbers if (path := self._score_file(name)).is_file())
+        scores = (msgspec.json.decode(path.read_bytes(), type=Score) for path in paths)
+        self._scores = {score.name: score for score in scores if score.n}
         path = workspace.path(COMPARISONS)
-        read = msgspec.json.decode(path.read_bytes(), type=list[Comparison]) if path.is_file() else []
-        self._comparisons = {(one.first, one.second): one for one in read}
+        pairs = msgspec.json.decode(path.read_bytes(), type=list[Comparison]) if path.is_file() else []
+        self._comparisons = {(one.first, one.second): one for one in pairs}
         self._tables = read_tables(workspace)
 
     def entries(self) -> list[Entry]:
@@ -122,11 +122,8 @@ class Listing:
         text = text.strip()
         if text in self.numbers or text in self.figures or self._is_derived(text):
             return [Hit(text, "name")]
-        rows = [
-            row
-            for table in self._tables.values()
-            for row in zip(table["rows"], table["numbers"], strict=True)
-        ]
+        tables = self._tables.values()
+        rows = [row for table in tables for row in zip(table["rows"], table["numbers"], strict=True)]
         in_rows = [name for row, names in rows if row[0] == text for name in names]
         cells = [cell for row in rows for cell in zip(*row, strict=True)]
         named = [*in_rows, *(name for cell, name in cells if cell == text)]
@@ -167,8 +164,7 @@ class Listing:
             return self._of_all(benchmark)
         if what.startswith("perfect"):
             return self._of_perfect(number, what)
-        score = self._scores.get(number)
-        if score is None or score.accuracy is None or score.wilson is None:
+        if (score := self._scores.get(number)) is None:
             return _NOT_MEASURED
         made = self._of_score(score)
         whose, _, edge = what.rpartition("/")
@@ -182,8 +178,6 @@ class Listing:
 
     def _of_score(self, score: Score) -> Made:
         right, n = score.correct, score.n
-        if not n:
-            return _NOT_MEASURED
         low, high = (100 * bound for bound in wilson(right, n))
         return Made(100 * right / n, [self._count(score)], f"{right:,} of {n:,}", n, (low, high), score.data)
 
@@ -191,8 +185,7 @@ class Listing:
         second, edge = what.removeprefix(MINUS), ""
         if second.rpartition("/")[2] in (*_EDGES, "p"):
             second, _, edge = second.rpartition("/")
-        score = self._scores.get(number)
-        if score is None or score.accuracy is None:
+        if (score := self._scores.get(number)) is None:
             return _NOT_MEASURED
         here = 100 * score.correct / score.n
         if second in published().systems:
@@ -205,7 +198,7 @@ class Listing:
         if pair in self._comparisons:
             return self._of_pair(self._comparisons[pair], edge, score.data)
         other = self._scores.get(second)
-        if other is None or other.accuracy is None or edge:
+        if other is None or edge:
             return _NOT_MEASURED
         there = 100 * other.correct / other.n
         how = f"{here:.2f} minus {there:.2f}, on the same questions"
@@ -232,30 +225,28 @@ class Listing:
         return Made(value, counts, how, pair.n, None if edge else (low, high), data)
 
     def _of_all(self, benchmark: str) -> Made:
-        scores = [
-            score
-            for name in BENCHMARKS[benchmark].numbers
-            if name.endswith("/per_question") and (score := self._scores.get(name)) and score.n
-        ]
-        if not scores:
-            return _NOT_MEASURED
-        counts, total = [self._count(score) for score in scores], sum(score.n for score in scores)
-        return Made(total, counts, "questions of all subsets", total, None, scores[0].data)
+        scores = [one for one in self._measured(benchmark) if one.metric == "per_question"]
+        return self._of_counts(sum(one.n for one in scores), scores, "questions of all subsets")
 
     def _of_perfect(self, number: str, what: str) -> Made:
         """Subsets of a benchmark that are all right, and how many subsets there are."""
-        own_numbers = BENCHMARKS[number.partition("/")[0]].numbers
-        every = (self._scores[name] for name in own_numbers if name in self._scores)
-        scores = [one for one in every if one.metric == "accuracy" and one.subset != "mean" and one.n]
+        every = self._measured(number.partition("/")[0])
+        scores = [one for one in every if one.metric == "accuracy" and one.subset != "mean"]
+        if scores and what == "perfect/accuracy":
+            return Made(None, [], "the accuracy that makes a task count")
+        if what != "perfect":
+            return self._of_counts(len(scores), scores, "tasks")
+        right = [one for one in scores if one.correct == one.n]
+        made = self._of_counts(len(scores), scores, "tasks without a wrong answer")
+        return made._replace(value=len(right), counts=[*map(self._count, right)]) if scores else made
+
+    def _measured(self, benchmark: str) -> list[Score]:
+        return [self._scores[name] for name in BENCHMARKS[benchmark].numbers if name in self._scores]
+
+    def _of_counts(self, total: int, scores: list[Score], how: str) -> Made:
         if not scores:
             return _NOT_MEASURED
-        if what == "perfect/accuracy":
-            return Made(None, [], "the accuracy that makes a task count")
-        counted, how = scores, "tasks"
-        if what == "perfect":
-            counted, how = [one for one in scores if one.correct == one.n], "tasks without a wrong answer"
-        counts = [self._count(one) for one in counted]
-        return Made(len(counted), counts, how, len(scores), None, scores[0].data)
+        return Made(total, [*map(self._count, scores)], how, total, None, scores[0].data)
 
     def _count(self, score: Score) -> Count:
         return Count(score.name, score.correct, score.n, self.workspace.name_of(self._score_file(score.name)))

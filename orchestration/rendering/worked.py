@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,7 +13,7 @@ import msgspec
 import pyoxigraph as ox
 
 from orchestration.benchmarks.benchmark import Explained
-from orchestration.lineage.explain import ExplainedRow, explain_rows
+from orchestration.lineage.explain import ExplainedRow, by_scene, each_here, explain_case
 from orchestration.registry import EXPLAINED
 from orchestration.scoring.counting import rows_of
 from orchestration.workspace.folders import Workspace
@@ -59,7 +60,8 @@ def _example(workspace: Workspace, benchmark: Explained, file: Path, subset: str
     """Among the first answered rows of a subset the first that is telling, else the first."""
     answered = (row for row in rows_of(file) if row.subset == subset and row.error is msgspec.UNSET)
     first: Worked | None = None
-    explained = explain_rows(workspace, benchmark, islice(answered, _LOOKED_AT))
+    asked = by_scene(islice(answered, _LOOKED_AT))
+    explained = each_here(workspace, benchmark, asked, partial(explain_case, benchmark, asked))
     for example in (pictured(benchmark, one) for one in explained):
         if example.telling:
             return example

@@ -17,7 +17,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import CodeType, FrameType, ModuleType
+from types import CodeType, FrameType
 from typing import Any, NamedTuple, TypeGuard
 
 import pytest
@@ -26,7 +26,7 @@ from releases import write_logs
 
 from orchestration.benchmarks.baselines import LanguageModel
 from orchestration.benchmarks.benchmark import Case, Interpreted, Logger, Source
-from orchestration.code import PACKAGES, ROOT, closure
+from orchestration.code import PACKAGES, ROOT
 from orchestration.code.closure import Closure
 from orchestration.ledger.manifest import read_manifest
 from orchestration.lineage.explain import each_here
@@ -599,33 +599,3 @@ def test_the_code_is_the_same_whatever_is_loaded_and_kept(tmp_path: Path) -> Non
     assert found("2", "orchestration.cli.main", "orchestration.definitions") == first
     kept.write_bytes(kept.read_bytes()[:1000])
     assert found("3", "research.exporters.crate") == first
-
-
-class Littered:
-    """Garbage that, when it is collected, binds or frees a module's name as a thread that imports would."""
-
-    wanted = True
-
-    def __init__(self) -> None:
-        self.cycle = self
-
-    def __del__(self) -> None:
-        if sys.modules.pop("imported_meanwhile", None) is None:
-            sys.modules["imported_meanwhile"] = ModuleType("imported_meanwhile")
-        if Littered.wanted:
-            Littered()
-
-
-def test_the_code_is_found_while_another_thread_imports() -> None:
-    stage = STAGES["tables/robustness"]
-    before = gc.get_threshold()
-    closure._values.cache_clear()
-    Littered()
-    gc.set_threshold(20, 1000, 1000)
-    try:
-        assert closure.code_of(*stage.calls) == stage.code
-    finally:
-        Littered.wanted = False
-        gc.set_threshold(*before)
-        gc.collect()
-        sys.modules.pop("imported_meanwhile", None)
