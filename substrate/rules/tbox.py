@@ -17,7 +17,7 @@ from substrate.base.errors import TBoxError
 from substrate.base.extras import needed
 from substrate.base.inputs import refusal
 from substrate.base.rdflib_terms import rdflib_term
-from substrate.base.vocabulary import EXOGENOUS, RDF_TYPE, RDFS_LABEL, SHACL, SUBCLASS, SUBPROPERTY
+from substrate.base.vocabulary import EXOGENOUS, RDF_TYPE, RDFS_LABEL, SUBCLASS, SUBPROPERTY
 from substrate.log.event_log import EventLog
 from substrate.log.state import State
 from substrate.rules._known_terms import require_known_terms
@@ -112,6 +112,25 @@ class TBox:
             raise TBoxError(
                 "no such TBox", where=(source,), hint="Give a Turtle file, or the name of a shipped TBox"
             ) from error
+
+    @cached_property
+    def graph(self) -> rdflib.Graph:
+        """The TBox as an rdflib graph.
+
+        Raises:
+            TBoxError: it uses what rdflib does not know: triple terms and other parts of RDF 1.2.
+        """
+        import rdflib
+
+        # From the triples: for Turtle rdflib asks for the current folder, which a worker's may have left
+        graph = rdflib.Graph()
+        for quad in self.quads:
+            nodes = tuple(rdflib_term(term) for term in triple_of(quad))
+            if None in nodes:
+                what = f"its shapes cannot be read ({quad.triple} has what rdflib does not know)"[:300]
+                raise TBoxError(what, where=(self.name,), hint="Write the TBox in Turtle 1.1")
+            graph.add(nodes)  # pyright: ignore[reportArgumentType]  # three terms in, three out
+        return graph
 
     @cached_property
     def vocabulary(self) -> frozenset[str]:
@@ -257,10 +276,10 @@ class TBox:
         for triple in sorted(state, key=lambda t: str(ox.Quad(*t))):
             # Three terms in, three out
             data.add(tuple(_rdflib(term, terms) for term in triple))  # pyright: ignore[reportArgumentType]
-        for quad in self.quads:
+        for triple in self.graph:
             # Rules stay out: a check must not change what it checks
-            if quad.predicate.value != SHACL + "rule":
-                shapes.add(self._shape(quad))
+            if triple[1] != SH.rule:
+                shapes.add(triple)
         conforms, report, _ = pyshacl.validate(
             data, shacl_graph=shapes, ont_graph=shapes, advanced=True, inplace=True
         )
@@ -269,16 +288,6 @@ class TBox:
         results = report.objects(None, SH.result)
         found = [self._violation(report, result, terms, state, log) for result in results]
         return sorted(found, key=lambda v: (v.focus, v.path, v.value, v.message))
-
-    def _shape(self, quad: ox.Quad) -> tuple[Node, Node, Node]:
-        nodes = tuple(rdflib_term(term) for term in triple_of(quad))
-        if None in nodes:
-            raise TBoxError(
-                f"its shapes cannot be read ({quad.triple} has what rdflib does not know)"[:300],
-                where=(self.name,),
-                hint="Write the TBox in Turtle 1.1",
-            )
-        return nodes  # pyright: ignore[reportReturnType]  # three terms in, three out
 
     def _violation(
         self, report: rdflib.Graph, result: Node, terms: dict[Node, Term], state: State, log: EventLog | None
