@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cached_property, partial
+from itertools import islice
 
 import pyoxigraph as ox
 
@@ -78,12 +79,7 @@ class _Functions:
 
 
 def solutions(
-    log: EventLog,
-    sparql: str,
-    *,
-    tick: int | None = None,
-    tbox: TBox | None = None,
-    most: int | None = None,
+    log: EventLog, sparql: str, *, tick: int | None = None, tbox: TBox | None = None, most: int | None = None
 ) -> bool | list[dict[str, Term | None]]:
     """The answer of a SELECT or ASK query of a log's state that may use the functions of this module.
 
@@ -110,17 +106,15 @@ def solutions(
     """
     functions = _Functions(log, tbox or TBox("core", ""))
     found = log.state(tick).query(sparql, prefixes={PREFIX: NAMESPACE}, functions=functions.by_name)
+    if isinstance(found, ox.QueryTriples):
+        raise ParameterError("a query for a graph has no rows", hint="Ask a SELECT or an ASK query")
     answer: bool | list[dict[str, Term | None]]
     if isinstance(found, ox.QueryBoolean):
         answer = bool(found)
-    elif isinstance(found, ox.QuerySolutions):
-        names, answer = [variable.value for variable in found.variables], []
-        for row in found:
-            answer.append({name: row[name] for name in names})
-            if most is not None and len(answer) >= most:
-                break
     else:
-        raise ParameterError("a query for a graph has no rows", hint="Ask a SELECT or an ASK query")
+        names = [variable.value for variable in found.variables]
+        # An error in a function is known once the rows have been taken
+        answer = [{name: row[name] for name in names} for row in islice(found, most)]
     if functions.error:
         raise functions.error
     return answer

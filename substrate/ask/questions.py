@@ -21,7 +21,7 @@ from substrate.branch.fork import arms
 from substrate.branch.interventions import made
 from substrate.cause.ancestry import Event
 from substrate.log.event_log import EventLog, Op, Term
-from substrate.log.history import histories
+from substrate.log.history import History, histories
 from substrate.rules.fixpoint import RuleEmitter
 from substrate.rules.tbox import TBox
 
@@ -115,101 +115,94 @@ def ask(tbox: TBox, log: EventLog, template: str, **about: Any) -> Answer:
         raise ParameterError(f"no question {template!r}", hint=f"Choose one of {', '.join(TEMPLATES)}")
     asks = [*inspect.signature(TEMPLATES[template]).parameters][2:]
     if sorted(asks) != sorted(about):
-        raise ParameterError(
-            f"{template} asks about {' and '.join(asks)}, not {' and '.join(about) or 'nothing'}",
-            hint="Name exactly what it asks about",
-        )
-    return TEMPLATES[template](tbox.naming(log), log, **about)
+        what = f"{template} asks about {' and '.join(asks)}, not {' and '.join(about) or 'nothing'}"
+        raise ParameterError(what, hint="Name exactly what it asks about")
+    question, answer, evidence = TEMPLATES[template](tbox.naming(log), log, **about)
+    return Answer(template, question, answer, tuple(sorted(evidence)))
 
 
-def _happened(tbox: TBox, log: EventLog, kind: ox.NamedNode, participants: Iterable[Term]) -> Answer:
-    found = _like(tbox, log, kind, participants)
-    event = _event(tbox, kind, participants)
-    return Answer(
-        "happened",
-        f"Did {'an' if event[0] in 'aeiou' else 'a'} {event} happen?",
-        "yes" if found else "no",
-        tuple(o.position for o in found),
-    )
+_Said = tuple[str, str, Iterable[int]]
+"""A question in words, its answer, and the positions behind it."""
 
 
-def _when(tbox: TBox, log: EventLog, kind: ox.NamedNode, participants: Iterable[Term]) -> Answer:
+def _happened(tbox: TBox, log: EventLog, kind: ox.NamedNode, participants: Iterable[Term]) -> _Said:
+    found, event = _like(tbox, log, kind, participants), _event(tbox, kind, participants)
+    question = f"Did {'an' if event[0] in 'aeiou' else 'a'} {event} happen?"
+    return question, "yes" if found else "no", [o.position for o in found]
+
+
+def _when(tbox: TBox, log: EventLog, kind: ox.NamedNode, participants: Iterable[Term]) -> _Said:
     found = _like(tbox, log, kind, participants)
     ticks = ", ".join(str(o.tick) for o in found)
-    return Answer(
-        "when",
-        f"When was the {_event(tbox, kind, participants)}?",
-        f"at tick {ticks}" if found else "never",
-        tuple(o.position for o in found),
-    )
+    question = f"When was the {_event(tbox, kind, participants)}?"
+    return question, f"at tick {ticks}" if found else "never", [o.position for o in found]
 
 
-def _who_knew(tbox: TBox, log: EventLog, fact: Term, tick: int) -> Answer:
-    knowing = [
-        h
-        for predicate in _sorted(tbox.below(AWARE_OF))
-        for h in histories(log, None, predicate, fact)
-        if h.holds(tick)
-    ]
-    evidence = tuple(max(c.position for c in h.changes if c.delta.tick <= tick) for h in knowing)
-    return Answer(
-        "who_knew",
-        f"Who knew at tick {tick} that {tbox.label(fact)}?",
-        _names(tbox, (h.triple[0] for h in knowing)) or "nobody",
-        tuple(sorted(evidence)),
-    )
+def _who_knew(tbox: TBox, log: EventLog, fact: Term, tick: int) -> _Said:
+    knowing, evidence = _held(tbox, log, AWARE_OF, tick, object_=fact)
+    names = _names(tbox, (h.triple[0] for h in knowing))
+    return f"Who knew at tick {tick} that {tbox.label(fact)}?", names or "nobody", evidence
 
 
-def _learned_from(tbox: TBox, log: EventLog, fact: Term, tick: int) -> Answer:
+def _where(tbox: TBox, log: EventLog, entity: Node, tick: int) -> _Said:
+    being, evidence = _held(tbox, log, LOCATION, tick, subject=entity)
+    names = _names(tbox, (h.triple[2] for h in being))
+    return f"Where was {tbox.label(entity)} at tick {tick}?", names or "nowhere", evidence
+
+
+def _held(
+    tbox: TBox,
+    log: EventLog,
+    general: ox.NamedNode,
+    tick: int,
+    subject: Node | None = None,
+    object_: Term | None = None,
+) -> tuple[list[History], list[int]]:
+    """What held at a tick by a property, and for each the delta that made it so."""
+    found = [h for h in _told(tbox, log, general, subject, object_) if h.holds(tick)]
+    return found, [max(c.position for c in h.changes if c.delta.tick <= tick) for h in found]
+
+
+def _told(
+    tbox: TBox,
+    log: EventLog,
+    general: ox.NamedNode,
+    subject: Node | None = None,
+    object_: Term | None = None,
+) -> list[History]:
+    """The histories of what was ever said by a property or one below it."""
+    predicates = _sorted(tbox.below(general))
+    return [h for predicate in predicates for h in histories(log, subject, predicate, object_)]
+
+
+def _learned_from(tbox: TBox, log: EventLog, fact: Term, tick: int) -> _Said:
     found = chains(tbox, log, fact, tick)
     evidence = {position for chain in found for learning in chain for position in learning.evidence}
     told = "; ".join(sorted(in_words(tbox, chain) for chain in found))
-    return Answer(
-        "learned_from",
-        f"Who knew at tick {tick} that {tbox.label(fact)}, and from whom?",
-        told or "nobody knew",
-        tuple(sorted(evidence)),
-    )
+    question = f"Who knew at tick {tick} that {tbox.label(fact)}, and from whom?"
+    return question, told or "nobody knew", evidence
 
 
-def _where(tbox: TBox, log: EventLog, entity: Node, tick: int) -> Answer:
-    being = [
-        h
-        for predicate in _sorted(tbox.below(LOCATION))
-        for h in histories(log, entity, predicate)
-        if h.holds(tick)
-    ]
-    evidence = tuple(max(c.position for c in h.changes if c.delta.tick <= tick) for h in being)
-    return Answer(
-        "where",
-        f"Where was {tbox.label(entity)} at tick {tick}?",
-        _names(tbox, (h.triple[2] for h in being)) or "nowhere",
-        tuple(sorted(evidence)),
-    )
-
-
-def _without_knowing(tbox: TBox, log: EventLog, agent: Node, fact: Term, tick: int) -> Answer:
+def _without_knowing(tbox: TBox, log: EventLog, agent: Node, fact: Term, tick: int) -> _Said:
     before = log.state(tick - 1)
     predicate = next((p for p in _sorted(tbox.below(AWARE_OF)) if (agent, p, fact) in before), AWARE_OF)
     pair = arms(log, tick, made("retract_awareness", (agent, fact), predicate), RuleEmitter(tbox))
     told = [_numbered(o for o in occurrences(arm, tbox) if o.tick >= tick) for arm in pair]
     lost, gained = (
-        [_event(tbox, *key[:2]) for key in here if key not in there] for here, there in (told, told[::-1])
+        "; ".join(sorted(_event(tbox, *key[:2]) for key in here if key not in there))
+        for here, there in (told, told[::-1])
     )
-    texts = [("; ".join(sorted(events))) for events in (gained, lost)]
-    happens = f"{texts[0] or 'nothing'} instead of {texts[1]}" if lost else texts[0]
+    happens = f"{gained or 'nothing'} instead of {lost}" if lost else gained
     knowing = [_knowing_from(tbox, arm, tick) for arm in pair]
     gone, new = (
         {known: at for known, at in here.items() if known not in there and known != (agent, fact)}
         for here, there in (knowing, knowing[::-1])
     )
     parts = [happens, *_unlike(tbox, "unknown to", gone, fact), *_unlike(tbox, "known to", new, fact)]
-    evidence = {o.position for key, o in told[0].items() if key not in told[1]} | set(gone.values())
-    return Answer(
-        "without_knowing",
+    return (
         f"What if {tbox.label(agent)} had forgotten at tick {tick} that {tbox.label(fact)}?",
         "; ".join(filter(None, parts)) or "nothing else",
-        tuple(sorted(evidence)),
+        {o.position for key, o in told[0].items() if key not in told[1]} | set(gone.values()),
     )
 
 
@@ -218,10 +211,9 @@ def _knowing_from(tbox: TBox, log: EventLog, tick: int) -> dict[tuple[Term, Term
     know.
     """
     found: dict[tuple[Term, Term], int] = {}
-    for predicate in _sorted(tbox.below(AWARE_OF)):
-        for h in histories(log, None, predicate):
-            if any(i.end is None or i.end > tick for i in h.intervals):
-                found.setdefault((h.triple[0], h.triple[2]), h.changes[0].position)
+    for h in _told(tbox, log, AWARE_OF):
+        if any(i.end is None or i.end > tick for i in h.intervals):
+            found.setdefault((h.triple[0], h.triple[2]), h.changes[0].position)
     return found
 
 
@@ -235,7 +227,7 @@ def _unlike(tbox: TBox, how: str, known: Iterable[tuple[Term, Term]], asked: Ter
         yield f"{how} {_names(tbox, knowers[what])}{which}"
 
 
-TEMPLATES: Mapping[str, Callable[..., Answer]] = {
+TEMPLATES: Mapping[str, Callable[..., _Said]] = {
     "happened": _happened,
     "when": _when,
     "who_knew": _who_knew,
@@ -262,46 +254,25 @@ def survey(tbox: TBox, log: EventLog) -> list[Answer]:
     """
     told = occurrences(log, tbox)
     first = {o.kind: o for o in reversed(told)}
-    answers: list[Answer] = []
+    about: list[tuple[str, dict[str, Any]]] = []
     for kind in _sorted(first):
-        answers += (
-            ask(tbox, log, name, kind=kind, participants=first[kind].participants)
-            for name in ("happened", "when")
-        )
+        own = {"kind": kind, "participants": first[kind].participants}
+        about += [("happened", own), ("when", own)]
         others = {o.participants for o in first.values() if o.kind != kind}
-        answers += (
-            ask(tbox, log, "happened", kind=kind, participants=who)
-            for who in sorted(others, key=lambda who: _names(tbox, who))
-        )
-    knowing = [
-        h
-        for predicate in _sorted(tbox.below(AWARE_OF))
-        for h in histories(log, None, predicate)
-        if h.intervals
-    ]
-    placed = [
-        h
-        for predicate in _sorted(tbox.below(LOCATION))
-        for h in histories(log, None, predicate)
-        if h.intervals
-    ]
+        for who in sorted(others, key=lambda who: _names(tbox, who)):
+            about.append(("happened", {"kind": kind, "participants": who}))
+    knowing, placed = ([h for h in _told(tbox, log, word) if h.intervals] for word in (AWARE_OF, LOCATION))
     for tick in sorted({0, log.last_tick // 2, log.last_tick}):
-        answers += (
-            ask(tbox, log, name, fact=fact, tick=tick)
-            for fact in _sorted({h.triple[2] for h in knowing})
-            for name in ("who_knew", "learned_from")
-        )
-        answers += (
-            ask(tbox, log, "where", entity=entity, tick=tick)
-            for entity in _sorted({h.triple[0] for h in placed})
-        )
+        for fact in _sorted({h.triple[2] for h in knowing}):
+            about += [(name, {"fact": fact, "tick": tick}) for name in ("who_knew", "learned_from")]
+        for entity in _sorted({h.triple[0] for h in placed}):
+            about.append(("where", {"entity": entity, "tick": tick}))
     for known in knowing:
         tick = known.intervals[0].start + 1
         if known.holds(tick - 1) and tick <= log.last_tick:
-            answers.append(
-                ask(tbox, log, "without_knowing", agent=known.triple[0], fact=known.triple[2], tick=tick)
-            )
-    return answers
+            lost = {"agent": known.triple[0], "fact": known.triple[2], "tick": tick}
+            about.append(("without_knowing", lost))
+    return [ask(tbox, log, name, **words) for name, words in about]
 
 
 def _numbered(told: Iterable[Occurrence]) -> dict[tuple[ox.NamedNode, frozenset[Term], int], Occurrence]:

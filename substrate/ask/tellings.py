@@ -174,40 +174,34 @@ def _came(awareness: Iterable[History], stop: int) -> Change | None:
     """The delta by which one came to know what it knows after the first ``stop`` deltas; ``None`` where it
     does not know it.
     """
-    last = (
-        max((c for c in h.changes if c.position < stop), key=lambda c: c.position, default=None)
-        for h in awareness
-    )
-    return max((c for c in last if c and c.delta.op is Op.INSERT), key=lambda c: c.position, default=None)
+    last = ([c for c in h.changes if c.position < stop][-1:] for h in awareness)
+    known = (change for some in last for change in some if change.delta.op is Op.INSERT)
+    return max(known, key=lambda change: change.position, default=None)
 
 
 def _tellings(tbox: TBox, log: EventLog, fact: Term, heard: Heard) -> list[_Telling]:
     """The events in which a fact is passed on, in the order in which they were told; one for each source and
     recipient.
     """
-    kinds, roles = (
-        tbox.below(EVENT),
-        {word: role for role in (SOURCE, RECIPIENT, CONTENT) for word in tbox.below(role)},
-    )
+    kinds = tbox.below(EVENT)
+    roles = {word: role for role in (SOURCE, RECIPIENT, CONTENT) for word in tbox.below(role)}
     found: list[_Telling] = []
     for positions in heard.tellings(spelled(fact)).values():
         triples = {position: log[position].triple for position in positions}
-        event = log[positions[0]].triple[0]
-        ticks = [
-            log[position].tick
-            for position, (_, word, kind) in triples.items()
-            if word == RDF_TYPE and kind in kinds
-        ]
+        typed = (p for p, (_, word, kind) in triples.items() if word == RDF_TYPE and kind in kinds)
+        first = next(typed, None)
+        if first is None:
+            continue
         sources, recipients = (
             [end for _, word, end in triples.values() if roles.get(word) == role]
             for role in (SOURCE, RECIPIENT)
         )
-        for source, recipient in product(sources, recipients) if ticks else ():
+        for source, recipient in product(sources, recipients):
             about = {SOURCE: source, RECIPIENT: recipient, CONTENT: fact}
             deltas = tuple(
                 position
                 for position, (_, word, end) in triples.items()
                 if word not in roles or about[roles[word]] == end
             )
-            found.append(_Telling(event, ticks[0], source, recipient, deltas))
+            found.append(_Telling(triples[first][0], log[first].tick, source, recipient, deltas))
     return sorted(found, key=lambda telling: (telling.tick, telling.deltas))

@@ -27,7 +27,6 @@ from substrate.log.event_log import EventLog
 from substrate.log.grouping import opened
 from substrate.log.history import Change, Interval
 from substrate.log.patch import Descent
-from substrate.log.state import State
 
 Side = Literal["a", "b"]
 """A name of one of the two branches, as :func:`merge` names them."""
@@ -68,8 +67,12 @@ class Conflict(NamedTuple):
 
     def __str__(self) -> str:
         about = " ".join(str(term) for term in self[:3] if term is not None)
+        one, other = (
+            ", ".join(f"{delta.op.value} {delta.triple[2]} at tick {delta.tick}" for _, delta in changes)
+            for changes in (self.a, self.b)
+        )
         when = ", ".join(map(_in_words, self.when))
-        return f"{about}: one branch says {_said(self.a)}; the other says {_said(self.b)}; they differ {when}"
+        return f"{about}: one branch says {one}; the other says {other}; they differ {when}"
 
 
 class MergeError(LogError):
@@ -118,8 +121,8 @@ def conflicts(a: EventLog, b: EventLog, *, functional: Iterable[ox.NamedNode] = 
     Raises:
         ParameterError: a functional predicate is no IRI.
     """
-    _require_logs(a, b)
-    return tuple(_conflicts(a, b, merge_base(a, b), _checked(functional)).values())
+    cells = _checked(a, b, functional)
+    return tuple(_conflicts(a, b, merge_base(a, b), cells).values())
 
 
 def merge(
@@ -156,8 +159,8 @@ def merge(
     >>> both.ticks, len(both.state()), both.digest == merge(b, a).digest, both.parent_digest == log.digest
     ([0, 2, 3, 4], 2, True, True)
     """
-    _require_logs(a, b)
-    base, cells = merge_base(a, b), _checked(functional)
+    cells = _checked(a, b, functional)
+    base = merge_base(a, b)
     kept_a, kept_b = a[base:], b[base:]
     left: list[Conflict] = []
     for key, conflict in _conflicts(a, b, base, cells).items():
@@ -171,7 +174,11 @@ def merge(
         else:
             raise ParameterError(f"{side!r} is no choice", where=("choose",), hint='Give "a", "b" or None')
     if left:
-        raise _unsettled(left)
+        count = f"{len(left)} conflict" if len(left) == 1 else f"{len(left)} conflicts"
+        hint = 'Give choose, which says "a" or "b" of each conflict'
+        error = MergeError(f"{count}: {'; and '.join(map(str, left))}", hint=hint)
+        error.conflicts = tuple(left)
+        raise error
     merged = a.branch(base, None)
     before = merged.digest
     later = _interleaved(kept_a, kept_b)
@@ -181,28 +188,14 @@ def merge(
     return merged
 
 
-def _require_logs(a: EventLog, b: EventLog) -> None:
+def _checked(a: EventLog, b: EventLog, functional: Iterable[ox.NamedNode]) -> frozenset[ox.NamedNode]:
     require(a, EventLog, "an event log", "a")
     require(b, EventLog, "an event log", "b")
-
-
-def _unsettled(left: Sequence[Conflict]) -> MergeError:
-    count = f"{len(left)} conflict" if len(left) == 1 else f"{len(left)} conflicts"
-    error = MergeError(
-        f"{count}: {'; and '.join(map(str, left))}",
-        hint='Give choose, which says "a" or "b" of each conflict',
-    )
-    error.conflicts = tuple(left)
-    return error
-
-
-def _checked(functional: Iterable[ox.NamedNode]) -> frozenset[ox.NamedNode]:
     found = list(functional)
     for predicate in found:
         if not isinstance(predicate, ox.NamedNode):
-            raise ParameterError(
-                f"{predicate!r} is not an IRI", where=("functional",), hint="Give NamedNodes, the predicates"
-            )
+            hint = "Give NamedNodes, the predicates"
+            raise ParameterError(f"{predicate!r} is not an IRI", where=("functional",), hint=hint)
     return frozenset(found)
 
 
@@ -230,19 +223,14 @@ def _conflicts(
     state = a.branch(base, None).state()
     found: list[tuple[_Key, Conflict]] = []
     for key in here.keys() & there.keys():
-        when = _differing(here[key], there[key], _standing(state, key))
-        if when:
+        before = (
+            set(state.match(key[0], key[1])) if len(key) == 2 else {key} if key in state else set[Triple]()
+        )
+        if when := _differing(here[key], there[key], before):
             object_ = key[2] if len(key) == 3 else None
             conflict = Conflict(key[0], key[1], object_, tuple(here[key]), tuple(there[key]), when)
             found.append((key, conflict))
     return dict(sorted(found, key=lambda pair: (pair[1].when[0].start, " ".join(map(str, pair[0])))))
-
-
-def _standing(state: State, key: _Key) -> set[Triple]:
-    """The triples of a state that a key is about."""
-    if len(key) == 2:
-        return set(state.match(key[0], key[1]))
-    return {key} if key in state else set()
 
 
 def _differing(a: Sequence[Change], b: Sequence[Change], before: set[Triple]) -> tuple[Interval, ...]:
@@ -251,18 +239,14 @@ def _differing(a: Sequence[Change], b: Sequence[Change], before: set[Triple]) ->
     both = max(a[0].delta.tick, b[0].delta.tick)
     bounds: list[int] = []
     for tick in sorted({change.delta.tick for change in (*a, *b)}):
-        _apply(here, a, tick)
-        _apply(there, b, tick)
+        for standing, changes in ((here, a), (there, b)):
+            for _, delta in changes:
+                if delta.tick == tick:
+                    (standing.add if delta.op is Op.INSERT else standing.discard)(delta.triple)
         if tick >= both and (here != there) is not bool(len(bounds) % 2):
             bounds.append(tick)
     ends: list[int | None] = [*bounds[1::2], None]
     return tuple(Interval(start, end) for start, end in zip(bounds[::2], ends, strict=False))
-
-
-def _apply(standing: set[Triple], changes: Iterable[Change], tick: int) -> None:
-    for _, delta in changes:
-        if delta.tick == tick:
-            (standing.add if delta.op is Op.INSERT else standing.discard)(delta.triple)
 
 
 # What is merged
@@ -270,17 +254,16 @@ def _apply(standing: set[Triple], changes: Iterable[Change], tick: int) -> None:
 
 def _interleaved(a: Sequence[Delta], b: Sequence[Delta]) -> list[Delta]:
     """The deltas of both, tick by tick, those of each in their order."""
-    here, there = _by_tick(a), _by_tick(b)
+    here, there = (
+        {tick: list(some) for tick, some in groupby(deltas, key=lambda delta: delta.tick)}
+        for deltas in (a, b)
+    )
     found: list[Delta] = []
     for tick in sorted(here.keys() | there.keys()):
         (plain_a, records_a), (plain_b, records_b) = (_units(of.get(tick, [])) for of in (here, there))
         for unit in (*_woven(plain_a, plain_b), *_woven(records_a, records_b)):
             found.extend(unit)
     return found
-
-
-def _by_tick(deltas: Sequence[Delta]) -> dict[int, list[Delta]]:
-    return {tick: list(some) for tick, some in groupby(deltas, key=lambda delta: delta.tick)}
 
 
 def _units(deltas: Iterable[Delta]) -> tuple[list[_Unit], list[_Unit]]:
@@ -306,26 +289,17 @@ def _woven(x: Sequence[_Unit], y: Sequence[_Unit]) -> list[_Unit]:
     What lies between comes in the order of its text, so that it does not matter which of the two is first.
     """
     start = _alike(x, y)
-    rest_x, rest_y = x[start:], y[start:]
-    stop = _alike(rest_x[::-1], rest_y[::-1])
-    between = sorted((rest_x[: len(rest_x) - stop], rest_y[: len(rest_y) - stop]), key=_spelled)
-    return [*x[:start], *between[0], *between[1], *rest_x[len(rest_x) - stop :]]
-
-
-def _spelled(units: Iterable[_Unit]) -> list[list[tuple[str, str]]]:
-    return [[(delta.op.value, text_of(delta.triple)) for delta in unit] for unit in units]
+    stop = _alike(x[start:][::-1], y[start:][::-1])
+    between = sorted(
+        (some[start : len(some) - stop] for some in (x, y)),
+        key=lambda units: [[(delta.op.value, text_of(delta.triple)) for delta in unit] for unit in units],
+    )
+    return [*x[:start], *between[0], *between[1], *x[len(x) - stop :]]
 
 
 def _alike(x: Sequence[object], y: Sequence[object]) -> int:
     """Count the items that two sequences begin with in common."""
     return sum(1 for _ in takewhile(bool, map(eq, x, y)))
-
-
-# Words
-
-
-def _said(changes: Iterable[Change]) -> str:
-    return ", ".join(f"{delta.op.value} {delta.triple[2]} at tick {delta.tick}" for _, delta in changes)
 
 
 def _in_words(when: Interval) -> str:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import overload
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, overload
 
 import pyoxigraph as ox
 
 from substrate.base.arguments import require
-from substrate.base.delta import Term
 from substrate.base.errors import InterventionError, ParameterError
 from substrate.branch.fork import Emitter, fork
 from substrate.branch.interventions import Intervention
@@ -38,9 +37,7 @@ class Worlds(Sequence[EventLog]):
     def __init__(
         self, parent: EventLog, at: int, interventions: Iterable[Intervention], emitter: Emitter | None = None
     ) -> None:
-        self.parent = parent
-        self.at = at
-        self.interventions = tuple(interventions)
+        self.parent, self.at, self.interventions = parent, at, tuple(interventions)
         branches: list[EventLog] = []
         for place, intervention in enumerate(self.interventions):
             try:
@@ -64,21 +61,13 @@ class Worlds(Sequence[EventLog]):
     def __repr__(self) -> str:
         return f"<Worlds: {len(self)} branches at tick {self.at}>"
 
-    def ask(
-        self,
-        sparql: str,
-        *,
-        tick: int | None = None,
-        prefixes: Mapping[str, str] | None = None,
-        substitutions: Mapping[ox.Variable, Term] | None = None,
-    ) -> list[bool]:
+    def ask(self, sparql: str, *, tick: int | None = None, **options: Any) -> list[bool]:
         """The answers of an ASK query, one for each branch.
 
         Args:
             sparql: an ASK query.
             tick: when it is asked; after each branch's last delta unless given.
-            prefixes: prefix names to IRIs, beside those of the query and of the log.
-            substitutions: values put in place of variables.
+            options: as those of :meth:`substrate.log.state.State.query`.
 
         Raises:
             SyntaxError: the query is not SPARQL.
@@ -91,7 +80,7 @@ class Worlds(Sequence[EventLog]):
         [True, False]
         """
         answers: list[bool] = []
-        for found in self.query(sparql, tick=tick, prefixes=prefixes, substitutions=substitutions):
+        for found in self.query(sparql, tick=tick, **options):
             if not isinstance(found, ox.QueryBoolean):
                 hint = "Use Worlds.query for SELECT, CONSTRUCT and DESCRIBE"
                 raise ParameterError("the query is no ASK", where=("sparql",), hint=hint)
@@ -99,12 +88,7 @@ class Worlds(Sequence[EventLog]):
         return answers
 
     def query(
-        self,
-        sparql: str,
-        *,
-        tick: int | None = None,
-        prefixes: Mapping[str, str] | None = None,
-        substitutions: Mapping[ox.Variable, Term] | None = None,
+        self, sparql: str, *, tick: int | None = None, **options: Any
     ) -> Iterator[ox.QuerySolutions | ox.QueryBoolean | ox.QueryTriples]:
         """The results of any query, one for each branch, each asked when it is taken.
 
@@ -118,7 +102,7 @@ class Worlds(Sequence[EventLog]):
         ['urn:cafe', 'urn:home']
         """
         for branch in self._branches:
-            yield branch.state(tick).query(sparql, prefixes=prefixes, substitutions=substitutions)
+            yield branch.state(tick).query(sparql, **options)
 
 
 def worlds(

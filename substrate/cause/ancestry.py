@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import chain, compress
+from itertools import chain, compress, takewhile
 from operator import eq
 from typing import NamedTuple
 
@@ -185,8 +185,7 @@ def ancestors_as_printed(events: Iterable[Event]) -> dict[Hashable, Ancestry]:
     >>> sorted(ancestors_as_printed(log)["e"].events), sorted(ancestors(log)["e"].events)
     (['early', 'late'], ['early', 'late', 'missed'])
     """
-    ordered = in_order(events)
-    return {event.id: _breadth_first(event, ordered, lambda _, tick: tick) for event in ordered}
+    return _breadth_first(in_order(events), lambda _, tick: tick)
 
 
 def ancestors_global_frame(events: Iterable[Event]) -> dict[Hashable, Ancestry]:
@@ -199,27 +198,29 @@ def ancestors_global_frame(events: Iterable[Event]) -> dict[Hashable, Ancestry]:
     >>> sorted(ancestors_global_frame(log)["e"].events), sorted(ancestors(log)["e"].events)
     (['late', 'later'], ['late'])
     """
-    ordered = in_order(events)
-    return {event.id: _breadth_first(event, ordered, lambda target, _: target) for event in ordered}
+    return _breadth_first(in_order(events), lambda target, _: target)
 
 
-def _breadth_first(event: Event, ordered: Sequence[Event], reference: Callable[[int, int], int]) -> Ancestry:
+def _breadth_first(
+    ordered: Sequence[Event], reference: Callable[[int, int], int]
+) -> dict[Hashable, Ancestry]:
     """Algorithm 1; ``reference`` picks the tick that the next step is compared with."""
-    found: dict[Hashable, Event] = {}
-    queue = deque((object_, event.tick) for object_ in sorted(event.objects, key=repr))
-    visited = set(event.objects)
-    while queue:
-        object_, tick = queue.popleft()
-        for earlier in ordered:
-            if earlier.tick >= tick:
-                break
-            if object_ not in earlier.objects:
-                continue
-            found[earlier.id] = earlier
-            for participant in sorted(earlier.objects - visited, key=repr):
-                visited.add(participant)
-                queue.append((participant, reference(event.tick, earlier.tick)))
-    return _ancestry(event, found.values())
+    ancestry: dict[Hashable, Ancestry] = {}
+    for event in ordered:
+        found: dict[Hashable, Event] = {}
+        queue = deque((object_, event.tick) for object_ in sorted(event.objects, key=repr))
+        visited = set(event.objects)
+        while queue:
+            object_, tick = queue.popleft()
+            for earlier in takewhile(lambda one, tick=tick: one.tick < tick, ordered):
+                if object_ in earlier.objects:
+                    found[earlier.id] = earlier
+                    new = sorted(earlier.objects - visited, key=repr)
+                    visited.update(new)
+                    queue += ((participant, reference(event.tick, earlier.tick)) for participant in new)
+        objects = event.objects.union(*(earlier.objects for earlier in found.values()))
+        ancestry[event.id] = Ancestry(frozenset(found), objects)
+    return ancestry
 
 
 def causal_chain(events: Iterable[Event], event: Hashable, ancestor: Hashable) -> list[Event]:
@@ -276,11 +277,6 @@ def in_order(events: Iterable[Event]) -> list[Event]:
         double = next(name for name in names if names.count(name) > 1)
         raise ParameterError(f"two events are named {double!r}", hint="Give every event a name of its own")
     return ordered
-
-
-def _ancestry(event: Event, found: Iterable[Event]) -> Ancestry:
-    found = list(found)
-    return Ancestry(frozenset(e.id for e in found), event.objects.union(*(e.objects for e in found)))
 
 
 VARIANTS: Mapping[str, Callable[[Iterable[Event]], Mapping[Hashable, Ancestry]]] = {

@@ -9,10 +9,10 @@ prevention needs every event to hang on a chain of true dependences (C4 here).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable
 from typing import Literal, NamedTuple
 
-from substrate.cause.ancestry import Ancestry, Event, ancestors, in_order
+from substrate.cause.ancestry import Event, ancestors, in_order
 
 Status = Literal["proven", "heuristic"]
 
@@ -107,17 +107,39 @@ def conditions(
     ('C4',)
     """
     observed = in_order(events)
-    ancestry = ancestors(observed)
-    c1 = _closed(observed, declared)
+    strangers = None
+    if declared is not None:
+        known = frozenset(declared)
+        strangers = [object_ for event in observed for object_ in sorted(event.objects - known, key=repr)]
     if without is None:
-        return Conditions(c1, *(Condition(name, None, ()) for name in ("C2", "C3", "C4")))
-    other = in_order(without)
+        return Conditions(
+            _condition("C1", strangers), *(_condition(name, None) for name in ("C2", "C3", "C4"))
+        )
+    ancestry, other = ancestors(observed), in_order(without)
+    at, occurring = {(same(event), event.tick) for event in other}, {same(event) for event in other}
+    known = {same(event) for event in observed}
+    descends = [event for event in observed if removed in ancestry[event.id].objects]
+    stays = [event for event in observed if removed not in ancestry[event.id].objects]
+
+    def blamed(event: Event) -> bool:
+        """Tell whether it occurs all the same, and no link to the object is left to blame instead."""
+        links = (e for e in descends if e.tick < event.tick and e.objects & event.objects)
+        return same(event) in occurring and (
+            removed in event.objects or not any(same(earlier) in occurring for earlier in links)
+        )
+
     return Conditions(
-        c1,
-        _exogenous(observed, ancestry, removed, other, same),
-        _nothing_emerges(observed, other, same),
-        _dependent(observed, ancestry, removed, other, same),
+        _condition("C1", strangers),
+        _condition("C2", [event.id for event in stays if (same(event), event.tick) not in at]),
+        _condition("C3", [event.id for event in other if same(event) not in known]),
+        _condition("C4", [event.id for event in descends if blamed(event)]),
     )
+
+
+def _condition(name: str, witnesses: Iterable[Hashable] | None) -> Condition:
+    """A condition that these break; undecided where nothing is known of them."""
+    broken = tuple(dict.fromkeys(witnesses or ()))
+    return Condition(name, None if witnesses is None else not broken, broken)
 
 
 def verdicts(
@@ -145,55 +167,3 @@ def verdicts(
         e.id: Verdict(removed not in ancestry[e.id].objects, "proven" if removed in e.objects else status)
         for e in observed
     }
-
-
-def _closed(observed: list[Event], declared: Iterable[Hashable] | None) -> Condition:
-    if declared is None:
-        return Condition("C1", None, ())
-    known = frozenset(declared)
-    strangers = dict.fromkeys(o for event in observed for o in sorted(event.objects - known, key=repr))
-    return Condition("C1", not strangers, tuple(strangers))
-
-
-def _exogenous(
-    observed: list[Event],
-    ancestry: Mapping[Hashable, Ancestry],
-    removed: Hashable,
-    other: list[Event],
-    same: Callable[[Event], Hashable],
-) -> Condition:
-    there = {(same(event), event.tick) for event in other}
-    broken = tuple(
-        e.id for e in observed if removed not in ancestry[e.id].objects and (same(e), e.tick) not in there
-    )
-    return Condition("C2", not broken, broken)
-
-
-def _nothing_emerges(
-    observed: list[Event], other: list[Event], same: Callable[[Event], Hashable]
-) -> Condition:
-    known = {same(event) for event in observed}
-    emergent = tuple(event.id for event in other if same(event) not in known)
-    return Condition("C3", not emergent, emergent)
-
-
-def _dependent(
-    observed: list[Event],
-    ancestry: Mapping[Hashable, Ancestry],
-    removed: Hashable,
-    other: list[Event],
-    same: Callable[[Event], Hashable],
-) -> Condition:
-    there = {same(event) for event in other}
-    descends = [event for event in observed if removed in ancestry[event.id].objects]
-    broken: list[Hashable] = []
-    for event in descends:
-        # Where it occurs all the same, blame lies here if no link to the object is left to blame instead.
-        links = (
-            earlier for earlier in descends if earlier.tick < event.tick and earlier.objects & event.objects
-        )
-        if same(event) in there and (
-            removed in event.objects or not any(same(earlier) in there for earlier in links)
-        ):
-            broken.append(event.id)
-    return Condition("C4", not broken, tuple(broken))

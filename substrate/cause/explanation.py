@@ -9,14 +9,14 @@ from __future__ import annotations
 import html
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 from pyoxigraph import Literal, NamedNode
 from pyoxigraph import Triple as TripleTerm
 
 from substrate.base.vocabulary import RDF_TYPE
-from substrate.log.event_log import Delta, EventLog, Op, Term
+from substrate.log.event_log import Delta, EventLog, Term
 
 OWN = ""
 """The name of the log that the answer was computed from, among an explanation's logs."""
@@ -29,6 +29,9 @@ _MOST_CHARACTERS = 160
 """Of what a step took and gave, where it is not shown in full."""
 _MOST_IN_LINE = 100
 """Of a premise, which stands on one line of a terminal."""
+_TABLE_HEAD = """<table class="steps"><thead><tr><th scope="col">step</th>
+<th scope="col">operation</th><th scope="col">took, gave, rests on</th></tr></thead>
+<tbody>"""
 _XSD = "http://www.w3.org/2001/XMLSchema#"
 _BARE = {NamedNode(_XSD + name) for name in ("integer", "decimal", "double", "boolean")}
 
@@ -206,18 +209,15 @@ class Explanation(msgspec.Struct, frozen=True):
             count = f"{len(part.steps)} step{'' if len(part.steps) == 1 else 's'}"
             answer = f"<strong>{html.escape(part.answer)}</strong>"
             title = f"{html.escape(part.heading)}: {answer}, in {count}" if part.title else f"In {count}"
-            said.append(f"<details{'' if index else ' open'}><summary>{title}</summary>")
-            said.append('<table class="steps"><thead><tr><th scope="col">step</th>')
-            said.append(
-                '<th scope="col">operation</th><th scope="col">took, gave, rests on</th></tr></thead>'
-            )
-            said.append("<tbody>")
-            for number, (step, before) in enumerate(zip(part.steps, told, strict=True)):
-                said.append(f"<tr><td>{number}</td>{self._cells(step, before)}</tr>")
-            said.append("</tbody></table>")
-            if part.ground:
-                said.append(f"<p>Ground: {html.escape(part.surety)}</p>")
-            said.append("</details>")
+            cells = (self._cells(step, before) for step, before in zip(part.steps, told, strict=True))
+            said += [
+                f"<details{'' if index else ' open'}><summary>{title}</summary>",
+                _TABLE_HEAD,
+                *(f"<tr><td>{number}</td>{row}</tr>" for number, row in enumerate(cells)),
+                "</tbody></table>",
+                *([f"<p>Ground: {html.escape(part.surety)}</p>"] if part.ground else []),
+                "</details>",
+            ]
         return "\n".join(said)
 
     def _cells(self, step: ExplainedStep, before: str) -> str:
@@ -239,36 +239,27 @@ class Explanation(msgspec.Struct, frozen=True):
     def _deltas(self, evidence: Sequence[Evidence], full: bool) -> list[str]:
         lines = [self._line(piece, full) for piece in evidence]
         if full:
-            return [f"{line.start} {line.said}" for line in lines]
-        shown: list[str] = []
-        more = 0
-        for start, group in groupby(lines, key=lambda line: line.start):
-            said = [line.said for line in group]
-            if len(shown) < _MOST_LINES:
-                shown.append(f"{start} {'; '.join(said)}")
-            else:
-                more += len(said)
+            return [f"{start} {said}" for start, said in lines]
+        grouped = [
+            (start, [said for _, said in some]) for start, some in groupby(lines, key=lambda line: line[0])
+        ]
+        more = sum(len(said) for _, said in grouped[_MOST_LINES:])
+        shown = [f"{start} {'; '.join(said)}" for start, said in grouped[:_MOST_LINES]]
         return [*shown, f"and {more} more"] if more else shown
 
-    def _line(self, piece: Evidence, full: bool) -> _Line:
+    def _line(self, piece: Evidence, full: bool) -> tuple[str, str]:
+        """A delta in words: when, what was done and to which subject; and what was said of it."""
         tick, op, (subject, predicate, value) = self.delta(piece)
         where = f" of {piece.log}" if piece.log else ""
         names = {} if full else self.names
         verb = "a" if predicate == RDF_TYPE and not full else short(predicate, names)
         shown = str(value) if full else short(value, names)
-        return _Line(f"tick {tick:>3}{where}  {_verb(op):<7}  {short(subject, names)}", f"{verb} {shown}")
+        return f"tick {tick:>3}{where}  {op.name.lower():<7}  {short(subject, names)}", f"{verb} {shown}"
 
     def _piece(self, piece: Evidence) -> dict[str, Any]:
         tick, op, triple = self.delta(piece)
         said = " ".join(map(str, triple))
-        return {**msgspec.structs.asdict(piece), "tick": tick, "op": _verb(op), "triple": said}
-
-
-class _Line(NamedTuple):
-    """A delta in words: when, what was done and to which subject; and what was said of it."""
-
-    start: str
-    said: str
+        return {**msgspec.structs.asdict(piece), "tick": tick, "op": op.name.lower(), "triple": said}
 
 
 def short(term: Term, names: Mapping[str, str]) -> str:
@@ -299,17 +290,14 @@ def _told(parts: Sequence[ExplainedPart]) -> list[list[str]]:
         told.append([])
         for number, step in enumerate(part.steps):
             there, earlier = first.setdefault(step.evidence, (part, number))
-            if not step.evidence or (there is part and earlier == number):
-                told[-1].append("")
-            else:
-                told[-1].append(f"step {earlier}" + (f" of {there.title}" if there is not part else ""))
+            new = not step.evidence or (there is part and earlier == number)
+            place = f"step {earlier}" + (f" of {there.title}" if there is not part else "")
+            told[-1].append("" if new else place)
     return told
 
 
 def _head(step: ExplainedStep, full: bool) -> str:
-    took, gave = ", ".join(step.took), step.gave
-    if not full:
-        took, gave = _clipped(took), _clipped(gave)
+    took, gave = (text if full else _clipped(text) for text in (", ".join(step.took), step.gave))
     return f"{step.name} {took} => {gave}" if took else f"{step.name} => {gave}"
 
 
@@ -318,13 +306,6 @@ def _clipped(text: str, most: int = _MOST_CHARACTERS) -> str:
 
 
 def _source(name: str, log: EventLog, full: bool) -> str:
-    def digest(value: str) -> str:
-        return value if full else value[:19]
-
-    title = f"log of {name}" if name else "log"
-    forked = f", forked at tick {log.branch_tick} of {digest(log.parent_digest)}" if log.parent_digest else ""
-    return f"{title}: {digest(log.digest)}{forked}"
-
-
-def _verb(op: Op) -> str:
-    return op.name.lower()
+    end = None if full else 19
+    origin = f", forked at tick {log.branch_tick} of {log.parent_digest[:end]}" if log.parent_digest else ""
+    return f"{f'log of {name}' if name else 'log'}: {log.digest[:end]}{origin}"

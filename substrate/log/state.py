@@ -322,16 +322,6 @@ class State:
         """The state as sorted N-Quads: equal states whose blank nodes have equal labels, equal text."""
         return "".join([f"{text} .\n" for text in sorted(self._triples.texts(self._standing))])
 
-    @property
-    def mark(self) -> str | None:
-        """A name that no state with other triples has: the log's digest as far as its tick; ``None`` where it
-        was changed, or moves with a replay or its log.
-        """
-        digest_at: Callable[[int], str] | None = getattr(self._log, "digest_at", None)
-        if digest_at is None or self._shared is None or self._log.position(self.tick) != self._position:
-            return None
-        return digest_at(self.tick)
-
     def canonical(self) -> str:
         """The state as canonical N-Quads, blank nodes relabelled by RDFC-1.0 (W3C, 2024).
 

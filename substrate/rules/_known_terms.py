@@ -19,9 +19,7 @@ CORE_TERMS = frozenset(
 )
 """The terms that the core itself speaks."""
 _OWN = re.compile(rf"{NAMESPACE}[^:/#]+$")
-_QUERIES = frozenset(
-    {vocabulary.RETRACT.value} | {SHACL + name for name in ("construct", "select", "ask", "update")}
-)
+_QUERIES = {vocabulary.RETRACT.value, *(SHACL + name for name in ("construct", "select", "ask", "update"))}
 
 
 def require_known_terms(name: str, quads: Sequence[ox.Quad], prefixes: Mapping[str, str]) -> None:
@@ -37,27 +35,18 @@ def require_known_terms(name: str, quads: Sequence[ox.Quad], prefixes: Mapping[s
     defeasible, exogenous, location, participant, recipient, retract, source, tick, Event.
     """
     named = {term.value for quad in quads for term in quad.triple if isinstance(term, ox.NamedNode)}
-    texts = [
-        quad.object.value
-        for quad in quads
-        if quad.predicate.value in _QUERIES and isinstance(quad.object, ox.Literal)
-    ]
-    for text in texts:
-        try:
-            checked(text, name)
-        except SubstrateError as error:
-            raise TBoxError(error.what, where=error.where, hint=error.hint) from error
-        named |= iris(text, prefixes)
+    for quad in quads:
+        if quad.predicate.value in _QUERIES and isinstance(quad.object, ox.Literal):
+            try:
+                named |= iris(checked(quad.object.value, name), prefixes)
+            except SubstrateError as error:
+                raise TBoxError(error.what, where=error.where, hint=error.hint) from error
     # A TBox may call itself by its own namespace: urn:substrate:village.
     own = {iri.rstrip(":/#") for iri in prefixes.values()} | CORE_TERMS
     for unknown in sorted(iri for iri in named if _OWN.match(iri) and iri not in own):
         known = "awareOf, content, defeasible, exogenous, location, participant, recipient, retract, source"
-        known += ", tick, Event"
-        raise TBoxError(
-            f"the core has no term {unknown.removeprefix(NAMESPACE)!r}",
-            where=(name,),
-            hint=f"Use one of {known}",
-        )
+        what = f"the core has no term {unknown.removeprefix(NAMESPACE)!r}"
+        raise TBoxError(what, where=(name,), hint=f"Use one of {known}, tick, Event")
 
 
 def iris(text: str, prefixes: Mapping[str, str]) -> set[str]:

@@ -7,8 +7,9 @@ Counts, classes and datatypes of the values of a property are looked at (``sh:mi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import lru_cache
+from math import inf
 from typing import NamedTuple
 
 import pyoxigraph as ox
@@ -33,36 +34,34 @@ SELECT DISTINCT ?shape ?target ?path ?most ?least ?class ?datatype ?message {
 class Shape(NamedTuple):
     """What a shape asks of the values of one property, for the nodes of some classes.
 
-    >>> [shape.most for shape in shapes(TBox.load("village")) if shape.path.value.endswith(":at")]
-    [1]
+    >>> {shape.most for shape in shapes(TBox.load("village")) if shape.path.value.endswith(":at")}
+    {1.0}
     """
 
     name: str
     targets: frozenset[ox.NamedNode]
     path: ox.NamedNode
-    most: int | None
-    least: int
+    most: float
+    least: float
     classes: frozenset[ox.NamedNode]
     datatype: ox.NamedNode | None
     message: str
 
-    def violated(self, store: ox.Store, focus: Term) -> Iterator[str]:
-        """The triples of a node that break it, in words."""
+    def violated(self, store: ox.Store, focus: Term) -> str:
+        """The triples of a node that break it, in words; nothing where it holds."""
         if not _is_of(store, focus, self.targets):
-            return
+            return ""
         values = [quad.object for quad in store.quads_for_pattern(focus, self.path, None)]  # pyright: ignore
-        wrong = [
-            value
-            for value in values
-            if (self.classes and not _is_of(store, value, self.classes))
-            or (self.datatype and getattr(value, "datatype", None) != self.datatype)
-        ]
-        if len(values) < self.least or (self.most is not None and len(values) > self.most):
-            wrong = values
-        elif not wrong:
-            return
+        counted = self.least <= len(values) <= self.most
+        wrong = values if not counted else [value for value in values if not self._allows(store, value)]
+        if counted and not wrong:
+            return ""
         said = ", ".join(sorted(map(str, wrong))) or "nothing"
-        yield f"{focus} {self.path} {said}: {self.message} (shape {self.name})"
+        return f"{focus} {self.path} {said}: {self.message} (shape {self.name})"
+
+    def _allows(self, store: ox.Store, value: Term) -> bool:
+        fits = self.datatype is None or getattr(value, "datatype", None) == self.datatype
+        return fits and (not self.classes or _is_of(store, value, self.classes))
 
 
 @lru_cache(16)
@@ -70,19 +69,11 @@ def shapes(tbox: TBox) -> tuple[Shape, ...]:
     """The shapes of a TBox that a branch is held against."""
     found: list[Shape] = []
     for row in tbox.store.query(_SHAPES):  # pyright: ignore[reportGeneralTypeIssues]  # a SELECT query
-        name, target, path, most, least, class_, datatype, message = row  # pyright: ignore
-        found.append(
-            Shape(
-                str(name),
-                tbox.below(target),
-                path,
-                int(most.value) if most else None,
-                int(least.value) if least else 0,
-                tbox.below(class_) if class_ else frozenset(),
-                datatype,
-                message.value if message else "breaks a shape",
-            )
-        )
+        name, target, path, most, least, kind, datatype, said = row  # pyright: ignore
+        bounds = float(most.value) if most else inf, float(least.value) if least else 0.0
+        below, classes = tbox.below(target), tbox.below(kind) if kind else frozenset[ox.NamedNode]()
+        message = said.value if said else "breaks a shape"
+        found.append(Shape(str(name), below, path, *bounds, classes, datatype, message))
     return tuple(found)
 
 
@@ -107,7 +98,7 @@ def broken(tbox: TBox, store: ox.Store, changed: Iterable[ox.Quad]) -> list[str]
             if kind in shape.classes:
                 quads = store.quads_for_pattern(None, shape.path, quad.subject)
                 found.update(((shape, other.subject), None) for other in quads)
-    return [said for shape, focus in found for said in shape.violated(store, focus)]
+    return list(filter(None, (shape.violated(store, focus) for shape, focus in found)))
 
 
 def misplaced(tbox: TBox, store: ox.Store, said: Iterable[ox.Quad]) -> list[str]:

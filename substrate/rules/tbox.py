@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.resources
-from collections.abc import Iterable
 from copy import copy
 from functools import cached_property
 from importlib.resources.abc import Traversable
@@ -70,9 +69,8 @@ class Violation(NamedTuple):
 
     def __str__(self) -> str:
         place = " ".join(filter(None, (self.focus, self.path, self.value)))
-        return f"{place}: {self.message}" + (
-            f" (introduced at tick {self.tick})" if self.tick is not None else ""
-        )
+        when = f" (introduced at tick {self.tick})" if self.tick is not None else ""
+        return f"{place}: {self.message}{when}"
 
 
 class TBox:
@@ -130,11 +128,8 @@ class TBox:
         for quad in self.quads:
             nodes = tuple(rdflib_term(term) for term in triple_of(quad))
             if None in nodes:
-                raise TBoxError(
-                    f"its shapes cannot be read ({quad.triple} has what rdflib does not know)"[:300],
-                    where=(self.name,),
-                    hint="Write the TBox in Turtle 1.1",
-                )
+                what = f"its shapes cannot be read ({quad.triple} has what rdflib does not know)"[:300]
+                raise TBoxError(what, where=(self.name,), hint="Write the TBox in Turtle 1.1")
             graph.add(nodes)  # pyright: ignore[reportArgumentType]  # three terms in, three out
         return graph
 
@@ -146,13 +141,13 @@ class TBox:
     @cached_property
     def classes(self) -> frozenset[Term]:
         """The classes that it declares."""
-        kinds = (quad for quad in self.quads if quad.predicate == RDF_TYPE)
-        named = (
+        return frozenset(
             quad.subject
-            for quad in kinds
-            if isinstance(quad.object, ox.NamedNode) and quad.object.value.endswith("#Class")
+            for quad in self.quads
+            if quad.predicate == RDF_TYPE
+            and str(quad.object).endswith("#Class>")
+            and isinstance(quad.subject, ox.NamedNode)
         )
-        return frozenset(subject for subject in named if isinstance(subject, ox.NamedNode))
 
     @cached_property
     def store(self) -> ox.Store:
@@ -196,16 +191,15 @@ class TBox:
         """
         if term in self._below:
             return self._below[term]
-        found: set[ox.NamedNode] = set()
+        found = {term}
         queue = [term]
         while queue:
-            found.add(upper := queue.pop())
-            under = (
-                q.subject
-                for p in (SUBCLASS, SUBPROPERTY)
-                for q in self.store.quads_for_pattern(None, p, upper)
-            )
-            queue += (s for s in under if isinstance(s, ox.NamedNode) and s not in found)
+            upper = queue.pop()
+            for relation in (SUBCLASS, SUBPROPERTY):
+                for quad in self.store.quads_for_pattern(None, relation, upper):
+                    if isinstance(quad.subject, ox.NamedNode) and quad.subject not in found:
+                        found.add(quad.subject)
+                        queue.append(quad.subject)
         return self._below.setdefault(term, frozenset(found))
 
     def label(self, term: Term) -> str:
@@ -279,7 +273,6 @@ class TBox:
 
         # SHACL runs on an rdflib graph: over an Oxigraph store pyshacl is quadratic in violations and
         # misreads sh:in.
-        # Rules stay out: a check must not change what it checks.
         terms: dict[Node, Term] = {}
         data, shapes = rdflib.Graph(), rdflib.Graph()
         with quiet():
@@ -292,9 +285,8 @@ class TBox:
             report = report_on(data, shapes, self.name)
         if report is None:
             return []
-        found = [
-            self._violation(report, result, terms, state, log) for result in report.objects(None, SH.result)
-        ]
+        results = report.objects(None, SH.result)
+        found = [self._violation(report, result, terms, state, log) for result in results]
         return sorted(found, key=lambda v: (v.focus, v.path, v.value, v.message))
 
     def _violation(
@@ -304,21 +296,23 @@ class TBox:
         from rdflib.namespace import SH
 
         focus, path, value = (report.value(result, p) for p in (SH.focusNode, SH.resultPath, SH.value))
-        message = str(report.value(result, SH.resultMessage) or "breaks a shape")
         inverse = report.value(path, SH.inversePath) if isinstance(path, rdflib.BNode) else None
-        predicate = ox.NamedNode(str(inverse or path)) if isinstance(inverse or path, rdflib.URIRef) else None
-        named = [terms.get(term) if term is not None else None for term in (focus, value)]
-        ends = named[::-1] if inverse is not None else named
-        text = (
-            str(named[0] or focus or ""),
-            f"^{predicate}" if inverse is not None else str(predicate or ""),
-            str(named[1] or value or ""),
+        named = inverse or path
+        predicate = ox.NamedNode(str(named)) if isinstance(named, rdflib.URIRef) else None
+        ends = [terms.get(term) if term is not None else None for term in (focus, value)]
+        shown = [str(term or node or "") for term, node in zip(ends, (focus, value), strict=True)]
+        position = None
+        if log is not None:
+            subject, object_ = ends if inverse is None else ends[::-1]
+            position = _introduced(log, state.tick, subject, object_, predicate)
+        return Violation(
+            shown[0],
+            f"{'^' if inverse is not None else ''}{predicate or ''}",
+            shown[1],
+            str(report.value(result, SH.resultMessage) or "breaks a shape"),
+            None if log is None or position is None else log[position].tick,
+            position,
         )
-        tick, position = (_introduced(log, state.tick, ends[0], ends[1], predicate) if log else None) or (
-            None,
-            None,
-        )
-        return Violation(text[0], text[1], text[2], message, tick, position)
 
 
 def _rdflib(term: Term, terms: dict[Node, Term]) -> Node:
@@ -335,39 +329,16 @@ def _rdflib(term: Term, terms: dict[Node, Term]) -> Node:
 
 def _introduced(
     log: EventLog, tick: int, subject: Term | None, object_: Term | None, predicate: ox.NamedNode | None
-) -> tuple[int, int] | None:
-    """Tick and position of the delta behind a violation.
+) -> int | None:
+    """Position of the delta behind a violation.
 
     It is the last insertion of the very triple; where the shape names no value, or one that stands in
     no such triple, the last change of the focus node by the predicate, else the last change of it at all.
     """
-    best: tuple[int, int, int] | None = None
+    best: tuple[int, int] = -1, -1
     for position, (op, quad) in enumerate(log.changes(0, log.position(tick))):
-        ends = (quad.subject, quad.object)
-        about = subject in ends or (object_ is not None and object_ in ends)
-        if not about:
-            continue
-        exact = (
-            op is Op.INSERT
-            and quad.predicate == predicate
-            and subject in (None, quad.subject)
-            and object_ in (None, quad.object)
-            and None not in (subject, object_)
-        )
-        rank = 2 if exact else 1 if quad.predicate == predicate else 0
-        if best is None or rank >= best[0]:
-            best = (rank, log[position].tick, position)
-    return best[1:] if best else None
-
-
-def require_conformance(violations: Iterable[Violation], where: str) -> None:
-    """Raise where there are violations.
-
-    Raises:
-        TBoxError: names the first five and counts the rest.
-
-    >>> require_conformance([], "state")
-    """
-    if found := list(violations):
-        shown = "; ".join(map(str, found[:5])) + (f"; and {len(found) - 5} more" if len(found) > 5 else "")
-        raise TBoxError(shown, where=(where,), hint="Correct the deltas named, or the TBox")
+        ends = quad.subject, quad.object
+        if subject in ends or (object_ is not None and object_ in ends):
+            exact = op is Op.INSERT and ends == (subject, object_)
+            best = max(best, ((1 + exact) * (quad.predicate == predicate), position))
+    return best[1] if best[0] >= 0 else None

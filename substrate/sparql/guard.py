@@ -14,42 +14,28 @@ from __future__ import annotations
 import math
 import os
 import pickle
+import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
+import pyoxigraph as ox
+
 from substrate.base.arguments import require
 from substrate.base.errors import SubstrateError
 from substrate.base.limits import LIMITS
-from substrate.sparql._processes import POOL, EndedError, Process
 from substrate.sparql.tokens import CLOSING, OPENING, tokens
 
 if TYPE_CHECKING:
-    import pyoxigraph as ox
-
     from substrate.base.delta import Term
 
 T = TypeVar("T")
 
-_CHANGES = (
-    "LOAD",
-    "CLEAR",
-    "DROP",
-    "CREATE",
-    "ADD",
-    "MOVE",
-    "COPY",
-    "INSERT",
-    "DELETE",
-    "WITH",
-    "USING",
-    "INTO",
-)
+_CHANGES = re.compile("LOAD|CLEAR|DROP|CREATE|ADD|MOVE|COPY|INSERT|DELETE|WITH|USING|INTO")
 _ELSEWHERE = frozenset({"FROM", "GRAPH"})
 _BYTES_BEFORE = 1 << 30
 """Address space that a process has in use before it has read anything, with room to spare."""
@@ -64,7 +50,7 @@ class QueryLimits:
     """The bounds of a user's query.
 
     Args:
-        timeout: seconds of one query, the start of a process among them, which takes some 0.2.
+        timeout: seconds of one query, the start of its process among them, which takes some 0.2.
         rows: rows or triples of its answer.
         memory: bytes of address space that it may ask for.
 
@@ -96,11 +82,6 @@ class Queried(Protocol):
 
     def nquads(self) -> str:
         """Its triples as N-Quads."""
-        ...
-
-    @property
-    def mark(self) -> str | None:
-        """A name that no state with other triples has; ``None`` where it has none."""
         ...
 
 
@@ -139,34 +120,29 @@ def checked(sparql: str, *where: object) -> str:
     for kind, text, _ in tokens(sparql):
         if kind not in ("string", "iri") and "\\" in text:
             raise refuse(f"an escape stands outside of a string: {text[:40]!r}", "Write the character itself")
-        if kind not in ("word", "name", "mark"):
-            continue
         if kind == "mark":
             # As :func:`substrate.sparql.tokens.deepest` counts, without a second look at the tokens
             depth = depth + 1 if text in OPENING else max(0, depth - (text in CLOSING))
             deepest = max(deepest, depth)
             pieces += text != ","
+        if kind not in ("word", "name"):
             continue
         # A parser may take the first letters of a longer word, or of a prefix, for a keyword.
         word = text.partition(":")[0].upper()
+        if "SERVICE" in word and kind == "name":
+            raise refuse(f"{text[:40]}: read as SERVICE", "Give the prefix another name")
         if "SERVICE" in word:
-            raise refuse(
-                f"{text[:40]} would reach the network" if kind == "word" else f"{text[:40]}: read as SERVICE",
-                "A query sees the state alone: take it out"
-                if kind == "word"
-                else "Give the prefix another name",
-            )
-        if kind == "word" and word in _CHANGES:
+            hint = "A query sees the state alone: take it out"
+            raise refuse(f"{text[:40]} would reach the network", hint)
+        pieces += kind == "word"
+        if kind == "word" and _CHANGES.fullmatch(word):
             raise refuse(f"{text} belongs to an update", "A query is read-only: use SELECT, ASK or CONSTRUCT")
         if kind == "word" and word in _ELSEWHERE:
-            raise refuse(
-                f"{text} names another graph", "A state is one graph, without a name: ask about it alone"
-            )
-        pieces += kind == "word"
+            hint = "A state is one graph, without a name: ask about it alone"
+            raise refuse(f"{text} names another graph", hint)
     if pieces > LIMITS.pieces:
-        raise refuse(
-            f"the query has more than {LIMITS.pieces} keywords and operators", "Write several queries"
-        )
+        what = f"the query has more than {LIMITS.pieces} keywords and operators"
+        raise refuse(what, "Write several queries")
     if deepest > LIMITS.depth:
         raise refuse(f"the query nests more than {LIMITS.depth} deep", "Write it flatter")
     return sparql
@@ -180,9 +156,6 @@ def query(
     limits: QueryLimits | None = None,
 ) -> Solutions | bool | list[ox.Triple]:
     """A user's query on a state: checked, and run in a process of its own within its limits.
-
-    A process is kept for the next query, with the state that it holds: the first one starts it and fills its
-    store. One that did not end in time, or that broke down, is not kept.
 
     >>> from substrate.log.event_log import EventLog
     >>> log = EventLog()
@@ -200,31 +173,7 @@ def query(
     names = {**state.prefixes, **(prefixes or {})}
     for name in names:
         checked(f"{name}:")
-    return _kept(state, checked(sparql), names, limits)
-
-
-def _kept(
-    state: Queried, sparql: str, names: dict[str, str], limits: QueryLimits
-) -> Solutions | bool | list[ox.Triple]:
-    mark = state.mark
-    process = POOL.take(limits.memory, mark)
-    used = process is not None
-    if process is None:
-        program = "from substrate.sparql.guard import _keep_answering; _keep_answering()"
-        process = Process(program, (limits.timeout, limits.memory))
-    nquads = None if used and mark is not None and process.mark == mark else state.nquads()
-    job = (nquads, sparql, names, limits.rows, limits.timeout)
-    try:
-        done, value = process.ask(job, limits.timeout)
-    except EndedError as error:
-        if error.expired:
-            raise _late(limits) from None
-        if used:  # it may have ended by what it did before
-            return confined(_answer, state.nquads(), sparql, names, limits.rows, limits=limits)
-        raise _broken(error.code, error.complaint, limits) from None
-    process.mark = mark
-    POOL.give(limits.memory, process)
-    return _valued(value, done=done)
+    return confined(_answer, state.nquads(), checked(sparql), names, limits.rows, limits=limits)
 
 
 def confined(function: Callable[..., T], *arguments: Any, limits: QueryLimits | None = None) -> T:
@@ -259,10 +208,6 @@ def confined(function: Callable[..., T], *arguments: Any, limits: QueryLimits | 
     if process.returncode:
         raise _broken(process.returncode, complaint, limits)
     done, value = pickle.loads(out)
-    return _valued(value, done=done)
-
-
-def _valued(value: Any, *, done: bool) -> Any:
     if not done:
         kind, what, where, hint = value
         raise kind(what, where=where, hint=hint)
@@ -305,84 +250,29 @@ def _serve() -> None:
     sink.flush()
 
 
-def _keep_answering() -> None:
-    """The life of a process that is kept: close the doors, then answer queries until nobody asks."""
-    source, sink = sys.stdin.buffer, sys.stdout.buffer
-    timeout, memory = pickle.load(source)
-    import pyoxigraph as ox
-
-    _close_doors(timeout, memory, kept=True)
-    store = ox.Store()
-    while True:
-        try:
-            nquads, sparql, names, rows, timeout = pickle.load(source)
-        except EOFError:
-            return
-        _allow(timeout)
-        try:
-            if nquads is not None:
-                store = ox.Store()  # lets go of the last one before the next is filled
-                store = _store_of(nquads)
-            result = True, _asked(store, sparql, names, rows)
-        except SubstrateError as error:
-            result = False, (type(error), error.what, error.where, error.hint)
-        del nquads
-        sink.write(pickle.dumps(result))
-        sink.flush()
-
-
-def _allow(timeout: float) -> None:
-    """Let this process have some more seconds of processor time."""
-    try:
-        import resource
-    except ImportError:
-        return
-    used, hard = time.process_time(), resource.getrlimit(resource.RLIMIT_CPU)[1]
-    soft = math.ceil(used + timeout) + 1
-    resource.setrlimit(resource.RLIMIT_CPU, (soft if hard < 0 else min(soft, hard), hard))
-
-
-def _close_doors(timeout: float, memory: int, *, kept: bool = False) -> None:
-    """No new file or connection, no writing, an end to time and memory; where the system can do that.
-
-    A process that is kept may be given more time by and by.
-    """
+def _close_doors(timeout: float, memory: int) -> None:
+    """No new file or connection, no writing, an end to time and memory; where the system can do that."""
     try:
         import resource
     except ImportError:  # Windows: the time limit holds, by the parent
         return
-    seconds = math.ceil(timeout) + 1
     for limit, value in (
         (resource.RLIMIT_NOFILE, 3),
         (resource.RLIMIT_CORE, 0),
-        (resource.RLIMIT_CPU, seconds),
+        (resource.RLIMIT_CPU, math.ceil(timeout) + 1),
         (resource.RLIMIT_AS, memory + _BYTES_BEFORE),
     ):
         hard = resource.getrlimit(limit)[1]
         allowed = value if hard == resource.RLIM_INFINITY else min(value, hard)
-        resource.setrlimit(limit, (allowed, hard if kept and limit == resource.RLIMIT_CPU else allowed))
+        resource.setrlimit(limit, (allowed, allowed))
 
 
 def _answer(
     nquads: str, sparql: str, prefixes: dict[str, str], limit: int
 ) -> Solutions | bool | list[ox.Triple]:
     """A query's answer on a state given as N-Quads; runs in the confined process."""
-    return _asked(_store_of(nquads), sparql, prefixes, limit)
-
-
-def _store_of(nquads: str) -> ox.Store:
-    import pyoxigraph as ox
-
     store = ox.Store()
     store.extend(ox.parse(nquads, ox.RdfFormat.N_QUADS))
-    return store
-
-
-def _asked(
-    store: ox.Store, sparql: str, prefixes: dict[str, str], limit: int
-) -> Solutions | bool | list[ox.Triple]:
-    import pyoxigraph as ox
-
     try:
         found = store.query(sparql, prefixes=prefixes)
         if isinstance(found, ox.QueryBoolean):

@@ -9,10 +9,9 @@ import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
-import pyoxigraph as ox
 import pytest
 
-from substrate import EventLog, Op, State
+from substrate import EventLog, State
 from substrate.sparql.guard import QueryError, QueryLimits, Solutions, checked, confined, query
 from substrate.sparql.tokens import deepest, tokens
 
@@ -164,37 +163,6 @@ def test_answers_are_those_of_the_state_itself(state: State) -> None:
         query(state, "ASK {}", prefixes={"SERVICE": "urn:"})
 
 
-def test_each_query_is_answered_on_its_own_state_however_the_last_one_ended(state: State) -> None:
-    """The process that is kept holds a state; it has to be the one that is asked."""
-    log, other = EventLog(), EventLog()
-    log.extend_lines([(0, "A <urn:a> <urn:p> <urn:b> .")])
-    other.extend_lines([(0, "A <urn:c> <urn:p> <urn:d> .")])
-    count = "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }"
-
-    def counted(state: State) -> int:
-        found = query(state, count)
-        assert isinstance(found, Solutions)
-        return int(found.rows[0][0].value)  # pyright: ignore
-
-    before, head = log.state(), log.head
-    assert [counted(one) for one in (before, before, head)] == [1, 1, 1]
-    log.extend_lines([(0, "A <urn:b> <urn:p> <urn:c> ."), (3, "A <urn:c> <urn:p> <urn:d> .")])
-    assert [counted(one) for one in (before, log.state(0), log.state(), head, before)] == [1, 2, 3, 3, 1]
-    changed = log.state()
-    changed.apply(Op.RETRACT, ox.Quad(*next(iter(before))))
-    assert [counted(one) for one in (changed, log.state(), changed)] == [2, 3, 2]
-    assert [query(one, "ASK { <urn:a> ?p ?o }") for one in (log.state(), other.state(), log.state())] == [
-        True,
-        False,
-        True,
-    ]
-    with pytest.raises(QueryError, match="not SPARQL"):
-        query(log.state(), "ASK {")
-    with pytest.raises(QueryError, match="did not end"):
-        query(state, ENDLESS[0], limits=QueryLimits(timeout=1))
-    assert counted(log.state()) == 3
-
-
 def test_a_query_without_end_holds_up_no_other(state: State) -> None:
     ended: list[float] = []
 
@@ -210,16 +178,6 @@ def test_a_query_without_end_holds_up_no_other(state: State) -> None:
     thread.join()
     assert answers == [True] * 3
     assert done < ended[0]
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no processes are forked here")
-def test_a_forked_process_asks_one_of_its_own(state: State) -> None:
-    assert query(state, "ASK { <urn:s1> ?p ?o }") is True
-    child = os.fork()
-    if child == 0:
-        os._exit(0 if query(state, "ASK { <urn:s2> ?p ?o }") is True else 1)
-    assert query(state, "ASK { <urn:s3> ?p ?o }") is True
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
 def test_limits_are_positive() -> None:
