@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
@@ -12,7 +13,7 @@ import msgspec
 import typer
 
 from research.domains.foretelling.predict import predict_collisions
-from research.domains.foretelling.trajectories import read_trajectories
+from research.domains.foretelling.trajectories import TrajectoryScene, read_trajectories
 from research.domains.perception.format import decode_proposals, proposal_names
 from research.domains.perception.log import perceived_log
 from research.domains.perception.perceive import examined, recorded
@@ -22,7 +23,7 @@ from substrate.base.numbered import sources_in
 from substrate.cli.console import JsonOption, failing, give, option, say, speaking_as
 from substrate.cli.events import speaking
 from substrate.cli.notices import others_apart
-from substrate.domains.clevrer.format import read_scene_events
+from substrate.domains.clevrer.format import CompactObject, SceneEvents, read_scene_events
 
 predict_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 perceive_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
@@ -39,7 +40,7 @@ def predict_clevrer(
             metavar="FILE",
         ),
     ],
-    at: Annotated[int, option("--at", "The last frame that may be known.", min=0)],
+    at: Annotated[list[int], option("--at", "The last frame that may be known; repeat for several.", min=0)],
     out_: Annotated[
         Path, option("--out", "A line a scene: the pairs that will collide.", metavar="OUT.jsonl")
     ],
@@ -52,16 +53,30 @@ def predict_clevrer(
             metavar="FILE",
         ),
     ] = None,
+    truth: Annotated[
+        Path | None,
+        option("--truth", "True event records, to say how good the predictions are.", metavar="FILE"),
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Collisions of the unseen future from observed motion, by the calibrated simulator."""
+    frames = sorted(set(at))
     with failing(), others_apart(), speaking("predict") as told:
+        happened = read_scene_events(truth) if truth else {}
         advance = partial(told.advance, "clevrer", unit="scenes")
-        scenes, collisions = _predict(trajectories, events, at, until, out_, advance)
-    line = f"{scenes} scenes, {collisions} collisions predicted in frames {at + 1} to {until}"
-    found = {"scenes": scenes, "collisions": collisions, "from": at + 1, "to": until}
-    if not give(found, line, json=json):
-        say(line)
+        scenes, made = _predict(trajectories, events, frames, until, out_, advance)
+        judged = [_judged(scenes, made, happened, frame, until) for frame in frames if truth]
+    collisions = sum(len(line.collisions) for line in made)
+    lines = [f"{len(scenes)} scenes, {collisions} collisions predicted in frames {frames[0] + 1} to {until}"]
+    lines += [
+        f"from frame {one['at']}, {one['scenes']} scenes: F1 {one['seen']:.3f} of objects seen by then, "
+        f"{one['all']:.3f} with later ones"
+        for one in judged
+    ]
+    found = {"scenes": len(scenes), "collisions": collisions, "from": frames[0] + 1, "to": until}
+    if not give(found | ({"f1": judged} if truth else {}), "\n".join(lines), json=json):
+        for line in lines:
+            say(line)
 
 
 @perceive_app.command("clevrer")
@@ -102,48 +117,78 @@ class Prediction(msgspec.Struct, frozen=True):
 def _predict(
     trajectories: Path,
     events: Path | None,
-    at: int,
+    frames: Sequence[int],
     until: int,
     out: Path,
     advance: Callable[[int, int], None],
-) -> tuple[int, int]:
-    """Predict every scene of a trajectory file; frames after ``at`` are never read.
+) -> tuple[dict[int, TrajectoryScene], list[Prediction]]:
+    """The scenes of a trajectory file, and what is predicted of each from each frame; later ones are never
+    read.
 
     Args:
-        events: event records of the same scenes, of which only collisions up to ``at`` are read; without
+        events: event records of the same scenes, of which only collisions up to a frame are read; without
             them, which pairs have collided already is inferred from the motion.
-
-    Returns:
-        How many scenes there are, and how many collisions are predicted.
     """
-    scenes = list(read_trajectories(trajectories).values())
+    scenes = read_trajectories(trajectories)
     known = read_scene_events(events) if events else None
-    if known is not None and (missing := [s.scene_index for s in scenes if s.scene_index not in known]):
-        raise FormatError(
-            f"has no record of scene {missing[0]}",
-            where=(events or "",),
-            hint="Give the events of the scenes of the trajectories",
-        )
-    total = 0
+    for number, scene in scenes.items():
+        if known is not None and number not in known:
+            raise FormatError(
+                f"has no record of scene {number}",
+                where=(events or "",),
+                hint="Give the events of the scenes of the trajectories",
+            )
+        if scene.until is not None and scene.until > frames[0]:
+            raise FormatError(
+                f"places of scene {number} rest on frames up to {scene.until}, later than --at {frames[0]}",
+                where=(trajectories,),
+                hint=f"Make the file with `substrate perceive clevrer --until {frames[0]}`",
+            )
+    made: list[Prediction] = []
     with replacing(out) as fresh, fresh.open("wb") as file:
-        for done, scene in enumerate(scenes, start=1):
-            met = (
-                None
-                if known is None
-                else [
-                    (min(c.object), max(c.object))
-                    for c in known[scene.scene_index].collisions
-                    if c.frame <= at
-                ]
-            )
-            found = predict_collisions(scene.objects, scene.trajectory, at, until, met=met)
-            total += len(found)
-            file.write(
-                msgspec.json.format(msgspec.json.encode(Prediction(scene.scene_index, at, found)), indent=0)
-                + b"\n"
-            )
+        for done, (number, scene) in enumerate(scenes.items(), start=1):
+            for at in frames:
+                hits = None if known is None else known[number].collisions
+                met = None if hits is None else [hit.object for hit in hits if hit.frame <= at]
+                found = predict_collisions(scene.objects, scene.trajectory, at, until, met=met)
+                made.append(Prediction(number, at, found))
+                file.write(msgspec.json.format(msgspec.json.encode(made[-1]), indent=0) + b"\n")
             advance(done, len(scenes))
-    return len(scenes), total
+    return scenes, made
+
+
+def _judged(
+    scenes: Mapping[int, TrajectoryScene],
+    made: Iterable[Prediction],
+    happened: Mapping[int, SceneEvents],
+    at: int,
+    until: int,
+) -> dict[str, float]:
+    """F1 of the predictions from a frame, in the scenes whose truth is known: among the objects that were
+    seen by then, and of all collisions.
+
+    Objects are told by their looks, since who perceived them numbered them anew.
+    """
+    count = Counter[str]()
+    for line in made:
+        if line.at != at or line.scene not in happened:
+            continue
+        scene, truth = scenes[line.scene], happened[line.scene]
+        own, true = _looks(scene.objects), _looks(truth.objects)
+        seen = {own[name] for name, points in scene.trajectory.items() if points and points[0][0] <= at}
+        told = {frozenset(own[name] for name in pair) for pair in line.collisions}
+        came = {frozenset(true[n] for n in hit.object) for hit in truth.collisions if at < hit.frame <= until}
+        count["scenes"] += 1
+        count["right"] += 2 * len(told & came)
+        count["all"] += len(told) + len(came)
+        count["seen"] += len(told) + sum(pair <= seen for pair in came)
+    return {"at": at, "scenes": count["scenes"]} | {
+        name: round(count["right"] / max(1, count[name]), 4) for name in ("seen", "all")
+    }
+
+
+def _looks(objects: Iterable[CompactObject]) -> dict[int, tuple[str, str, str]]:
+    return {thing.id: (thing.color, thing.material, thing.shape) for thing in objects}
 
 
 def _perceive(

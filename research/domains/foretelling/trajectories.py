@@ -14,11 +14,15 @@ from substrate.domains.clevrer.format import CompactObject
 
 
 class TrajectoryScene(msgspec.Struct, frozen=True):
-    """A line of a trajectory file: by object number, ``[frame, x, y]`` where it was seen (units)."""
+    """A line of a trajectory file: by object number, ``[frame, x, y]`` where it was seen (units).
+
+    ``until`` is the last frame that any of the positions rests on, where whoever made them says so.
+    """
 
     scene_index: int
     objects: list[CompactObject]
     trajectory: dict[int, list[Sampled]]
+    until: int | None = None
 
 
 _scenes = msgspec.json.Decoder(TrajectoryScene)

@@ -22,7 +22,7 @@ from research.domains.perception.paths import Path, paths
 from research.domains.perception.tracks import Track, tracks
 from substrate.base.errors import FormatError
 from substrate.base.numbered import sources_in
-from substrate.domains.clevrer.format import CompactObject
+from substrate.domains.clevrer.format import FRAMES, CompactObject
 
 THRESHOLD = 0.5
 """Probability from which an event is in the most probable log."""
@@ -61,7 +61,7 @@ class Perceived(msgspec.Struct, frozen=True):
 
     Events of at least the threshold's probability stand in ``in_outs`` and ``collisions``, the others in
     ``doubtful``. ``trajectory`` has, by object, frame and place (units) from where it was first seen to where
-    it was last.
+    it was last. All of it, early places too, rests on frames as late as ``until``.
     """
 
     scene_index: int
@@ -71,6 +71,7 @@ class Perceived(msgspec.Struct, frozen=True):
     collisions: list[PerceivedCollision]
     doubtful: list[PerceivedCrossing | PerceivedCollision]
     trajectory: dict[int, list[tuple[int, float, float]]]
+    until: int = FRAMES - 1
 
 
 class Video(msgspec.Struct, frozen=True):
@@ -189,6 +190,7 @@ def recorded(video: Video, threshold: float = THRESHOLD, belief: Belief = BELIEF
         [event for event in collisions if event.probability >= threshold],
         [event for event in (*moves, *collisions) if event.probability < threshold],
         {number: _trajectory(video, number, belief) for number in range(len(video.paths))},
+        last,
     )
 
 

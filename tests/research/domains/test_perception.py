@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 from research.domains.perception import Perceived, perceive
 from research.domains.perception.belief import BELIEF
@@ -32,6 +33,7 @@ from research.domains.perception.perceive import (
 from research.generators.proposals import proposals
 from substrate.base.errors import FormatError
 from substrate.base.extras import needed
+from substrate.cli.main import make_app
 from substrate.domains.clevrer.deltas import events_log
 from substrate.domains.clevrer.format import (
     SHAPES,
@@ -100,6 +102,42 @@ def test_a_ball_that_hits_a_post_is_seen_to_hit_it() -> None:
     assert abs(hit.frame - truth[0]) <= 2
     assert hit.probability > 0.9
     assert not found.in_outs
+
+
+def test_no_place_rests_on_frames_after_the_last_allowed_one(tmp_path: Path) -> None:
+    video = film([BALL, POST])
+    whole, cut = tmp_path / "whole", tmp_path / "cut"
+    for folder, frames in ((whole, video["frames"]), (cut, video["frames"][:21])):
+        folder.mkdir()
+        (folder / "sim_00007.json").write_text(json.dumps(video | {"frames": frames}), "utf-8")
+
+    def run(command: str, *arguments: object, code: int = 0) -> str:
+        done = CliRunner().invoke(make_app(), [command, "clevrer", *map(str, arguments)])
+        assert done.exit_code == code, done.output
+        return done.output
+
+    run("perceive", "--proposals", whole, "--out", tmp_path / "all.jsonl")
+    run("perceive", "--proposals", whole, "--until", 20, "--out", tmp_path / "until.jsonl")
+    run("perceive", "--proposals", cut, "--out", tmp_path / "cut.jsonl")
+    assert (tmp_path / "until.jsonl").read_bytes() == (tmp_path / "cut.jsonl").read_bytes()
+    early, late = (json.loads((tmp_path / name).read_text()) for name in ("until.jsonl", "all.jsonl"))
+    assert (early["until"], late["until"]) == (20, 59)
+    # Seen to its end, a path is another one before it too: that is what a prediction must not know.
+    known = [[point for point in late["trajectory"][name] if point[0] <= 20] for name in ("0", "1")]
+    assert known != [early["trajectory"][name] for name in ("0", "1")]
+
+    given = ["--trajectories", tmp_path / "all.jsonl", "--at", 20, "--out", tmp_path / "pairs.jsonl"]
+    said = " ".join(run("predict", *given, code=1).split())
+    assert "places of scene 7 rest on frames up to 59, later than --at 20" in said
+    assert "perceive clevrer --until 20" in said
+    assert not (tmp_path / "pairs.jsonl").exists()
+    given[1] = tmp_path / "until.jsonl"
+    said = run("predict", *given, "--at", 45, "--truth", tmp_path / "all.jsonl", "--json")
+    hits = [hit for hit in late["collisions"] if hit["frame"] > 20]
+    assert len(hits) == 1
+    assert json.loads(said)["f1"][0] == {"at": 20, "scenes": 1, "seen": 1.0, "all": 1.0}
+    lines = [json.loads(line) for line in (tmp_path / "pairs.jsonl").read_text().splitlines()]
+    assert [(line["scene"], line["at"]) for line in lines] == [(7, 20), (7, 45)]
 
 
 def test_a_ball_that_passes_a_post_hits_nothing() -> None:
