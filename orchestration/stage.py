@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,6 +12,8 @@ from typing import Any
 
 from orchestration.code import Declared, code_of
 
+SERVER = "SUBSTRATE_MODEL_URL"
+"""The variable that names the server of a language model."""
 Run = Callable[..., dict[str, Any]]
 """Takes the workspace and a fresh path for each out; gives metadata for the materialisation."""
 
@@ -31,7 +34,7 @@ class Stage(Declared):
         kinds: what it runs on, for the UI.
         pinned_by: ``data.dvc`` for input data, ``dvc.yaml`` for results, ``nothing`` for what describes a run
             and is not pinned, because the output changes with any code change.
-        always: run it each time: what it reads lies outside the project, where no fingerprint reaches.
+        asks: it asks a server where one is named, and what it makes may grow then.
         shown: those of its outs that other stages read; all where it names none.
         outside: the files outside the project that it reads in a workspace; their bytes count as inputs.
     """
@@ -46,7 +49,7 @@ class Stage(Declared):
     describes: tuple[Stage, ...] = ()
     kinds: tuple[str, ...] = ()
     pinned_by: str = "dvc.yaml"
-    always: bool = False
+    asks: bool = False
     shown: tuple[str, ...] = ()
     outside: Callable[[Any], Mapping[str, Path]] | None = None
 
@@ -56,6 +59,11 @@ class Stage(Declared):
         in it.
         """
         return code_of(*self.calls)
+
+    @property
+    def always(self) -> bool:
+        """True where it must run though nothing that it reads has changed: a server may answer more."""
+        return self.asks and bool(os.environ.get(SERVER))
 
     @property
     def calls(self) -> tuple[Callable[..., Any], ...]:

@@ -36,14 +36,20 @@ def stages_told(names: Sequence[str]) -> Iterator[dict[str, str]]:
 
     Gives how each stage came to its outs, as far as it has ended: ``computed`` or ``reused``.
     """
-    from orchestration.pipeline.progress import counting, logging_to, watching
+    from orchestration.pipeline.progress import hearing, logging_to
     from substrate.cli.events import speaking
 
+    how: dict[str, str] = {}
     with speaking("run") as told:
+
+        def end(stage: str, made: str, rows: int | None) -> None:
+            if stage not in how:  # a stage that is tried again may end twice
+                how[stage] = made
+                told.end(stage, made, rows)
+
         told.plan(len(names), "stages")
         with (
-            watching(told.advance),
-            counting(told.end) as how,
+            hearing(advance=told.advance, end=end, note=note),
             logging_to(note) if Voice.verbose else nullcontext(),
         ):
             yield how

@@ -71,6 +71,7 @@ def _run(
     from orchestration.experiments.making import begin
     from orchestration.experiments.record import open_experiment
     from orchestration.ledger.dvc import settle
+    from orchestration.ledger.records import ledger_of
     from orchestration.ledger.verification import moved_here
     from orchestration.pipeline.graph import STAGES, stages_of
     from orchestration.pipeline.project_lock import project_lock
@@ -89,7 +90,7 @@ def _run(
             resource = WorkspaceResource(
                 profile=used, overrides=list(overrides), experiment=name, force=force
             )
-            failed = run_stages(names, resource, instance(workspace.root))
+            ran = run_stages(names, resource, instance(workspace.root))
         doing("comparing with the pins")
         pinned = not overrides and used == open_workspace().settings.profile
         drifted = (
@@ -100,16 +101,19 @@ def _run(
     experiment = workspace.experiment.name if workspace.experiment else None
     if experiment:
         workspace = open_experiment(workspace.root, experiment)
-    checks = [
+    before_it = read_manifest(ledger_of(workspace)).runs.get(only or "")
+    checks = [line for line in before_it.checks if line.partition(":")[0] not in ran] if before_it else []
+    checks += [
         f"{name}: {check.check_name}: {check.description}"
-        for name in names
+        for name, failed in ran.items()
         for check in failed
-        if check.asset_key.to_user_string() == name and check.check_name != "drift"
+        if check.check_name != "drift"
     ]
     out = f"{STAGES['report/html'].outs[0].format(profile=used)}/index.html"
     done = Reproduction(
         profile=used,
         stages=names,
+        ran=bool(ran),
         tables=tables_of(workspace, names, only),
         report=out if "report/html" in names else None,
         checks=checks,

@@ -77,6 +77,8 @@ class Made(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         cells: by table and row: the text under each head.
         rows: its answers in short.
         unsafe: the reason for which it was accepted although no record of a run says that it was computed.
+        explained: its outs may differ from their pins: what they were made from had changed, or they came out
+            so once more when they were computed again.
     """
 
     outs: dict[str, str] = {}
@@ -91,6 +93,7 @@ class Made(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     cells: dict[str, dict[str, dict[str, str]]] = {}
     rows: Rows = {}
     unsafe: str = ""
+    explained: bool = False
 
     @property
     def basis(self) -> tuple[object, ...]:
@@ -104,7 +107,7 @@ class Made(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def pin(self) -> Made:
         """The part that git holds: results, and nothing of code."""
-        return msgspec.structs.replace(self, code={}, inputs={}, environment={}, rows={})
+        return msgspec.structs.replace(self, code={}, inputs={}, environment={}, rows={}, explained=False)
 
 
 Pins = dict[str, Made]

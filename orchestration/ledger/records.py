@@ -187,14 +187,17 @@ def fingerprint(stages: Stages, stage: Stage, workspace: Workspace, digest: Dige
         digest: those that are known; unless given, files that were touched since they were read.
     """
     profile, digest = workspace.settings.profile, digest or Digests(_unless_touched)
+    root = workspace.root
     values = {key.format(profile=profile): parameter(workspace, key) for key in stage.parameters}
     outside = stage.outside(workspace).values() if stage.outside else ()
+    # One that lies in the project has the same name wherever the project lies.
+    named = {str(path.relative_to(root) if path.is_relative_to(root) else path): path for path in outside}
     return Made(
         outs=digest.of(workspace.paths(stage.outs)),
         code=dict(stage.code),
         # As JSON gives them back, so that a record that was read equals one that was computed.
         parameters=msgspec.json.decode(msgspec.json.encode(values, order="sorted")),
-        inputs=digest.of(workspace.paths(inputs_of(stages, stage)) | {str(path): path for path in outside}),
+        inputs=digest.of(workspace.paths(inputs_of(stages, stage)) | named),
         environment=environment_of(stage.code),
         needs=list(stage.needs),
     )

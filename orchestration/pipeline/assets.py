@@ -11,16 +11,18 @@ from pathlib import Path
 from typing import Any
 
 import dagster as dg
+import msgspec
 
-from orchestration.experiments.making import take, take_needs
-from orchestration.ledger.records import fingerprint, keep_record, read_records, version_of
+from orchestration.experiments.making import take_needs
+from orchestration.ledger.records import fingerprint, keep_record, version_of
 from orchestration.pipeline.backfill import keep_shards
 from orchestration.pipeline.code_links import code_references
 from orchestration.pipeline.costs import measuring
 from orchestration.pipeline.previews import preview
 from orchestration.pipeline.progress import advance, ended, hearing_cuts, logging_to, task_figures
 from orchestration.pipeline.resources import ALONE, WorkspaceResource, unconfigured
-from orchestration.pipeline.spark import LostError, application, leave_session
+from orchestration.pipeline.spark import LostError, leave_session
+from orchestration.pipeline.standing import standing
 from orchestration.registry import BENCHMARKS
 from orchestration.stage import Stage, Stages, inputs_of
 from substrate.base.files import clear_leftovers, replacing
@@ -140,15 +142,12 @@ def _asset(stages: Stages, stage: Stage, among: Collection[str]) -> dg.AssetsDef
         if opened.experiment:
             take_needs(stages, stage, opened)
             metadata["experiment"] = opened.experiment.name
-        before = fingerprint(stages, stage, opened)
-        kept = None if stage.always or workspace.force else read_records(opened).get(stage.name)
-        if before.repeats(kept):
-            metadata["skipped"] = "code, parameters, inputs and outputs are unchanged"
-            log(f"{stage.name}: skipped: {metadata['skipped']}")
-        elif opened.experiment and not workspace.force and (taken := take(stages, stage, opened, before)):
-            before = taken
-            metadata["taken"] = f"from profile {opened.settings.profile}: nothing that it depends on differs"
-            log(f"{stage.name}: taken {metadata['taken']}")
+        found = standing(stages, stage, opened, force=workspace.force)
+        before = found.made
+        if found.why:
+            log(f"{stage.name}: {found.how or 'computed again'}: {found.why}")
+        if found.how:
+            metadata[found.how] = found.why
         else:
             with ExitStack() as stack:
                 stack.enter_context(logging_to(log))
@@ -161,27 +160,29 @@ def _asset(stages: Stages, stage: Stage, among: Collection[str]) -> dg.AssetsDef
                     stack.enter_context(hearing_cuts(known))
                 made = stage.run(opened, *(stack.enter_context(replacing(path)) for path in paths))
             before = fingerprint(stages, stage, opened)
+            before = msgspec.structs.replace(before, explained=found.explained(before))
             metadata |= {**made, **figures, **cost}
-            if "spark" in stage.kinds:
-                metadata |= _linked(application(opened.settings.spark))
         if "skipped" not in metadata:
             keep_record(opened, stage.name, before)
         advance(stage.name, 1, 1)
         version = hashlib.sha256("".join(before.outs.values()).encode()).hexdigest()
         of_run = {"profile": opened.settings.profile, "parameters": before.parameters, "files": before.outs}
-        shown = {**preview(paths, inputs), **metadata, **of_run}
+        shown = {**_previewed(stage, paths, before.outs), **metadata, **of_run}
         ended(stage.name, shown)
         return dg.MaterializeResult(metadata=shown, data_version=dg.DataVersion(version))
 
     return materialize
 
 
-def _linked(said: dict[str, str]) -> dict[str, dg.MetadataValue[Any]]:
-    """Addresses as links of the UI."""
-    return {
-        name: dg.MetadataValue.url(value) if "://" in value else dg.MetadataValue.text(value)
-        for name, value in said.items()
-    }
+def _previewed(stage: Stage, paths: Sequence[Path], outs: dict[str, str]) -> dict[str, Any]:
+    """The preview of a stage's outs; of the same bytes it is the one that Dagster has already."""
+    instance = dg.AssetExecutionContext.get().instance
+    event = instance.get_latest_materialization_event(asset_key(stage.name))
+    if event and (known := event.asset_materialization):
+        shown = dict(known.metadata)
+        if isinstance(files := shown.pop("files", None), dg.JsonMetadataValue) and files.data == outs:
+            return {name: value for name, value in shown.items() if name not in ("skipped", "taken")}
+    return preview(paths)
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from functools import partial
 from itertools import accumulate, groupby
 from pathlib import Path
 from statistics import median
-from tempfile import TemporaryDirectory
+from threading import RLock
 from typing import Any
 
 import msgspec
@@ -250,6 +250,10 @@ def make_scenes(workspace: Workspace, source: Source, world: World, stage: str, 
     return len(numbers)
 
 
+_MAKING = RLock()
+"""Held while a table is made that others read: two threads at a time would write one another's files."""
+
+
 def cases_of(workspace: Workspace, source: Source, stage: str) -> Manifest:
     """The table of a source's cases, written by the driver from its files where it is not there."""
     data, spark, storage = workspace.data / source.name, workspace.settings.spark, workspace.storage
@@ -263,7 +267,8 @@ def cases_of(workspace: Workspace, source: Source, stage: str) -> Manifest:
         each = (case._replace(source=case.source.removeprefix(here)) for case in cases.each)
         return write_cases(storage, cases._replace(each=each), spark.cut, partial(advance, stage), folder)
 
-    return table_once(storage, folders, key, write)
+    with _MAKING:
+        return table_once(storage, folders, key, write)
 
 
 def log_parts(workspace: Workspace, logger: Logger, stage: str) -> tuple[Manifest, Parts]:
@@ -321,17 +326,18 @@ def ensure_logs(workspace: Workspace, logger: Logger, stage: str) -> Manifest:
         SubstrateError: what is built is not what the index says.
     """
     logs = workspace.logs(logger.name)
-    known = logs.manifest
-    if known is None or not known.cases:
-        again = logs.index.with_name("index.again.jsonl")
-        with replacing(again) as fresh:
-            build_logs(workspace, logger, stage, fresh)
-            if sha256(fresh) != sha256(logs.index):
-                hint = f"`substrate materialize {logger.name}/logs` builds them anew"
-                what = "the logs that the data give are not those of the index"
-                raise SubstrateError(what, where=(logs.index,), hint=hint)
-        again.unlink()
+    with _MAKING:
         known = logs.manifest
+        if known is None or not known.cases:
+            again = logs.index.with_name("index.again.jsonl")
+            with replacing(again) as fresh:
+                build_logs(workspace, logger, stage, fresh)
+                if sha256(fresh) != sha256(logs.index):
+                    hint = f"`substrate materialize {logger.name}/logs` builds them anew"
+                    what = "the logs that the data give are not those of the index"
+                    raise SubstrateError(what, where=(logs.index,), hint=hint)
+            again.unlink()
+            known = logs.manifest
     assert known
     return known
 
@@ -384,17 +390,15 @@ def answer_parts(
         split: what the rows name as their split; that of the profile's data unless given.
         tasks: how many tasks they are cut into; one a shard unless given.
         first: how many cases to answer; all unless given.
-        only: the scenes to answer; all unless given. Shards of some scenes are not kept for the next run.
+        only: the scenes to answer, or these with the rows that are asked about; all unless given.
     """
-    rows = rows or benchmark.rows
+    whole, rows = rows is None, rows or benchmark.rows
     cases = cases_of(workspace, benchmark.source, stage)
     logs = ensure_logs(workspace, benchmark.logger, stage)
     storage, parameters = workspace.storage, benchmark.parameters.of(workspace.settings)
     split = split or split_of(workspace, benchmark.source)
     folder = f"{workspace.shelves[0]}/answers/{stage.replace('/', '.')}"
-    key = short_key(cases.folder, logs.folder, parameters, split, tasks, first, code_of(rows))
-    if only is not None:
-        storage.remove(folder)
+    key = short_key(cases.folder, logs.folder, parameters, split, tasks, first, code_of(rows), only)
     count = cases.rows if first is None else min(first, cases.rows)
     ends = (count * task // tasks for task in range(tasks)) if tasks else accumulate(cases.shards)
     cuts = sorted({0, count, *(end for end in ends if end < count)})
@@ -405,6 +409,8 @@ def answer_parts(
         if case.questions and (only is None or str(case.scene) in only):
             logs = [EventLog.from_patch(log["patch"], log["name"]) for log in row["logs"]]
             lines = [encode(answer).decode() for answer in rows(case, logs, parameters, split)]
+            if not lines and whole:
+                raise SubstrateError("is asked about, and has no row", where=(str(case.scene),))
         yield {NUMBER: row[NUMBER], LINES: lines}
 
     return count, Parts(storage, f"{folder}/{key}", len(cuts) - 1, given, work, None, stage)
@@ -433,12 +439,20 @@ def answer_cases(
 def each_case(
     workspace: Workspace, stage: str, benchmark: Explained, scenes: Collection[str], work: Any
 ) -> Iterator[Any]:
-    """:data:`orchestration.lineage.explain.Each` on Spark, with the logs of the table."""
+    """:data:`orchestration.lineage.explain.Each` on Spark, with the logs of the table.
+
+    What is given of the same rows, logs and code is kept, so that a report whose one number changed explains
+    that one again.
+    """
     if not (scenes and files_of(workspace, benchmark.source)):
         return
-    with TemporaryDirectory(prefix="substrate-") as folder:
-        out = Path(folder) / "made.jsonl"
-        told = f"{stage}/{benchmark.name}"
-        answer_cases(workspace, benchmark, told, out, rows=work, only=frozenset(scenes))
-        with out.open("rb") as file:
-            yield from map(msgspec.json.decode, file)
+    storage, told = workspace.storage, f"{stage}/{benchmark.name}/{work.func.__name__}"
+    _, parts = answer_parts(workspace, benchmark, told, rows=work, only=scenes)
+    name, key = parts.folder.split("/")[-2:]
+    folders = [f"{shelf}/answers/{name}" for shelf in workspace.shelves]
+    made = table_once(storage, folders, key, lambda _: write_parts(workspace.settings.spark, parts))
+    if [storage.sum(made.folder, name) for name in parts.names] != made.sums:  # damaged since
+        storage.remove(made.folder)
+        made = write_parts(workspace.settings.spark, parts)
+    for name in parts.names:
+        yield from map(msgspec.json.decode, storage.lines(made.folder, name))

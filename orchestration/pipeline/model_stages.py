@@ -18,6 +18,7 @@ from orchestration.models.transcript import (
     Replay,
     TranscriptError,
     file_of,
+    partial_of,
     read_took,
     read_transcript,
     settle,
@@ -47,7 +48,8 @@ def model_stages(model: LanguageModel) -> Iterator[Stage]:
         functions=(model.parts, model.source.cases),
         kinds=("llm",),
         pinned_by="data.dvc",
-        always=True,
+        asks=True,
+        outside=partial(transcript_of, model),
     )
     yield Stage(
         f"{model.name}/answers",
@@ -60,6 +62,19 @@ def model_stages(model: LanguageModel) -> Iterator[Stage]:
     )
 
 
+def transcript_of(model: LanguageModel, workspace: Workspace) -> dict[str, Path]:
+    """The replies that are kept of a model: a run's own, else those of its profile."""
+    baseline: Baseline = getattr(workspace.settings.of("baselines"), model.name)
+    if baseline.model is None:
+        return {}
+    own, pinned = (
+        file_of(one.transcripts / model.name, baseline)
+        for one in (workspace, replace(workspace, experiment=None))
+    )
+    kept = own if own.is_file() or partial_of(own).is_file() else pinned
+    return {"replies": kept, "journal": partial_of(kept), "times": took_of(kept)}
+
+
 def make_transcript(model: LanguageModel, workspace: Workspace, out: Path) -> dict[str, Any]:
     """Ask what was not asked before, where a server is set, and keep the transcript."""
     out.mkdir()
@@ -67,16 +82,17 @@ def make_transcript(model: LanguageModel, workspace: Workspace, out: Path) -> di
     baseline: Baseline = getattr(settings, model.name)
     if baseline.model is None:
         return {"not measured": f"baselines.{model.name}.model names no model"}
-    kept = file_of(workspace.transcripts / model.name, baseline)
-    pinned = file_of(replace(workspace, experiment=None).transcripts / model.name, baseline)
-    if pinned.is_file() and not kept.is_file():
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        for path in (pinned, took_of(pinned)):
-            shutil.copy(path, kept.parent)
+    kept = transcript_of(model, workspace)["replies"]
     settle(kept)
     server, requests = endpoint(), 0
     blind = model.sees and not settings.images
     if server and not blind:
+        own = file_of(workspace.transcripts / model.name, baseline)
+        if kept.is_file() and kept != own:
+            own.parent.mkdir(parents=True, exist_ok=True)
+            for path in (kept, took_of(kept)):
+                shutil.copy(path, own.parent)
+        kept = own
         pictures = pictures_in(workspace.root / settings.images) if settings.images else pictures_of({})
         parts, _ = parts_of(model, workspace, pictures)
         watch = partial(advance, f"{model.name}/dataset", unit="replies")

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from threading import Thread
 
 import dagster as dg
 import psutil
 
-from orchestration.ledger.records import read_records
+from orchestration.experiments.making import begin
 from orchestration.pipeline.assets import asset_key, assets_of
 from orchestration.pipeline.checks import checks_of
 from orchestration.pipeline.graph import STAGES
+from orchestration.pipeline.progress import ended
 from orchestration.pipeline.project_lock import open_lock, project_lock
 from orchestration.pipeline.resources import WorkspaceResource
-from orchestration.pipeline.spark import is_local, spark_session
+from orchestration.pipeline.standing import to_run
 from orchestration.pipeline.stopping import ends_when_told
-from orchestration.workspace.folders import Workspace
 from substrate.base.errors import SubstrateError
 from substrate.base.files import OutputError
 
@@ -87,8 +86,8 @@ def _written(home: Path) -> Iterator[None]:
 
 def run_stages(
     names: list[str], workspace: WorkspaceResource, where: dg.DagsterInstance | None = None
-) -> list[dg.AssetCheckEvaluation]:
-    """Materialise stages in dependency order.
+) -> dict[str, list[dg.AssetCheckEvaluation]]:
+    """Materialise those of some stages that do not stand as they were, in dependency order.
 
     Args:
         names: stage names; all of their inputs must be there or among them.
@@ -96,7 +95,8 @@ def run_stages(
         where: the instance that records the run; a temporary one where ``None``.
 
     Returns:
-        The checks that did not pass and stop nothing. A recomputation beside the artifacts is not checked.
+        The stages that were run, each with its checks that did not pass and stop nothing. A recomputation
+        beside the artifacts is not checked.
 
     Raises:
         RunError: a stage failed, or a check that stops the run.
@@ -107,8 +107,19 @@ def run_stages(
     with ends_when_told(), project_lock(root):
         home = Path(where.root_directory) if where and not where.is_ephemeral else root / ".dagster"
         with _written(home):
-            _wake_spark(names, opened)
-            return _run(names, workspace, where)
+            if opened.experiment:
+                begin(opened, workspace.overrides)
+            todo = names if workspace.force or workspace.scratch else to_run(STAGES, names, opened)
+            if opened.experiment:  # which ends with the run
+                todo = todo or names[-1:]
+            for name in names:
+                if name not in todo:
+                    ended(name, {"skipped": True})
+            failed = _run(todo, workspace, where) if todo else []
+    by_stage: dict[str, list[dg.AssetCheckEvaluation]] = {name: [] for name in todo}
+    for check in failed:
+        by_stage[check.asset_key.to_user_string()].append(check)
+    return by_stage
 
 
 def _run(
@@ -147,19 +158,6 @@ def _run(
                 hint=f"`substrate ui` shows the run {result.run_id}",
             )
     raise RunError(f"run {result.run_id} failed", hint="`substrate ui` shows it")
-
-
-def _wake_spark(names: list[str], workspace: Workspace) -> None:
-    """Start this machine's Spark beside what else begins a run, where nothing was computed here yet."""
-    spark = workspace.settings.spark
-
-    def start() -> None:
-        with suppress(Exception):  # the first stage that needs it says why
-            spark_session(spark)
-
-    asked = any("spark" in STAGES[name].kinds for name in names)
-    if asked and is_local(spark) and not workspace.experiment and not read_records(workspace):
-        Thread(target=start, daemon=True).start()
 
 
 def recompute(names: list[str], profile: str, folder: Path) -> None:

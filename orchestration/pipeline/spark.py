@@ -233,23 +233,6 @@ def java_options(local: bool) -> list[str]:
     return options
 
 
-def application(settings: Spark) -> dict[str, str]:
-    """The application of this process's session on a cluster, for who operates it: its number, the folder of
-    its event log, and its pages, where ``spark.ui.enabled`` is set.
-
-    Empty where Spark runs here, and over Connect, where they are the server's.
-    """
-    from pyspark.sql import SparkSession
-
-    session = SparkSession.getActiveSession()
-    if session is None or is_local(settings) or os.environ.get("SPARK_REMOTE"):
-        return {}
-    context = session.sparkContext
-    events = context.getConf().get("spark.eventLog.dir")
-    found = {"application": context.applicationId, "events": events, "ui": context.uiWebUrl}
-    return {f"spark {name}": said for name, said in found.items() if said}
-
-
 _shipped: list[tuple[SparkSession, TemporaryDirectory[str]]] = []
 """The sessions whose executors have the code, and the folders they fetch it from as they come up."""
 

@@ -217,6 +217,12 @@ class Storage:
             for line in lines:
                 file.write(line.encode() + b"\n")  # pyright: ignore[reportArgumentType]
 
+    def lines(self, *parts: str) -> Iterator[bytes]:
+        """The lines of a file of text."""
+        system, path = self._place(*parts)
+        with system.open(path, "rb") as file:
+            yield from file  # pyright: ignore[reportReturnType]
+
     def copy(self, out: IO[bytes], *parts: str) -> None:
         """Write the bytes of a file to another one that is open."""
         system, path = self._place(*parts)

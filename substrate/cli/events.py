@@ -1,6 +1,6 @@
 """The events of a long command: one stream, which a terminal, a log and a machine each get in their form.
 
-A terminal has a line for every part that ends and a bar for each that is under way. Where there is no
+A terminal has a line for every part that ends and a bar for what is under way. Where there is no
 terminal the lines are the same, and where nothing was said for ten seconds a line says how far it is. With
 `--json-lines` every event is an object of JSON on a line of standard output, and `SUBSTRATE_EVENTS=FILE`
 appends the same lines to a file beside what is shown.
@@ -12,7 +12,7 @@ import os
 import sys
 import threading
 import time
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, TextIO
@@ -24,91 +24,100 @@ from substrate.cli.printing import shown
 
 
 class _Event(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, tag_field="event"):
+    """``at`` is the seconds since the command began."""
+
     at: float
-    """Seconds since the command began."""
 
 
 class Begun(_Event, tag="begun"):
-    """The command began; the first event."""
+    """The command, such as `reproduce`, began; the first event."""
 
     command: str
-    """Its name: `reproduce`."""
 
 
 class Doing(_Event, tag="doing"):
-    """Something begins that has no parts."""
+    """Something begins that has no parts, in a few words: `loading the pipeline`."""
 
     text: str
-    """A few words: `loading the pipeline`."""
 
 
 class Planned(_Event, tag="planned"):
-    """The number of parts is known."""
+    """The number of parts is known, and their name: `stages`."""
 
     parts: int
-    """Their number."""
     unit: str
-    """Their name: `stages`."""
 
 
 class Progress(_Event, tag="progress"):
-    """A part is under way."""
+    """A part is under way.
+
+    Attributes:
+        part: its name: `clevrer/answers`.
+        number: its place among all parts, from 1.
+        of: the number of all parts.
+        done: the amount that is done.
+        total: the amount that there is; 0 where that is not known.
+        unit: the name of what is counted: `scenes`.
+        pace: the number a second over the last five minutes; null before there is one.
+        left: seconds until its end at that pace; null where that is not known.
+        took: seconds since it began.
+    """
 
     part: str
-    """Its name: `clevrer/answers`."""
     number: int
-    """Its place among all parts, from 1."""
     of: int
-    """The number of all parts."""
     done: int
-    """The amount that is done."""
     total: int
-    """The amount that there is; 0 where that is not known."""
     unit: str
-    """The name of what is counted: `scenes`."""
     pace: float | None
-    """The number a second over the last five minutes; null before there is one."""
     left: float | None
-    """Seconds until its end at that pace; null where that is not known."""
     took: float
-    """Seconds since it began."""
 
 
 class Ended(_Event, tag="ended"):
-    """A part has ended."""
+    """A part has ended.
+
+    Attributes:
+        part: its name.
+        number: the number of those that have ended, with this one.
+        of: the number of all parts.
+        how: `computed` or `reused`; of a file that is fetched `downloaded` or `present`.
+        rows: its rows; null where it has none.
+        took: seconds since it began.
+    """
 
     part: str
-    """Its name."""
     number: int
-    """The number of those that have ended, with this one."""
     of: int
-    """The number of all parts."""
     how: str
-    """`computed` or `reused`; of a file that is fetched `downloaded` or `present`."""
     rows: int | None
-    """Its rows; null where it has none."""
     took: float
-    """Seconds since it began."""
 
 
 class Said(_Event, tag="said"):
-    """A line that is no result."""
+    """A line that is no result.
+
+    Attributes:
+        level: `note`, or what stands before the line: `error`, `drift`, `check`, `could not run`.
+        text: the line.
+    """
 
     level: str
-    """`note`, or what stands before the line: `error`, `drift`, `check`, `could not run`."""
     text: str
-    """The line."""
 
 
 class Done(_Event, tag="done"):
-    """The command ended; the last event. A stream without it was cut off."""
+    """The command ended; the last event. A stream without it was cut off.
+
+    Attributes:
+        exit: its exit code.
+        text: the line that closes it; empty where an error ended it.
+        result: the value that `--json` prints; null where an error ended it.
+    """
 
     exit: int
-    """Its exit code."""
     text: str
-    """The line that closes it; empty where an error ended it."""
     result: Any
-    """The value that `--json` prints; null where an error ended it."""
 
 
 Event = Begun | Doing | Planned | Progress | Ended | Said | Done
@@ -117,6 +126,8 @@ QUIET = 10.0
 """Seconds after which a line says how far a command is though no part has ended."""
 FIRST = 3.0
 """Seconds after which a command that has not said anything says what it does."""
+_RECENT = 300.0
+"""Seconds over which a pace is told."""
 
 
 def line_of(event: Event) -> str | None:
@@ -141,20 +152,34 @@ def line_of(event: Event) -> str | None:
             return None
 
 
-def _counted(event: Progress) -> str:
-    """The amount that is done of a part, its pace, and the time left."""
-    done, total, unit = event.done, event.total, event.unit
-    pace = event.pace
-    if unit.startswith("bytes"):  # of which nobody reads more than the first digits
-        unit, pace = f"MB{unit.removeprefix('bytes')}", pace and pace / 1e6
-        count = f"{done / 1e6:,.1f} of {total / 1e6:,.1f} {unit}" if total else f"{done / 1e6:,.1f} {unit}"
-    else:
-        count = f"{done:,} of {total:,} {unit}" if total else f"{unit}: {done:,}"
-    return ", ".join([count, *_pace(pace, event.left)])
-
-
 def _place(event: Progress | Ended) -> str:
     return f"[{event.number}/{event.of}] {event.part}" if event.of > 1 else event.part
+
+
+def _counted(event: Progress) -> str:
+    """The amount that is done of a part, its pace, and the time left."""
+    done, total, unit, pace = f"{event.done:,}", f"{event.total:,}", event.unit, event.pace
+    if unit.startswith("bytes"):  # of which nobody reads more than the first digits
+        done, total = f"{event.done / 1e6:,.1f}", f"{event.total / 1e6:,.1f}"
+        unit, pace = f"MB{unit.removeprefix('bytes')}", pace and pace / 1e6
+    told = [f"{done} of {total} {unit}" if event.total else f"{done} {unit}"]
+    if pace is not None:
+        told.append(f"{pace:,.1f} a second" if pace >= 1 else f"{60 * pace:,.1f} a minute")
+    if event.left is not None:
+        told.append(f"about {_span(event.left)} left")
+    return ", ".join(told)
+
+
+def _span(seconds: float) -> str:
+    """A time in words.
+
+    >>> _span(8760.0)
+    '2 h 26 min'
+    """
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    hours, minutes = divmod(round(seconds / 60), 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min"
 
 
 class Stream:
@@ -172,21 +197,23 @@ class Stream:
         self._opened, self._faces = ExitStack(), list[Callable[[Event], object]]()
         self._bars: Bars | None = None
         if json_lines:
-            self._faces.append(_json_to(self._opened.enter_context(_own("stdout", 1))))
+            self._faces.append(_writing(self._opened.enter_context(_own("stdout", 1)), _json))
         elif not Voice.quiet:
             errors = self._opened.enter_context(_own("stderr", 2))
-            self._bars = Bars(errors) if errors.isatty() else None
-            if self._bars or lines:
-                self._faces.append(self._bars.show if self._bars else _lines_to(errors))
+            if errors.isatty():
+                self._bars = Bars(errors)
+                self._faces.append(self._bars.show)
+            elif lines:
+                self._faces.append(_writing(errors, line_of))
         if file := os.environ.get("SUBSTRATE_EVENTS"):
             appended = open(file, "a", encoding="utf-8")  # noqa: SIM115 - closed with the others
-            self._faces.append(_json_to(self._opened.enter_context(appended)))
+            self._faces.append(_writing(self._opened.enter_context(appended), _json))
         self._closing: tuple[str, object] = "", None
         self._parts, self._ended, self._doing = 1, 0, command
-        self._begun, self._recent = dict[str, float](), dict[tuple[str, str], Recent]()
+        self._recent: dict[tuple[str, str], Recent] = defaultdict(Recent)
         self._counted: tuple[str, int, int, str] | None = None
-        self._began = self._spoke = time.monotonic()
-        self._begun[command] = self._began
+        self._began = time.monotonic()
+        self._begun = {command: self._began}
         self._tell(Begun(at=0.0, command=command))
         self._quiet = FIRST
         self._beat = threading.Thread(target=self._keep_speaking, daemon=True)
@@ -209,10 +236,10 @@ class Stream:
         """Say how far a part is; it becomes an event where nothing was said for long."""
         with self._lock:
             self._begun.setdefault(part, time.monotonic())
-            self._recent.setdefault((part, unit), Recent()).add(done)
+            self._recent[part, unit].add(done)
             self._counted = part, done, total or 0, unit
             if self._bars:
-                self._bars.advance(self._progress())
+                self._bars.show(self._progress())
             self._speak_after(QUIET)
 
     def end(self, part: str, how: str, rows: int | None = None) -> None:
@@ -229,7 +256,7 @@ class Stream:
         self.rest()
         with self._lock:
             self._tell(Said(at=self._now(), level=level, text=text))
-            return self.json_lines
+        return self.json_lines
 
     def give(self, result: object, text: str) -> bool:
         """Take the result; false where the command prints it itself."""
@@ -271,10 +298,18 @@ class Stream:
     def _progress(self) -> Progress:
         part, done, total, unit = self._counted or (self._doing, 0, 0, "parts")
         pace, left = self._recent[part, unit].figures(total) if self._counted else (None, None)
-        number, of = min(self._ended + 1, self._parts), self._parts
-        took = round(time.monotonic() - self._begun[part], 1)
-        told = {"part": part, "number": number, "of": of, "done": done, "total": total, "unit": unit}
-        return Progress(at=self._now(), **told, pace=pace, left=left, took=took)
+        return Progress(
+            at=self._now(),
+            part=part,
+            number=min(self._ended + 1, self._parts),
+            of=self._parts,
+            done=done,
+            total=total,
+            unit=unit,
+            pace=pace,
+            left=left,
+            took=round(time.monotonic() - self._begun[part], 1),
+        )
 
     def _speak_after(self, seconds: float) -> None:
         if time.monotonic() - self._spoke >= seconds:
@@ -330,17 +365,13 @@ def _own(name: str, number: int) -> Iterator[TextIO]:
             copy.close()
 
 
-def _json_to(file: TextIO) -> Callable[[Event], object]:
+def _json(event: Event) -> str:
+    return msgspec.json.encode(event).decode()
+
+
+def _writing(file: TextIO, words: Callable[[Event], str | None]) -> Callable[[Event], None]:
     def write(event: Event) -> None:
-        file.write(shown(msgspec.json.encode(event).decode()) + "\n")
-        file.flush()
-
-    return write
-
-
-def _lines_to(file: TextIO) -> Callable[[Event], object]:
-    def write(event: Event) -> None:
-        if line := line_of(event):
+        if line := words(event):
             file.write(shown(line) + "\n")
             file.flush()
 
@@ -348,7 +379,7 @@ def _lines_to(file: TextIO) -> Callable[[Event], object]:
 
 
 class Bars:
-    """A line for each event on a terminal, and below them a bar for each part that is under way.
+    """A line for each event on a terminal, and below them a bar for what is under way.
 
     Args:
         terminal: where they are drawn.
@@ -370,65 +401,54 @@ class Bars:
             redirect_stdout=False,
             redirect_stderr=False,
         )
-        self._tasks: dict[str, Any] = {}
+        self._bar: tuple[str, Any] | None = None
 
     def show(self, event: Event) -> None:
         """Draw an event."""
         match event:
-            case Progress():
-                self.advance(event)
-            case Ended(part=part) if part in self._tasks:
-                self._drawn.remove_task(self._tasks.pop(part))
-            case Doing() | Planned() | Ended():
-                for name in list(self._tasks):
-                    self._drawn.remove_task(self._tasks.pop(name))
+            case Progress(part=part, done=done, total=total):
+                self._draw(part, done, total or None, _counted(event) if total > 1 or done else "")
+                return
+            case Doing(text=text):
+                self._draw(text, 0, None, "")
+                return
+            case Planned() | Ended():
+                self._remove()
             case _:
                 pass
-        if isinstance(event, Doing):
-            self._draw(event.text, 0, None, "")
-        elif not isinstance(event, Progress) and (line := line_of(event)):
+        if line := line_of(event):
             self._drawn.console.print(shown(line), markup=False, highlight=False, soft_wrap=True)
 
-    def advance(self, event: Progress) -> None:
-        """Draw how far a part is."""
-        told = _counted(event) if event.total > 1 or event.done else ""
-        self._draw(event.part, event.done, event.total or None, told)
-
     def stop(self) -> None:
-        """Take the bars away; the next one brings them back."""
+        """Take the bar away; the next one brings it back."""
         self._drawn.stop()
 
     def _draw(self, name: str, done: int, total: int | None, told: str) -> None:
         self._drawn.start()
-        if name in self._tasks:
-            self._drawn.update(self._tasks[name], completed=done, total=total, told=told)
-        else:
-            self._tasks[name] = self._drawn.add_task(name, completed=done, total=total, told=told)
+        if self._bar is None or self._bar[0] != name:
+            self._remove()
+            self._bar = name, self._drawn.add_task(name, total=total, told=told)
+        self._drawn.update(self._bar[1], completed=done, total=total, told=told)
+
+    def _remove(self) -> None:
+        if self._bar:
+            self._drawn.remove_task(self._bar[1])
+        self._bar = None
 
 
 class Recent:
-    """The pace of some work over its last minutes.
+    """The pace of some work over its last minutes; a pause lets it fall, and the time left grow.
 
-    A pause lets the pace fall, and the time left grow.
-
-    Args:
-        clock: seconds that only grow.
-
-    >>> seconds = iter([0.0, 60.0, 240.0, 240.0])
-    >>> recent = Recent(lambda: next(seconds))
-    >>> for done in (100, 106, 124):
-    ...     recent.add(done)
-    >>> recent.figures(1000)
-    (0.1, 8760.0)
+    >>> Recent().figures(1000)
+    (None, None)
     """
 
-    def __init__(self, clock: Callable[[], float] | None = None) -> None:
-        self._clock = clock or time.monotonic
+    def __init__(self) -> None:
         self._seen: deque[tuple[float, float]] = deque()
 
     def add(self, done: float) -> None:
         """Take note of how much is done; work that begins anew has a new pace."""
-        now, seen = self._clock(), self._seen
+        now, seen = time.monotonic(), self._seen
         if seen and done < seen[-1][1]:
             seen.clear()
         if not seen or done > seen[-1][1]:
@@ -441,29 +461,6 @@ class Recent:
         if len(self._seen) < 2:
             return None, None
         (since, before), (_, done) = self._seen[0], self._seen[-1]
-        pace = (done - before) / max(self._clock() - since, 1e-3)
+        pace = (done - before) / max(time.monotonic() - since, 1e-3)
         left = (total - done) / pace if total and total > done else None
         return round(pace, 3), None if left is None else round(left, 1)
-
-
-_RECENT = 300.0
-"""Seconds over which a pace is told."""
-
-
-def _pace(pace: float | None, left: float | None) -> list[str]:
-    """A pace and the time left in words.
-
-    >>> _pace(0.1, 8760.0)
-    ['6.0 a minute', 'about 2 h 26 min left']
-    """
-    if pace is None:
-        return []
-    said = f"{pace:,.1f} a second" if pace >= 1 else f"{60 * pace:,.1f} a minute"
-    return [said] if left is None else [said, f"about {_span(left)} left"]
-
-
-def _span(seconds: float) -> str:
-    if seconds < 60:
-        return f"{seconds:.0f} s"
-    hours, minutes = divmod(round(seconds / 60), 60)
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min"

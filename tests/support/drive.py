@@ -8,7 +8,6 @@ that there is a middle of a stage. A process of its own, since one process has o
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import time
@@ -22,7 +21,6 @@ from typing import Any
 from orchestration.pipeline import cases
 from orchestration.pipeline.cases import Parts, Rows, write_parts
 from orchestration.pipeline.graph import STAGES
-from orchestration.pipeline.spark import application
 from orchestration.project import open_workspace
 from orchestration.registry import BENCHMARKS
 from orchestration.settings import Spark
@@ -52,7 +50,6 @@ def main() -> None:
                     run(stage, workspace, paths)
     except SubstrateError as error:
         sys.exit(f"error: {error}")
-    sys.stderr.write(f"{json.dumps(application(workspace.settings.spark))}\n")
 
 
 def after_a_while(rows: Rows, place: int) -> Iterator[dict[str, Any]]:

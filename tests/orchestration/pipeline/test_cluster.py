@@ -132,11 +132,7 @@ def test_workers_that_see_only_the_storage_give_the_same_bytes(
     assert found.code == 0, found.said
     assert found.results == field.local.results
     assert all(len(rows) for name, rows in found.results.items() if name.endswith("answers.jsonl"))
-    said = json.loads(found.said.splitlines()[-1])
-    (kept,) = (root / ".dagster/spark-events").iterdir()
-    assert said == {"spark application": said["spark application"], "spark events": kept.parent.as_uri()}
-    assert said["spark application"] in kept.name
-    assert json.loads(field.local.said.splitlines()[-1]) == {}
+    assert len(list((root / ".dagster/spark-events").iterdir())) == 1
     made, first = (project / "data/sample/gqa" for project in (root, field.local.project))
     assert {file.name: file.read_bytes() for file in made.iterdir()} == {
         file.name: file.read_bytes() for file in first.iterdir()

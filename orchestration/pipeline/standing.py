@@ -1,0 +1,93 @@
+"""The stages that stand as they were, and those that are computed again although nothing changed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Literal, NamedTuple
+
+import msgspec
+
+from orchestration.experiments.making import take
+from orchestration.ledger.manifest import Made
+from orchestration.ledger.pinned import PinError, pinned_outs
+from orchestration.ledger.records import fingerprint, keep_record, read_records
+from orchestration.pipeline.progress import note
+from orchestration.stage import Stage, Stages
+from orchestration.workspace.folders import Workspace
+
+
+class Standing(NamedTuple):
+    """How a stage stands before it would run.
+
+    Attributes:
+        made: what its outs would be made from now.
+        how: why it need not run; empty where it must.
+        why: the same in words; of one that must run although nothing changed, the reason for that.
+        known: the record of its last run.
+    """
+
+    made: Made
+    how: Literal["", "skipped", "taken"]
+    why: str
+    known: Made | None
+
+    def explained(self, made: Made) -> bool:
+        """Tell whether what a run made now may differ from its pin: it was made from something else than
+        before, or came out so once more.
+        """
+        return bool(self.why) or (self.known is not None and self.known.basis != made.basis)
+
+
+def standing(stages: Stages, stage: Stage, workspace: Workspace, *, force: bool = False) -> Standing:
+    """Look at a stage's code, parameters, inputs and outs; an experiment takes what its profile has.
+
+    Args:
+        force: it must run, whatever is there.
+    """
+    made, known = fingerprint(stages, stage, workspace), read_records(workspace).get(stage.name)
+    if stage.always or force:
+        return Standing(made, "", "", known)
+    if known and made.repeats(known):
+        if not known.explained and differs(workspace, made):
+            why = "its outputs differ from their pins, and code, parameters and inputs do not"
+            return Standing(made, "", why, known)
+        kept = msgspec.structs.replace(made, explained=known.explained)
+        return Standing(kept, "skipped", "code, parameters, inputs and outputs are unchanged", known)
+    if workspace.experiment and (taken := take(stages, stage, workspace, made)):
+        why = f"from profile {workspace.settings.profile}: nothing that it depends on differs"
+        return Standing(taken, "taken", why, known)
+    return Standing(made, "", "", known)
+
+
+def differs(workspace: Workspace, made: Made) -> bool:
+    """Tell whether outs are not what is pinned."""
+    if workspace.experiment:
+        return False
+    with suppress(PinError):  # damaged pins are named by `verify`
+        pins = pinned_outs(workspace.root, workspace.settings.profile)
+        return any(pins.get(out, digest) != digest for out, digest in made.outs.items())
+    return False
+
+
+def to_run(stages: Stages, names: Iterable[str], workspace: Workspace) -> list[str]:
+    """The stages, of some that are in order, that a run has to look at: those that do not stand, and those
+    that read one of them. What an experiment takes from its profile is taken here.
+    """
+    chosen: dict[str, None] = {}
+    for name in names:
+        stage = stages[name]
+        if chosen.keys() & set(stage.needs):
+            chosen[name] = None
+            continue
+        found = standing(stages, stage, workspace)
+        if found.why and not found.how:
+            note(f"{name}: {found.why}: it is computed again")
+        # A check stops the run where data, or any result in CI, are not what was pinned.
+        stops = (stage.pinned_by == "data.dvc" or os.environ.get("CI")) and differs(workspace, found.made)
+        if not found.how or stops:
+            chosen[name] = None
+        elif found.how == "taken":
+            keep_record(workspace, name, found.made)
+    return list(chosen)
