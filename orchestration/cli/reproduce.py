@@ -115,8 +115,10 @@ def _run(
         stages=names,
         ran=bool(ran),
         tables=tables_of(workspace, names, only),
+        conclusion=conclusion_of(workspace, only),
         report=out if "report/html" in names else None,
         checks=checks,
+        pinned=pinned,
         drifted=dict(sorted(drifted.items())),
         moved=moved_lines(moved_here(workspace, STAGES, names)) if drifted else (),
         experiment=experiment,
@@ -144,6 +146,17 @@ def tables_of(workspace: Workspace, names: Sequence[str], only: str | None) -> l
     return [replace(table, caption=table.caption.removeprefix("Transfer: ")).render("md")]
 
 
+def conclusion_of(workspace: Workspace, only: str | None) -> list[str]:
+    """What the numbers of all benchmarks, or of one, come to."""
+    from orchestration.registry import BENCHMARKS
+    from orchestration.rendering.conclusion import conclusion
+    from orchestration.scoring.scores import read_scores
+
+    wanted = [BENCHMARKS[only]] if only else BENCHMARKS.values()
+    numbers = [number for benchmark in wanted for number in benchmark.numbers]
+    return conclusion(read_scores(workspace.artifacts, numbers))
+
+
 def _keep(workspace: Workspace, only: str, run: Reproduction, before: Mapping[str, str]) -> None:
     """Keep what stands after a run: the parts of all benchmarks that it took in."""
     from orchestration.ledger.records import fingerprint, ledger_of
@@ -166,6 +179,7 @@ def _keep(workspace: Workspace, only: str, run: Reproduction, before: Mapping[st
             run,
             stages=names,
             tables=tables_of(workspace, names, part),
+            conclusion=conclusion_of(workspace, part),
             report=None,
             checks=[line for line in run.checks if line.partition(":")[0] in names],
             drifted={path: how for path, how in run.drifted.items() if path in outs},

@@ -56,9 +56,10 @@ def reproduce(
     fail_on_drift: Annotated[
         bool, option("--fail-on-drift", "Exit with 1 where a result is not what was pinned.")
     ] = False,
+    tables: Annotated[bool, option("--tables", "Print the tables too.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Materialise the asset graph and print the tables.
+    """Materialise the asset graph and say what its numbers come to.
 
     With --set the run is an experiment: it lies in experiments/NAME, and the results stay as they are.
     """
@@ -69,16 +70,15 @@ def reproduce(
     failed = typer.Exit(int(fail_on_drift and bool(done.drifted)))
     if give(done, done.line(), json=json):
         raise failed
-    for table in done.tables:
+    for table in done.tables if tables else ():
         say(f"\n{on_terminal(table, place_of(table, done.profile, only))}")
-    if done.report:
-        say(f"The report: {done.report}\n")
     for line in done.checks:
         say(line, "check:", error=True)
     for line in done.moved:
         say(line, error=True)
     for path, how in done.drifted.items():
         say(f"{path} is {how} against its pin", "drift:", error=True)
+    say("\n".join(["", *done.conclusion, *([f"The report: {done.report}"] if done.report else [])]))
     if done.experiment:
         note(f"`substrate experiment diff {done.experiment}` compares it with the pinned results.")
     if done.drifted:

@@ -14,7 +14,8 @@ from orchestration.rendering.tables import DETAILS
 
 WIDTH = 110
 """The most characters of a line."""
-_GAP = 2
+_GAP, _CAPTION = 2, 2
+"""Spaces between two columns, and the most lines of a caption."""
 _LABEL, _CELL = (30, 44), (24, 26)
 """The usual and the most characters of a label's and of a cell's line; longer text is wrapped."""
 _SILENT = re.compile(r"|not (reported|compared)\b.*")
@@ -48,8 +49,11 @@ def on_terminal(markdown: str, rest: str) -> str:
     said = " ".join(line.strip("*") for line in markdown.splitlines() if line and not line.startswith("|"))
     fewer = {"column": len(heads) - len(columns), "row": len(rows) - len(kept)}
     more = " and ".join(f"{n} {what}{'' if n == 1 else 's'}" for what, n in fewer.items() if n)
-    notes = [_text(said), *_said_of_all(heads, kept), *([f"{more} more: {rest}"] if more else [])]
-    return "\n".join([*drawn, *(line for note in notes for line in wrap(note, WIDTH))])
+    caption = wrap(_text(said), WIDTH)
+    if len(caption) > _CAPTION:
+        caption = wrap(_text(said).partition(". ")[0] + ".", WIDTH)[:_CAPTION]
+        more = more or "The caption says"
+    return "\n".join([*drawn, *caption, *([f"{more} more: {rest}"] if more else [])])
 
 
 def _drawn(cells: Sequence[str], widths: Sequence[int]) -> Iterator[str]:
@@ -85,16 +89,6 @@ def _is_detail(row: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     mean = f"{of}/mean/{metric}"
     is_part = mean in own and label != mean and _MANY < len(own) < len(rows)
     return is_part or (": " in label and sum(map(bool, row[1:])) == 1)
-
-
-def _said_of_all(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """The reasons for which nothing is compared in a column, where that is all that it says."""
-    by_reason: dict[str, list[str]] = {}
-    for at in sorted(set(range(1, len(heads))) - _telling(rows)):
-        if said := "; ".join(dict.fromkeys(row[at] for row in rows if row[at])):
-            by_reason.setdefault(said, []).append(heads[at])
-    for reason, of in by_reason.items():
-        yield f"{', '.join(dict.fromkeys(of))}: {reason}"
 
 
 def _telling(rows: Sequence[Sequence[str]]) -> set[int]:

@@ -131,9 +131,11 @@ class Reproduction(msgspec.Struct, frozen=True, kw_only=True):
         stages: the stages that it takes, in order.
         ran: whether the graph was run; ``False`` where nothing was to be done.
         seconds: how long it took.
-        tables: in Markdown, as they are printed.
+        tables: in Markdown, as `--tables` prints them.
+        conclusion: what the numbers come to, in a few lines.
         report: where the report lies, if the whole was reproduced; in the project, where it is kept.
         checks: what checks said that stopped nothing.
+        pinned: whether its results are held against pins.
         drifted: by path, how it differs from its pin.
         moved: in words, the numbers and answers behind that.
         experiment: its name, where the run was one.
@@ -145,8 +147,10 @@ class Reproduction(msgspec.Struct, frozen=True, kw_only=True):
     ran: bool = True
     seconds: float = 0.0
     tables: Sequence[str] = ()
+    conclusion: Sequence[str] = ()
     report: str | None = None
     checks: Sequence[str] = ()
+    pinned: bool = False
     drifted: Mapping[str, str] = {}
     moved: Sequence[str] = ()
     experiment: str | None = None
@@ -155,7 +159,8 @@ class Reproduction(msgspec.Struct, frozen=True, kw_only=True):
     def line(self) -> str:
         """The one line that ends it."""
         count, computed = len(self.stages), len(self.computed)
-        rest = f"; {len(self.drifted)} outputs differ from their pins" if self.drifted else ""
+        rest = "; no drift" if self.pinned else ""
+        rest = f"; {len(self.drifted)} outputs differ from their pins" if self.drifted else rest
         if not self.ran:
             return f"Nothing to do: all {count} stages of profile {self.profile} stand as they were{rest}."
         made = f"experiment {self.experiment} beside profile" if self.experiment else "profile"

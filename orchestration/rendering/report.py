@@ -23,6 +23,7 @@ from orchestration.lineage.explain import Each, each_here
 from orchestration.lineage.number import Lineage, environment, trace_number
 from orchestration.registry import BENCHMARKS, EXPLAINED, MAIN, SOURCES, STUDIES, TABLES
 from orchestration.rendering.answers import Answers, write_answers
+from orchestration.rendering.conclusion import conclusion
 from orchestration.rendering.figures import Curve, ablation_curve, accuracy_by_subset
 from orchestration.rendering.page import (
     HERE,
@@ -187,6 +188,7 @@ def _content(workspace: Workspace, scores: Scores, out: Path) -> dict[str, Any]:
         "main": MAIN.title,
         "main_on": _MEASURED_ON[kind_of(workspace, MAIN.source)],
         "sources": sources,
+        "concluded": conclusion(every),
         "summary": _summary(workspace, every.values(), sources),
         "official": kinds == {"official"},
         "generated": "generated" in kinds,

@@ -121,12 +121,17 @@ def test_nothing_to_do_starts_no_run_and_says_so(reproduced: Path) -> None:
     runner = CliRunner()
     # A copy has other times: the first look reads what it holds, and finds it the same.
     first = json.loads(runner.invoke(app, ["reproduce", "--json"]).stdout)
-    again = runner.invoke(app, ["reproduce"])
+    again = runner.invoke(app, ["reproduce", "--tables"])
     assert again.exit_code == 0, again.output
     assert "Nothing to do: all " in again.stderr
     captions = [table.strip().rpartition("\n")[2].strip("*")[:60] for table in first["tables"]]
     assert all(caption in again.stdout for caption in captions)
     assert max(len(line) for line in again.stdout.splitlines() if not line.startswith("The report")) <= 110
+    alone = runner.invoke(app, ["reproduce"])
+    said = alone.output.strip().splitlines()
+    assert len(said) <= 10
+    assert any(line.startswith("bAbI: mean ") for line in said)
+    assert said[-1].startswith("Nothing to do: ")
     of_one = runner.invoke(app, ["reproduce", "--only", "babi", "--json"])
     told = json.loads(of_one.stdout)
     assert (told["ran"], told["drifted"]) == (False, {})
