@@ -14,6 +14,7 @@ import psutil
 from orchestration.ledger.records import read_records
 from orchestration.pipeline.assets import asset_key, assets_of
 from orchestration.pipeline.checks import checks_of
+from orchestration.pipeline.dagster_home import dagster_home, set_aside
 from orchestration.pipeline.executor import execute, threads
 from orchestration.pipeline.graph import STAGES
 from orchestration.pipeline.project_lock import open_lock, project_lock
@@ -23,6 +24,7 @@ from orchestration.pipeline.stopping import ends_when_told
 from orchestration.workspace.folders import Workspace
 from substrate.base.errors import SubstrateError
 from substrate.base.files import OutputError
+from substrate.cli.console import note
 
 _RUNNING = [dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.CANCELING]
 
@@ -37,12 +39,23 @@ def instance(root: Path) -> dg.DagsterInstance:
     Raises:
         OutputError: the project cannot be written to.
     """
+    from sqlalchemy.exc import DatabaseError, OperationalError
+
     os.close(open_lock(root))
-    home = Path(os.environ.setdefault("DAGSTER_HOME", str(root / ".dagster")))
-    with _written(home):
-        home.mkdir(exist_ok=True)
-        found = dg.DagsterInstance.get()
-        close_interrupted(found)
+    with _written(Path(os.environ.get("DAGSTER_HOME") or root / ".dagster")):
+        home = dagster_home(root)
+        try:
+            return _opened()
+        except OperationalError:
+            raise
+        except DatabaseError as error:
+            note(f"{set_aside(home)}: the damaged record of runs lies there ({error.orig}); a new one begins")
+            return _opened()
+
+
+def _opened() -> dg.DagsterInstance:
+    found = dg.DagsterInstance.get()
+    close_interrupted(found)
     return found
 
 
