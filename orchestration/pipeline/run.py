@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -26,6 +27,9 @@ from substrate.base.errors import SubstrateError
 from substrate.base.files import OutputError
 from substrate.cli.console import note
 
+KEPT = 20
+"""The number of runs that ended whose record is kept."""
+_ENDED = [dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED]
 _RUNNING = [dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.CANCELING]
 
 
@@ -56,7 +60,18 @@ def instance(root: Path) -> dg.DagsterInstance:
 def _opened() -> dg.DagsterInstance:
     found = dg.DagsterInstance.get()
     close_interrupted(found)
+    forget_old(found)
     return found
+
+
+def forget_old(instance: dg.DagsterInstance) -> None:
+    """Delete the record of the runs that ended before the last :data:`KEPT`: each takes some 3 MB."""
+    for run in instance.get_runs(dg.RunsFilter(statuses=_ENDED))[KEPT:]:
+        instance.delete_run(run.run_id)
+        root = Path(instance.root_directory)
+        for path in root.glob(f"history/runs/{run.run_id}.db*"):
+            path.unlink()
+        shutil.rmtree(root / "storage" / run.run_id, ignore_errors=True)
 
 
 def close_interrupted(instance: dg.DagsterInstance) -> list[str]:

@@ -20,7 +20,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -28,6 +28,7 @@ import pyarrow as pa
 
 from orchestration.base.http import Patience, TryAgainError, open_client, passing
 from orchestration.code import PACKAGES, ROOT
+from orchestration.pipeline.java import java_fault, own_environment
 from orchestration.pipeline.progress import advance
 from orchestration.settings import Spark
 from substrate.base import errors
@@ -56,22 +57,22 @@ def spark_session(settings: Spark) -> SparkSession:
 
     require_endpoint(settings)
     _forget_ended()
-    # Workers must run this interpreter: another one has other packages, or none.
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     remote, master = os.environ.get("SPARK_REMOTE"), _master(settings)
     builder = SparkSession.builder.appName("substrate")
     builder = builder.remote(remote) if remote else builder.master(master)
     local = is_local(settings)
     if local:
-        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+        own_environment()
+    # Workers must run this interpreter: another one has other packages, or none.
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     for key, value in (_configuration(settings, local, bool(remote)) | settings.config).items():
         builder = builder.config(key, str(value).lower() if isinstance(value, bool) else str(value))
     try:
         session = builder.getOrCreate()
     except Exception as error:
         if local:
-            raise
+            raise (java_fault() or error) from error
         raise _refused(settings, error) from error
     if remote:
         from pyspark.sql.connect.client.retries import DefaultPolicy
@@ -313,6 +314,7 @@ def java_options(local: bool) -> list[str]:
         return []
     # The second compiler never earns back what it costs here: the work is done by Python's workers.
     options = ["-XX:+IgnoreUnrecognizedVMOptions", "-XX:TieredStopAtLevel=1"]
+    options.append(quoted(f"-Djava.io.tmpdir={gettempdir()}"))
     if CLASSES.is_file():
         # Without the log: Java says on standard output that an archive does not fit.
         options += [quoted(f"-XX:SharedArchiveFile={CLASSES}"), "-Xlog:disable"]
