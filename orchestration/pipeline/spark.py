@@ -10,6 +10,7 @@ import contextvars
 import io
 import os
 import re
+import shlex
 import socket
 import subprocess
 import sys
@@ -269,7 +270,7 @@ def _configuration(settings: Spark, local: bool, remote: bool) -> dict[str, str]
     if remote:
         return of_queries
     own = {
-        "spark.driver.extraJavaOptions": " ".join([LOGGING, *java_options(local)]),
+        "spark.driver.extraJavaOptions": shlex.join([LOGGING, *java_options(local)]),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
     }
@@ -299,25 +300,19 @@ processor time. Java holds the file against its own version and the jars, and do
 """
 
 
-def quoted(option: str) -> str:
-    """An option of Java, which Spark cuts out of a line of them.
-
-    >>> quoted('-XX:SharedArchiveFile=/home/a "b"/spark.jsa')
-    '"-XX:SharedArchiveFile=/home/a \\\\"b\\\\"/spark.jsa"'
-    """
-    return '"' + option.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
 def java_options(local: bool) -> list[str]:
-    """The options of a JVM that starts often and does little; what a cluster's driver does is not little."""
+    """The options of a JVM that starts often and does little; what a cluster's driver does is not little.
+
+    They may hold paths. Spark cuts a line of them as a shell does.
+    """
     if not local:
         return []
     # The second compiler never earns back what it costs here: the work is done by Python's workers.
     options = ["-XX:+IgnoreUnrecognizedVMOptions", "-XX:TieredStopAtLevel=1"]
-    options.append(quoted(f"-Djava.io.tmpdir={gettempdir()}"))
+    options.append(f"-Djava.io.tmpdir={gettempdir()}")
     if CLASSES.is_file():
         # Without the log: Java says on standard output that an archive does not fit.
-        options += [quoted(f"-XX:SharedArchiveFile={CLASSES}"), "-Xlog:disable"]
+        options += [f"-XX:SharedArchiveFile={CLASSES}", "-Xlog:disable"]
     return options
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,7 +15,6 @@ from typer.testing import CliRunner
 
 from orchestration.base.git import git
 from orchestration.cli.main import app
-from orchestration.settings import Spark
 from orchestration.workspace.tables import Storage
 
 STRANGE = "Pfad mit Ümlaut %41 #1"
@@ -46,18 +46,23 @@ def test_a_storage_is_in_the_folder_that_its_uri_names(tmp_path: Path) -> None:
     assert storage.uri("table") == f"file://{folder}/table", "Spark takes it as it is written"
 
 
-def test_an_option_of_java_may_hold_a_path_with_spaces(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    from orchestration.pipeline import spark
+SESSION = """from pathlib import Path
+from orchestration.pipeline import spark
+from orchestration.settings import Spark
+spark.CLASSES = Path("classes.jsa").absolute()
+spark.CLASSES.write_bytes(b"of another Java")
+session = spark.spark_session(Spark())
+print(session.sparkContext._jvm.System.getProperty("java.io.tmpdir"), session.range(3).count())"""
 
-    classes = tmp_path / f'{STRANGE} "2"' / "classes.jsa"
-    classes.parent.mkdir()
-    classes.touch()
-    monkeypatch.setattr(spark, "CLASSES", classes)
-    said = " ".join(spark.java_options(spark.is_local(Spark())))
-    escaped = str(classes).replace('"', '\\"')
-    assert f'"-XX:SharedArchiveFile={escaped}"' in said
+
+def test_options_of_java_may_hold_such_paths(tmp_path: Path) -> None:
+    """As an environment there starts Spark: Java's own folder, and its archive of classes."""
+    folder = tmp_path / f"{STRANGE} 'a'"
+    folder.mkdir()
+    environment = os.environ | {"TMPDIR": str(folder), "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", SESSION]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    assert done.stdout == f"{folder} 3\n", done.stderr
 
 
 def test_the_environment_lies_elsewhere_where_a_package_would_misread_its_path(tmp_path: Path) -> None:
