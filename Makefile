@@ -7,6 +7,15 @@ TOOLS := $(VENV)/.tools
 # A reproduction and its tests are hundreds of processes: each would compile what the one before compiled.
 unexport PYTHONDONTWRITEBYTECODE
 
+# Alembic, by which Dagster makes its databases, reads a % in its own path as a mark: the environment lies elsewhere then.
+define environment
+case "$$PWD" in \
+*%*) made="$$HOME/.cache/substrate/environment-$$(printf %s "$$PWD" | cksum | tr ' ' -)" && \
+	$(PYTHON) -m venv "$$made" && ln -sfn "$$made" $(VENV) ;; \
+*) $(PYTHON) -m venv $(VENV) ;; \
+esac
+endef
+
 .DEFAULT_GOAL := help
 .PHONY: help setup tools models reproduce test test-quick check fuzz audit wheel adapters docs site ui screenshots lock cluster-env
 
@@ -19,7 +28,7 @@ setup: $(STAMP) ## .venv from requirements.lock with what the pipeline needs, an
 $(STAMP): requirements.lock pyproject.toml scripts/java.sh scripts/environment.py scripts/spark_classes.py
 	sh scripts/java.sh
 	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
-	$(PYTHON) -m venv $(VENV)
+	$(environment)
 	$(VENV)/bin/python scripts/environment.py platform
 	-$(VENV)/bin/python scripts/spark_classes.py
 	-$(VENV)/bin/python -c 'from orchestration.pipeline import graph, run; [one.code for one in graph.STAGES.values()]'

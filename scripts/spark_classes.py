@@ -9,6 +9,7 @@ when it ends (class-data sharing, https://openjdk.org/jeps/350).
 from __future__ import annotations
 
 import os
+import shlex
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -22,7 +23,6 @@ from orchestration.pipeline.spark import (
     NUMBER,
     map_rows,
     numbers_frame,
-    quoted,
     spark_session,
 )
 from orchestration.settings import Spark
@@ -38,9 +38,8 @@ def main() -> None:
     clear_leftovers(CLASSES)
     CLASSES.unlink(missing_ok=True)
     with replacing(CLASSES) as archive:
-        kept = quoted(f"-XX:ArchiveClassesAtExit={archive}")
-        options = f"{LOGGING} -XX:+IgnoreUnrecognizedVMOptions {kept} -Xlog:disable"
-        use(Spark(config={"spark.driver.extraJavaOptions": options}))
+        options = [LOGGING, "-XX:+IgnoreUnrecognizedVMOptions", f"-XX:ArchiveClassesAtExit={archive}"]
+        use(Spark(config={"spark.driver.extraJavaOptions": shlex.join([*options, "-Xlog:disable"])}))
         archive.touch()  # a Java that keeps no classes leaves none; it parses the jars
 
 

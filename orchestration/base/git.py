@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
 
 def git(root: Path, *arguments: str) -> bytes | None:
-    """The output of a command of git; ``None`` where it fails, or there is no git."""
+    """The output of a command of git; ``None`` where it fails, or the project is no checkout of its own.
+
+    A project that was unpacked below another checkout has none of that one's commits.
+    """
+    top = _output(root, "rev-parse", "--show-toplevel")
+    if top is None or not Path(os.fsdecode(top.removesuffix(b"\n"))).samefile(root):
+        return None
+    return _output(root, *arguments)
+
+
+def _output(root: Path, *arguments: str) -> bytes | None:
+    # A hook of git hands on its own checkout in the environment.
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
     try:
-        return subprocess.run(["git", *arguments], cwd=root, capture_output=True, check=True).stdout
+        return subprocess.run(
+            ["git", *arguments], cwd=root, env=environment, capture_output=True, check=True
+        ).stdout
     except (OSError, subprocess.CalledProcessError):
         return None

@@ -24,7 +24,7 @@ _BUSY = frozenset({408, 425, 429})
 
 
 class Patience(msgspec.Struct, frozen=True, kw_only=True):
-    """Timeouts for a server, in seconds.
+    """Timeouts for a server, in seconds, and the least ``rate`` of a download, in bytes a second.
 
     ``attempts`` counts tries in a row that brought nothing; one that brought new bytes starts the
     count at 0 again. After the ``n``-th such try the wait is ``backoff * 2**(n - 1)``, at most ``longest``.
@@ -35,6 +35,7 @@ class Patience(msgspec.Struct, frozen=True, kw_only=True):
     attempts: int = 5
     backoff: float = 1.0
     longest: float = 30.0
+    rate: float = 1000.0
 
     def wait(self, failures: int) -> float:
         """Seconds to wait after so many failures in a row.

@@ -153,6 +153,7 @@ def verify(
     mended: list[str] = []
     doing("loading the pipeline")
     with failing(), running():
+        from orchestration.ledger.acceptance import require_commit
         from orchestration.ledger.verification import held_against, verify_files, verify_profile
         from orchestration.pipeline.graph import STAGES
         from orchestration.pipeline.run import recompute as compute
@@ -161,6 +162,8 @@ def verify(
         from substrate.base.errors import ParameterError
 
         root = find_root()
+        if since:
+            require_commit(root, since)
         try:
             workspace = open_workspace(profile)
         except ParameterError as error:

@@ -12,6 +12,7 @@ import fcntl
 import os
 import re
 import shutil
+import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -181,6 +182,7 @@ class Transfer:
         self.report(self.name, start, total)
         # Raw: some servers label a .tar.gz as a content encoding, and the archive itself is wanted.
         # As it comes: with a chunk size, what is gathered for a chunk would be lost with the connection.
+        since, before = time.monotonic(), start
         for chunk in response.iter_raw():
             view = memoryview(chunk)
             while view:
@@ -188,7 +190,16 @@ class Transfer:
             start += len(chunk)
             self._bound(start)
             self.report(self.name, start, total)
+            if (took := time.monotonic() - since) >= self.patience.read:
+                if start - before < self.patience.rate * took:
+                    self._too_slow(response, start, (start - before) / took)
+                since, before = since + took, start
         return start
+
+    def _too_slow(self, response: httpx.Response, kept: int, rate: float) -> None:
+        what = f"the source sends {rate:.0f} bytes a second, less than {self.patience.rate:.0f}"
+        hint = f"Fetch again later or give a mirror: {kept} bytes are kept and the download resumes"
+        raise UnavailableError(what, where=(self.name, without_user(str(response.url))), hint=hint)
 
     def _bound(self, size: int) -> None:
         if size > self.most:

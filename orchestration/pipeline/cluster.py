@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import re
+import shlex
 import shutil
 import socket
 import subprocess
@@ -45,7 +46,7 @@ LATEST = 30.0
 SHORT_LIVED = {
     "spark.speculation": "false",  # a slow worker is to be looked at, not overtaken
     "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-    "spark.driver.extraJavaOptions": " ".join([LOGGING, *java_options(local=True)]),
+    "spark.driver.extraJavaOptions": shlex.join([LOGGING, *java_options(local=True)]),
 }
 """The settings of a session that asks some small things and ends."""
 MODULES = ("msgspec", "pyarrow", "pyoxigraph")

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
+from orchestration.pipeline.scratch import scratch_of
 from substrate.base.errors import SubstrateError
 from substrate.base.files import naming
 
@@ -53,7 +54,8 @@ def project_lock(root: Path, doing: str = "", *, shared: bool = False) -> Iterat
                 raise BusyError(f"a run is under way: {holder}", where=(root,), hint=hint)
         _held.add(root)
         try:
-            yield
+            with scratch_of(root):
+                yield
         finally:
             _held.remove(root)
             if not shared:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +14,7 @@ import psutil
 from orchestration.experiments.making import begin
 from orchestration.pipeline.assets import asset_key, assets_of
 from orchestration.pipeline.checks import checks_of
+from orchestration.pipeline.dagster_home import dagster_home, set_aside
 from orchestration.pipeline.graph import STAGES
 from orchestration.pipeline.progress import ended
 from orchestration.pipeline.project_lock import open_lock, project_lock
@@ -21,7 +23,11 @@ from orchestration.pipeline.standing import to_run
 from orchestration.pipeline.stopping import ends_when_told
 from substrate.base.errors import SubstrateError
 from substrate.base.files import OutputError
+from substrate.cli.console import note
 
+KEPT = 20
+"""The number of runs that ended whose record is kept."""
+_ENDED = [dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED]
 _RUNNING = [dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.CANCELING]
 
 
@@ -35,13 +41,35 @@ def instance(root: Path) -> dg.DagsterInstance:
     Raises:
         OutputError: the project cannot be written to.
     """
+    from sqlalchemy.exc import DatabaseError, OperationalError
+
     os.close(open_lock(root))
-    home = Path(os.environ.setdefault("DAGSTER_HOME", str(root / ".dagster")))
-    with _written(home):
-        home.mkdir(exist_ok=True)
-        found = dg.DagsterInstance.get()
-        close_interrupted(found)
+    with _written(Path(os.environ.get("DAGSTER_HOME") or root / ".dagster")):
+        home = dagster_home(root)
+        try:
+            return _opened()
+        except OperationalError:
+            raise
+        except DatabaseError as error:
+            note(f"{set_aside(home)}: the damaged record of runs lies there ({error.orig}); a new one begins")
+            return _opened()
+
+
+def _opened() -> dg.DagsterInstance:
+    found = dg.DagsterInstance.get()
+    close_interrupted(found)
+    forget_old(found)
     return found
+
+
+def forget_old(instance: dg.DagsterInstance) -> None:
+    """Delete the record of the runs that ended before the last :data:`KEPT`: each takes some 3 MB."""
+    for run in instance.get_runs(dg.RunsFilter(statuses=_ENDED))[KEPT:]:
+        instance.delete_run(run.run_id)
+        root = Path(instance.root_directory)
+        for path in root.glob(f"history/runs/{run.run_id}.db*"):
+            path.unlink()
+        shutil.rmtree(root / "storage" / run.run_id, ignore_errors=True)
 
 
 def close_interrupted(instance: dg.DagsterInstance) -> list[str]:

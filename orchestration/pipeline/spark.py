@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextvars
 import io
 import os
+import shlex
 import socket
 import sys
 import threading
@@ -18,13 +19,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pyarrow as pa
 
 from orchestration.code import PACKAGES, ROOT
+from orchestration.pipeline.java import java_fault, own_environment
 from orchestration.pipeline.progress import advance
 from orchestration.settings import Spark
 from substrate.base import errors
@@ -52,22 +54,22 @@ def spark_session(settings: Spark) -> SparkSession:
     from pyspark.sql import SparkSession
 
     require_endpoint(settings)
-    # Workers must run this interpreter: another one has other packages, or none.
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     remote, master = os.environ.get("SPARK_REMOTE"), _master(settings)
     builder = SparkSession.builder.appName("substrate")
     builder = builder.remote(remote) if remote else builder.master(master)
     local = is_local(settings)
     if local:
-        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+        own_environment()
+    # Workers must run this interpreter: another one has other packages, or none.
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     for key, value in (_configuration(settings, local, bool(remote)) | settings.config).items():
         builder = builder.config(key, str(value).lower() if isinstance(value, bool) else str(value))
     try:
         session = builder.getOrCreate()
     except Exception as error:
         if local:
-            raise
+            raise (java_fault() or error) from error
         from pyspark import __version__ as ours
 
         what = f"no session for PySpark {ours} ({_cause(error)})"
@@ -182,7 +184,7 @@ def _configuration(settings: Spark, local: bool, remote: bool) -> dict[str, str]
     if remote:
         return of_queries
     own = {
-        "spark.driver.extraJavaOptions": " ".join([LOGGING, *java_options(local)]),
+        "spark.driver.extraJavaOptions": shlex.join([LOGGING, *java_options(local)]),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
     }
@@ -212,24 +214,19 @@ processor time. Java holds the file against its own version and the jars, and do
 """
 
 
-def quoted(option: str) -> str:
-    """An option of Java, which Spark cuts out of a line of them.
-
-    >>> quoted('-XX:SharedArchiveFile=/home/a "b"/spark.jsa')
-    '"-XX:SharedArchiveFile=/home/a \\\\"b\\\\"/spark.jsa"'
-    """
-    return '"' + option.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
 def java_options(local: bool) -> list[str]:
-    """The options of a JVM that starts often and does little; what a cluster's driver does is not little."""
+    """The options of a JVM that starts often and does little; what a cluster's driver does is not little.
+
+    They may hold paths. Spark cuts a line of them as a shell does.
+    """
     if not local:
         return []
     # The second compiler never earns back what it costs here: the work is done by Python's workers.
     options = ["-XX:+IgnoreUnrecognizedVMOptions", "-XX:TieredStopAtLevel=1"]
+    options.append(f"-Djava.io.tmpdir={gettempdir()}")
     if CLASSES.is_file():
         # Without the log: Java says on standard output that an archive does not fit.
-        options += [quoted(f"-XX:SharedArchiveFile={CLASSES}"), "-Xlog:disable"]
+        options += [f"-XX:SharedArchiveFile={CLASSES}", "-Xlog:disable"]
     return options
 
 

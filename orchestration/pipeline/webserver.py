@@ -38,10 +38,6 @@ PATIENCE = 10.0
 """Seconds for open pages and the daemon to end."""
 
 
-class PortError(SubstrateError):
-    """The server cannot listen where it was told to."""
-
-
 class Guard:
     """Refuse requests that pages of other origins send.
 
@@ -120,7 +116,7 @@ def listen(port: int) -> socket.socket:
     """A socket of this machine's own interface.
 
     Raises:
-        PortError: the port is taken, or none that this user may have.
+        SubstrateError: the port is taken, or none that this user may have.
     """
     listening = socket.socket()
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -130,7 +126,7 @@ def listen(port: int) -> socket.socket:
     except OSError as error:
         listening.close()
         hint = "End who has it, or choose another with --port"
-        raise PortError(
+        raise SubstrateError(
             f"cannot listen ({error.strerror})", where=(f"127.0.0.1:{port}",), hint=hint
         ) from None
     return listening

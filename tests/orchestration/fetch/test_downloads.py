@@ -15,10 +15,11 @@ import shutil
 import socket
 import tarfile
 import threading
+import time
 import zipfile
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -395,6 +396,29 @@ def test_a_silent_server_ends_in_a_timeout(server: Server, out: Path, pins: Path
     with pytest.raises(UnavailableError, match=r"timeout: no answer within 0\.1 s \(2 tries in a row\)"):
         get(server, out, pins, NAMES[1], patience=Patience(read=0.1, attempts=2, backoff=0.01))
     assert listing(out) == []
+
+
+def test_a_source_that_trickles_is_given_up_and_its_part_is_kept(
+    server: Server, out: Path, pins: Path
+) -> None:
+    def trickle(request: Request, data: bytes | None) -> None:
+        assert data is not None
+        request.send_response(200)
+        request.send_header("ETag", tag(data))
+        request.send_header("Content-Length", str(len(data)))
+        request.end_headers()
+        with suppress(OSError):  # the client has left
+            for place in range(200):
+                request.wfile.write(data[place : place + 1])
+                time.sleep(0.02)
+
+    server.behaviours[NAMES[1]] = [trickle]
+    slow = r"sends \d+ bytes a second, less than 1000\. .*\d+ bytes are kept and the download resumes"
+    with pytest.raises(UnavailableError, match=slow):
+        get(server, out, pins, NAMES[1])
+    assert (out / f"{NAMES[1]}.part").stat().st_size < 200
+    get(server, out, pins, NAMES[1])
+    assert (out / NAMES[1]).read_bytes() == ARCHIVE
 
 
 def test_nobody_listening_is_a_clear_error(server: Server, out: Path, pins: Path) -> None:
