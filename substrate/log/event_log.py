@@ -21,7 +21,7 @@ from typing import BinaryIO, NamedTuple, Self
 
 import pyoxigraph as ox
 
-from substrate.base.arguments import path_of, require
+from substrate.base.arguments import path_of, require, require_tick
 from substrate.base.delta import Delta, Op, Spelled, Term, Triple, text_of, texts_of, triple_of
 from substrate.base.display import ROWS, Listing, as_html, as_rich, counted, line
 from substrate.base.errors import LogError
@@ -394,6 +394,7 @@ class EventLog(Timeline):
 
     def digest_at(self, tick: int) -> str:
         """The chain's value after every delta with tick <= ``tick``, from the nearest value that was kept."""
+        require_tick(tick, "tick")
         stop = self.position(tick)
         with MEMORY:
             if self._chain.fed < stop:
@@ -689,6 +690,8 @@ def _fed(chain: Chain) -> int:
 def _checked(ticks: Sequence[int], last: int) -> array[int]:
     """Ticks as a column, where they follow the log's last one."""
     try:
+        if bool in set(map(type, ticks)):
+            raise TypeError("a truth value")
         column = array("q", ticks)
     except TypeError as error:
         raise LogError(
