@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from benchmarks.speed.clevrer import CLEVRER
+from benchmarks.speed.cold import COLD
 from benchmarks.speed.core import CORE
 from benchmarks.speed.measure import Bench, Figure, measure
 from benchmarks.speed.memory import MEMORY
@@ -13,7 +14,7 @@ from benchmarks.speed.sample import SAMPLE
 from benchmarks.speed.twin import TWIN
 from benchmarks.speed.worlds import WORLDS
 
-BENCHES: dict[str, Bench] = {**CORE, **MEMORY, **WORLDS, **TWIN, **CLEVRER, **PLAIN, **SAMPLE}
+BENCHES: dict[str, Bench] = {**CORE, **COLD, **MEMORY, **WORLDS, **TWIN, **CLEVRER, **PLAIN, **SAMPLE}
 """Benches by name."""
 
 

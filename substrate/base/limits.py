@@ -34,7 +34,7 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     steps: _Count = 10_000
     """Steps of a question's program."""
     text: _Count = 1 << 20
-    """Characters of a query, and bytes of a file of parameters."""
+    """Characters of a query or of a text that a tool is given, and bytes of a file of parameters."""
     pieces: _Count = 1_000
     """Keywords and operators of a query: a chain of them is a tree as deep as it is long."""
     depth: Annotated[int, msgspec.Meta(ge=1, le=256)] = 64

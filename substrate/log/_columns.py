@@ -8,28 +8,31 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import NamedTuple, overload
 
 import pyoxigraph as ox
 
+from substrate.base.arguments import require_tick
 from substrate.base.delta import Delta, Op, triple_of
 from substrate.log._locking import MEMORY
 from substrate.log._triples import Triples
 
 _CHUNK = 1 << 13
+_QUESTIONS = 8
+"""The questions that a long index is spread over."""
 _OPS = (Op.RETRACT, Op.INSERT)
 
 
 class Columns:
     """Deltas as columns: ``ticks``, ``inserts`` (1 or 0) and ``numbers``, those of the triples.
 
-    For one triple after the other the columns know where it was mentioned last: an index, made when it
-    is first asked for and carried on as the columns grow.
+    For one triple after the other the columns know where it was mentioned last: an index, carried on as it is
+    asked for; what it does not reach yet is looked through.
     """
 
-    __slots__ = ("_first", "_last", "_others", "_previous", "inserts", "numbers", "ticks")
+    __slots__ = ("_first", "_last", "_others", "inserts", "numbers", "previous", "ticks")
 
     def __init__(self) -> None:
         self.ticks = array("q")
@@ -39,7 +42,7 @@ class Columns:
         self._first = 0
         self._last = array("i")
         self._others: dict[int, int] = {}
-        self._previous = array("i")
+        self.previous = array("i")
 
     def __len__(self) -> int:
         # The column that is written last: what stands in it stands in all
@@ -53,34 +56,54 @@ class Columns:
 
     def latest(self, number: int, start: int, stop: int) -> int:
         """The last position from ``start`` to before ``stop`` that mentions a triple; -1 where none does."""
-        self._index()
+        if len(self.previous) < stop:
+            return self.last_of((number,), start, stop).get(number, -1)
         own = number - self._first
         place = self._last[own] if 0 <= own < len(self._last) else self._others.get(number, -1)
         while place >= stop:
-            place = self._previous[place]
+            place = self.previous[place]
         return place if place >= start else -1
 
-    def before(self, place: int) -> int:
-        """The last position before a place that mentions the same triple; -1 where none does."""
-        self._index()
-        return self._previous[place]
+    def last_of(self, numbers: Iterable[int], start: int, stop: int) -> dict[int, int]:
+        """The same of many triples, for each that is mentioned there."""
+        reach = min(self.index(), stop)
+        found: dict[int, int] = {}
+        wanted = set(numbers)
+        if reach < stop:
+            first = max(start, reach)
+            behind = enumerate(self.numbers[first:stop], start=first)
+            found = {number: place for place, number in behind if number in wanted}
+        for number in wanted - found.keys():
+            if (place := self.latest(number, start, reach)) >= 0:
+                found[number] = place
+        return found
 
-    @property
-    def previous(self) -> Sequence[int]:
-        """For each place the last one before it that mentions the same triple; -1 where none does."""
-        self._index()
-        return self._previous
+    def places(self, number: int, start: int, stop: int) -> list[int]:
+        """The positions from ``start`` to before ``stop`` that mention a triple, ascending."""
+        reach = self.index()
+        place = self.latest(number, start, min(reach, stop))
+        found: list[int] = []
+        while place >= start:
+            found.append(place)
+            place = self.previous[place]
+        found.reverse()
+        if reach < stop:
+            first = max(start, reach)
+            found += [place for place, other in enumerate(self.numbers[first:stop], first) if other == number]
+        return found
 
-    def _index(self) -> None:
-        done = len(self._previous)
+    def index(self) -> int:
+        """Carry the index on, and say how far it reaches: each question pays for a part of a long one."""
+        done = len(self.previous)
         if done == len(self):
-            return
+            return done
         with MEMORY:
-            done, last, others = len(self._previous), self._last, self._others
+            done, last, others = len(self.previous), self._last, self._others
             found = array("i")
             if not done:
                 self._first = self.numbers[0]
-            for place, number in enumerate(self.numbers[done:], start=done):
+            step = max(_CHUNK, len(self) // _QUESTIONS)
+            for place, number in enumerate(self.numbers[done : done + step], start=done):
                 own = number - self._first
                 if 0 <= own < len(last):
                     found.append(last[own])
@@ -91,7 +114,8 @@ class Columns:
                 else:
                     found.append(others.get(number, -1))
                     others[number] = place
-            self._previous.extend(found)
+            self.previous.extend(found)
+            return len(self.previous)
 
 
 class Part(NamedTuple):
@@ -196,6 +220,8 @@ class DeltaSequence:
         >>> [delta.tick for delta in log.between(10, 29)]
         [10, 20]
         """
+        for tick, name in ((first, "first"), (last, "last")):
+            require_tick(tick, name)
         return tuple(self._deltas(self.position(first - 1), self.position(last)))
 
     def _deltas(self, position: int, stop: int | None) -> Iterator[Delta]:
@@ -268,66 +294,49 @@ class DeltaSequence:
     def stood(self, number: int, position: int) -> bool:
         """Tell whether a triple stands after the first ``position`` deltas."""
         for columns, start, stop, offset in reversed(self._all_parts()):
-            if position <= offset:
-                continue
-            place = columns.latest(number, start, min(stop, start + position - offset))
-            if place >= 0:
-                return bool(columns.inserts[place])
+            if position > offset:
+                place = columns.latest(number, start, min(stop, start + position - offset))
+                if place >= 0:
+                    return bool(columns.inserts[place])
         return False
 
-    def changed(self, position: int) -> bool:
-        """Tell whether the delta at a position made a difference to the state."""
-        columns, place, part = self._place(position)
-        earlier = columns.before(place)
-        insert = bool(columns.inserts[place])
-        if earlier >= part.start:
-            return bool(columns.inserts[earlier]) is not insert
-        return self.stood(columns.numbers[place], part.position) is not insert
-
-    def effects(self, start: int, stop: int) -> list[tuple[int, int]]:
-        """Of the deltas from position ``start`` to ``stop``, those that made a difference."""
-        found: list[tuple[int, int]] = []
-        for columns, first, last, position in self._all_parts():
-            a, b = max(first, first + start - position), min(last, first + stop - position)
-            for place in range(a, b):
-                insert, number = columns.inserts[place], columns.numbers[place]
-                earlier = columns.before(place)
-                if earlier >= first:
-                    stood = columns.inserts[earlier]
-                else:
-                    stood = bool(position) and self.stood(number, position)
-                if bool(stood) is not bool(insert):
-                    found.append((insert, number))
+    def stand(self, numbers: Iterable[int], position: int) -> set[int]:
+        """Of some triples, those that stand after the first ``position`` deltas."""
+        left = set(numbers)
+        found: set[int] = set()
+        for columns, start, stop, offset in reversed(self._all_parts()):
+            if position > offset and left:
+                last = columns.last_of(left, start, min(stop, start + position - offset))
+                found.update(number for number, place in last.items() if columns.inserts[place])
+                left -= last.keys()
         return found
 
     def mentions(self, number: int) -> list[int]:
         """The positions of the deltas that insert or retract a triple, ascending."""
-        found: list[int] = []
-        for columns, start, stop, position in reversed(self._all_parts()):
-            place = columns.latest(number, start, stop)
-            while place >= start:
-                found.append(position + place - start)
-                place = columns.before(place)
-        found.reverse()
-        return found
+        return [
+            position + place - start
+            for columns, start, stop, position in self._all_parts()
+            for place in columns.places(number, start, stop)
+        ]
 
     def net(self, start: int, stop: int) -> tuple[list[int], list[int]]:
         """Triples that stand after ``stop`` deltas and not after ``start``, and the reverse, by number."""
         before: dict[int, int] = {}
         final: dict[int, int] = {}
+        unknown: list[int] = []
         for columns, first, last, position in self._all_parts():
             a, b = max(first, first + start - position), min(last, first + stop - position)
             if a >= b:
                 continue
-            previous, inserts = columns.previous, columns.inserts
+            reach, previous, inserts = columns.index(), columns.previous, columns.inserts
             for place, number in enumerate(columns.numbers[a:b], start=a):
                 if number not in before:
-                    earlier = previous[place]
-                    if earlier >= first:
-                        before[number] = inserts[earlier]
-                    else:
-                        before[number] = int(bool(position) and self.stood(number, position))
+                    earlier = previous[place] if place < reach else -1
+                    before[number] = inserts[earlier] if earlier >= first else 0
+                    if earlier < first and (position or place >= reach):
+                        unknown.append(number)
                 final[number] = inserts[place]
+        before.update(dict.fromkeys(self.stand(unknown, start), 1))
         inserted = [number for number, insert in final.items() if insert and not before[number]]
         retracted = [number for number, insert in final.items() if before[number] and not insert]
         return inserted, retracted

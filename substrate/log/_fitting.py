@@ -1,7 +1,8 @@
 """The triples of a table that fit a pattern, found by their first terms or by their last ones.
 
-A place in each of two orders takes four bytes a triple. The orders are made when they are first asked for,
-and follow the table in runs, of which each is more than twice as long as the next.
+The first patterns are looked for in all texts, and what fits them is kept. Once that has cost as much, the
+texts are put in order: a place in each of two orders takes four bytes a triple. The orders follow the table
+in runs, of which each is more than twice as long as the next.
 """
 
 from __future__ import annotations
@@ -11,6 +12,9 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from substrate.sparql.patterns import Pattern
+
+_PAYS = 16
+"""The times that a table is looked through at the cost of putting it in order."""
 
 
 class Orders:
@@ -25,18 +29,46 @@ class Orders:
         self._texts = texts
         self._first = _Order(texts.__getitem__)
         self._last = _Order(lambda number: _behind_subject(texts[number]))
+        self._looked = 0
+        self._known: dict[Pattern, tuple[int, array[int]]] = {}
+
+    def unread(self, pattern: Pattern) -> int:
+        """The number of texts that are looked at to find what fits."""
+        if not (pattern.subject or pattern.predicate) or self._looked >= _PAYS * len(self._texts):
+            return 0
+        return len(self._texts) - self._known.get(pattern, (0,))[0]
 
     def fitting(self, pattern: Pattern) -> Iterator[Sequence[int]]:
         """The numbers of the triples that fit, in some sequences: all that do, and perhaps others."""
         subject, predicate, object_ = pattern
+        size = len(self._texts)
+        if subject is None and predicate is None:
+            return iter((range(size),))
+        if self._looked < _PAYS * size:
+            return iter((self._looked_through(pattern),))
         if subject is not None:
             start = f"{subject} " if predicate is None else f"{subject} {predicate} "
-            return self._first.between(start, len(self._texts))
-        if predicate is None:
-            return iter((range(len(self._texts)),))
+            return self._first.between(start, size)
         if object_ is None:
-            return self._last.between(f"{predicate} ", len(self._texts))
-        return self._last.between(f"{predicate} {object_}", len(self._texts), exactly=True)
+            return self._last.between(f"{predicate} ", size)
+        return self._last.between(f"{predicate} {object_}", size, exactly=True)
+
+    def _looked_through(self, pattern: Pattern) -> array[int]:
+        done, found = self._known.get(pattern, (0, array("I")))
+        texts = enumerate(self._texts[done:], start=done)
+        subject, predicate, object_ = pattern
+        if subject is not None:
+            start = f"{subject} " if predicate is None else f"{subject} {predicate} "
+            found.extend([number for number, text in texts if text.startswith(start)])
+        elif object_ is None:
+            inside = f" {predicate} "
+            found.extend([number for number, text in texts if inside in text])
+        else:
+            end = f" {predicate} {object_}"
+            found.extend([number for number, text in texts if text.endswith(end)])
+        self._looked += len(self._texts) - done
+        self._known[pattern] = len(self._texts), found
+        return found
 
 
 class _Order:

@@ -32,6 +32,8 @@ _MOST = 4
 """Stores that a log and its branches keep between queries."""
 _FEWER = 8
 """The triples that are looked at in the time in which a store is moved by one."""
+_UNREAD = 16
+"""The triples that are looked through in that time."""
 _NEAR = 512
 """Deltas between two states that are always walked: a store of its own would not pay."""
 
@@ -145,26 +147,30 @@ class Stores:
         looked_at: Iterable[Pattern] | None,
         standing: Callable[[], Sequence[int]],
     ) -> ox.Store | None:
-        """A store with what fits some patterns after some deltas; ``None`` where moving one costs less.
-
-        The triples are put in order once filling and moving stores have cost as much as that costs.
+        """A store with what fits some patterns after some deltas; ``None`` where moving one costs less, or
+        filling it.
         """
-        if looked_at is None or self._worked < len(record.triples) // 2:
+        if looked_at is None:
             return None
         with self._lock:
             way = min((store.distance(record, position) for store in self._free), default=position)
         if way <= _NEAR:
             return None
         with MEMORY:
+            if sum(map(record.triples.unread, looked_at)) > _UNREAD * way:
+                return None
             fitting = [some for pattern in looked_at for some in record.triples.fitting(pattern)]
         ever = sum(map(len, fitting))
         if ever > _FEWER * way:
             return None
         if ever > way // 2:
+            # A store that is kept comes first
+            if self._worked < len(record.triples) // 2:
+                return None
             stands = set(standing())
             found = set().union(*map(stands.intersection, fitting))
         else:
-            found = {number for number in set().union(*fitting) if record.stood(number, position)}
+            found = record.stand(set().union(*fitting), position)
         if len(found) > way:
             return None
         store = ox.Store()

@@ -132,18 +132,25 @@ class Triples:
             # All that were lacking have been made
             yield from [found[number] for number in chunk]  # pyright: ignore[reportReturnType]
 
+    def unread(self, pattern: Pattern) -> int:
+        """The number of triples that are looked at to find what fits a pattern."""
+        return sum(table._ordered().unread(pattern) for table, _ in self._below())
+
     def fitting(self, pattern: Pattern) -> Iterator[Sequence[int]]:
         """The numbers of the triples that fit a pattern, in some sequences: all that do, perhaps others."""
         for table, limit in self._below():
-            if table._orders is None:
-                table._orders = Orders(table._texts)
             floor = table._floor
-            for found in table._orders.fitting(pattern):
+            for found in table._ordered().fitting(pattern):
                 yield (
                     found
                     if limit == len(table) and not floor
                     else [number + floor for number in found if number + floor < limit]
                 )
+
+    def _ordered(self) -> Orders:
+        if self._orders is None:
+            self._orders = Orders(self._texts)
+        return self._orders
 
     def items(self) -> Iterator[tuple[int, str]]:
         """Every triple with its number."""

@@ -17,11 +17,11 @@ from itertools import islice
 from operator import itemgetter
 from os import SEEK_END, PathLike
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import pyoxigraph as ox
 
-from substrate.base.arguments import path_of, require
+from substrate.base.arguments import path_of, require, require_tick
 from substrate.base.delta import Delta, Op, Spelled, Term, Triple, text_of, texts_of, triple_of
 from substrate.base.display import ROWS, Listing, as_html, as_rich, counted, line
 from substrate.base.errors import LogError
@@ -32,7 +32,7 @@ from substrate.log._spelling import is_plain, require_spelled
 from substrate.log._triples import Triples
 from substrate.log.foreign import parse
 from substrate.log.history import Difference, History, diff, history
-from substrate.log.journal import MEMBER, Damage, Journal, TornTail, read_contents, write_atomically
+from substrate.log.journal import MEMBER, Journal, TornTail, read_contents, write_atomically
 from substrate.log.patch import (
     EDITED,
     Descent,
@@ -435,6 +435,7 @@ class EventLog(Timeline):
 
     def digest_at(self, tick: int) -> str:
         """The chain's value after every delta with tick <= ``tick``, from the nearest value that was kept."""
+        require_tick(tick, "tick")
         return self._digest_after(self.position(tick))
 
     def _digest_after(self, stop: int) -> str:
@@ -547,7 +548,7 @@ class EventLog(Timeline):
         with read_contents(path) as contents:
             whole = log._take_verified(verify(contents.data, str(path)), path)
             if contents.damage:
-                raise _damaged(path, contents.data, contents.damage)
+                raise contents.damage.error(path)
         offset = whole
         if path.suffix == ".gz":
             offset = max((end for unpacked, end in contents.ends if unpacked <= whole), default=0)
@@ -639,7 +640,7 @@ class EventLog(Timeline):
                 new = verify(contents.data, str(source.path), self._fed_chain())
                 self._take_verified(new, source.path)
             if contents.damage:
-                raise _damaged(source.path, contents.data, contents.damage)
+                raise contents.damage.error(source.path)
         return len(self) - count
 
     @classmethod
@@ -754,6 +755,8 @@ def _fed(chain: Chain) -> int:
 def _checked(ticks: Sequence[int], last: int) -> array[int]:
     """Ticks as a column, where they follow the log's last one."""
     try:
+        if bool in set(map(type, ticks)):
+            raise TypeError("a truth value")
         column = array("q", ticks)
     except TypeError as error:
         raise LogError(
@@ -773,18 +776,3 @@ def _checked(ticks: Sequence[int], last: int) -> array[int]:
             raise LogError(what, hint="A log only grows: append in tick order, or fork it")
         last = tick
     return column
-
-
-def _damaged(path: Path, data: BinaryIO, damage: Damage) -> LogError:
-    """The error of a gzip member that does not hold; what its text still says shows at which tick."""
-    tick = None
-    data.seek(0)
-    whole = data.read()
-    try:
-        found = list(verify(BytesIO(whole + damage.data), str(path)))
-        if found and found[-1].end > len(whole):
-            tick = f"tick {found[-1].ticks[-1]}"
-    except LogError as error:
-        tick = next((place for place in error.where if place.startswith("tick ")), None)
-    tick = tick or (f"tick {damage.tick}" if damage.tick is not None else f"byte {damage.offset}")
-    return LogError(f"damaged: {damage.why}", where=(path, tick), hint=EDITED)

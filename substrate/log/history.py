@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from substrate.base.arguments import require_tick
 from substrate.base.delta import Delta, Op, Term, Triple, quads_of, text_of, triple_of
 from substrate.base.display import ROWS, Listing, as_html, as_rich, line, terms_in_words
 from substrate.base.errors import ParameterError
@@ -178,6 +179,8 @@ def diff(log: DeltaSequence, a: int, b: int) -> Difference:
     >>> change.inserted[0][2].value, change.retracted[0][2].value
     ('cafe', 'home')
     """
+    for tick, name in ((a, "a"), (b, "b")):
+        require_tick(tick, name)
     first, last = sorted((log.position(a), log.position(b)))
     inserted, retracted = log.net(first, last)
     if b < a:

@@ -20,7 +20,6 @@ import errno
 import os
 import re
 import struct
-import tempfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -31,9 +30,10 @@ from typing import BinaryIO, NamedTuple
 from weakref import WeakSet
 
 from substrate.base.errors import LogError, LogHeldError
-from substrate.base.files import sync
+from substrate.base.files import OutputError, replacing, sync
 from substrate.base.inputs import refusal
 from substrate.base.limits import LIMITS, SMALL
+from substrate.log.patch import EDITED
 
 try:
     import fcntl
@@ -46,6 +46,7 @@ _FIXED = b"\x1f\x8b\x08\x06\x00\x00\x00\x00\x00\xff\x14\x00SL\x10\x00"
 _EXTRA = struct.Struct("<IIQ")
 """The member's length behind its header, the CRC-32 of that, and the member's first tick."""
 _HEAD = len(_FIXED) + _EXTRA.size + 2
+_WORD = 0xFFFFFFFF
 _TICK = re.compile(r'^H tick "(\d{1,18})" \.$', re.MULTILINE)
 _FOREIGN = 4
 """Bytes in which another program's header differs from ours at least."""
@@ -81,6 +82,11 @@ class Damage(NamedTuple):
     why: str
     tick: int | None
     data: bytes
+
+    def error(self, path: Path) -> LogError:
+        """The error of a file that has it."""
+        place = f"byte {self.offset}" if self.tick is None else f"from tick {self.tick}"
+        return LogError(f"damaged: {self.why}", where=(path, place), hint=EDITED)
 
 
 class Contents(NamedTuple):
@@ -298,7 +304,9 @@ def _unpacked(raw: bytes) -> Contents:
     while offset < len(raw) and not damage:
         data, end, why = _unpack(raw, offset)
         if why:
-            damage = Damage(offset, why, _first_tick(raw, offset), _salvage(raw, offset))
+            found, header = _salvage(raw, offset), _header(raw, offset)
+            tick = header[2] if header else _first_tick(found.decode("utf-8", "replace"))
+            damage = Damage(offset, why, tick, found)
         elif end is None:
             break
         else:
@@ -319,77 +327,55 @@ def write_atomically(path: Path, *texts: str) -> None:
     data = b"".join(map(_pack, texts)) if path.suffix == ".gz" else "".join(texts).encode()
     path = path.resolve()
     mode = path.stat().st_mode & 0o777 if path.is_file() else 0o644
-    with _refusals(path), _unopened(path):
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            os.chmod(name, mode)
-            os.replace(name, path)
-        except BaseException:
-            os.unlink(name)
-            raise
-        sync(path.parent)
-
-
-@contextmanager
-def _refusals(path: Path) -> Iterator[None]:
-    """Say which path it is that the system refuses to write."""
     try:
-        yield
+        with _unopened(path), replacing(path) as fresh:
+            fresh.write_bytes(data)
+            fresh.chmod(mode)
+    except OutputError as error:
+        raise LogError(error.what, where=error.where, hint=error.hint) from error
     except OSError as error:
-        full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-        raise LogError(
-            f"cannot be written ({'the disk is full: ' if full else ''}{error.strerror})",
-            where=(path,),
-            hint="What was there is unchanged; free space, or give another path",
-        ) from error
+        what = f"cannot be written ({error.strerror})"
+        raise LogError(what, where=(path,), hint="What was there is unchanged; give another path") from error
 
 
 def _pack(text: str) -> bytes:
     """A text as one gzip member of ours."""
     data = text.encode()
     packer = zlib.compressobj(wbits=-15)
-    body = (
-        packer.compress(data) + packer.flush() + struct.pack("<II", zlib.crc32(data), len(data) & 0xFFFFFFFF)
-    )
-    tick = _TICK.search(text)
-    head = _FIXED + _EXTRA.pack(len(body), zlib.crc32(body), int(tick[1]) if tick else 0)
+    body = packer.compress(data) + packer.flush() + struct.pack("<II", zlib.crc32(data), len(data) & _WORD)
+    head = _FIXED + _EXTRA.pack(len(body), zlib.crc32(body), _first_tick(text) or 0)
     return head + struct.pack("<H", zlib.crc32(head) & 0xFFFF) + body
+
+
+def _first_tick(text: str) -> int | None:
+    tick = _TICK.search(text)
+    return int(tick[1]) if tick else None
+
+
+def _header(raw: bytes, offset: int) -> tuple[int, int, int] | None:
+    """The length, checksum and first tick that a member of ours names; ``None`` where its header is none."""
+    head = raw[offset : offset + _HEAD]
+    sound = head.startswith(_FIXED) and zlib.crc32(head[:-2]) & 0xFFFF == int.from_bytes(head[-2:], "little")
+    return _EXTRA.unpack_from(head, len(_FIXED)) if sound and len(head) == _HEAD else None
 
 
 def _unpack(raw: bytes, offset: int) -> tuple[bytes, int | None, str]:
     """A member's data, where it ends (``None`` where it is cut off), and what is wrong with it."""
-    head = raw[offset : offset + _HEAD]
-    strange = sum(a != b for a, b in zip(head, _FIXED, strict=False))
-    if 0 < strange < _FOREIGN:
-        return b"", None, "its header was changed"
-    if strange:
-        data, end, why = _inflate(raw[offset:], len(raw))
-        # An append of ours has our header: this one was not cut off by a crash of ours.
-        return data, end, why or ("" if end else "it is cut off, and another program wrote it")
-    if len(head) < _HEAD:
-        return b"", None, ""
-    if not _sound(head):
-        return b"", None, "its header does not fit its checksum"
-    length, checksum, _ = _EXTRA.unpack_from(head, len(_FIXED))
-    body = raw[offset + _HEAD : offset + _HEAD + length]
-    if len(body) < length:
-        return b"", None, ""
-    if zlib.crc32(body) != checksum:
-        return b"", None, "it does not fit its checksum"
-    return _inflate(raw[offset : offset + _HEAD + length], offset + _HEAD + length)
-
-
-def _sound(head: bytes) -> bool:
-    return head.startswith(_FIXED) and zlib.crc32(head[:-2]) & 0xFFFF == int.from_bytes(head[-2:], "little")
-
-
-def _first_tick(raw: bytes, offset: int) -> int | None:
-    head = raw[offset : offset + _HEAD]
-    return _EXTRA.unpack_from(head, len(_FIXED))[2] if _sound(head) else None
+    if header := _header(raw, offset):
+        length, checksum, _ = header
+        end = offset + _HEAD + length
+        if end > len(raw):
+            return b"", None, ""
+        if zlib.crc32(raw[offset + _HEAD : end]) != checksum:
+            return b"", None, "it does not fit its checksum"
+        return _inflate(raw[offset:end], end)
+    strange = sum(a != b for a, b in zip(raw[offset : offset + _HEAD], _FIXED, strict=False))
+    if strange < _FOREIGN:
+        cut = not strange and len(raw) - offset < _HEAD
+        return b"", None, "" if cut else "its header was changed"
+    data, end, why = _inflate(raw[offset:], len(raw))
+    # An append of ours has our header: this one was not cut off by a crash of ours.
+    return data, end, why or ("" if end else "it is cut off, and another program wrote it")
 
 
 def _inflate(data: bytes, end: int) -> tuple[bytes, int | None, str]:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from substrate.base.errors import LogError
 from substrate.log._chain import Chain
-from substrate.log.journal import Contents, read_contents, require_regular, write_atomically
+from substrate.log.journal import Contents, read_contents, write_atomically
 from substrate.log.patch import verify
 
 _TICK = re.compile(rb'^H tick "(\d{1,18})" \.$', re.MULTILINE)
@@ -51,7 +51,6 @@ def repair(path: Path, *, dry_run: bool = False) -> Repair:
     Raises:
         LogError: the file cannot be read, or no transaction of it can be proven: then it stays as it is.
     """
-    require_regular(path)
     with read_contents(path) as contents:
         data = contents.data.read() + (contents.damage.data if contents.damage else b"")
     chain, end, why = Chain(), 0, ""

@@ -123,8 +123,7 @@ class Timeline(DeltaSequence):
         """
         with MEMORY:
             if self._head is None:
-                self._head = Head(self, len(self), self.last_tick, self.checkpoints.reach)
-                len(self._head)  # the set is made now: from here on the head follows by itself
+                self._head = Head(self, self.last_tick, self.checkpoints.reach, self.stores)
             return self._head
 
     def states(self, start: int = 0, stop: int | None = None) -> Iterator[State]:
@@ -165,14 +164,16 @@ class Replay:
 
     def seek(self, tick: int) -> State:
         """Move the one state of this replay to ``tick`` and return it; its cost is the deltas between."""
+        require_tick(tick, "tick")
         target = self.log.position(tick)
         state, position = self.state, self._position
         nearest = self.log.checkpoints.nearest(target)
         if nearest - position > SPACING or position - target > SPACING + len(state):
             state._move(target, tick)
         elif target < position:
-            for insert, number in reversed(self.log.effects(target, position)):
-                state._apply(1 - insert, number)
+            for insert, numbers in enumerate(self.log.net(target, position)):
+                for number in numbers:
+                    state._apply(insert, number)
         else:
             for insert, number in self.log.steps(position, target):
                 state._apply(insert, number)

@@ -354,7 +354,27 @@ def _restored(tick: int, texts: list[str]) -> State:
 
 
 class Head(State):
-    """The state after a log's last delta, which every append keeps up to date; nothing else changes it."""
+    """The state after a log's last delta, which every append keeps up to date; nothing else changes it.
+
+    Its first question is answered by what it looks at; from the second one on there is a store.
+    """
+
+    def __init__(
+        self, log: DeltaSequence, tick: int, reach: Callable[[int], dict[int, None]], stores: Stores
+    ) -> None:
+        super().__init__(log, len(log), tick, reach)
+        self._first: Stores | None = stores
+
+    @contextmanager
+    def _asked(self, looked_at: Iterable[Pattern] | None) -> Iterator[ox.Store]:
+        stores, self._first = self._first, None
+        if stores and self._store is None:
+            part = stores.part(self._log, self._position, looked_at, self._numbers)
+            if part is not None:
+                yield part
+                return
+        with super()._asked(looked_at) as store:
+            yield store
 
     def _change(self, op: Op, text: str, quad: ox.Quad | None = None) -> bool:
         """Refused: the head is what its log says."""
@@ -365,6 +385,7 @@ class Head(State):
     def follow(self, steps: Iterable[tuple[int, int]], tick: int) -> None:
         """Go on by the deltas that the log has just taken."""
         with MEMORY:
-            for insert, number in steps:
-                self._apply(insert, number)
-            self.tick = tick
+            self._position, self.tick = len(self._log), tick
+            if self._set is not None:
+                for insert, number in steps:
+                    self._apply(insert, number)

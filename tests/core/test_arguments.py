@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
+import numpy
 import pytest
 from pyoxigraph import Literal, NamedNode
 
@@ -26,6 +30,7 @@ from substrate import (
     merge,
     unfold,
 )
+from substrate.base import Spelled
 from substrate.branch.fork import Simulation
 from substrate.memory.memory import Memory
 from substrate.rules.fixpoint import RuleEmitter
@@ -78,6 +83,15 @@ WRONG: dict[str, Callable[[], object]] = {
     "given: 'anything' is not an event log": lambda: unfold(BOX, ANY, until=3),
     "tick: 'anything' is not a tick": lambda: LOG.state(ANY),
     "triple: not a triple": lambda: LOG.history(ANY),
+    "at: True is not a tick": lambda: fork(LOG, True),
+    "tick: False is not a tick": lambda: LOG.state(False),
+    "tick: True is not a tick": lambda: LOG.digest_at(True),
+    "first: True is not a tick": lambda: LOG.between(True, 3),
+    "b: True is not a tick": lambda: LOG.diff(0, True),
+    "until: True is not a tick": lambda: unfold(BOX, LOG, until=True),
+    "a tick is not a whole number (a truth value)": lambda: EventLog().extend_lines(
+        [(True, "A <urn:s> <urn:p> <urn:o> .")]
+    ),
 }
 
 
@@ -87,6 +101,32 @@ def test_a_wrong_argument_is_refused_where_it_is_given(message: str) -> None:
         WRONG[message]()
     assert str(caught.value).startswith(message)
     assert caught.value.hint
+
+
+TICKS = [True, False, 1.0, "1", None, Fraction(1), Decimal(1), numpy.int64(1), 0, 1, -1, 2**63 - 1, 2**63]
+DOORS: dict[str, Callable[[EventLog, Any], EventLog | None]] = {
+    "fork": lambda log, tick: fork(log, tick, Assert((V.ann, V.age, Literal(7)))),
+    "append": lambda log, tick: log.append(Delta(tick, Op.INSERT, SAID)),
+    "extend": lambda log, tick: log.extend([Delta._make((tick, Op.INSERT, SAID))]),
+    "insert": lambda log, tick: log.insert(*SAID, tick=tick) and None,
+    "lines": lambda log, tick: log.extend_lines([(tick, "A <urn:s> <urn:p> <urn:o> .")]),
+    "spelled": lambda log, tick: log.extend_spelled([Spelled(tick, Op.INSERT, "<urn:s> <urn:p> <urn:o>")]),
+}
+
+
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("tick", TICKS, ids=repr)
+def test_what_is_taken_for_a_tick_can_be_written_and_read_again(door: str, tick: Any, tmp_path: Path) -> None:
+    log = EventLog([Delta(0, Op.INSERT, SAID)])
+    try:
+        made = DOORS[door](log, tick) or log
+    except SubstrateError:
+        assert len(log) == 1
+        return
+    assert not isinstance(tick, bool)
+    made.save(tmp_path / "log.rdfp")
+    read = EventLog.read(tmp_path / "log.rdfp")
+    assert (read, read.branch_tick) == (made, made.branch_tick)
 
 
 def test_an_intervention_takes_python_values_as_a_log_does() -> None:

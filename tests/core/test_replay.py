@@ -9,8 +9,9 @@ import pyoxigraph as ox
 import pytest
 from pyoxigraph import BlankNode, Literal, NamedNode
 
-from substrate import Delta, EventLog, Op, Replay, TBox, unfold
-from substrate.log import Interval, difference, histories
+from substrate import Assert, Delta, EventLog, Op, Replay, TBox, fork, unfold
+from substrate.base import Triple
+from substrate.log import Interval, _columns, _stores, difference, histories
 from substrate.log.replay import SPACING
 
 S, P = NamedNode("urn:s"), NamedNode("urn:p")
@@ -157,3 +158,53 @@ def test_a_difference_leads_from_one_state_to_the_other(a: int, b: int) -> None:
 def test_blank_nodes_keep_their_labels() -> None:
     log = EventLog([Delta(0, Op.INSERT, (BlankNode("me"), P, BlankNode("you")))])
     assert EventLog.from_patch(log.to_patch()).state().nquads() == "_:me <urn:p> _:you .\n"
+
+
+def _by_hand(log: EventLog, tick: int) -> set[Triple]:
+    standing: set[Triple] = set()
+    for delta in log:
+        if delta.tick <= tick:
+            (standing.add if delta.op is Op.INSERT else standing.discard)(delta.triple)
+    return standing
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_fresh_log_answers_its_first_questions_as_it_does_its_last(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # An index that each question carries on by a few deltas, and a store that is far from every tick
+    for module, name, value in ((_columns, "_CHUNK", 7), (_columns, "_QUESTIONS", 50), (_stores, "_NEAR", 1)):
+        monkeypatch.setattr(module, name, value)
+    chance = random.Random(seed)
+    nodes = [NamedNode(f"urn:{name}") for name in "abcde"]
+    log = EventLog(
+        Delta(tick, chance.choice(list(Op)), tuple(chance.choices(nodes, k=3)))  # pyright: ignore[reportArgumentType]
+        for tick in range(400)
+    )
+    for turn in range(80):
+        if turn == 40:
+            log = fork(log, 200, Assert((S, P, Literal("new"))))
+        tick = chance.randrange(400)
+        standing, (s, p, o) = _by_hand(log, tick), log[chance.randrange(len(log))].triple
+        assert ((s, p, o) in log.state(tick)) is ((s, p, o) in standing)
+        assert log.history((s, p, o)).holds(tick) is ((s, p, o) in standing)
+        for terms in ((s, p, "?x"), ("?x", p, o), (s, "?x", "?y"), ("?x", p, "?y")):
+            wanted = {
+                t
+                for t in standing
+                if all(isinstance(a, str) or a == b for a, b in zip(terms, t, strict=True))
+            }
+            found = log.state(tick).query(f"SELECT * {{ {' '.join(map(str, terms))} }}")
+            assert len(list(found)) == len(wanted), (turn, terms)  # pyright: ignore[reportArgumentType]
+        there, gone = log.diff(tick, 399), _by_hand(log, 399)
+        assert (set(there.inserted), set(there.retracted)) == (gone - standing, standing - gone)
+
+
+def test_a_head_is_the_last_state_before_and_after_its_first_question() -> None:
+    log = busy(ticks=400, width=40, seed=1)
+    for tick in range(400, 404):
+        log.append(Delta(tick, Op.INSERT, (S, P, Literal(f"tick {tick}"))))
+        for query in (f"ASK {{ ?s ?p 'tick {tick}' }}", f"ASK {{ {S} {P} 'tick {tick}' }}"):
+            assert bool(log.head.query(query)), tick
+    assert log.head == log.state()
+    assert set(log.head) == _by_hand(log, 403)
