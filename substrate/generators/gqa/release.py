@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from substrate.generators.gqa import RECORDS, scene_records, write_records
+from substrate.generators.gqa.sampling import RECORDS, scene_records, write_records
 from substrate.generators.layout import join_parts
 from substrate.generators.world import World
 
