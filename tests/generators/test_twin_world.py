@@ -30,7 +30,7 @@ from substrate.domains.smallville.format import (
 )
 from substrate.generators.smallville import LEVELS, datasheet, generate, spec_line, write_specs
 from substrate.generators.smallville.oracle import answer, history
-from substrate.generators.smallville.sampling import CELLS, OUTCOMES, OUTCOMES_OF_THREE
+from substrate.generators.smallville.sampling import CELLS, OUTCOMES
 
 N = 72
 FOLDER = Path(world.__file__).parent
@@ -68,7 +68,7 @@ def test_cells_and_answers_come_in_turn() -> None:
     for linkage, query in CELLS:
         golds = [s.gold for s in specs if (s.linkage, s.query.type) == (linkage, query)]
         assert Counter(golds) == Counter(
-            OUTCOMES[linkage][turn % len(OUTCOMES[linkage])] for turn in range(N // len(CELLS))
+            OUTCOMES[2][linkage][turn % len(OUTCOMES[2][linkage])] for turn in range(N // len(CELLS))
         )
     assert {s.intervention.type for s in specs} == set(INTERVENTIONS)
     assert sum((s.gold.a == "yes") + (s.gold.b == "yes") for s in specs) == N
@@ -250,5 +250,5 @@ def test_of_three_arms_each_intervention_has_the_linkage_and_makes_another_day(t
 
 def test_the_answers_of_three_arms_give_no_arm_and_no_pair_away() -> None:
     for linkage in ("direct", "propagation"):
-        golds = [gold.answers for gold in OUTCOMES_OF_THREE[linkage]]
+        golds = [gold.answers for gold in OUTCOMES[3][linkage]]
         assert sorted(golds) == sorted(product(("yes", "no"), repeat=3))

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import NamedTuple
-
-import pyoxigraph as ox
+from typing import Any, NamedTuple
 
 from substrate.rules.tbox import TBox
 
-WORD = "urn:substrate:word:"
+_PREFIXES = """PREFIX word: <urn:substrate:word:> PREFIX : <urn:substrate:babi:>
+PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#> """
 
 Kinds = Callable[[str], frozenset[str]]
 """The classes that a noun is known to have, ``Place`` or ``Thing`` among them."""
@@ -96,40 +95,28 @@ def lexicon() -> Lexicon:
     [('Departure', 'Place'), ('Drop', 'Thing')]
     """
     store = TBox.load("babi").store
-    verbs: dict[str, list[Verb]] = {}
-    nouns: dict[str, set[str]] = {}
-    for quad in store.quads_for_pattern(None, ox.NamedNode(f"{WORD}noun"), None):
-        nouns.setdefault(str(quad.object.value), set()).add(_local(quad.subject))  # type: ignore[union-attr]
-    rows = store.query(
-        f"""PREFIX word: <{WORD}> PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>
-            SELECT ?base ?past ?effect ?object ?particle {{
-                ?verb word:past ?past ; word:base ?base ; word:use ?use . ?use word:effect ?effect
-                OPTIONAL {{ ?use word:object ?object }} OPTIONAL {{ ?use word:particle ?particle }}
-            }} ORDER BY ?past ?effect ?object ?particle"""
-    )
-    for base, past, effect, thing, particle in rows:  # pyright: ignore[reportGeneralTypeIssues]
-        verb = Verb(
-            base.value,
-            past.value,
-            _local(effect),
-            _local(thing) if thing else "",
-            tuple(particle.value.split()) if particle else (),
-        )
-        verbs.setdefault(past.value, []).append(verb)
-    adjectives = store.query(
-        """PREFIX : <urn:substrate:babi:> PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>
-           SELECT ?label { { ?quality a :Color } UNION { ?quality a :Motive } ?quality rdfs:label ?label }"""
-    )
-    return Lexicon(
-        {past: tuple(uses) for past, uses in verbs.items()},
-        {noun: frozenset(kinds) for noun, kinds in nouns.items()},
-        frozenset(label.value for (label,) in adjectives),  # pyright: ignore[reportGeneralTypeIssues]
-    )
 
+    def rows(pattern: str) -> list[list[str]]:
+        """The solutions of a SELECT as words, of a class its name; empty where there is none."""
+        found: Any = store.query(_PREFIXES + pattern)
+        return [[value.value.rpartition(":")[2] if value else "" for value in row] for row in found]
 
-def _local(term: object) -> str:
-    assert isinstance(term, ox.NamedNode)
-    return term.value.rpartition(":")[2]
+    verbs: dict[str, tuple[Verb, ...]] = {}
+    for base, past, effect, thing, particle in rows(
+        """SELECT ?base ?past ?effect ?object ?particle {
+            ?verb word:past ?past ; word:base ?base ; word:use ?use . ?use word:effect ?effect
+            OPTIONAL { ?use word:object ?object } OPTIONAL { ?use word:particle ?particle }
+        } ORDER BY ?past ?effect ?object ?particle"""
+    ):
+        use = Verb(base, past, effect, thing, tuple(particle.split()))
+        verbs[past] = (*verbs.get(past, ()), use)
+    nouns: dict[str, frozenset[str]] = {}
+    for kind, noun in rows("SELECT ?kind ?noun { ?kind word:noun ?noun }"):
+        nouns[noun] = nouns.get(noun, frozenset()) | {kind}
+    adjectives = rows(
+        "SELECT ?label { VALUES ?kind { :Color :Motive } ?quality a ?kind ; rdfs:label ?label }"
+    )
+    return Lexicon(verbs, nouns, frozenset(label for (label,) in adjectives))
 
 
 def is_function_word(word: str) -> bool:

@@ -28,20 +28,22 @@ class UnknownError(Exception):
     """The story does not say what was looked for; that is another answer than "no" and "nothing"."""
 
 
-class Insertions:
-    """Find when each triple of a log became true: the positions at which an insertion changed the state.
+class Reader:
+    """A story's log read at the tick of one question after another, and what is gathered while it is queried.
 
     Attributes:
-        log: the log.
         unread: the tick of the first sentence that could not be read; ``None`` where all were.
+        tick: the question's.
+        facts: what stands at that tick.
+        positions: the deltas that the answer rests on, in the order in which they were found.
+        queries: the SPARQL that read the state, each text once.
     """
 
     def __init__(self, log: EventLog) -> None:
         self.log = log
         self.unread: int | None = None
-        self._positions: dict[str, list[int]] = {}
-        self._stops: dict[int, int] = {}
-        self._facts, self._followed = Facts(), 0
+        self.facts, self._followed = Facts(), 0
+        self._insertions: dict[str, list[int]] = {}
         standing: set[str] = set()
         position = 0
         for tick, lines in log.lines():
@@ -51,53 +53,40 @@ class Insertions:
                     standing.discard(text)
                 elif text not in standing:
                     standing.add(text)
-                    self._positions.setdefault(text, []).append(position)
+                    self._insertions.setdefault(text, []).append(position)
                     if self.unread is None and text.endswith(_IS_UNREAD):
                         self.unread = tick
                 position += 1
 
-    def latest(self, text: str, tick: int) -> int | None:
-        """The position of the delta that last made a triple true by a tick; ``None`` where none did."""
-        positions = self._positions.get(text, [])
-        stop = self._stops.get(tick)
-        if stop is None:
-            stop = self._stops[tick] = self.log.position(tick)
-        index = bisect_left(positions, stop)
-        return positions[index - 1] if index else None
-
-    def since(self, text: str, tick: int) -> int:
-        """The last tick <= ``tick`` at which a triple became true; 0 where it never did."""
-        position = self.latest(text, tick)
-        return 0 if position is None else self.log.when(position)[0]
-
-    def facts(self, tick: int) -> Facts:
-        """The facts that stand at a tick; they are moved on when a later tick is asked for."""
-        position = self.log.position(tick)
-        if position < self._followed:
-            self._facts, self._followed = Facts(), 0
-        self._facts.follow(self.log, self._followed, position)
-        self._followed = position
-        return self._facts
-
-
-class Reader:
-    """The state at a question's tick, and what is gathered while it is queried.
-
-    Attributes:
-        positions: the deltas that the answer rests on, in the order in which they were found.
-        queries: the SPARQL that read the state, each text once.
-    """
-
-    def __init__(self, state: State, insertions: Insertions, tick: int) -> None:
-        self.state, self.insertions, self.tick = state, insertions, tick
-        self.facts = insertions.facts(tick)
+    def turn_to(self, tick: int, state: State) -> None:
+        """Read the state at a tick from now on; nothing is gathered yet."""
+        self.tick, self.state = tick, state
         self.positions: dict[int, None] = {}
         self.queries: dict[str, None] = {}
+        self._stops: dict[int, int] = {}
+        position = self.log.position(tick)
+        if position < self._followed:
+            self.facts, self._followed = Facts(), 0
+        self.facts.follow(self.log, self._followed, position)
+        self._followed = position
+
+    def _latest(self, text: str, tick: int) -> int | None:
+        """The position of the delta that last made a triple true by a tick; ``None`` where none did."""
+        if tick not in self._stops:
+            self._stops[tick] = self.log.position(tick)
+        positions = self._insertions.get(text, [])
+        index = bisect_left(positions, self._stops[tick])
+        return positions[index - 1] if index else None
+
+    def _since(self, node: str, place: str, tick: int) -> int:
+        """The last tick by a tick at which something came to a place; 0 where it never did."""
+        position = self._latest(f"{node} {AT} {place}", tick)
+        return 0 if position is None else self.log.when(position)[0]
 
     @property
     def supporting(self) -> tuple[int, ...]:
         """The ticks of the facts that the answer rests on, ascending."""
-        ticks = {self.insertions.log.when(position)[0] for position in self.positions}
+        ticks = {self.log.when(position)[0] for position in self.positions}
         return tuple(sorted(ticks - {0}))
 
     def rows(self, sparql: str, **given: str) -> list[tuple[str, ...]]:
@@ -134,7 +123,7 @@ class Reader:
 
     def rest_on(self, *triple: str, at: int | None = None) -> None:
         """Take a triple, as it stood at a tick (the question's unless given), as evidence."""
-        position = self.insertions.latest(" ".join(triple), self.tick if at is None else at)
+        position = self._latest(" ".join(triple), self.tick if at is None else at)
         if position is not None:
             self.positions[position] = None
 
@@ -147,7 +136,7 @@ class Reader:
     def rest_on_presence(self, agent: str, place: str, *, at: int | None = None) -> None:
         """Take as evidence that an agent was at a place at a tick: the sentence that brought it there."""
         at = self.tick if at is None else at
-        when = integer(self.insertions.since(f"{agent} {AT} {place}", at))
+        when = integer(self._since(agent, place, at))
         there = self.facts.subjects(TICK, when)
         events = [event for event in there if agent in self.facts.objects(event, _AGENT)]
         if len(events) > 1:  # two parts of a sentence: SPARQL says which comes first
@@ -167,7 +156,7 @@ class Reader:
             self.rest_on_presence(node, place)
             return
         self.rest_on_event(event)
-        since = self.insertions.since(f"{node} {AT} {place}", self.tick)
+        since = self._since(node, place, self.tick)
         for holder in self.facts.subjects(CARRIES, node) or agents:
             self.rest_on_presence(holder, place, at=since)
 

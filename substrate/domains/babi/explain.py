@@ -6,7 +6,7 @@ from itertools import groupby
 
 from substrate.base.errors import FormatError
 from substrate.cause.explanation import ERROR, Evidence, ExplainedPart, ExplainedStep, Explanation
-from substrate.domains.babi._reading import Insertions, Reader
+from substrate.domains.babi._reading import Reader
 from substrate.domains.babi.deltas import story_log
 from substrate.domains.babi.format import Story
 from substrate.domains.babi.interpreter import answer_question
@@ -34,7 +34,8 @@ def explain_answer(story: Story, question: int, log: EventLog | None = None) -> 
         where, hint = (story.file, f"story {story.scene}"), f"Name one of {list(questions)}"
         raise FormatError(f"no question {question}", where=where, hint=hint)
     log = story_log(story) if log is None else log
-    reader = Reader(log.state(question), Insertions(log), question)
+    reader = Reader(log)
+    reader.turn_to(question, log.state(question))
     reply = answer_question(story, questions[question], reader)
     said = f"{ERROR}{reply.error}" if reply.error else reply.answer
     sentences = {0: "common knowledge"} | {line.id: line.text for line in story.statements}

@@ -9,7 +9,7 @@ import msgspec
 
 from substrate.base.errors import FormatError, ProgramError
 from substrate.domains._facts import text_of_term
-from substrate.domains.babi._reading import Insertions, Reader, UnknownError
+from substrate.domains.babi._reading import Reader, UnknownError
 from substrate.domains.babi._telling import event
 from substrate.domains.babi.deltas import REASON, story_log
 from substrate.domains.babi.format import Question, Story
@@ -40,9 +40,9 @@ def answer_story(story: Story, log: EventLog | None = None, split: str | None = 
     [('park', (1,))]
     """
     log = story_log(story) if log is None else log
-    replay, insertions, digest = Replay(log), Insertions(log), log.digest
+    replay, reader, digest = Replay(log), Reader(log), log.digest
     for question in story.questions:
-        reader = Reader(replay.seek(question.id), insertions, question.id)
+        reader.turn_to(question.id, replay.seek(question.id))
         reply = answer_question(story, question, reader)
         yield Row(
             benchmark="babi",
@@ -76,7 +76,7 @@ def answer_question(story: Story, question: Question, reader: Reader) -> Reply:
     """The answer to a question; its evidence is left with the reader."""
     asked, file, line = question.text, *story.where(question)[:2]
     try:
-        tick = reader.insertions.unread
+        tick = reader.unread
         if tick is not None and tick <= reader.tick:
             (sentence,) = (statement for statement in story.statements if statement.id == tick)
             reason = "".join(map(text_of_term, reader.facts.objects(event(tick), REASON)))

@@ -7,6 +7,7 @@ task and the number of questions alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
@@ -36,9 +37,9 @@ TASKS: Mapping[str, Task] = {
     "qa8": Task("lists-sets", _people.what_list),
     "qa9": Task("simple-negation", _people.negation),
     "qa10": Task("indefinite-knowledge", _people.indefinite),
-    "qa11": Task("basic-coreference", _people.coreference),
-    "qa12": Task("conjunction", _people.conjunction),
-    "qa13": Task("compound-coreference", _people.compound_coreference),
+    "qa11": Task("basic-coreference", partial(_people.taken_up, size=1, pronoun=True)),
+    "qa12": Task("conjunction", partial(_people.taken_up, size=2, pronoun=False)),
+    "qa13": Task("compound-coreference", partial(_people.taken_up, size=2, pronoun=True)),
     "qa14": Task("time-reasoning", _people.times_of_day),
     "qa15": Task("basic-deduction", _relations.deduction),
     "qa16": Task("basic-induction", _relations.induction),

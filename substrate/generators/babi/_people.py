@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import product
 
 from substrate.generators.babi._tale import DROP, GET, GIVE, GO, PEOPLE, PLACES, THINGS, TOWN, TOWNSFOLK, Tale
 
 QUESTIONS = 5
-NUMBERS = ("none", "one", "two", "three")
 AFTERWARDS: tuple[str, ...] = ("After that", "Afterwards", "Following that", "Then")
 PERIODS: tuple[str, ...] = ("yesterday", "this morning", "this afternoon", "this evening")
 RESTLESS: tuple[str, ...] = ("Antoine", "Jason", "Sumit", "Yann")
@@ -42,9 +42,6 @@ class Stage:
         order = list(dict.fromkeys(thing for _, thing in self.hands[person]))
         return [thing for thing in order if self.holder.get(thing) == person]
 
-    def _placed(self, thing: str) -> bool:
-        return bool(self.trail[thing])
-
     def _mark(self, thing: str, person: str) -> None:
         """Add a person's place to a thing's trail, where the reader knows it; who handles a thing last
         vouches for its place.
@@ -65,49 +62,43 @@ class Stage:
 
     def take(self) -> bool:
         """Someone picks up what lies about; whether anyone could."""
+        lying = [thing for thing in THINGS if thing not in self.holder]
         able = [
-            (person, thing)
-            for person in self.people
-            for thing in THINGS
-            if thing not in self.holder
-            and self.place[thing] == self.place[person]
-            and (person in self.arrived or not self._placed(thing))
+            (person, thing, None)
+            for person, thing in product(self.people, lying)
+            if self.place[thing] == self.place[person] and (person in self.arrived or not self.trail[thing])
         ]
-        return bool(able) and self._handle(*self.tale.rng.choice(able), GET, None)
+        return self._handle(able, GET)
 
     def drop(self) -> bool:
         """Someone puts something down; whether anyone could."""
-        able = [(person, thing) for thing, person in sorted(self.holder.items())]
-        return bool(able) and self._handle(*self.tale.rng.choice(able), DROP, None)
+        return self._handle([(person, thing, None) for thing, person in sorted(self.holder.items())], DROP)
 
     def give(self) -> bool:
         """Someone hands something to someone beside them; whether anyone could."""
         able = [
             (giver, thing, other)
-            for thing, giver in sorted(self.holder.items())
-            for other in self.people
+            for (thing, giver), other in product(sorted(self.holder.items()), self.people)
             if other != giver
             and self.place[other] == self.place[giver]
             and (other in self.arrived) == (giver in self.arrived)
         ]
+        return self._handle(able, GIVE)
+
+    def _handle(self, able: Sequence[tuple[str, str, str | None]], verbs: tuple[str, ...]) -> bool:
+        """One of those who are able handles a thing."""
         if not able:
             return False
-        giver, thing, other = self.tale.rng.choice(able)
-        return self._handle(giver, thing, GIVE, other)
-
-    def _handle(self, person: str, thing: str, verbs: tuple[str, ...], receiver: str | None) -> bool:
         tale = self.tale
-        tick = tale.say(
-            f"{person} {tale.rng.choice(verbs)} the {thing}"
-            + (f" to {receiver}." if receiver else f"{tale.there()}.")
-        )
+        person, thing, receiver = tale.rng.choice(able)
+        told = f"{person} {tale.rng.choice(verbs)} the {thing}"
+        tick = tale.say(f"{told} to {receiver}." if receiver else f"{told}{tale.there()}.")
         self.handled[thing] = tick
         self.hands[person].append((tick, thing))
         self._mark(thing, person)
+        self.holder[thing] = receiver or person
         if verbs is DROP:
             del self.holder[thing]
-        else:
-            self.holder[thing] = receiver or person
         if receiver:
             self.hands[receiver].append((tick, thing))
             self.gifts.append((tick, person, thing, receiver))
@@ -137,20 +128,17 @@ def where_is_something(tale: Tale) -> None:
         stage.go_on(stage.take, stage.drop)
         if (placed := [thing for thing in THINGS if stage.trail[thing]]) and tale.rng.random() < 0.4:
             thing = tale.rng.choice(placed)
-            tale.ask(
-                f"Where is the {thing}?", stage.place[thing], stage.handled[thing], _brought(stage, thing)
-            )
+            supporting = stage.handled[thing], _brought(stage, thing)
+            tale.ask(f"Where is the {thing}?", stage.place[thing], *supporting)
 
 
 def _brought(stage: Stage, thing: str) -> int:
     """The move that brought a thing, or whoever handled it last, to where it is."""
-    holder = stage.holder.get(thing)
-    if holder:
+    if holder := stage.holder.get(thing):
         return stage.arrived[holder]
-    person = next(person for person in stage.people if (stage.handled[thing], thing) in stage.hands[person])
-    own = [
-        line for line in stage.tale.lines[: stage.handled[thing] - 1] if line.text.startswith(f"{person} ")
-    ]
+    handled = stage.handled[thing]
+    person = next(person for person in stage.people if (handled, thing) in stage.hands[person])
+    own = [line for line in stage.tale.lines[: handled - 1] if line.text.startswith(f"{person} ")]
     return [line.id for line in own if any(verb in line.text for verb in GO)][-1]
 
 
@@ -176,7 +164,8 @@ def who_gave_what(tale: Tale) -> None:
         stage.go_on(stage.take, stage.give, stage.give, stage.drop)
         if not stage.gifts or tale.rng.random() < 0.6:
             continue
-        tick, giver, thing, receiver = tale.rng.choice(stage.gifts)
+        gift = tale.rng.choice(stage.gifts)
+        _, giver, thing, receiver = gift
         text, asked, told = tale.rng.choice(
             (
                 (f"What did {giver} give to {receiver}?", 2, (1, 3)),
@@ -186,10 +175,9 @@ def who_gave_what(tale: Tale) -> None:
                 (f"Who did {giver} give the {thing} to?", 3, (1, 2)),
             )
         )
-        gift = (tick, giver, thing, receiver)
         # A question means the last gift that fits it.
         if [other for other in stage.gifts if all(other[role] == gift[role] for role in told)][-1] == gift:
-            tale.ask(text, str(gift[asked]), tick)
+            tale.ask(text, str(gift[asked]), gift[0])
 
 
 def is_someone_there(tale: Tale) -> None:
@@ -199,35 +187,31 @@ def is_someone_there(tale: Tale) -> None:
         stage.go_on(stage.take, stage.drop)
         if stage.arrived:
             person = tale.rng.choice(sorted(stage.arrived))
-            place = tale.rng.choice((stage.place[person], tale.rng.choice(PLACES)))
-            tale.ask(
-                f"Is {person} in the {place}?",
-                "yes" if stage.place[person] == place else "no",
-                stage.arrived[person],
-            )
+            here = stage.place[person]
+            place = tale.rng.choice((here, tale.rng.choice(PLACES)))
+            answer = "yes" if here == place else "no"
+            tale.ask(f"Is {person} in the {place}?", answer, stage.arrived[person])
 
 
 def how_many(tale: Tale) -> None:
     """Task 7."""
-    _hands(tale, "How many objects is {} carrying?", lambda held: NUMBERS[len(held)], giving=True)
+    numbers = ("none", "one", "two", "three")
+    _in_hands(tale, "How many objects is {} carrying?", lambda held: numbers[len(held)], giving=True)
 
 
 def what_list(tale: Tale) -> None:
     """Task 8."""
-    _hands(tale, "What is {} carrying?", lambda held: ",".join(held) or "nothing", giving=False)
+    _in_hands(tale, "What is {} carrying?", lambda held: ",".join(held) or "nothing", giving=False)
 
 
-def _hands(tale: Tale, question: str, answer: Callable[[list[str]], str], *, giving: bool) -> None:
+def _in_hands(tale: Tale, question: str, answer: Callable[[list[str]], str], *, giving: bool) -> None:
     stage = Stage(tale)
     while tale.asked < QUESTIONS:
         stage.go_on(stage.take, stage.take, stage.drop, *([stage.give] if giving else []))
         if (busy := [person for person in stage.people if stage.hands[person]]) and tale.rng.random() < 0.4:
             person = tale.rng.choice(busy)
-            tale.ask(
-                question.format(person),
-                answer(stage.held(person)),
-                *(tick for tick, _ in stage.hands[person]),
-            )
+            ticks = (tick for tick, _ in stage.hands[person])
+            tale.ask(question.format(person), answer(stage.held(person)), *ticks)
 
 
 def negation(tale: Tale) -> None:
@@ -236,13 +220,10 @@ def negation(tale: Tale) -> None:
     rng = tale.rng
     while tale.asked < QUESTIONS:
         person, place = rng.choice(tuple(PEOPLE)), rng.choice(PLACES)
-        if (person not in known or known[person][1]) and rng.random() < 0.5:
-            place = known[person][0] if person in known else place
-            known[person] = (
-                place,
-                False,
-                tale.say(f"{person} is {rng.choice(('not', 'no longer'))} in the {place}."),
-            )
+        last, there, _ = known.get(person, (place, True, 0))
+        if there and rng.random() < 0.5:
+            denied = f"{person} is {rng.choice(('not', 'no longer'))} in the {last}."
+            known[person] = (last, False, tale.say(denied))
         else:
             known[person] = (place, True, tale.say(f"{person} {rng.choice((*GO, 'is in'))} the {place}."))
         if tale.next_id % 3 == 0:
@@ -259,41 +240,19 @@ def indefinite(tale: Tale) -> None:
     while tale.asked < QUESTIONS:
         person = rng.choice(TOWNSFOLK)
         places = rng.sample(TOWN, rng.choice((1, 2)))
-        text = (
-            f"{person} is either in the {places[0]} or the {places[1]}."
-            if len(places) == 2
-            else f"{person} {rng.choice((*GO, 'is in'))} the {places[0]}."
-        )
-        known[person] = (places, tale.say(text))
+        verb = "is either in" if len(places) == 2 else rng.choice((*GO, "is in"))
+        known[person] = (places, tale.say(f"{person} {verb} the {' or the '.join(places)}."))
         if tale.next_id % 3 == 0:
             person = rng.choice(sorted(known))
             places, tick = known[person]
             asked = rng.choice((*places, rng.choice(TOWN)))
-            tale.ask(
-                f"Is {person} in the {asked}?",
-                "no" if asked not in places else "maybe" if len(places) == 2 else "yes",
-                tick,
-            )
+            answer = "no" if asked not in places else "maybe" if len(places) == 2 else "yes"
+            tale.ask(f"Is {person} in the {asked}?", answer, tick)
 
 
-def coreference(tale: Tale) -> None:
-    """Task 11."""
-    _taken_up(tale, 1, True)
-
-
-def conjunction(tale: Tale) -> None:
-    """Task 12."""
-    _taken_up(tale, 2, False)
-
-
-def compound_coreference(tale: Tale) -> None:
-    """Task 13."""
-    _taken_up(tale, 2, True)
-
-
-def _taken_up(tale: Tale, size: int, pronoun: bool) -> None:
-    """People go somewhere, and where ``pronoun`` on somewhere else; ``last`` holds place and sentences of
-    each.
+def taken_up(tale: Tale, *, size: int, pronoun: bool) -> None:
+    """Tasks 11 to 13: so many people go somewhere, and where ``pronoun`` on somewhere else; ``last`` holds
+    place and sentences of each.
     """
     last: dict[str, tuple[str, tuple[int, ...]]] = {}
     rng = tale.rng
@@ -302,12 +261,8 @@ def _taken_up(tale: Tale, size: int, pronoun: bool) -> None:
         first, then = rng.choice(PLACES), rng.choice(PLACES)
         ticks = [tale.say(f"{' and '.join(group)} {rng.choice(GO)} the {first}.")]
         if pronoun:
-            ticks.append(
-                tale.say(
-                    f"{rng.choice(AFTERWARDS)} {'they' if size > 1 else PEOPLE[group[0]]} "
-                    f"{rng.choice(GO)} the {then}."
-                )
-            )
+            subject = f"{rng.choice(AFTERWARDS)} {'they' if size > 1 else PEOPLE[group[0]]}"
+            ticks.append(tale.say(f"{subject} {rng.choice(GO)} the {then}."))
         last.update({person: (then if pronoun else first, tuple(ticks)) for person in group})
         person = rng.choice(sorted(last))
         tale.ask(f"Where is {person}?", last[person][0], *last[person][1])
@@ -325,21 +280,16 @@ def times_of_day(tale: Tale) -> None:
     told: dict[str, dict[str, int]] = {person: {} for person in days}
     for person, period in visits:
         clause = f"{person} {rng.choice(GO)} the {days[person][period]}"
-        told[person][period] = tale.say(
-            rng.choice((f"{clause} {period}.", f"{period.capitalize()} {clause}."))
-        )
+        sentence = rng.choice((f"{clause} {period}.", f"{period.capitalize()} {clause}."))
+        told[person][period] = tale.say(sentence)
         able = sorted(name for name in told if len(told[name]) > 1)
         if able and tale.asked < QUESTIONS and rng.random() < 0.6:
             name = rng.choice(able)
             known = [period for period in PERIODS if period in told[name]]
             index = rng.randrange(1, len(known))
-            later, earlier = known[index], known[index - 1]
-            tale.ask(
-                f"Where was {name} before the {days[name][later]}?",
-                days[name][earlier],
-                told[name][later],
-                told[name][earlier],
-            )
+            day, later, earlier = days[name], known[index], known[index - 1]
+            supporting = told[name][later], told[name][earlier]
+            tale.ask(f"Where was {name} before the {day[later]}?", day[earlier], *supporting)
 
 
 def motives(tale: Tale) -> None:
@@ -348,16 +298,16 @@ def motives(tale: Tale) -> None:
     plans = dict(zip(rng.sample(RESTLESS, 4), rng.sample(sorted(MOTIVES), 4), strict=True))
     steps = [person for person in plans for _ in range(3)]
     rng.shuffle(steps)
-    done: dict[str, list[int]] = {person: [] for person in plans}
+    begun: dict[str, list[int]] = {person: [] for person in plans}
     for person in steps:
         motive, (place, thing) = plans[person], MOTIVES[plans[person]]
-        name = person.lower()
-        if not done[person]:
-            done[person].append(tale.say(f"{person} is {motive}."))
-            tale.ask(f"Where will {name} go?", place, done[person][0])
-        elif len(done[person]) == 1:
-            done[person].append(tale.say(f"{person} {rng.choice(GO)} the {place}."))
-            tale.ask(f"Why did {name} go to the {place}?", motive, done[person][0])
+        name, done = person.lower(), begun[person]
+        if not done:
+            done.append(tale.say(f"{person} is {motive}."))
+            tale.ask(f"Where will {name} go?", place, done[0])
+        elif len(done) == 1:
+            done.append(tale.say(f"{person} {rng.choice(GO)} the {place}."))
+            tale.ask(f"Why did {name} go to the {place}?", motive, done[0])
         else:
             tale.say(f"{person} {rng.choice(GET)} the {thing} there.")
-            tale.ask(f"Why did {name} get the {thing}?", motive, done[person][0])
+            tale.ask(f"Why did {name} get the {thing}?", motive, done[0])

@@ -4,24 +4,6 @@ The scenes are sampled as things with boxes, kinds, attributes and relations; qu
 answers are read off those things. Nothing of the interpreter or of the TBox is used: only the file format.
 """
 
-from substrate.generators.gqa.sampling import (
-    AMBIGUOUS,
-    QUESTIONS_PER_SCENE,
-    RECORDS,
-    generate,
-    sample,
-    scene_records,
-    write,
-    write_records,
-)
+from substrate.generators.gqa.sampling import AMBIGUOUS, QUESTIONS_PER_SCENE, sample, write
 
-__all__ = [
-    "AMBIGUOUS",
-    "QUESTIONS_PER_SCENE",
-    "RECORDS",
-    "generate",
-    "sample",
-    "scene_records",
-    "write",
-    "write_records",
-]
+__all__ = ["AMBIGUOUS", "QUESTIONS_PER_SCENE", "sample", "write"]

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from random import Random
 
 from substrate.domains.gqa.format import Step
-from substrate.generators.gqa._things import GENDER, WIDTH, Room, Thing
+from substrate.generators.gqa._things import GENDER, Room, Thing
+
+Steps = tuple[Step, ...]
+
+
+def then(steps: Steps, operation: str, argument: str = "", *inputs: int) -> Steps:
+    """Steps and one more, which uses some of them by their positions, or else the last.
+
+    >>> then((Step("select", "cup", []),), "exist", "?")[1].dependencies
+    [0]
+    """
+    return (*steps, Step(operation, argument, list(inputs) or [len(steps) - 1]))
 
 
 @dataclass(frozen=True)
@@ -18,21 +29,21 @@ class Phrase:
     """
 
     words: str
-    steps: tuple[Step, ...]
+    steps: Steps
     thing: Thing
-    unique: bool
+    unique: bool = True
 
     @property
     def last(self) -> int:
         """Position of the step that holds the thing."""
         return len(self.steps) - 1
 
-    def then(self, operation: str, argument: str) -> tuple[Step, ...]:
+    def then(self, operation: str, argument: str) -> Steps:
         """The phrase's steps and one more that uses the thing."""
-        return (*self.steps, Step(operation, argument, [self.last]))
+        return then(self.steps, operation, argument)
 
 
-def joined(first: Phrase, second: Phrase) -> tuple[tuple[Step, ...], int, int]:
+def joined(first: Phrase, second: Phrase) -> tuple[Steps, int, int]:
     """The steps of two phrases in one program, and the positions of their things."""
     shift = len(first.steps)
     moved = tuple(Step(s.operation, s.argument, [d + shift for d in s.dependencies]) for s in second.steps)
@@ -55,60 +66,43 @@ class Speaker:
         """Everything in the scene that may be called so."""
         return [thing for thing in self.room.things if name in thing.kinds]
 
+    def select(self, name: str, things: Iterable[Thing]) -> Steps:
+        """A program that finds some things by a name, and by their ids."""
+        return (Step("select", f"{name} ({self.carried(things)})", []),)
+
     def bare(self, thing: Thing, name: str | None = None) -> Phrase:
         """The thing by its name, or by one of its kinds, alone."""
         name = name or thing.name
-        steps = (Step("select", f"{name} ({self.carried([thing])})", []),)
-        return Phrase(f"the {name}", steps, thing, len(self.called(name)) == 1)
+        return Phrase(f"the {name}", self.select(name, [thing]), thing, len(self.called(name)) == 1)
 
     def refer(self, thing: Thing) -> Phrase | None:
         """A phrase that fits this thing alone; ``None`` where none was found."""
-        found = [
-            phrase
-            for phrase in (self.bare(thing), self._pronoun(thing), *self._filtered(thing))
-            if phrase and phrase.unique
-        ]
+        phrases = (self.bare(thing), *self._pronoun(thing), *self._filtered(thing))
+        found = [phrase for phrase in phrases if phrase.unique]
         return self.rng.choice(found) if found else None
 
-    def _pronoun(self, thing: Thing) -> Phrase | None:
+    def _pronoun(self, thing: Thing) -> Iterator[Phrase]:
         gender = GENDER.get(thing.name)
-        if gender is None or sum(GENDER.get(other.name) == gender for other in self.room.things) > 1:
-            return None
-        word = "she" if gender == "female" else "he"
-        return Phrase(word, (Step("select", f"{word} ({self.carried([thing])})", []),), thing, True)
+        if gender and sum(GENDER.get(other.name) == gender for other in self.room.things) == 1:
+            word = "she" if gender == "female" else "he"
+            yield Phrase(word, self.select(word, [thing]), thing)
 
-    def _filtered(self, thing: Thing) -> list[Phrase]:
-        base = self.bare(thing)
-        peers = self.called(thing.name)
-        found = []
+    def _filtered(self, thing: Thing) -> Iterator[Phrase]:
+        base, peers = self.bare(thing), self.called(thing.name)
         for family, value in thing.attributes.items():
             unique = sum(other.attributes.get(family) == value for other in peers) == 1
-            found.append(
-                Phrase(
-                    f"the {value} {thing.name}", base.then(f"filter {family}".strip(), value), thing, unique
-                )
-            )
+            steps = base.then(f"filter {family}".strip(), value)
+            yield Phrase(f"the {value} {thing.name}", steps, thing, unique)
         for family, value in thing.attributes.items():
             # "not red" is only said where everything else of that name is red.
             contrast = {other.attributes.get(family) for other in peers if other is not thing}
             shared = contrast.pop() if len(contrast) == 1 else None
             if family and shared and shared != value:
-                found.append(
-                    Phrase(
-                        f"the {thing.name} that is not {shared}",
-                        base.then(f"filter {family}", f"not({shared})"),
-                        thing,
-                        True,
-                    )
-                )
-        side = "left" if thing.centre[0] < WIDTH / 2 else "right"
-        level = [other for other in peers if ("left" if other.centre[0] < WIDTH / 2 else "right") == side]
-        found.append(
-            Phrase(
-                f"the {thing.name} on the {side}", base.then("filter hposition", side), thing, len(level) == 1
-            )
-        )
-        return found
+                steps = base.then(f"filter {family}", f"not({shared})")
+                yield Phrase(f"the {thing.name} that is not {shared}", steps, thing)
+        level = [other for other in peers if other.side == thing.side]
+        steps = base.then("filter hposition", thing.side)
+        yield Phrase(f"the {thing.name} on the {thing.side}", steps, thing, len(level) == 1)
 
     def article(self, word: str) -> str:
         """The word with its indefinite article."""

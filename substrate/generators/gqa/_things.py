@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import combinations, permutations
 from random import Random
 
 from substrate.domains.gqa.format import Relation, SceneGraph, SceneObject
@@ -10,94 +11,59 @@ from substrate.domains.gqa.format import Relation, SceneGraph, SceneObject
 WIDTH, HEIGHT = 640, 480
 
 COLORS = ("red", "blue", "green", "yellow", "white", "black", "brown", "gray", "orange", "pink")
-_MATTER = ("wood", "metal", "plastic")
-_HEAD = {
-    "age": ("young", "old"),
-    "height": ("tall", "short"),
-    "face expression": ("happy", "sad"),
-    "activity": ("talking", "reading", "waiting", "eating"),
-}
-_CLOTH = {
-    "color": COLORS,
-    "material": ("cotton", "denim", "leather"),
-    "pattern": ("striped", "plaid", "floral"),
-    "": ("short sleeved", "long sleeved"),
-}
-_PIECE = {
-    "color": COLORS,
-    "material": _MATTER,
-    "size": ("large", "small"),
-    "shape": ("round", "square", "rectangular"),
-}
-
+_SIZES, _HEIGHTS, _AGES = ("large", "small"), ("tall", "short"), ("young", "old")
 ATTRIBUTES: dict[str, dict[str, tuple[str, ...]]] = {
-    "person": _HEAD,
-    "clothing": _CLOTH,
-    "furniture": _PIECE,
+    "person": {
+        "age": _AGES,
+        "height": _HEIGHTS,
+        "face expression": ("happy", "sad"),
+        "activity": ("talking", "reading", "waiting", "eating"),
+    },
+    "clothing": {
+        "color": COLORS,
+        "material": ("cotton", "denim", "leather"),
+        "pattern": ("striped", "plaid", "floral"),
+        "": ("short sleeved", "long sleeved"),
+    },
+    "furniture": {
+        "color": COLORS,
+        "material": ("wood", "metal", "plastic"),
+        "size": _SIZES,
+        "shape": ("round", "square", "rectangular"),
+    },
     "animal": {
         "color": ("white", "black", "brown", "gray"),
-        "size": ("large", "small"),
+        "size": _SIZES,
         "pose": ("standing", "lying"),
-        "age": ("young", "old"),
+        "age": _AGES,
     },
-    "fruit": {
-        "color": ("red", "green", "yellow", "orange"),
-        "shape": ("round", "oval"),
-        "size": ("large", "small"),
-    },
+    "fruit": {"color": ("red", "green", "yellow", "orange"), "shape": ("round", "oval"), "size": _SIZES},
     "vehicle": {
         "color": COLORS,
-        "size": ("large", "small"),
+        "size": _SIZES,
         "cleanliness": ("clean", "dirty"),
         "": ("parked", "moving"),
     },
-    "device": {"color": ("black", "white", "gray"), "size": ("large", "small"), "": ("on", "off")},
+    "device": {"color": ("black", "white", "gray"), "size": _SIZES, "": ("on", "off")},
     "container": {"color": COLORS, "material": ("glass", "plastic", "ceramic"), "": ("empty", "full")},
-    "plant": {"color": ("green", "brown"), "height": ("tall", "short"), "": ("leafy", "bare")},
+    "plant": {"color": ("green", "brown"), "height": _HEIGHTS, "": ("leafy", "bare")},
 }
 """Top kind to attribute family to values; the family of plain attributes is blank."""
 
+_NAMES = {
+    "person": ("man", "woman", "boy", "girl"),
+    "clothing": ("shirt", "jacket", "skirt", "hat", "scarf"),
+    "furniture": ("chair", "office chair", "table", "coffee table", "desk", "couch", "bench", "cabinet"),
+    "animal": ("dog", "cat", "horse", "zebra", "sheep"),
+    "fruit": ("apple", "banana", "pear", "lemon"),
+    "vehicle": ("car", "truck", "bus", "bicycle"),
+    "device": ("laptop", "cell phone", "camera", "television"),
+    "container": ("bowl", "vase", "basket"),
+    "plant": ("tree", "bush", "palm tree"),
+}
+_BETWEEN = {"office chair": ("chair",), "coffee table": ("table",), "palm tree": ("tree",)}
 KINDS: dict[str, tuple[str, ...]] = {
-    "man": ("person",),
-    "woman": ("person",),
-    "boy": ("person",),
-    "girl": ("person",),
-    "shirt": ("clothing",),
-    "jacket": ("clothing",),
-    "skirt": ("clothing",),
-    "hat": ("clothing",),
-    "scarf": ("clothing",),
-    "chair": ("furniture",),
-    "office chair": ("chair", "furniture"),
-    "table": ("furniture",),
-    "coffee table": ("table", "furniture"),
-    "desk": ("furniture",),
-    "couch": ("furniture",),
-    "bench": ("furniture",),
-    "cabinet": ("furniture",),
-    "dog": ("animal",),
-    "cat": ("animal",),
-    "horse": ("animal",),
-    "zebra": ("animal",),
-    "sheep": ("animal",),
-    "apple": ("fruit",),
-    "banana": ("fruit",),
-    "pear": ("fruit",),
-    "lemon": ("fruit",),
-    "car": ("vehicle",),
-    "truck": ("vehicle",),
-    "bus": ("vehicle",),
-    "bicycle": ("vehicle",),
-    "laptop": ("device",),
-    "cell phone": ("device",),
-    "camera": ("device",),
-    "television": ("device",),
-    "bowl": ("container",),
-    "vase": ("container",),
-    "basket": ("container",),
-    "tree": ("plant",),
-    "bush": ("plant",),
-    "palm tree": ("tree", "plant"),
+    name: (*_BETWEEN.get(name, ()), top) for top, names in _NAMES.items() for name in names
 }
 """Name to what else it may be called, the top kind last."""
 
@@ -109,42 +75,19 @@ PLACES = {
 WEATHER = ("sunny", "cloudy", "rainy")
 _BODIES = {
     "outdoors": (
-        "man",
-        "woman",
-        "boy",
-        "girl",
-        "dog",
-        "horse",
-        "zebra",
-        "sheep",
-        "car",
-        "truck",
-        "bus",
-        "bicycle",
+        *_NAMES["person"],
+        *("dog", "horse", "zebra", "sheep"),
+        *_NAMES["vehicle"],
         "bench",
-        "tree",
-        "bush",
-        "palm tree",
+        *_NAMES["plant"],
     ),
     "indoors": (
-        "man",
-        "woman",
-        "boy",
-        "girl",
-        "dog",
-        "cat",
-        "chair",
-        "office chair",
-        "table",
-        "coffee table",
-        "desk",
-        "couch",
-        "cabinet",
-        "television",
+        *_NAMES["person"],
+        *("dog", "cat"),
+        *("chair", "office chair", "table", "coffee table", "desk", "couch", "cabinet", "television"),
     ),
 }
-_ON_TOP = ("apple", "banana", "pear", "lemon", "bowl", "vase", "basket", "laptop", "cell phone", "camera")
-_WORN = ("shirt", "jacket", "skirt", "hat", "scarf")
+_ON_TOP = (*_NAMES["fruit"], *_NAMES["container"], "laptop", "cell phone", "camera")
 _HELD = ("apple", "banana", "cell phone", "camera", "basket")
 _SUPPORTS = ("table", "coffee table", "desk", "bench", "cabinet")
 _SEATS = ("chair", "office chair", "couch", "bench")
@@ -175,6 +118,11 @@ class Thing:
         x, y, w, h = self.box
         return x + w / 2, y + h / 2
 
+    @property
+    def side(self) -> str:
+        """The half of the image that its centre lies in."""
+        return "left" if self.centre[0] < WIDTH / 2 else "right"
+
 
 @dataclass(frozen=True)
 class Room:
@@ -187,7 +135,7 @@ class Room:
     place: str | None
     setting: str
     weather: str | None
-    relations: frozenset[tuple[int, str, int]] = field(default_factory=frozenset)
+    relations: frozenset[tuple[int, str, int]]
 
     def subjects(self, relation: str, target: Thing) -> list[Thing]:
         """The things that stand in a relation to one, by number."""
@@ -205,81 +153,62 @@ def sample_room(rng: Random) -> Room:
     things: list[Thing] = []
     edges: set[tuple[int, str, int]] = set()
 
-    def add(name: str, box: tuple[int, int, int, int]) -> Thing:
-        families = ATTRIBUTES[KINDS[name][-1]]
-        thing = Thing(
-            len(things),
-            name,
-            box,
-            {family: rng.choice(values) for family, values in families.items() if rng.random() < 0.75},
-        )
-        things.append(thing)
-        return thing
+    def add(name: str, box: tuple[int, int, int, int]) -> int:
+        families = ATTRIBUTES[KINDS[name][-1]].items()
+        attributes = {family: rng.choice(values) for family, values in families if rng.random() < 0.75}
+        things.append(Thing(len(things), name, box, attributes))
+        return things[-1].number
+
+    def inside(body: Thing) -> tuple[int, int, int, int]:
+        x, y, w, h = body.box
+        width, height = rng.randint(8, max(9, w // 3)), rng.randint(8, max(9, h // 3))
+        return x + rng.randint(0, w - width), y + rng.randint(0, h - height), width, height
 
     for name in bodies:
         w, h = rng.randint(50, 130), rng.randint(60, 180)
         add(name, (rng.randint(0, WIDTH - w), rng.randint(0, HEIGHT - h), w, h))
     for body in tuple(things):
         if body.top == "person":
-            for worn in rng.sample(_WORN, rng.randint(0, 2)):
-                edges.add((body.number, "wearing", add(worn, _inside(body, rng)).number))
+            for worn in rng.sample(_NAMES["clothing"], rng.randint(0, 2)):
+                edges.add((body.number, "wearing", add(worn, inside(body))))
             if rng.random() < 0.5:
-                edges.add((body.number, "holding", add(rng.choice(_HELD), _inside(body, rng)).number))
-            seats = [
-                thing
-                for thing in things
-                if thing.name in _SEATS
-                and not any(r == "sitting on" and o == thing.number for _, r, o in edges)
-            ]
+                edges.add((body.number, "holding", add(rng.choice(_HELD), inside(body))))
+            taken = {seat for _, relation, seat in edges if relation == "sitting on"}
+            seats = [thing for thing in things if thing.name in _SEATS and thing.number not in taken]
             if seats and rng.random() < 0.5:
                 edges.add((body.number, "sitting on", rng.choice(seats).number))
         elif body.name in _SUPPORTS:
             for name in rng.sample(_ON_TOP, rng.randint(0, 3)):
-                edges.add((add(name, _inside(body, rng)).number, "on", body.number))
+                edges.add((add(name, inside(body)), "on", body.number))
     edges |= _sides(things)
-    for one, other in _neighbours(things[: len(bodies)], rng):
+    pairs = list(combinations(range(len(bodies)), 2))
+    for one, other in rng.sample(pairs, min(3, len(pairs))):
         if rng.random() < 0.5:
-            edges |= {(one.number, "behind", other.number), (other.number, "in front of", one.number)}
+            edges |= {(one, "behind", other), (other, "in front of", one)}
         else:
-            edges |= {(one.number, "near", other.number), (other.number, "near", one.number)}
+            edges |= {(one, "near", other), (other, "near", one)}
     weather = rng.choice(WEATHER) if setting == "outdoors" and rng.random() < 0.8 else None
     place = rng.choice(PLACES[setting]) if rng.random() < 0.6 else None
     return Room(tuple(things), place, setting, weather, frozenset(edges))
 
 
-def _inside(body: Thing, rng: Random) -> tuple[int, int, int, int]:
-    x, y, w, h = body.box
-    width, height = rng.randint(8, max(9, w // 3)), rng.randint(8, max(9, h // 3))
-    return x + rng.randint(0, w - width), y + rng.randint(0, h - height), width, height
-
-
 def _sides(things: list[Thing]) -> set[tuple[int, str, int]]:
     """Left and right of one another: boxes that are level and do not overlap sideways."""
     edges: set[tuple[int, str, int]] = set()
-    for one in things:
-        for other in things:
-            x, y, w, h = one.box
-            x2, y2, _, h2 = other.box
-            if x + w <= x2 and y < y2 + h2 and y2 < y + h:
-                edges |= {
-                    (one.number, "to the left of", other.number),
-                    (other.number, "to the right of", one.number),
-                }
+    for one, other in permutations(things, 2):
+        x, y, w, h = one.box
+        x2, y2, _, h2 = other.box
+        if x + w <= x2 and y < y2 + h2 and y2 < y + h:
+            left, right = one.number, other.number
+            edges |= {(left, "to the left of", right), (right, "to the right of", left)}
     return edges
-
-
-def _neighbours(things: list[Thing], rng: Random) -> list[tuple[Thing, Thing]]:
-    pairs = [(one, other) for one in things for other in things if one.number < other.number]
-    return rng.sample(pairs, min(3, len(pairs)))
 
 
 def scene_graph(room: Room, ids: dict[int, str]) -> SceneGraph:
     """The scene in the official format; ``ids`` are the objects' ids by number."""
-    objects = {}
+    objects: dict[str, SceneObject] = {}
     for thing in room.things:
-        x, y, w, h = thing.box
         relations = [Relation(name, ids[o]) for s, name, o in sorted(room.relations) if s == thing.number]
-        objects[ids[thing.number]] = SceneObject(
-            thing.name, x, y, w, h, list(thing.attributes.values()), relations
-        )
+        attributes = list(thing.attributes.values())
+        objects[ids[thing.number]] = SceneObject(thing.name, *thing.box, attributes, relations)
     return SceneGraph(WIDTH, HEIGHT, objects, room.place or room.setting, room.weather)

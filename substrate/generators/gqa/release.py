@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from substrate.generators.gqa import scene_records, write_records
+from substrate.generators.gqa.sampling import scene_records, write_records
 from substrate.generators.world import World
 
 

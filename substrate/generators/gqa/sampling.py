@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -61,52 +61,28 @@ def sample(
     room = sample_room(rng)
     ids = dict(enumerate(map(str, sorted(rng.sample(range(100_000, 1_000_000), len(room.things))))))
     speaker = Speaker(room, ids, rng)
-    drawn: list[Draft] = []
     pools: list[list[Draft]] = []
     for template in TEMPLATES:
         refer = partial(_vaguely, speaker) if rng.random() < ambiguous else speaker.refer
-        pool = [*template(speaker, refer)]
-        rng.shuffle(pool)
-        pools.append(pool)
-    asked: set[tuple[str, tuple[str, ...]]] = set()
+        pools.append([*template(speaker, refer)])
+        rng.shuffle(pools[-1])
+    drawn: dict[tuple[str, tuple[str, ...]], Draft] = {}
     while len(drawn) < questions and any(pools):
         for pool in pools:
             if pool and len(drawn) < questions:
                 draft = pool.pop()
-                key = (draft.words, tuple(step.argument for step in draft.steps))
-                if key not in asked:
-                    asked.add(key)
-                    drawn.append(draft)
-    image_id = str(number)
-    numbered = {f"{number:06d}{index:02d}": draft for index, draft in enumerate(drawn)}
-    return Sample(
-        image_id,
-        scene_graph(room, ids),
-        {
-            question_id: Question(image_id, d.words, list(d.steps), d.answer)
-            for question_id, d in numbered.items()
-        },
-        {question_id: d.structural for question_id, d in numbered.items()},
-    )
+                drawn.setdefault((draft.words, tuple(step.argument for step in draft.steps)), draft)
+    numbered = {f"{number:06d}{index:02d}": draft for index, draft in enumerate(drawn.values())}
+    image = str(number)
+    asked = {i: Question(image, d.words, list(d.steps), d.answer) for i, d in numbered.items()}
+    types = {i: d.structural for i, d in numbered.items()}
+    return Sample(image, scene_graph(room, ids), asked, types)
 
 
 def _vaguely(speaker: Speaker, thing: Thing) -> Phrase | None:
     """The thing by its name, where others bear it too."""
     phrase = speaker.bare(thing)
     return None if phrase.unique else phrase
-
-
-def generate(
-    scenes: int,
-    *,
-    seed: int,
-    first: int = 0,
-    questions: int = QUESTIONS_PER_SCENE,
-    ambiguous: float = AMBIGUOUS,
-) -> Iterator[Sample]:
-    """So many scenes, from a number on; errors as :func:`sample`."""
-    for number in range(first, first + scenes):
-        yield sample(number, seed=seed, questions=questions, ambiguous=ambiguous)
 
 
 def scene_records(number: int, *, seed: int, questions: int = QUESTIONS_PER_SCENE) -> bytes:
@@ -123,29 +99,18 @@ def scene_records(number: int, *, seed: int, questions: int = QUESTIONS_PER_SCEN
 _records = msgspec.json.Decoder(tuple[str, list[str]])
 
 
-def write_records(out: Path, scenes: Iterable[bytes]) -> int:
-    """Write ``sceneGraphs.json`` and ``questions.json`` of scenes that :func:`scene_records` gave.
-
-    Returns:
-        How many questions there are.
-    """
+def write_records(out: Path, scenes: Iterable[bytes]) -> None:
+    """Write ``sceneGraphs.json`` and ``questions.json`` of scenes that :func:`scene_records` gave."""
     out.mkdir(parents=True, exist_ok=True)
-    number = 0
-    with (
-        (out / SCENE_GRAPHS_FILE).open("w", encoding="utf-8") as graphs,
-        (out / QUESTIONS_FILE).open("w", encoding="utf-8") as questions,
-    ):
-        graphs.write("{")
-        questions.write("{")
-        for place, scene in enumerate(scenes):
+    with (out / SCENE_GRAPHS_FILE).open("wb") as graphs, (out / QUESTIONS_FILE).open("wb") as questions:
+        before = {graphs: RECORDS.begin, questions: RECORDS.begin}
+        for scene in scenes:
             graph, asked = _records.decode(scene)
-            graphs.write((",\n" if place else "") + graph)
-            for question in asked:
-                questions.write((",\n" if number else "") + question)
-                number += 1
-        graphs.write("}\n")
-        questions.write("}\n")
-    return number
+            for file, record in ((graphs, graph), *((questions, question) for question in asked)):
+                file.write(before[file] + record.encode())
+                before[file] = RECORDS.between
+        for file, written in before.items():
+            file.write(RECORDS.end if written == RECORDS.between else RECORDS.begin + RECORDS.end)
 
 
 def write(out: Path, *, scenes: int, seed: int, questions: int = QUESTIONS_PER_SCENE) -> tuple[Path, Path]:

@@ -47,44 +47,24 @@ def sample_village(rng: Random, size: Size = VILLAGE) -> Village:
     places = venues + rng.sample(sorted(PLACES.keys() - set(venues)), rng.randint(*size.places) - len(venues))
     sources = {FACTS[fact].source for fact in facts} - {None}
     first = [persona for persona in PERSONAS if identifier(persona) in sources]
-    personas = first + rng.sample(
-        [persona for persona in PERSONAS if persona not in first], rng.randint(*size.agents) - len(first)
-    )
+    others = [persona for persona in PERSONAS if persona not in first]
+    personas = first + rng.sample(others, rng.randint(*size.agents) - len(first))
     rng.shuffle(places)
     rng.shuffle(personas)
     knows: dict[str, list[str]] = {identifier(persona): [] for persona in personas}
     for fact in facts:
         knows[FACTS[fact].source or rng.choice(list(knows))].append(fact)
-    return Village(
-        horizon,
-        [Named(place, PLACES[place]) for place in places],
-        [Named(fact, FACTS[fact].words) for fact in facts],
-        [
-            _agent(rng, persona, knows[identifier(persona)], horizon, places, facts, size.plans)
-            for persona in personas
-        ],
-    )
-
-
-def _agent(
-    rng: Random,
-    persona: str,
-    knows: list[str],
-    horizon: int,
-    places: list[str],
-    facts: list[str],
-    count: tuple[int, int],
-) -> Agent:
-    name = identifier(persona)
-    home = next((house for house, family in HOMES.items() if name in family and house in places), None)
-    here, plans = home or rng.choice(places), []
-    for start in sorted(rng.sample(range(1, horizon + 1), rng.randint(*count))):
-        plans.append(
-            sample_plan(
-                rng, start, [place for place in places if place != (plans[-1].goal if plans else here)], facts
-            )
-        )
-    return Agent(name, persona, here, knows, plans)
+    agents: list[Agent] = []
+    for persona in personas:
+        name, plans = identifier(persona), list[Plan]()
+        home = next((house for house, family in HOMES.items() if name in family and house in places), None)
+        here = at = home or rng.choice(places)
+        for start in sorted(rng.sample(range(1, horizon + 1), rng.randint(*size.plans))):
+            plans.append(sample_plan(rng, start, [place for place in places if place != here], facts))
+            here = plans[-1].goal
+        agents.append(Agent(name, persona, at, knows[name], plans))
+    there = [Named(place, PLACES[place]) for place in places]
+    return Village(horizon, there, [Named(fact, FACTS[fact].words) for fact in facts], agents)
 
 
 def sample_plan(rng: Random, start: int, places: list[str], facts: list[str]) -> Plan:

@@ -129,20 +129,15 @@ def history(
         of_others: dict[str, dict[tuple[str, str], int]] = {agent.id: {} for agent in village.agents}
         for agent, other, fact, since in database.execute("SELECT agent, other, fact, since FROM noted"):
             of_others[agent][other, fact] = since
-        stood = database.execute("SELECT agent, tick, place FROM stand").fetchall()
-        learned = database.execute("SELECT agent, tick, fact FROM known").fetchall()
-    ticks = range(village.horizon + 1)
-    places, knowledge = {(agent, tick): place for agent, tick, place in stood}, {}
-    for agent, tick, fact in learned:
-        knowledge.setdefault((agent, tick), set()).add(fact)
-    return History(
-        {agent.id: [places[agent.id, tick] for tick in ticks] for agent in village.agents},
-        {
-            agent.id: [frozenset(knowledge.get((agent.id, tick), ())) for tick in ticks]
-            for agent in village.agents
-        },
-        of_others if noted else MappingProxyType({}),
-    )
+        ticks = range(village.horizon + 1)
+        places = {agent.id: [""] * len(ticks) for agent in village.agents}
+        for agent, tick, place in database.execute("SELECT agent, tick, place FROM stand"):
+            places[agent][tick] = place
+        learned: dict[str, list[set[str]]] = {agent.id: [set() for _ in ticks] for agent in village.agents}
+        for agent, tick, fact in database.execute("SELECT agent, tick, fact FROM known"):
+            learned[agent][tick].add(fact)
+    knowledge = {agent: list(map(frozenset, facts)) for agent, facts in learned.items()}
+    return History(places, knowledge, of_others if noted else MappingProxyType({}))
 
 
 def answer(found: History, query: Query, branch: int) -> Yes:
@@ -162,10 +157,8 @@ def answer(found: History, query: Query, branch: int) -> Yes:
     elif query.type == "knows_that":
         holds = (query.other, query.fact) in found.noted[query.agent]
     else:
-        holds = any(
-            here == there
-            for here, there in zip(places, found.places[query.other or ""][branch:], strict=True)
-        )
+        others = found.places[query.other or ""][branch:]
+        holds = any(here == there for here, there in zip(places, others, strict=True))
     return "yes" if holds else "no"
 
 
@@ -179,18 +172,12 @@ def _database() -> sqlite3.Connection:
 def _load(database: sqlite3.Connection, village: Village) -> None:
     for table in ("tick", "plan", "given", "lost", "move", "stand", "known", "noted"):
         database.execute(f"DELETE FROM {table}")
+    agents = village.agents
+    plans = ((agent.id, p.start, p.goal, p.if_knows) for agent in agents for p in agent.plans)
     _insert(database, "tick", ((tick,) for tick in range(village.horizon + 1)))
-    _insert(database, "move", ((agent.id, 0, 0, agent.at) for agent in village.agents))
-    _insert(
-        database,
-        "plan",
-        (
-            (agent.id, plan.start, plan.goal, plan.if_knows)
-            for agent in village.agents
-            for plan in agent.plans
-        ),
-    )
-    _insert(database, "given", ((agent.id, fact, 0) for agent in village.agents for fact in agent.knows))
+    _insert(database, "move", ((agent.id, 0, 0, agent.at) for agent in agents))
+    _insert(database, "plan", plans)
+    _insert(database, "given", ((agent.id, fact, 0) for agent in agents for fact in agent.knows))
 
 
 def _intervene(database: sqlite3.Connection, act: ArmIntervention, tick: int) -> None:

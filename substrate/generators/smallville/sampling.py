@@ -21,9 +21,9 @@ linkage nor the seeing of some difference gives the answer away.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import combinations, count, permutations
+from itertools import combinations, count, permutations, product
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -71,31 +71,24 @@ LEVELS: Mapping[str, Level] = {
 CELLS: list[tuple[Linkage, QueryType]] = LEVELS["village"].cells
 """A specification's cell is its number modulo nine: with 500, five cells have 56 and four have 55."""
 
-_SAME = [Gold("yes", "yes"), Gold("no", "no")]
-_TURNS = [Gold("yes", "no"), Gold("no", "yes")]
-OUTCOMES: dict[Linkage, list[Gold]] = {
-    "control": _SAME,
-    "direct": [*_TURNS, _SAME[0], *_TURNS, _SAME[1], *_TURNS],
-}
-OUTCOMES["propagation"] = OUTCOMES["direct"]
-"""The answers that a cell's specifications go through in turn, where there are two arms."""
 
-_SAME_OF_THREE = [Gold("yes", "yes", "yes"), Gold("no", "no", "no")]
-OUTCOMES_OF_THREE: dict[Linkage, list[Gold]] = {
-    "control": _SAME_OF_THREE,
-    "direct": [
-        Gold("yes", "no", "no"),
-        Gold("no", "yes", "yes"),
-        Gold("yes", "no", "yes"),
-        _SAME_OF_THREE[0],
-        Gold("no", "yes", "no"),
-        Gold("yes", "yes", "no"),
-        Gold("no", "no", "yes"),
-        _SAME_OF_THREE[1],
-    ],
+def _in_turn(same: str, others: str) -> dict[Linkage, list[Gold]]:
+    """The answers that each linkage's specifications go through in turn, an arm a letter."""
+    words: dict[str, Any] = {"y": "yes", "n": "no"}
+    unmoved, moved = (
+        [Gold(*(words[letter] for letter in arms)) for arms in turns.split()] for turns in (same, others)
+    )
+    return {"control": unmoved, "direct": moved, "propagation": moved}
+
+
+OUTCOMES = {
+    2: _in_turn("yy nn", "yn ny yy yn ny nn yn ny"),
+    3: _in_turn("yyy nnn", "ynn nyy yny yyy nyn yyn nny nnn"),
 }
-OUTCOMES_OF_THREE["propagation"] = OUTCOMES_OF_THREE["direct"]
-"""The same for three arms: beside control each is yes half the time, and each pair differs half the time."""
+"""The answers that a cell's specifications go through in turn, by the number of arms.
+
+Of three arms each is yes half the time beside control, and each pair differs half the time.
+"""
 
 PATIENCE = 8
 """Villages that are tried with the type of intervention whose turn it is, before any type will do."""
@@ -127,7 +120,7 @@ def cell_of(number: int, level: str = "village") -> tuple[Linkage, QueryType, Go
         raise ParameterError(f"no level {level!r}", hint=f"Choose among {', '.join(LEVELS)}")
     cells = LEVELS[level].cells
     linkage, query = cells[number % len(cells)]
-    outcomes = (OUTCOMES if LEVELS[level].arms == 2 else OUTCOMES_OF_THREE)[linkage]
+    outcomes = OUTCOMES[LEVELS[level].arms][linkage]
     return linkage, query, outcomes[number // len(cells) % len(outcomes)]
 
 
@@ -153,11 +146,8 @@ def generate(number: int, seed: int, level: str = "village") -> Graded:
     for attempt in count():
         village = sample_village(rng, size)
         branch = rng.randint(village.horizon // 4, 2 * village.horizon // 3)
-        type_ = (
-            INTERVENTIONS[(turn + number % len(cells)) % len(INTERVENTIONS)]
-            if attempt < PATIENCE
-            else rng.choice(INTERVENTIONS)
-        )
+        in_turn = INTERVENTIONS[(turn + number % len(cells)) % len(INTERVENTIONS)]
+        type_ = in_turn if attempt < PATIENCE else rng.choice(INTERVENTIONS)
         noted = query == "knows_that"
         day = Day(village, branch, history(village, noted=noted), noted)
         found = (_two_arms if arms == 2 else _three_arms)(rng, day, type_, query, linkage, outcome)
@@ -240,53 +230,36 @@ def _interventions(rng: Random, day: Day, type_: InterventionType) -> Iterator[A
             if free:
                 yield ArmIntervention(type_, agent.id, plan=sample_plan(rng, rng.choice(free), places, facts))
         elif type_ == "retract":
-            yield from (
-                ArmIntervention(type_, agent.id, plan=plan) for plan in agent.plans if plan.start >= branch
-            )
+            later = [plan for plan in agent.plans if plan.start >= branch]
+            yield from (ArmIntervention(type_, agent.id, plan=plan) for plan in later)
         elif type_ == "override_location":
-            yield ArmIntervention(
-                type_, agent.id, place=rng.choice([place for place in places if place != here])
-            )
+            elsewhere = [place for place in places if place != here]
+            yield ArmIntervention(type_, agent.id, place=rng.choice(elsewhere))
         else:
-            yield from (
-                ArmIntervention(type_, agent.id, fact=fact)
-                for fact in facts
-                if (fact in known) is (type_ == "retract_awareness")
-            )
+            able = [fact for fact in facts if (fact in known) is (type_ == "retract_awareness")]
+            yield from (ArmIntervention(type_, agent.id, fact=fact) for fact in able)
 
 
 def _queries(village: Village, branch: int, type_: QueryType) -> Iterator[Query]:
     """Every question of a type that can be asked in a village."""
-    span = f"at any tick from {branch} to {village.horizon}"
+    agents, end = village.agents, village.horizon
+    span = f"at any tick from {branch} to {end}"
     if type_ == "did_meet":
-        for one, other in combinations(village.agents, 2):
-            yield Query(
-                "did_meet",
-                f"Do {one.name} and {other.name} meet, that is, share a place, {span}?",
-                one.id,
-                other=other.id,
-            )
+        for one, other in combinations(agents, 2):
+            text = f"Do {one.name} and {other.name} meet, that is, share a place, {span}?"
+            yield Query(type_, text, one.id, other=other.id)
     elif type_ == "knows_that":
-        for one, other in permutations(village.agents, 2):
-            for fact in village.facts:
-                known = f"that {other.name} knows that {fact.name}"
-                text = f"Does {one.name} know by tick {village.horizon} {known}? {_OF_ANOTHER}"
-                yield Query("knows_that", text, one.id, other=other.id, fact=fact.id)
+        for (one, other), fact in product(permutations(agents, 2), village.facts):
+            known = f"that {other.name} knows that {fact.name}"
+            text = f"Does {one.name} know by tick {end} {known}? {_OF_ANOTHER}"
+            yield Query(type_, text, one.id, other=other.id, fact=fact.id)
     elif type_ == "learned_fact":
-        for agent in village.agents:
-            for fact in village.facts:
-                yield Query(
-                    "learned_fact",
-                    f"Does {agent.name} know by tick {village.horizon} that {fact.name}?",
-                    agent.id,
-                    fact=fact.id,
-                )
+        for agent, fact in product(agents, village.facts):
+            text = f"Does {agent.name} know by tick {end} that {fact.name}?"
+            yield Query(type_, text, agent.id, fact=fact.id)
     else:
-        for agent in village.agents:
-            for place in village.places:
-                yield Query(
-                    "visited_location", f"Is {agent.name} at {place.name} {span}?", agent.id, place=place.id
-                )
+        for agent, place in product(agents, village.places):
+            yield Query(type_, f"Is {agent.name} at {place.name} {span}?", agent.id, place=place.id)
 
 
 def _fits(asked: Query, day: Day, arm: Arm, linkage: Linkage, expected: str) -> bool:
@@ -300,9 +273,8 @@ def _linked(query: Query, branch: int, a: History, arm: Arm) -> Linkage | None:
     asked although its agent is one.
     """
     asked = [name for name in (query.agent, query.other) if name]
-    reached = any(
-        _lived(a, name, query, branch) != _lived(arm.history, name, query, branch) for name in asked
-    )
+    lived, instead = ([_lived(one, name, query, branch) for name in asked] for one in (a, arm.history))
+    reached = lived != instead
     if arm.act.agent in asked:
         return "direct" if reached else None
     if reached:
