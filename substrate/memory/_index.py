@@ -20,7 +20,7 @@ from substrate.base.delta import Op, Term, Triple, quads_of, text_of, triple_of
 from substrate.base.vocabulary import RDF_TYPE
 from substrate.log._triples import fitting
 from substrate.log.event_log import EventLog
-from substrate.log.grouping import BEGINNING, BELIEF, ENDING, FORGETTING, OBSERVATION
+from substrate.log.grouping import KINDS
 from substrate.log.history import History, history
 from substrate.log.replay import State
 from substrate.memory.records import (
@@ -40,7 +40,7 @@ from substrate.rules.tbox import TBox
 
 _REIFIES, _AWAITS = str(REIFIES), str(AWAITS)
 _RECORD = f"<{PREFIX}"
-_OPENING = [f"{RDF_TYPE} {kind}" for kind in (OBSERVATION, BELIEF, ENDING, FORGETTING, BEGINNING)]
+_OPENING = [f"{RDF_TYPE} {kind}" for kind in KINDS]
 _TOLD = [str(told) for told in (FROM, UNTIL, TIME, AWAITS, WITHDRAWN)]
 _STRIDE = 32
 

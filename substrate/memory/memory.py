@@ -45,6 +45,7 @@ from substrate.log.grouping import (
     BELIEF,
     ENDING,
     FORGETTING,
+    KINDS,
     OBSERVATION,
     Placed,
     placed,
@@ -450,8 +451,7 @@ class Memory:
         if time is not None and not isinstance(moment(time, "time"), datetime):
             raise ParameterError(f"{time!r} is no time", where=("time",), hint="Give datetime(…, tzinfo=UTC)")
         node = cause.node if isinstance(cause, Record) else cause
-        known = isinstance(node, Node) and any(self.log.state().match(node, RDF_TYPE))
-        if node is not None and not known:
+        if node is not None and not (isinstance(node, Node) and _is_there(self.log.state(), node)):
             raise ParameterError(
                 f"{node!s:.80} is no record of this memory",
                 where=("cause",),
@@ -731,6 +731,11 @@ def _after(first: object, last: Moment, where: str) -> Moment:
             f"it ends at {last} and begins at {first}", where=(where,), hint="Give an end after the beginning"
         )
     return last
+
+
+def _is_there(state: State, node: Node) -> bool:
+    """Tell whether a node has a class; of a record that is told without a store."""
+    return any((node, RDF_TYPE, kind) in state for kind in KINDS) or any(state.match(node, RDF_TYPE))
 
 
 def _open(state: State, said: Triple) -> list[Node]:
