@@ -33,6 +33,7 @@ import pyoxigraph as ox
 
 from substrate.ask.tellings import Learning, chains
 from substrate.base.arguments import require, require_tick
+from substrate.base.delta import Spelled, text_of
 from substrate.base.errors import LogError, ParameterError
 from substrate.base.terms import Value, term, triple, value
 from substrate.base.vocabulary import AWARE_OF, CONTENT, EVENT, RDF_TYPE, RECIPIENT, SOURCE
@@ -229,14 +230,41 @@ class Memory:
         >>> [record.tick for record in memory.observe_many([(V.ann, V.at, V.cafe), (V.bo, V.at, V.park)])]
         [0, 1]
         """
-        facts = list(facts)
+        said = [triple(*fact) for fact in facts]
         while True:
             start = len(self.log)
-            draft = self._like(self.log.branch(start, self.log.descent))
-            records = [draft.observe(*fact, **written) for fact in facts]
+            if self._is_plain(said, written):
+                deltas, records = self._spelled(said, written)
+            else:
+                draft = self._like(self.log.branch(start, self.log.descent))
+                records = [draft.observe(*fact, **written) for fact in said]
+                deltas = [Spelled(tick, op, text_of(part)) for tick, op, part in draft.log[start:]]
             if len(self.log) == start:  # nobody has written meanwhile
-                self.log.extend_from(draft.log, start)
+                self.log.extend_spelled(deltas)
                 return records
+
+    def _is_plain(self, said: list[Triple], written: Written) -> bool:
+        """Tell whether observations are written as they are: nothing comes due and nothing is asked."""
+        last = self._tick(written) + (0 if written.get("tick") is not None else len(said))
+        due = self._ahead.come(Now(last, written.get("time")))
+        nested = any(isinstance(part[2], ox.Triple) for part in said)
+        return self._contradictions == "keep" and self._clock is None and not due and not nested
+
+    def _spelled(self, said: list[Triple], written: Written) -> tuple[list[Spelled], list[Record]]:
+        """The deltas and records of plain observations, as :meth:`observe` writes them, spelled at once."""
+        tick, chain, place = self._tick(written), self.log.chain, len(self.log)
+        step, about = int(written.get("tick") is None), [f"{p} {o}" for p, o in self._meta(written)]
+        deltas, records = list[Spelled](), list[Record]()
+        for part in said:
+            text = str(ox.Triple(*part))
+            told = [f"{REIFIES} <<( {text} )>>", f"{FROM} {term(tick)}", *about]
+            node = _node(chain.value, tick, OBSERVATION, [f"{REIFIES} {text}", *told[1:]], [f"A {text}"])
+            lines = [f"{node} {RDF_TYPE} {OBSERVATION}", *(f"{node} {one}" for one in told), text]
+            chain = chain.after(tick, [f"A {line} ." for line in lines])
+            deltas += [Spelled(tick, Op.INSERT, line) for line in lines]
+            records.append(Record(node, tick, tuple(range(place, place + len(lines)))))
+            place, tick = place + len(lines), tick + step
+        return deltas, records
 
     def _settle(self, clash: Clash, first: Moment, tick: int, written: Written) -> list[tuple[Op, Triple]]:
         """End what was said before, or refuse; the changes where no record says it."""
@@ -470,9 +498,8 @@ class Memory:
         marks: Callable[[ox.NamedNode], list[tuple[Op, Triple]]] | None = None,
     ) -> Record:
         changes = list(changes)
-        text = "\n".join([self.log.digest, str(tick), str(kind), *(f"{p} {o}" for p, o in about)])
-        text += "".join(f"\n{op.value} {ox.Triple(*said)}" for op, said in changes)
-        node = ox.NamedNode(PREFIX + hashlib.sha256(text.encode()).hexdigest()[:32])
+        told = [f"{op.value} {ox.Triple(*said)}" for op, said in changes]
+        node = _node(self.log.digest, tick, kind, [f"{p} {o}" for p, o in about], told)
         said = [(Op.INSERT, (node, predicate, found)) for predicate, found in ((RDF_TYPE, kind), *about)]
         if marks:
             changes += marks(node)
@@ -716,6 +743,12 @@ class Memory:
         """
         found = difference(self.log.state(tick), other.log.state(tick))
         return Difference(*(tuple(part for part in side if not is_record(part[0])) for side in found))
+
+
+def _node(digest: str, tick: int, kind: ox.NamedNode, about: list[str], changes: list[str]) -> ox.NamedNode:
+    """The name of a record: a hash of what the log held before it, and of what it says."""
+    text = "\n".join([digest, str(tick), str(kind), *about, *changes])
+    return ox.NamedNode(PREFIX + hashlib.sha256(text.encode()).hexdigest()[:32])
 
 
 def _after(first: object, last: Moment, where: str) -> Moment:
