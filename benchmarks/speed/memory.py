@@ -9,6 +9,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from benchmarks.speed.measure import Bench, Pair, Work
@@ -97,7 +99,9 @@ def _cold(
     @contextmanager
     def prepared(size: int) -> Iterator[Pair]:
         told = _told(size)
-        read = told._replace(memory=Memory(EventLog.from_patch(told.memory.log.to_patch())))
+        with TemporaryDirectory(prefix="substrate-bench-") as folder:
+            told.memory.log.save(Path(folder, "memory.rdfp"))
+            read = told._replace(memory=Memory(EventLog.read(Path(folder, "memory.rdfp"))))
         yield Pair(lambda: _in_a_child(lambda: question(read)), lambda: _in_a_child(lambda: theirs(told)))
 
     return prepared
