@@ -16,7 +16,7 @@ from typing import NamedTuple
 import pyoxigraph as ox
 
 from substrate.ask.tellings import Heard
-from substrate.base.delta import Op, Term, Triple, quads_of, text_of, triple_of
+from substrate.base.delta import Op, Term, Triple, quads_of, triple_of
 from substrate.base.vocabulary import RDF_TYPE
 from substrate.log._triples import fitting
 from substrate.log.event_log import EventLog
@@ -222,17 +222,9 @@ class Bounds(NamedTuple):
 
     def hold(self, at: Moment) -> bool:
         """Tell whether a moment lies between them; the bounds of its own clock count."""
-        begins = self.begins(at)
-        return any(bound <= at for bound in begins) and all(at < end for end in self.ends(at))  # type: ignore[operator]
-
-    def begins(self, at: Moment) -> list[Moment]:
-        """The first moments, by the clock of a moment."""
-        found = [bound for bound in self.first if same_clock(bound, at)]
-        return self.written if not found and isinstance(at, datetime) else found
-
-    def ends(self, at: Moment) -> list[Moment]:
-        """The first moments after it, by the clock of a moment."""
-        return [bound for bound in self.last if same_clock(bound, at)]
+        first, last = ([bound for bound in bounds if same_clock(bound, at)] for bounds in self[:2])
+        begins = self.written if not first and isinstance(at, datetime) else first
+        return any(bound <= at for bound in begins) and all(at < bound for bound in last)  # type: ignore[operator]
 
 
 def _bounds(about: Iterable[str]) -> Bounds:
@@ -300,22 +292,3 @@ class Partial(State):
             len(self)  # it is made whole before it is changed
             self._about = None
         return super()._change(op, text, quad)
-
-
-def changed(state: State, changes: list[tuple[Op, Triple]]) -> Partial:
-    """A state with some changes."""
-
-    def after(found: Iterable[str]) -> dict[str, None]:
-        standing = dict.fromkeys(found)
-        for op, said in changes:
-            if op is Op.INSERT:
-                standing[text_of(said)] = None
-            else:
-                standing.pop(text_of(said), None)
-        return standing
-
-    return Partial(
-        lambda thing: after(map(text_of, state.match(thing))),
-        state.tick,
-        whole=lambda: after(state.texts()),
-    )

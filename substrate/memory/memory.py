@@ -65,8 +65,7 @@ from substrate.memory._grounds import (
     unsure_of,
     withdrawn,
 )
-from substrate.memory._index import Index, changed
-from substrate.memory.intervals import RELATIONS, Held, Relation, intervals
+from substrate.memory._index import Index
 from substrate.memory.records import (
     ABOUT,
     AUTHOR,
@@ -539,8 +538,9 @@ class Memory:
                 if state.tick >= self.log.last_tick
                 else self._index.waiting(self.log.position(state.tick))
             )
-            changes = [part for due in now.due(state, ahead) for part in due.changes]
-            return changed(state, changes) if changes else state
+            for op, part in [change for due in now.due(state, ahead) for change in due.changes]:
+                state.apply(op, ox.Quad(*part))  # the state is this call's own
+            return state
         about = moment(about, "about")
         at = state.tick if isinstance(about, datetime) else about
         return self._index.valid(about, self.log.position(state.tick), at)
@@ -555,37 +555,6 @@ class Memory:
     @cached_property
     def _index(self) -> Index:
         return Index(self.tbox, self.log)
-
-    def intervals(
-        self,
-        subject: Node,
-        predicate: ox.NamedNode | None = None,
-        *,
-        to: tuple[Moment, Moment | None] | None = None,
-        relations: Iterable[Relation] = RELATIONS,
-        tick: int | None = None,
-    ) -> list[Held]:
-        """List what was held of a thing at a tick, with the moments of the world between which it holds.
-
-        Args:
-            subject: the thing.
-            predicate: of this property alone.
-            to: an interval, from its first moment to the first moment after it (``None`` for no end); then
-                those by its clock alone are listed.
-            relations: those in which they stand to ``to``; see :func:`substrate.memory.intervals.allen`.
-            tick: of recording; the last one unless given.
-
-        >>> from substrate import Namespace
-        >>> V, memory = Namespace("urn:v:"), Memory()
-        >>> _ = memory.observe(V.ann, V.city, V.oslo, valid_from=1, valid_until=4)
-        >>> _ = memory.observe(V.ann, V.city, V.bonn, valid_from=4)
-        >>> [held.said[2].value for held in memory.intervals(V.ann, to=(2, 4), relations=["contains"])]
-        []
-        >>> [held.said[2].value for held in memory.intervals(V.ann, to=(2, 4), relations=["finished_by"])]
-        ['urn:v:oslo']
-        """
-        stop = self.log.position(self.log.state(tick).tick)
-        return intervals(self._index.saying(stop, str(subject)), predicate, to, relations)
 
     def who_knew(self, fact: Value, tick: int | None = None) -> list[Term]:
         """List the agents who are aware of a fact at a tick, in the order in which they came to know."""
