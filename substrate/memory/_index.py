@@ -10,23 +10,19 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from functools import lru_cache
-from itertools import chain
 from typing import NamedTuple
 
 import pyoxigraph as ox
 
 from substrate.ask.tellings import Heard
 from substrate.base.delta import Op, Term, Triple, quads_of, triple_of
-from substrate.base.vocabulary import RDF_TYPE
 from substrate.log._triples import fitting
 from substrate.log.event_log import EventLog
-from substrate.log.grouping import KINDS
 from substrate.log.history import History, history
 from substrate.log.replay import State
 from substrate.memory.records import (
     AWAITS,
     FROM,
-    PREFIX,
     REIFIES,
     TIME,
     UNTIL,
@@ -39,10 +35,7 @@ from substrate.memory.records import (
 from substrate.rules.tbox import TBox
 
 _REIFIES, _AWAITS = str(REIFIES), str(AWAITS)
-_RECORD = f"<{PREFIX}"
-_OPENING = [f"{RDF_TYPE} {kind}" for kind in KINDS]
 _TOLD = [str(told) for told in (FROM, UNTIL, TIME, AWAITS, WITHDRAWN)]
-_STRIDE = 32
 
 
 class _Places:
@@ -80,7 +73,6 @@ class Index(Heard):
         super().__init__(tbox, log)
         self._things, self._awareness, self._tellings = _Places(), _Places(), _Places()
         self._reified, self._waiting = array("I"), array("I")
-        self._run = ""  # the record whose own deltas were read last, one after the other
 
     def _grow(self) -> None:
         with self._lock:
@@ -92,15 +84,10 @@ class Index(Heard):
                 self._read += b - a
 
     def _put(self, text: str, insert: bool, number: int) -> None:
-        subject, predicate, object_ = text.split(" ", 2)
         if not insert:
-            self._run = ""
             return
-        if subject.startswith(_RECORD) and f"{predicate} {object_}" in _OPENING:
-            self._run = subject
-        elif subject != self._run:
-            self._run = ""
-            self._things.put(subject, number)
+        subject, predicate, object_ = text.split(" ", 2)
+        self._things.put(subject, number)
         if predicate == _REIFIES:
             self._reified.append(number)
             self._things.put(object_.split(" ", 2)[1], number)
@@ -143,26 +130,8 @@ class Index(Heard):
         return [text for number, text in self._mentioning(thing) if self._log.stood(number, stop)]
 
     def _mentioning(self, thing: str) -> Iterator[tuple[int, str]]:
-        numbers = dict.fromkeys([*self._own(thing), *self._things.of(thing)])
+        numbers = self._things.of(thing)
         return zip(numbers, self._log.triples.texts(numbers), strict=True)
-
-    def _own(self, node: str) -> list[int]:
-        """The triples that a record began with, as far as they are about it."""
-        if not node.startswith(_RECORD):
-            return []
-        triples, found = self._log.triples, list[int]()
-        for kind in _OPENING:
-            number = triples.find(f"{node} {kind}")
-            for place in self._log.mentions(number) if number is not None else ():
-                for insert, number in self._from(place):
-                    if not insert or not triples.text(number).startswith(f"{node} "):
-                        break
-                    found.append(number)
-        return found
-
-    def _from(self, place: int) -> Iterator[tuple[int, int]]:
-        starts = range(place, len(self._log), _STRIDE)
-        return chain.from_iterable(self._log.steps(start, start + _STRIDE) for start in starts)
 
     def waiting(self, stop: int) -> list[Triple]:
         """The triples after ``stop`` deltas that say what begins or ends later."""
