@@ -6,7 +6,7 @@ never dropped.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import pyoxigraph as ox
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 COLUMNS = ("position", "tick", "op", "subject", "predicate", "object")
 """The columns of a log as a table; terms are N-Triples, ``op`` is ``insert`` or ``retract``."""
 
+_LETTERS = {"insert": Op.INSERT.value, "retract": Op.RETRACT.value}
 FORMATS: Mapping[str, ox.RdfFormat] = {
     "jsonld": ox.RdfFormat.JSON_LD,
     "n3": ox.RdfFormat.N3,
@@ -34,7 +35,7 @@ FORMATS: Mapping[str, ox.RdfFormat] = {
     "trig": ox.RdfFormat.TRIG,
     "turtle": ox.RdfFormat.TURTLE,
 }
-"""The formats that a state is written to and read from."""
+"""The formats that a state is written to."""
 
 
 def write_state(state: State, format: str, prefixes: Mapping[str, str] | None = None) -> str:
@@ -67,41 +68,10 @@ def write_state(state: State, format: str, prefixes: Mapping[str, str] | None = 
     return (text or b"").decode()
 
 
-def read_state(text: str, format: str, tick: int = 0, name: str = "state") -> EventLog:
-    """A log whose one tick inserts what a text says, in the order of the triples' N-Triples.
-
-    Args:
-        text: of one graph.
-        format: one of :data:`FORMATS`.
-        tick: where the triples are inserted.
-        name: what an error calls the text.
-
-    Raises:
-        ParameterError: there is no such format.
-        LogError: the text is not of that format, or has named graphs.
-
-    >>> len(read_state('{"@id": "urn:v:ann", "urn:v:age": 7}', "jsonld"))
-    1
-    """
-    try:
-        quads = set(ox.parse(text, _format(format), without_named_graphs=True))
-    except (SyntaxError, ValueError) as error:
-        raise LogError(
-            f"not {format} of one graph ({error})", where=(name,), hint="Give triples of the default graph"
-        ) from error
-    return _inserting((ox.Triple(q.subject, q.predicate, q.object) for q in quads), tick)
-
-
 def _format(format: str) -> ox.RdfFormat:
     if format not in FORMATS:
         raise ParameterError(f"no format {format!r}", hint=f"Choose one of {', '.join(FORMATS)}")
     return FORMATS[format]
-
-
-def _inserting(triples: Iterable[ox.Triple], tick: int) -> EventLog:
-    log = EventLog()
-    log.extend_lines((tick, f"A {line} .") for line in sorted(set(map(str, triples))))
-    return log
 
 
 def to_rdflib(state: State) -> rdflib.Graph:
@@ -134,48 +104,6 @@ def _to_rdflib(term: Term, triple: Triple) -> Any:
             hint="Write the state as turtle or nquads instead",
         )
     return node
-
-
-def from_rdflib(graph: rdflib.Graph, tick: int = 0) -> EventLog:
-    """A log whose one tick inserts an rdflib graph's triples.
-
-    Blank nodes keep their labels.
-
-    Args:
-        graph: one graph.
-        tick: where the triples are inserted.
-
-    Raises:
-        LogError: the graph holds what is not RDF, such as a literal as a subject.
-    """
-    library = needed("rdflib")
-    found: list[ox.Triple] = []
-    for said in graph:
-        try:
-            # The constructor refuses what cannot stand in its place.
-            found.append(ox.Triple(*(_from_rdflib(library, term) for term in said)))  # pyright: ignore
-        except (TypeError, ValueError) as error:
-            place = " ".join(term.n3() for term in said)
-            raise LogError(
-                f"not a triple of RDF ({error})", where=(place,), hint="Take it out of the graph"
-            ) from error
-    return _inserting(found, tick)
-
-
-def _from_rdflib(library: Any, term: Any) -> Term:
-    if isinstance(term, library.URIRef):
-        return ox.NamedNode(str(term))
-    if isinstance(term, library.BNode):
-        return ox.BlankNode(str(term))
-    if isinstance(term, library.Literal):
-        if term.language:
-            return ox.Literal(str(term), language=term.language)
-        return (
-            ox.Literal(str(term), datatype=ox.NamedNode(str(term.datatype)))
-            if term.datatype
-            else ox.Literal(str(term))
-        )
-    raise TypeError(f"{type(term).__name__} is no term")
 
 
 def to_arrow(log: EventLog) -> pyarrow.Table:
@@ -229,43 +157,20 @@ def from_arrow(table: pyarrow.Table) -> EventLog:
     >>> from_arrow(to_arrow(log)).digest == log.digest
     True
     """
-    _require_columns(table.column_names)
-    digest = (table.schema.metadata or {}).get(b"digest", b"").decode()
-    return _from_columns(lambda name: table.column(name).to_pylist(), digest)
-
-
-def from_pandas(frame: pandas.DataFrame) -> EventLog:
-    """A log from a data frame with :data:`COLUMNS`; errors as :func:`from_arrow`.
-
-    >>> log = EventLog()
-    >>> log.extend_lines([(3, "A <urn:v:ann> <urn:v:at> <urn:v:cafe> .")])
-    >>> from_pandas(to_pandas(log)).digest == log.digest
-    True
-    """
-    _require_columns(list(frame.columns))
-    return _from_columns(lambda name: frame[name].tolist(), frame.attrs.get("digest", ""))
-
-
-def _require_columns(found: Iterable[str]) -> None:
-    if missing := [name for name in COLUMNS if name not in set(found)]:
-        raise LogError(
-            f"the table has no column {missing[0]!r}", hint=f"Give a table with {', '.join(COLUMNS)}"
-        )
-
-
-def _from_columns(column: Callable[[str], list[Any]], digest: str) -> EventLog:
-    rows = sorted(zip(*map(column, COLUMNS), strict=True), key=lambda row: row[0])
+    if missing := [name for name in COLUMNS if name not in table.column_names]:
+        hint = f"Give a table with {', '.join(COLUMNS)}"
+        raise LogError(f"the table has no column {missing[0]!r}", hint=hint)
+    rows = sorted(zip(*(table.column(name).to_pylist() for name in COLUMNS), strict=True))
     lines: list[tuple[int, str]] = []
     for position, tick, op, *terms in rows:
-        if op not in ("insert", "retract"):
-            raise LogError(
-                f"no operation {op!r}", where=(f"position {position}",), hint="Write insert or retract"
-            )
-        lines.append((tick, f"{Op[op.upper()].value} {' '.join(map(str, terms))} ."))
+        if op not in _LETTERS:
+            where = (f"position {position}",)
+            raise LogError(f"no operation {op!r}", where=where, hint="Write insert or retract")
+        lines.append((tick, f"{_LETTERS[op]} {' '.join(terms)} ."))
     log = EventLog()
     log.extend_lines(lines)
+    digest = (table.schema.metadata or {}).get(b"digest", b"").decode()
     if digest and log.digest != digest:
-        raise LogError(
-            f"its rows are not the deltas of {digest}", hint="A row is missing or was edited; write it again"
-        )
+        what = f"its rows are not the deltas of {digest}"
+        raise LogError(what, hint="A row is missing or was edited; write it again")
     return log

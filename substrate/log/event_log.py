@@ -433,6 +433,12 @@ class EventLog(Timeline):
         with MEMORY:
             return self._fed_chain().value
 
+    @property
+    def chain(self) -> Chain:
+        """The chain after the last delta, from which that of what follows is worked out."""
+        with MEMORY:
+            return self._fed_chain()
+
     def digest_at(self, tick: int) -> str:
         """The chain's value after every delta with tick <= ``tick``, from the nearest value that was kept."""
         require_tick(tick, "tick")

@@ -24,7 +24,8 @@ FORGETTING = ox.NamedNode(NAMESPACE + "Forgetting")
 """A record of something that is no longer remembered."""
 BEGINNING = ox.NamedNode(NAMESPACE + "Beginning")
 """A record that something begins to hold, as was said beforehand."""
-_KINDS = (OBSERVATION, BELIEF, ENDING, FORGETTING, BEGINNING)
+KINDS = (OBSERVATION, BELIEF, ENDING, FORGETTING, BEGINNING)
+"""The kinds of records."""
 
 
 class Placed(NamedTuple):
@@ -38,7 +39,7 @@ def placed(log: EventLog, node: ox.NamedNode, stop: int) -> list[Placed]:
     """The deltas of one record among the first ``stop``; empty where there is none. The log's index of
     triples leads to it.
     """
-    for kind in _KINDS:
+    for kind in KINDS:
         number = log.triples.find(text_of((node, RDF_TYPE, kind)))
         for position in log.mentions(number) if number is not None else ():
             first = Placed(position, log[position])
@@ -73,5 +74,5 @@ def opened(first: Delta | Placed) -> ox.NamedNode | None:
     """The record that a delta begins."""
     delta = first.delta if isinstance(first, Placed) else first
     subject, predicate, object_ = delta.triple
-    begins = delta.op is Op.INSERT and predicate == RDF_TYPE and object_ in _KINDS
+    begins = delta.op is Op.INSERT and predicate == RDF_TYPE and object_ in KINDS
     return subject if begins and isinstance(subject, ox.NamedNode) else None

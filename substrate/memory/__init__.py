@@ -1,13 +1,10 @@
 """An agent's memory, kept on an event log."""
 
-from substrate.memory.intervals import Held, allen
 from substrate.memory.memory import Memory
 from substrate.memory.records import Ground, Record
 
 __all__ = [
     "Ground",
-    "Held",
     "Memory",
     "Record",
-    "allen",
 ]

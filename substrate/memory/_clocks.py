@@ -139,7 +139,10 @@ class Ahead:
         with self._turn:
             if self._read != len(self._log):
                 self._read, self._ticks, self._times = len(self._log), [], []
-                self._add(self._log.state().match(None, AWAITS))
+                # No store is filled for what is mostly nothing
+                numbers = self._log.triples.containing(f" {AWAITS} ")
+                standing = [number for number in numbers if self._log.stood(number, self._read)]
+                self._add(map(triple_of, self._log.triples.quads(standing)))
             state = self._log.state()
             for heap in (self._ticks, self._times):
                 come: list[tuple[Moment, str]] = []
@@ -156,11 +159,11 @@ class Ahead:
         with self._turn:
             if self._read == start:
                 self._read = len(self._log)
-                self._add(said for op, said in changes if op is Op.INSERT and said[1] == AWAITS)
+                self._add(said for op, said in changes if op is Op.INSERT)
 
     def _add(self, waiting: Iterable[Triple]) -> None:
         for said in waiting:
-            if (bound := when(said[2])) is None:
+            if said[1] != AWAITS or (bound := when(said[2])) is None:
                 continue
             heappush(self._times if isinstance(bound, datetime) else self._ticks, (bound, text_of(said)))
 

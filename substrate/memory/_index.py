@@ -10,23 +10,19 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from functools import lru_cache
-from itertools import chain
 from typing import NamedTuple
 
 import pyoxigraph as ox
 
 from substrate.ask.tellings import Heard
-from substrate.base.delta import Op, Term, Triple, quads_of, text_of, triple_of
-from substrate.base.vocabulary import RDF_TYPE
+from substrate.base.delta import Op, Term, Triple, quads_of, triple_of
 from substrate.log._triples import fitting
 from substrate.log.event_log import EventLog
-from substrate.log.grouping import BEGINNING, BELIEF, ENDING, FORGETTING, OBSERVATION
 from substrate.log.history import History, history
 from substrate.log.replay import State
 from substrate.memory.records import (
     AWAITS,
     FROM,
-    PREFIX,
     REIFIES,
     TIME,
     UNTIL,
@@ -39,10 +35,7 @@ from substrate.memory.records import (
 from substrate.rules.tbox import TBox
 
 _REIFIES, _AWAITS = str(REIFIES), str(AWAITS)
-_RECORD = f"<{PREFIX}"
-_OPENING = [f"{RDF_TYPE} {kind}" for kind in (OBSERVATION, BELIEF, ENDING, FORGETTING, BEGINNING)]
 _TOLD = [str(told) for told in (FROM, UNTIL, TIME, AWAITS, WITHDRAWN)]
-_STRIDE = 32
 
 
 class _Places:
@@ -80,7 +73,6 @@ class Index(Heard):
         super().__init__(tbox, log)
         self._things, self._awareness, self._tellings = _Places(), _Places(), _Places()
         self._reified, self._waiting = array("I"), array("I")
-        self._run = ""  # the record whose own deltas were read last, one after the other
 
     def _grow(self) -> None:
         with self._lock:
@@ -92,15 +84,10 @@ class Index(Heard):
                 self._read += b - a
 
     def _put(self, text: str, insert: bool, number: int) -> None:
-        subject, predicate, object_ = text.split(" ", 2)
         if not insert:
-            self._run = ""
             return
-        if subject.startswith(_RECORD) and f"{predicate} {object_}" in _OPENING:
-            self._run = subject
-        elif subject != self._run:
-            self._run = ""
-            self._things.put(subject, number)
+        subject, predicate, object_ = text.split(" ", 2)
+        self._things.put(subject, number)
         if predicate == _REIFIES:
             self._reified.append(number)
             self._things.put(object_.split(" ", 2)[1], number)
@@ -143,26 +130,8 @@ class Index(Heard):
         return [text for number, text in self._mentioning(thing) if self._log.stood(number, stop)]
 
     def _mentioning(self, thing: str) -> Iterator[tuple[int, str]]:
-        numbers = dict.fromkeys([*self._own(thing), *self._things.of(thing)])
+        numbers = self._things.of(thing)
         return zip(numbers, self._log.triples.texts(numbers), strict=True)
-
-    def _own(self, node: str) -> list[int]:
-        """The triples that a record began with, as far as they are about it."""
-        if not node.startswith(_RECORD):
-            return []
-        triples, found = self._log.triples, list[int]()
-        for kind in _OPENING:
-            number = triples.find(f"{node} {kind}")
-            for place in self._log.mentions(number) if number is not None else ():
-                for insert, number in self._from(place):
-                    if not insert or not triples.text(number).startswith(f"{node} "):
-                        break
-                    found.append(number)
-        return found
-
-    def _from(self, place: int) -> Iterator[tuple[int, int]]:
-        starts = range(place, len(self._log), _STRIDE)
-        return chain.from_iterable(self._log.steps(start, start + _STRIDE) for start in starts)
 
     def waiting(self, stop: int) -> list[Triple]:
         """The triples after ``stop`` deltas that say what begins or ends later."""
@@ -222,17 +191,9 @@ class Bounds(NamedTuple):
 
     def hold(self, at: Moment) -> bool:
         """Tell whether a moment lies between them; the bounds of its own clock count."""
-        begins = self.begins(at)
-        return any(bound <= at for bound in begins) and all(at < end for end in self.ends(at))  # type: ignore[operator]
-
-    def begins(self, at: Moment) -> list[Moment]:
-        """The first moments, by the clock of a moment."""
-        found = [bound for bound in self.first if same_clock(bound, at)]
-        return self.written if not found and isinstance(at, datetime) else found
-
-    def ends(self, at: Moment) -> list[Moment]:
-        """The first moments after it, by the clock of a moment."""
-        return [bound for bound in self.last if same_clock(bound, at)]
+        first, last = ([bound for bound in bounds if same_clock(bound, at)] for bounds in self[:2])
+        begins = self.written if not first and isinstance(at, datetime) else first
+        return any(bound <= at for bound in begins) and all(at < bound for bound in last)  # type: ignore[operator]
 
 
 def _bounds(about: Iterable[str]) -> Bounds:
@@ -300,22 +261,3 @@ class Partial(State):
             len(self)  # it is made whole before it is changed
             self._about = None
         return super()._change(op, text, quad)
-
-
-def changed(state: State, changes: list[tuple[Op, Triple]]) -> Partial:
-    """A state with some changes."""
-
-    def after(found: Iterable[str]) -> dict[str, None]:
-        standing = dict.fromkeys(found)
-        for op, said in changes:
-            if op is Op.INSERT:
-                standing[text_of(said)] = None
-            else:
-                standing.pop(text_of(said), None)
-        return standing
-
-    return Partial(
-        lambda thing: after(map(text_of, state.match(thing))),
-        state.tick,
-        whole=lambda: after(state.texts()),
-    )

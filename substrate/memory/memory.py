@@ -33,6 +33,7 @@ import pyoxigraph as ox
 
 from substrate.ask.tellings import Learning, chains
 from substrate.base.arguments import require, require_tick
+from substrate.base.delta import Spelled, text_of
 from substrate.base.errors import LogError, ParameterError
 from substrate.base.terms import Value, term, triple, value
 from substrate.base.vocabulary import AWARE_OF, CONTENT, EVENT, RDF_TYPE, RECIPIENT, SOURCE
@@ -45,6 +46,7 @@ from substrate.log.grouping import (
     BELIEF,
     ENDING,
     FORGETTING,
+    KINDS,
     OBSERVATION,
     Placed,
     placed,
@@ -63,8 +65,7 @@ from substrate.memory._grounds import (
     unsure_of,
     withdrawn,
 )
-from substrate.memory._index import Index, changed
-from substrate.memory.intervals import RELATIONS, Held, Relation, intervals
+from substrate.memory._index import Index
 from substrate.memory.records import (
     ABOUT,
     AUTHOR,
@@ -92,6 +93,8 @@ from substrate.memory.records import (
 )
 from substrate.rules.tbox import TBox
 
+Meta = list[tuple[ox.NamedNode, Term]]
+"""What is said of a record: predicates and objects."""
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -190,28 +193,24 @@ class Memory:
                 remembered and that is refused.
         """
         said = triple(subject, predicate, object)
-        tick, written = self._tick(written), self._timed(written)
-        first = self._begun(tick, written) if valid_from is None else moment(valid_from, "valid_from")
-        last = None if valid_until is None else moment(valid_until, "valid_until")
-        meta = self._meta(written)
-        about = [(REIFIES, ox.Triple(*said)), (FROM, term(first))]
-        if last is not None:
-            about.append((UNTIL, term(_after(first, last, "valid_until"))))
-        now = Now(tick, written.get("time"))
+        now, begun, meta = self._begin(written)
+        first = begun if valid_from is None else moment(valid_from, "valid_from")
+        last = (
+            None if valid_until is None else _after(first, moment(valid_until, "valid_until"), "valid_until")
+        )
         stands, ahead = now.standing(first, last)
-        about += [(AWAITS, term(ahead))] if ahead is not None else []
-        about += meta
+        bounds = ((FROM, first), (UNTIL, last), (AWAITS, ahead))
+        about = [(REIFIES, ox.Triple(*said)), *((p, term(o)) for p, o in bounds if o is not None), *meta]
         self._come_due(now)
         changes, clashes = [(Op.INSERT, said)] if stands else [], list[Clash]()
         if stands and self._contradictions != "keep":
             clashes = self._vocabulary.clashes(self.log.state(), said)
-        if clashes and self._contradictions == "doubt":
-            return self._write(
-                OBSERVATION, tick, about, changes, lambda node: doubts(self.log.state(), node, clashes)
-            )
+        if self._contradictions == "doubt":
+            state = self.log.state()
+            return self._write(OBSERVATION, now, about, changes, lambda node: doubts(state, node, clashes))
         for clash in clashes:
-            changes = self._settle(clash, first, tick, written) + changes
-        return self._write(OBSERVATION, tick, about, changes)
+            changes = self._settle(clash, first, now, written) + changes
+        return self._write(OBSERVATION, now, about, changes)
 
     @_alone
     def observe_many(
@@ -228,16 +227,45 @@ class Memory:
         >>> [record.tick for record in memory.observe_many([(V.ann, V.at, V.cafe), (V.bo, V.at, V.park)])]
         [0, 1]
         """
-        facts = list(facts)
+        said = [triple(*fact) for fact in facts]
         while True:
             start = len(self.log)
-            draft = self._like(self.log.branch(start, self.log.descent))
-            records = [draft.observe(*fact, **written) for fact in facts]
+            if self._is_plain(said, written):
+                deltas, records = self._spelled(said, written)
+            else:
+                draft = self._like(self.log.branch(start, self.log.descent))
+                records = [draft.observe(*fact, **written) for fact in said]
+                deltas = [Spelled(tick, op, text_of(part)) for tick, op, part in draft.log[start:]]
             if len(self.log) == start:  # nobody has written meanwhile
-                self.log.extend_from(draft.log, start)
+                self.log.extend_spelled(deltas)
                 return records
 
-    def _settle(self, clash: Clash, first: Moment, tick: int, written: Written) -> list[tuple[Op, Triple]]:
+    def _is_plain(self, said: list[Triple], written: Written) -> bool:
+        """Tell whether observations are written as they are: nothing comes due and nothing is asked."""
+        if self._contradictions != "keep" or self._clock or any(isinstance(o, ox.Triple) for *_, o in said):
+            return False
+        now, *_ = self._begin(written)
+        last = now.tick + (0 if written.get("tick") is not None else len(said))
+        return not self._ahead.come(Now(last, now.time))
+
+    def _spelled(self, said: list[Triple], written: Written) -> tuple[list[Spelled], list[Record]]:
+        """The deltas and records of plain observations, as :meth:`observe` writes them, spelled at once."""
+        now, _, meta = self._begin(written)
+        tick, chain, place = now.tick, self.log.chain, len(self.log)
+        step, about = int(written.get("tick") is None), [f"{p} {o}" for p, o in meta]
+        deltas, records = list[Spelled](), list[Record]()
+        for part in said:
+            text = str(ox.Triple(*part))
+            told = [f"{REIFIES} <<( {text} )>>", f"{FROM} {term(tick)}", *about]
+            node = _node(chain.value, tick, OBSERVATION, [f"{REIFIES} {text}", *told[1:]], [f"A {text}"])
+            lines = [f"{node} {RDF_TYPE} {OBSERVATION}", *(f"{node} {one}" for one in told), text]
+            chain = chain.after(tick, [f"A {line} ." for line in lines])
+            deltas += [Spelled(tick, Op.INSERT, line) for line in lines]
+            records.append(Record(node, tick, tuple(range(place, place + len(lines)))))
+            place, tick = place + len(lines), tick + step
+        return deltas, records
+
+    def _settle(self, clash: Clash, first: Moment, now: Now, written: Written) -> Changes:
         """End what was said before, or refuse; the changes where no record says it."""
         if self._contradictions == "refuse" or not clash.others:
             hint = "End or forget it first, or open the memory with contradictions='end'"
@@ -247,7 +275,8 @@ class Memory:
         for other in oldest[: clash.excess]:
             if open_ := _open(state, other):
                 same = all(same_clock(value(b), first) for node in open_ for *_, b in state.match(node, FROM))
-                self.end(*other, at=first if same else None, **{**written, "tick": tick, "cause": None})
+                given: Written = {**written, "tick": now.tick, "time": now.time, "cause": None}
+                self.end(*other, at=first if same else None, **given)
             else:
                 left.append((Op.RETRACT, other))
         return left
@@ -277,14 +306,12 @@ class Memory:
             raise ParameterError(
                 f"{told_by!r} is nobody", where=("told_by",), hint="Give an IRI or a blank node"
             )
-        tick, written = self._tick(written), self._timed(written)
-        first = self._begun(tick, written)
-        about: list[tuple[ox.NamedNode, Term]] = [(REIFIES, ox.Triple(*said)), (FROM, term(first))]
+        now, first, meta = self._begin(written)
+        about: Meta = [(REIFIES, ox.Triple(*said)), (FROM, term(first))]
         if told_by is not None:
             about += [(RDF_TYPE, EVENT), (SOURCE, told_by), (RECIPIENT, said[0]), (CONTENT, said[2])]
-        about += self._meta(written)
-        self._come_due(Now(tick, written.get("time")))
-        return self._write(BELIEF, tick, about, [(Op.INSERT, said)])
+        self._come_due(now)
+        return self._write(BELIEF, now, about + meta, [(Op.INSERT, said)])
 
     @_alone
     def end(
@@ -307,22 +334,20 @@ class Memory:
             ParameterError: as :meth:`observe`; or it began by another clock than ``at``.
         """
         said = triple(subject, predicate, object)
-        tick, written = self._tick(written), self._timed(written)
-        meta = self._meta(written)
-        state, now = self.log.state(), Now(tick, written.get("time"))
-        open_ = _open(state, said)
+        now, _, meta = self._begin(written)
+        open_ = _open(self.log.state(), said)
         if not open_:
             raise _unknown(said, "Observe it first")
-        ends = [(node, self._end_of(state, node, at, tick, written)) for node in open_]
+        ends = [self._end_of(self.log.state(), node, at, now) for node in open_]
         self._come_due(now)
         state = self.log.state()
-        changes: list[tuple[Op, Triple]] = []
-        for node, last in ends:
-            changes += now.ended(state, node, last)
-        if not any(now.before(last) for _, last in ends):
+        changes = [
+            change for node, last in zip(open_, ends, strict=True) for change in now.ended(state, node, last)
+        ]
+        if not any(map(now.before, ends)):
             changes.append((Op.RETRACT, said))
-        more, doubted = self._ending(state, open_, said, now, [last for _, last in ends])
-        return self._write(ENDING, tick, [(ABOUT, node) for node in open_] + meta, changes + more, doubted)
+        more, doubted = self._ending(state, open_, said, now, ends)
+        return self._write(ENDING, now, [(ABOUT, node) for node in open_] + meta, changes + more, doubted)
 
     def _ending(
         self, state: State, nodes: list[Node], said: Triple, now: Now, ends: list[Moment]
@@ -356,9 +381,8 @@ class Memory:
             LogError: it is not remembered.
         """
         said = triple(subject, predicate, object)
-        tick, written = self._tick(written), self._timed(written)
-        meta = self._meta(written)
-        self._come_due(Now(tick, written.get("time")))
+        now, _, meta = self._begin(written)
+        self._come_due(now)
         state = self.log.state()
         nodes = list(records_of(state, said))
         if not nodes and said not in state:
@@ -374,7 +398,7 @@ class Memory:
         ]
         changes += handed_on(state, nodes, others[0]) if others else [(Op.RETRACT, said)]
         about = [(ABOUT, node) for node in nodes] + meta
-        return self._write(FORGETTING, tick, about, changes, lambda by: withdrawn(state, lost, unsure, by))
+        return self._write(FORGETTING, now, about, changes, lambda by: withdrawn(state, lost, unsure, by))
 
     def impact(self, subject: Value, predicate: Value, object: Value) -> tuple[Ground, ...]:
         """The records that would lose their last ground if a triple were forgotten, nearest first.
@@ -397,61 +421,65 @@ class Memory:
         parts = ((node, self._part(node, state)) for node in lost)
         return tuple(self._ground(node, part, state) for node, part in parts if part)  # type: ignore[arg-type]
 
-    def _end_of(self, state: State, node: Node, at: Moment | None, tick: int, written: Written) -> Moment:
+    def _end_of(self, state: State, node: Node, at: Moment | None, now: Now) -> Moment:
         """The end of a record, by the clock by which it began."""
         (first,) = (value(bound) for _, _, bound in state.match(node, FROM))
         if at is None:
-            at = written.get("time") if isinstance(first, datetime) else tick
+            at = now.time if isinstance(first, datetime) else now.tick
         return moment(at, "at") if at == first else _after(first, moment(at, "at"), "at")
 
-    def _tick(self, written: Written) -> int:
+    def _begin(self, written: Written) -> tuple[Now, Moment, Meta]:
+        """The present in which a record is written, the moment from which it holds unless another is given,
+        and what is said of its writing; each part is checked.
+        """
         if unknown := sorted(set(written) - set(Written.__annotations__)):
-            raise ParameterError(
-                f"no argument {unknown[0]!r}", hint=f"Choose among {', '.join(Written.__annotations__)}"
-            )
-        tick = written.get("tick")
+            hint = f"Choose among {', '.join(Written.__annotations__)}"
+            raise ParameterError(f"no argument {unknown[0]!r}", hint=hint)
+        tick, time, cause = (written.get(name) for name in ("tick", "time", "cause"))
         if tick is None:
-            return self.log.last_tick + 1 if len(self.log) else 0
+            tick = self.log.last_tick + 1 if len(self.log) else 0
         require_tick(tick, "tick")
         if tick < self.log.last_tick:
-            raise LogError(
-                f"tick {tick} lies before tick {self.log.last_tick}, the log's last",
-                hint="What is learned late is recorded now, with valid_from",
-            )
-        return tick
-
-    def _timed(self, written: Written) -> Written:
-        """Add the time of this memory's clock, where none was given."""
-        if self._clock is None or written.get("time") is not None:
-            return written
-        return {**written, "time": self._clock.now()}
-
-    def _begun(self, tick: int, written: Written) -> Moment:
-        """The moment from which something holds unless another was given."""
-        time = written.get("time")
-        return tick if self._clock is None or time is None else moment(time, "time")
+            what = f"tick {tick} lies before tick {self.log.last_tick}, the log's last"
+            raise LogError(what, hint="What is learned late is recorded now, with valid_from")
+        if time is None and self._clock:
+            time = self._clock.now()
+        if time is not None and not isinstance(moment(time, "time"), datetime):
+            raise ParameterError(f"{time!r} is no time", where=("time",), hint="Give datetime(…, tzinfo=UTC)")
+        node = cause.node if isinstance(cause, Record) else cause
+        if node is not None and not (isinstance(node, Node) and _is_there(self.log.state(), node)):
+            what = f"{node!s:.80} is no record of this memory"
+            raise ParameterError(what, where=("cause",), hint="Give what observe or believe gave")
+        given = (
+            (AUTHOR, written.get("author")),
+            (PRIMARY, written.get("source")),
+            (CAUSE, node),
+            (TIME, time),
+        )
+        meta = [(predicate, term(found)) for predicate, found in given if found is not None]
+        begun = tick if self._clock is None or time is None else moment(time, "time")
+        return Now(tick, time), begun, meta
 
     def _come_due(self, now: Now) -> None:
         """Let begin and end what was to do so by now, each in a record of its own."""
-        time: list[tuple[ox.NamedNode, Term]] = [] if now.time is None else [(TIME, term(now.time))]
+        time: Meta = [] if now.time is None else [(TIME, term(now.time))]
         for part in self._ahead.come(now):
             state = self.log.state()
             for due in now.due(state, [part]):  # unless it was settled with one before
                 about = [(ABOUT, due.node), *time]
                 if due.begins:
-                    self._write(BEGINNING, now.tick, about, due.changes)
+                    self._write(BEGINNING, now, about, due.changes)
                     continue
                 ends = [value(last) for *_, last in state.match(due.node, UNTIL)]
                 more, doubted = self._ending(state, [due.node], due.said, now, ends)
-                self._write(ENDING, now.tick, about, due.changes + more, doubted)
+                self._write(ENDING, now, about, due.changes + more, doubted)
 
     def _meta(self, written: Written) -> list[tuple[ox.NamedNode, Term]]:
         time, cause = written.get("time"), written.get("cause")
         if time is not None and not isinstance(moment(time, "time"), datetime):
             raise ParameterError(f"{time!r} is no time", where=("time",), hint="Give datetime(…, tzinfo=UTC)")
         node = cause.node if isinstance(cause, Record) else cause
-        known = isinstance(node, Node) and any(self.log.state().match(node, RDF_TYPE))
-        if node is not None and not known:
+        if node is not None and not (isinstance(node, Node) and _is_there(self.log.state(), node)):
             raise ParameterError(
                 f"{node!s:.80} is no record of this memory",
                 where=("cause",),
@@ -464,22 +492,20 @@ class Memory:
     def _write(
         self,
         kind: ox.NamedNode,
-        tick: int,
-        about: list[tuple[ox.NamedNode, Term]],
-        changes: Iterable[tuple[Op, Triple]],
-        marks: Callable[[ox.NamedNode], list[tuple[Op, Triple]]] | None = None,
+        now: Now,
+        about: Meta,
+        changes: Changes,
+        marks: Callable[[ox.NamedNode], Changes] | None = None,
     ) -> Record:
-        changes = list(changes)
-        text = "\n".join([self.log.digest, str(tick), str(kind), *(f"{p} {o}" for p, o in about)])
-        text += "".join(f"\n{op.value} {ox.Triple(*said)}" for op, said in changes)
-        node = ox.NamedNode(PREFIX + hashlib.sha256(text.encode()).hexdigest()[:32])
+        """Write a record; ``marks`` gives the changes that name it."""
+        told = [f"{op.value} {ox.Triple(*said)}" for op, said in changes]
+        node = _node(self.log.digest, now.tick, kind, [f"{p} {o}" for p, o in about], told)
         said = [(Op.INSERT, (node, predicate, found)) for predicate, found in ((RDF_TYPE, kind), *about)]
-        if marks:
-            changes += marks(node)
+        written = [*said, *changes, *(marks(node) if marks else ())]
         start = len(self.log)
-        self.log.extend([Delta(tick, op, part) for op, part in (*said, *changes)])
-        self._ahead.follow(start, (*said, *changes))
-        return Record(node, tick, tuple(range(start, len(self.log))))
+        self.log.extend([Delta(now.tick, op, part) for op, part in written])
+        self._ahead.follow(start, written)
+        return Record(node, now.tick, tuple(range(start, len(self.log))))
 
     # Recalling
 
@@ -512,8 +538,9 @@ class Memory:
                 if state.tick >= self.log.last_tick
                 else self._index.waiting(self.log.position(state.tick))
             )
-            changes = [part for due in now.due(state, ahead) for part in due.changes]
-            return changed(state, changes) if changes else state
+            for op, part in [change for due in now.due(state, ahead) for change in due.changes]:
+                state.apply(op, ox.Quad(*part))  # the state is this call's own
+            return state
         about = moment(about, "about")
         at = state.tick if isinstance(about, datetime) else about
         return self._index.valid(about, self.log.position(state.tick), at)
@@ -528,37 +555,6 @@ class Memory:
     @cached_property
     def _index(self) -> Index:
         return Index(self.tbox, self.log)
-
-    def intervals(
-        self,
-        subject: Node,
-        predicate: ox.NamedNode | None = None,
-        *,
-        to: tuple[Moment, Moment | None] | None = None,
-        relations: Iterable[Relation] = RELATIONS,
-        tick: int | None = None,
-    ) -> list[Held]:
-        """List what was held of a thing at a tick, with the moments of the world between which it holds.
-
-        Args:
-            subject: the thing.
-            predicate: of this property alone.
-            to: an interval, from its first moment to the first moment after it (``None`` for no end); then
-                those by its clock alone are listed.
-            relations: those in which they stand to ``to``; see :func:`substrate.memory.intervals.allen`.
-            tick: of recording; the last one unless given.
-
-        >>> from substrate import Namespace
-        >>> V, memory = Namespace("urn:v:"), Memory()
-        >>> _ = memory.observe(V.ann, V.city, V.oslo, valid_from=1, valid_until=4)
-        >>> _ = memory.observe(V.ann, V.city, V.bonn, valid_from=4)
-        >>> [held.said[2].value for held in memory.intervals(V.ann, to=(2, 4), relations=["contains"])]
-        []
-        >>> [held.said[2].value for held in memory.intervals(V.ann, to=(2, 4), relations=["finished_by"])]
-        ['urn:v:oslo']
-        """
-        stop = self.log.position(self.log.state(tick).tick)
-        return intervals(self._index.saying(stop, str(subject)), predicate, to, relations)
 
     def who_knew(self, fact: Value, tick: int | None = None) -> list[Term]:
         """List the agents who are aware of a fact at a tick, in the order in which they came to know."""
@@ -718,6 +714,12 @@ class Memory:
         return Difference(*(tuple(part for part in side if not is_record(part[0])) for side in found))
 
 
+def _node(digest: str, tick: int, kind: ox.NamedNode, about: list[str], changes: list[str]) -> ox.NamedNode:
+    """The name of a record: a hash of what the log held before it, and of what it says."""
+    text = "\n".join([digest, str(tick), str(kind), *about, *changes])
+    return ox.NamedNode(PREFIX + hashlib.sha256(text.encode()).hexdigest()[:32])
+
+
 def _after(first: object, last: Moment, where: str) -> Moment:
     """An end, where it lies behind its beginning by the same clock."""
     if not same_clock(first, last):
@@ -731,6 +733,11 @@ def _after(first: object, last: Moment, where: str) -> Moment:
             f"it ends at {last} and begins at {first}", where=(where,), hint="Give an end after the beginning"
         )
     return last
+
+
+def _is_there(state: State, node: Node) -> bool:
+    """Tell whether a node has a class; of a record that is told without a store."""
+    return any((node, RDF_TYPE, kind) in state for kind in KINDS) or any(state.match(node, RDF_TYPE))
 
 
 def _open(state: State, said: Triple) -> list[Node]:

@@ -460,6 +460,28 @@ def test_many_observations_are_the_same_bytes_in_one_step(tmp_path: Path) -> Non
     assert EventLog.read(tmp_path / "many.rdfp") == one.log
 
 
+@pytest.mark.parametrize("until", [None, 6])  # what comes due amid the many
+@pytest.mark.parametrize("last", [V.home, (V.a, V.b, V.c)])
+@pytest.mark.parametrize("tick", [None, 4])
+def test_many_observations_are_those_of_one_after_the_other(
+    tick: int | None, last: Any, until: int | None
+) -> None:
+    facts = [(V.ann, V.at, 'a "place"'), (V.ann, V.at, V.park), (V.bo, V.at, 7), (V.bo, V.at, last)]
+    one, many, made = Memory(), Memory(), list[Any]()
+    for memory in (one, many):
+        cause = memory.observe(V.sun, V.shines, True, tick=4, valid_until=until)
+        memory.log.insert(V.dee, V.at, V.home, tick=4)
+        given: Any = {"cause": cause, "author": "Bo", "time": NOON, "tick": tick}
+        if memory is one:
+            records = [memory.observe(*fact, **given) for fact in facts]
+        else:
+            records = memory.observe_many(facts, **given)
+        made.append(records)
+    assert made[0] == made[1]
+    assert many.log.digest == one.log.digest
+    assert many.why(*facts[3]) == one.why(*facts[3])
+
+
 def test_memories_are_merged_in_the_order_of_time() -> None:
     base = Memory()
     base.observe(V.town, V.at, V.valley, time=NOON)

@@ -91,7 +91,6 @@ def test_a_tick_that_is_no_whole_number_is_refused_by_name(tick: Any) -> None:
         lambda: memory.why(V.ann, V.at, V.cafe, tick),
         lambda: memory.forgotten(tick),
         lambda: memory.doubted(tick),
-        lambda: memory.intervals(V.ann, tick=tick),
         lambda: memory.compare(memory, tick),
         lambda: memory.imagine(tick),
     ):
