@@ -169,7 +169,7 @@ def fork(
     return branch
 
 
-_Put = dict[tuple[Term, ox.NamedNode], Term]
+_Put = dict[tuple[Term, Term], Term]
 
 
 def _intervene(branch: EventLog, at: int, changes: Iterable[Intervention], rules: RuleEmitter | None) -> _Put:
@@ -214,7 +214,9 @@ def _require_steady(one: EventLog, other: EventLog) -> None:
     for position, pair in enumerate(zip_longest(one, other)):
         if pair[0] != pair[1]:
             said = [
-                f"{delta.op.value} {ox.Triple(*delta.triple)} at tick {delta.tick}" if delta else "nothing"
+                f"{delta.op.value} {' '.join(map(str, delta.triple))} at tick {delta.tick}"
+                if delta
+                else "nothing"
                 for delta in pair
             ]
             raise LogError(

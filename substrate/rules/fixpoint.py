@@ -37,7 +37,7 @@ from substrate.base.limits import LIMITS
 from substrate.base.vocabulary import RDF_TYPE
 from substrate.log.event_log import EventLog
 from substrate.log.state import State
-from substrate.rules.queries import aimed, constructed, focus_nodes, follows_tick, watched
+from substrate.rules.queries import constructed, focus_nodes, watched
 from substrate.rules.rule import Rule
 from substrate.rules.shapes import broken
 from substrate.rules.tbox import TBox
@@ -205,26 +205,21 @@ class _Applied:
 
     def __init__(self, rule: Rule) -> None:
         self.rule = rule
-        self.stale = self.astray = True
-        """True where what it gives, and where its focus nodes, may have changed."""
-        self._foci: Sequence[ox.NamedNode | None] = ()
+        self.stale = True
         self._tick = -1
-        self._follows_tick = any(map(follows_tick, rule.queries))
+        self._names_tick = any("tick" in query for query in rule.queries)
         self._given: tuple[dict[str, ox.Quad], ...] = {}, {}
 
     def changes(self, tbox: TBox, store: Callable[[], ox.Store], tick: int) -> list[tuple[Op, str, ox.Quad]]:
         """Retractions, then insertions, each in the order of their text; queries run where that is needed."""
         ending, beginning = self._given
-        if self.astray:
-            self._foci, self.astray, self.stale = focus_nodes(self.rule, tbox, store(), tick), False, True
-        if self.stale or (tick != self._tick and (self._follows_tick or ending or beginning)):
+        if self.stale or (tick != self._tick and (self._names_tick or ending or beginning)):
             self.stale, self._tick = False, tick
+            foci = focus_nodes(self.rule, tbox, store(), tick)
             ending, beginning = self._given = tuple(
-                constructed(self.rule, query, tbox, store(), tick, self._foci) if query and self._foci else {}
+                constructed(self.rule, query, tbox, store(), tick, foci) if query and foci else {}
                 for query in (self.rule.retract, self.rule.construct)
             )
-        if not ending and not beginning:
-            return []
         return [
             *((Op.RETRACT, text, ending[text]) for text in sorted(ending.keys() - beginning)),
             *((Op.INSERT, text, beginning[text]) for text in sorted(beginning)),
@@ -241,11 +236,10 @@ class _Settler:
         self._store.extend(self._standing.values())
         self._merges = len(self._store) < len(self._standing)
         self._rules = [_Applied(rule) for rule in rules]
-        self._watching: dict[str | None, list[tuple[str | None, _Applied, str]]] = {}
+        self._watching: dict[str | None, list[tuple[str | None, _Applied]]] = {}
         for applied in self._rules:
-            for mark, patterns in (("stale", watched(applied.rule)), ("astray", aimed(applied.rule, tbox))):
-                for predicate, object_ in patterns:
-                    self._watching.setdefault(predicate, []).append((object_, applied, mark))
+            for predicate, object_ in watched(applied.rule, tbox):
+                self._watching.setdefault(predicate, []).append((object_, applied))
 
     def take(self, tick: int, op: Op, quad: ox.Quad) -> Firing:
         """Apply what comes from outside."""
@@ -271,9 +265,8 @@ class _Settler:
             self._store.remove(quad)
         _, predicate, object_ = text.split(" ", 2)
         for key in (predicate, None):
-            for wanted, applied, mark in self._watching.get(key, ()):
-                if wanted is None or wanted == object_:
-                    setattr(applied, mark, True)
+            for wanted, applied in self._watching.get(key, ()):
+                applied.stale = applied.stale or wanted in (None, object_)
         return True
 
     def _asked(self) -> ox.Store:

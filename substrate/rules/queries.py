@@ -18,47 +18,23 @@ from substrate.sparql.tokens import tokens
 
 _PROJECTION = re.compile(r"\bSELECT\b(.*?)(?=\bWHERE\b|\{)", re.IGNORECASE | re.DOTALL)
 _PROJECTED = re.compile(r"\((?:[^()]|\([^()]*\))*\)|\s[?$](?P<name>this|tick)\b")
-Watched = frozenset[tuple[str | None, str | None]]
-"""Triples by predicate and object, as in N-Triples; ``None`` fits any."""
 
 
 @lru_cache(256)
-def watched(rule: Rule) -> Watched:
-    """The triples that decide what a rule gives to its focus nodes: its queries look at no others."""
-    looked = [looked_at(query, rule.prefixes) for query in rule.queries]
-    if None in looked:
-        return frozenset({(None, None)})
-    return frozenset((one.predicate, one.object) for patterns in looked for one in patterns or ())
-
-
-@lru_cache(256)
-def aimed(rule: Rule, tbox: TBox) -> Watched:
-    """The triples that decide what the focus nodes of a rule are."""
+def watched(rule: Rule, tbox: TBox) -> frozenset[tuple[str | None, str | None]]:
+    """The triples that decide what a rule gives, by predicate and object as in N-Triples (``None`` fits any):
+    its queries and its targets look at no others.
+    """
     found: set[tuple[str | None, str | None]] = set()
+    for query in rule.queries:
+        looked = looked_at(query, rule.prefixes)
+        found |= {(None, None)} if looked is None else {(one.predicate, one.object) for one in looked}
     for kind, term in rule.targets:
         if kind == "targetClass" and isinstance(term, ox.NamedNode):
             found |= {(str(RDF_TYPE), str(under)) for under in tbox.below(term)}
         elif kind != "targetNode":
             found.add((str(term), None))
     return frozenset(found)
-
-
-_NAMING = re.compile(r"\bBIND\s*\((?P<value>[^{}]*?)\bAS\s+[?$](?P<name>\w+)\s*\)", re.IGNORECASE)
-
-
-@cache
-def follows_tick(query: str) -> bool:
-    """Tell whether the solutions of a query depend on the tick, or only the names that it gives do.
-
-    >>> follows_tick("CONSTRUCT { ?a :at ?e } WHERE { ?a :in ?b BIND(IRI(STR($tick)) AS ?e) }")
-    False
-    >>> follows_tick("CONSTRUCT { ?a :at ?b } WHERE { ?a :from $tick ; :to ?b }")
-    True
-    """
-    condition = query[query.find("}") :]
-    names = [match["name"] for match in _NAMING.finditer(condition) if "tick" in match["value"]]
-    rest = _NAMING.sub(lambda match: "" if "tick" in match["value"] else match[0], condition)
-    return any(token.kind == "variable" and token.text[1:] in ("tick", *names) for token in tokens(rest))
 
 
 def constructed(

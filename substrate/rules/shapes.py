@@ -108,12 +108,14 @@ def misplaced(tbox: TBox, store: ox.Store, said: Iterable[ox.Quad]) -> list[str]
         for which, end in zip(_ENDS, (quad.subject, quad.object), strict=True):
             for declared in tbox.store.quads_for_pattern(quad.predicate, which, None):
                 class_ = declared.object
-                if class_ in tbox.classes and not _is_of(store, end, tbox.below(class_)):
+                if not isinstance(class_, ox.NamedNode) or class_ not in tbox.classes:
+                    continue
+                if not _is_of(store, end, tbox.below(class_)):
                     found.append(f"{quad}: {end} is no {tbox.label(class_)} ({which})")
     return found
 
 
-def _is_of(store: ox.Store, node: Term, classes: Iterable[ox.NamedNode]) -> bool:
+def _is_of(store: ox.Store, node: Term, classes: frozenset[ox.NamedNode]) -> bool:
     if not isinstance(node, ox.NamedNode | ox.BlankNode):
         return False
-    return any(quad.object in classes for quad in store.quads_for_pattern(node, RDF_TYPE, None))
+    return not classes.isdisjoint(quad.object for quad in store.quads_for_pattern(node, RDF_TYPE, None))

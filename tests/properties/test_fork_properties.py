@@ -88,7 +88,7 @@ def applied(facts: Facts, steps: list[Change]) -> Facts | None:
 
 
 def held(log: EventLog, tick: int) -> Facts:
-    named = {tuple(term.value.removeprefix("urn:t:") for term in triple) for triple in log.state(tick)}
+    named = {tuple(str(term)[7:-1] for term in triple) for triple in log.state(tick)}
     return {fact for fact in named if fact[1] in (AT, KNOWS)}  # pyright: ignore[reportReturnType]
 
 
@@ -129,7 +129,7 @@ def test_a_fork_without_rules_is_what_sets_say(
             continue
         after = after | {fact} if op is Op.INSERT else after - {fact}
     assert held(branch, 9) == after
-    assert [(d.tick, d.op, tuple(t.value[6:] for t in d.triple)) for d in branch.withheld] == withheld
+    assert [(d.tick, d.op, tuple(str(t)[7:-1] for t in d.triple)) for d in branch.withheld] == withheld
     assert EventLog.from_patch(branch.to_patch()).opening == branch.opening
 
 

@@ -112,6 +112,22 @@ def test_a_scene_is_forked_with_its_simulator(tmp_path: Path) -> None:
     assert '"1"' in run("query", branch, query, "--tbox", "clevrer").stdout
 
 
+def test_several_interventions_are_done_in_their_order(tmp_path: Path) -> None:
+    log = EventLog()
+    log.extend_lines(
+        (tick, f"{op} <urn:ann> <urn:at> <urn:{place}> .")
+        for tick, op, place in ((0, "A", "home"), (5, "D", "home"), (5, "A", "cafe"))
+    )
+    log.save(tmp_path / "log.rdfp")
+    done = [f"override-location urn:ann urn:{place} urn:at" for place in ("park", "pub")]
+    said = ["fork", tmp_path / "log.rdfp", "--at", 3, "--out", tmp_path / "branch.rdfp"]
+    made = read(*said, "--do", done[0], "--do", done[1], "--do", 'assert urn:ann urn:says "two  words"@en')
+    state = EventLog.read(tmp_path / "branch.rdfp").state()
+    assert state.texts() == {"<urn:ann> <urn:at> <urn:pub>", '<urn:ann> <urn:says> "two  words"@en'}
+    assert [delta["triple"] for delta in made["withheld"]] == ["<urn:ann> <urn:at> <urn:cafe>"]
+    assert "takes ENTITY PLACE" in run(*said, "--do", "override-location urn:ann", code=1).stderr
+
+
 def test_a_fork_is_written_verified_and_compared(file: Path, tmp_path: Path) -> None:
     before, branch = file.read_bytes(), tmp_path / "branch.rdfp"
     made = read(
