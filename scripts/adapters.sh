@@ -9,12 +9,16 @@ trap 'rm -rf "$WORK"' EXIT
 VENV=${VENV:-$WORK/venv}
 
 .venv/bin/python -m hatchling build --target wheel --directory "$WORK/dist" >/dev/null
+(cd research && ../.venv/bin/python -m hatchling build --target wheel --directory "$WORK/dist" >/dev/null)
 [ -x "$VENV/bin/python" ] || "$UV" venv --quiet --python 3.11 "$VENV"
 "$UV" pip install --quiet --python "$VENV/bin/python" --reinstall-package event-graph-substrate \
-    "$(ls "$WORK"/dist/*.whl)[bridges,inspect,mcp,shacl]" \
+    --reinstall-package event-graph-research --find-links "$WORK/dist" \
+    "$(ls "$WORK"/dist/event_graph_substrate-*.whl)[bridges,inspect,mcp,shacl]" \
     pytest hypothesis mesa gymnasium mlcroissant lm-eval
 
 # Away from the checkout, so that the installed package and its entry points are what is tried.
 cp -R tests/adapters "$WORK/adapters"
+cp -R tests/research/exporters "$WORK/exporters"
+rm "$WORK/exporters/test_paper.py" # of the platform
 cd "$WORK"
-"$VENV/bin/python" -m pytest -q -ra --import-mode=importlib -p no:cacheprovider adapters
+"$VENV/bin/python" -m pytest -q -ra --import-mode=importlib -p no:cacheprovider adapters exporters

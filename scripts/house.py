@@ -1,7 +1,7 @@
-"""Measure the house: its rooms, its weight, and the stages that a change makes stale.
+"""Measure the house against what it may weigh, and the stages that a change makes stale.
 
 .venv/bin/python scripts/house.py            every figure; the changes are tried on a copy of the tree
-.venv/bin/python scripts/house.py --quick    without those changes and without timing
+.venv/bin/python scripts/house.py --quick    without those changes
 """
 
 from __future__ import annotations
@@ -10,8 +10,6 @@ import ast
 import json
 import os
 import re
-import resource
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -34,6 +32,10 @@ studies = {study.name for study in STUDIES}
 print(json.dumps([name for name in INTERPRETED if name not in studies]))
 """
 """Prints the names of the benchmarks that the substrate answers; a study's files bear the study's name."""
+MOST = {"substrate": 17_500, "orchestration": 9_500, "research": 7_000, "tests": 22_000}
+"""The packages, and the lines of code that each may have."""
+INTERVENTIONS = "substrate/branch/interventions.py"
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 Change = Callable[[str], str]
 
 
@@ -78,18 +80,69 @@ def lines(*patterns: str) -> int:
     return sum(path.read_bytes().count(b"\n") for path in tracked(*patterns))
 
 
-def rooms() -> Iterator[tuple[str, int]]:
-    """The rooms with the number of Python files that stand flat in each."""
-    counts: dict[str, int] = {}
-    for path in tracked("substrate/*.py", "orchestration/*.py"):
-        room = path.parent.relative_to(ROOT).as_posix()
-        counts[room] = counts.get(room, 0) + (path.name != "__init__.py")
-    yield from sorted(counts.items())
+def parsed(*patterns: str) -> dict[str, tuple[str, ast.Module]]:
+    """The text and the tree of the tracked files of Python that fit, by name."""
+    texts = {path.relative_to(ROOT).as_posix(): path.read_text("utf-8") for path in tracked(*patterns)}
+    return {name: (text, ast.parse(text)) for name, text in texts.items()}
 
 
-def exported() -> int:
-    """The number of names that `substrate` exports."""
-    return int(_run("import substrate; print(len(substrate.__all__))", ROOT))
+def code_lines(text: str, tree: ast.Module) -> int:
+    """The lines of a module that are neither docstring, comment nor blank."""
+    told: set[int] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
+            told.update(range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1))
+    stripped = ((number, line.strip()) for number, line in enumerate(text.splitlines(), start=1))
+    return sum(number not in told and bool(line) and line[0] != "#" for number, line in stripped)
+
+
+def private_imports(tree: ast.Module) -> int:
+    """The private names that a module imports from packages that are not the project's."""
+    found = 0
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names = [*node.module.split("."), *(alias.name for alias in node.names)]
+            private = any(name[0] == "_" and name[:2] != "__" for name in names)
+            found += private and names[0] not in MOST
+    return found
+
+
+def executes(tree: ast.Module) -> bool:
+    """Tell whether a module runs source that it made."""
+    calls = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
+    return any(isinstance(called, ast.Name) and called.id in ("exec", "eval") for called in calls)
+
+
+def named(tree: ast.Module) -> set[str]:
+    """The names and strings in a module's code."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        fields = (getattr(node, field, None) for field in ("id", "attr", "name", "value"))
+        found.update(field for field in fields if isinstance(field, str))
+    return found
+
+
+def weight() -> Iterator[tuple[str, int, int, list[str]]]:
+    """What is counted, how much there is, the most that there may be, and where."""
+    product: dict[str, tuple[str, ast.Module]] = {}
+    for package, most in MOST.items():
+        files = parsed(f"{package}/*.py")
+        yield f"code lines of {package}", sum(code_lines(*file) for file in files.values()), most, []
+        if package != "tests":
+            product |= files
+    private = {name: count for name, (_, tree) in product.items() if (count := private_imports(tree))}
+    yield "private names of other packages", sum(private.values()), 0, list(private)
+    made = [name for name, (_, tree) in product.items() if executes(tree)]
+    yield "files that run generated source", len(made), 0, made
+    kinds = {
+        node.name
+        for node in ast.walk(product[INTERVENTIONS][1])
+        if isinstance(node, ast.ClassDef) and not node.bases
+    }
+    naming_one = [name for name, (_, tree) in product.items() if named(tree) & kinds]
+    yield "product files that name an intervention", len(naming_one), 4, naming_one
+    long = [name for name, (text, _) in product.items() if text.count("\n") > 400]
+    yield "product files over 400 lines", len(long), 5, long
 
 
 def naming() -> dict[str, list[str]]:
@@ -154,17 +207,6 @@ def stale() -> Iterator[tuple[str, list[str]]]:
             file.write_text(text, "utf-8")
 
 
-def seconds(program: str) -> float:
-    """The processor time of a fresh interpreter that runs a program: the least of three."""
-    found: list[float] = []
-    for _ in range(3):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        _run(f"{program}\nprint()\nprint('done')", ROOT)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        found.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    return min(found)
-
-
 def say(what: str, value: object, *details: str) -> None:
     """Print a figure, and what it counts."""
     sys.stdout.write(f"{what:<58} {value}  {' '.join(details)}".rstrip() + "\n")
@@ -173,26 +215,15 @@ def say(what: str, value: object, *details: str) -> None:
 
 def main() -> None:
     """Print every figure."""
-    for room, count in rooms():
-        if room.count("/") <= 1:
-            say(f"Python files flat in {room}", count)
-    say("lines of Python in orchestration", lines("orchestration/*.py"))
-    say("lines of Python in orchestration/ledger", lines("orchestration/ledger/*.py"))
+    for what, count, most, files in weight():
+        say(f"{what} (at most {most})", count, *files)
     for benchmark, files in naming().items():
         say(f"files that name {benchmark} outside its own", len(files), *files)
     say("lines of pins, locks and DVC files", lines(*PINS))
-    say("names that substrate exports", exported())
-    counts = [len(found) for found in code(ROOT).values()]
-    say("files of a stage's code, median and largest", f"{statistics.median(counts):g}, {max(counts)}")
     if "--quick" in sys.argv:
         return
     for what, stages in stale():
-        say(f"stages of {len(counts)} that are stale after {what}", len(stages))
-    own, dagster = seconds("import orchestration.definitions"), seconds("import dagster")
-    say(
-        "loading definitions, beside import dagster",
-        f"{own:.2f} s, {dagster:.2f} s: {own / dagster:.1f} times",
-    )
+        say(f"stages that are stale after {what}", len(stages))
 
 
 if __name__ == "__main__":

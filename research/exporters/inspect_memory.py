@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,21 @@ keeper takes back all.
 Answer {"answer": …} with what was known then, or unknown."""
 
 
-@task
+def ours(register: Callable[..., Any], **more: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Register a function under `substrate/` and its name, wherever it lies and however that is installed.
+
+    Inspect puts a package's name before what it registers, where it can tell one; of a module of Python's own
+    it tells none.
+    """
+
+    def named(function: Callable[..., Any]) -> Any:
+        function.__module__ = "builtins"
+        return register(name=f"substrate/{function.__name__}", **more)(function)
+
+    return named
+
+
+@ours(task)
 def remembering(memory: str = "none", count: int = 50, seed: int = 11) -> Any:
     """Remembering: does a model know what is no longer so, and what fell with it?
 
@@ -93,7 +108,7 @@ def _samples(episode: Episode) -> list[Any]:
     ]
 
 
-@solver
+@ours(solver)
 def asking(memory: str, known_episodes: dict[str, Episode]) -> Any:
     """Ask a model, with all that was told before it or in a memory with tools."""
 
@@ -149,7 +164,7 @@ _METRICS = {
 }
 
 
-@scorer(metrics=_METRICS)
+@ours(scorer, metrics=_METRICS)
 def known() -> Any:
     """The share of questions answered as the oracle does, by kind; what cannot be read is apart."""
 

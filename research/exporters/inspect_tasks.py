@@ -15,7 +15,7 @@ from typing import Any
 
 from research.baselines.agent import Tool
 from research.baselines.village_tools import MEMORIES
-from research.exporters.inspect_memory import acted, count_offline, remembering
+from research.exporters.inspect_memory import acted, count_offline, ours, remembering
 from research.exporters.twin_sample import sampled
 from substrate import __version__
 from substrate.base.errors import FormatError, ParameterError, SubstrateError
@@ -56,7 +56,7 @@ REPLIES = "replies"
 __all__ = ["remembering", "twin_eventlog", "twin_eventlog_agent"]
 
 
-@task
+@ours(task)
 def twin_eventlog(specs: str | None = None, count: int = 500, seed: int = 20, level: str = "village") -> Any:
     """Twin-EventLog: does a memory stay consistent under intervention?
 
@@ -77,7 +77,7 @@ def twin_eventlog(specs: str | None = None, count: int = 500, seed: int = 20, le
     )
 
 
-@task
+@ours(task)
 def twin_eventlog_agent(
     memory: str = "substrate", count: int = 500, seed: int = 20, level: str = "village"
 ) -> Any:
@@ -136,7 +136,7 @@ def _sample(spec: Spec, gold: Gold) -> Any:
     )
 
 
-@solver
+@ours(solver)
 def each_arm() -> Any:
     """Ask the model of each arm, in a conversation of its own."""
 
@@ -159,7 +159,7 @@ TURNS = 40
 """The most messages of an agent's conversation about one arm."""
 
 
-@solver
+@ours(solver)
 def each_arm_by_agent(memory: str, specs: Mapping[int, Spec]) -> Any:
     """Let an agent answer each arm, in a conversation and with a memory of its own."""
 
@@ -206,12 +206,13 @@ UNREADABLE = "unreadable"
 """The share of a specification's replies that could not be read; they count as wrong."""
 
 
-@scorer(
+@ours(
+    scorer,
     metrics={
         metric: [accuracy(), stderr(), grouped(accuracy(), "linkage", all=False)]
         for metric in Judgement._fields
     }
-    | {UNREADABLE: [accuracy(), stderr()]}
+    | {UNREADABLE: [accuracy(), stderr()]},
 )
 def all_arms() -> Any:
     """Per-arm, joint and divergence accuracy of the replies to a specification's arms."""

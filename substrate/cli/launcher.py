@@ -26,8 +26,9 @@ COMMANDS: Mapping[str, str] = {
 _ABOUT = """substrate {version}: the library is installed, and none of its commands.
 
 pip install 'event-graph-substrate[cli]'      substrate log, score, generate: over logs, answers and worlds
-pip install 'event-graph-substrate[worlds]'   what simulated worlds and predict need beside that
+pip install 'event-graph-substrate[worlds]'   what simulated worlds need beside that
 pip install 'event-graph-substrate[mcp]'      substrate mcp: a log as an agent's memory
+pip install event-graph-research              substrate perceive, predict: events and futures of real videos
 
 The other commands belong to the platform, which is run from its checkout: `make setup` there.
 """

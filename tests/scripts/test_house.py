@@ -4,6 +4,7 @@ only those that depend on it.
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,24 @@ def house() -> Any:
 def stale(house: Any) -> dict[str, list[str]]:
     """The stages that each change of the script makes stale."""
     return dict(house.stale())
+
+
+def test_what_a_module_weighs_is_its_code(house: Any) -> None:
+    text = "\n".join(
+        (
+            '"""About."""',
+            "",
+            "# Why.",
+            "from far._in import name",
+            "def run():",
+            '    """Runs."""',
+            "    exec(name)",
+        )
+    )
+    tree = ast.parse(text)
+    assert house.code_lines(text, tree) == 3
+    assert (house.private_imports(tree), house.executes(tree)) == (1, True)
+    assert house.private_imports(ast.parse("from substrate._inside import name")) == 0
 
 
 def test_what_git_holds_of_results_stays_short(house: Any) -> None:
