@@ -431,7 +431,7 @@ def answer_cases(
     write_parts(workspace.settings.spark, parts)
     with out.open("wb") as file:
         for name in parts.names:
-            workspace.storage.copy(file, parts.folder, name)
+            file.writelines(workspace.storage.lines(parts.folder, name))
     workspace.storage.remove(parts.folder.rpartition("/")[0])
     return count
 

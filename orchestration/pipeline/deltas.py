@@ -5,11 +5,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 
-import msgspec
 import pyarrow as pa
 
 from orchestration.benchmarks.benchmark import Interpreted
-from orchestration.pipeline.all_logs import Answered, at_most, tables_of
+from orchestration.pipeline.all_logs import Answered, at_most, logs_of
 from orchestration.pipeline.spark import NUMBER, columns_of, plain_errors, spark_session, within
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.tables import shard_name
@@ -52,20 +51,15 @@ def ask_deltas(
     from pyspark.errors import AnalysisException, ArithmeticException
 
     session, storage = spark_session(workspace.settings.spark), workspace.storage
-    logs, cases = tables_of(workspace, benchmark)
+    logs, scenes = logs_of(workspace, benchmark)
     names = [shard_name(place) for place in range(len(logs.shards))]
-    scenes = {
-        row[NUMBER]: str(msgspec.json.decode(row["scene"]))
-        for place in range(len(cases.shards))
-        for row in storage.rows(cases.folder, shard_name(place), columns=[NUMBER, "scene"])
-    }
 
     def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for place in batch.column(0).to_pylist():
                 for row in storage.rows(logs.folder, names[place], columns=[NUMBER, "name", "patch"]):
                     log = EventLog.from_patch(row["patch"], row["name"])
-                    yield from exploded(log, row["name"], scenes[row[NUMBER]]).to_batches()
+                    yield from exploded(log, row["name"], str(scenes[row[NUMBER]])).to_batches()
 
     # A query may name no file; and what stands in a subquery can only read.
     session.conf.set("spark.sql.runSQLOnFiles", "false")
