@@ -17,7 +17,7 @@ from orchestration.pipeline.spark import (
     PLACE,
     Work,
     map_rows,
-    shards_frame,
+    places_frame,
     spark_session,
     within,
 )
@@ -118,8 +118,13 @@ def of_each(
     columns = [NUMBER, PLACE, "name"]
     named = [row for shard in shards for row in storage.rows(logs.folder, shard, columns=columns)]
     names = {row[NUMBER]: row["name"] for row in named}
+
+    def rows(place: int) -> Iterator[pa.RecordBatch]:
+        for batch in storage.batches(logs.folder, shards[place]):
+            yield batch.select(LOGS.names).cast(LOGS)
+
     with within(session.interruptAll, timeout):
-        frame = shards_frame(session, storage, logs.folder, shards, LOGS)
+        frame = places_frame(session, range(len(shards)), rows, LOGS)
         asked = map_rows(frame, work, FOUND, [*names], stage="substrate logs", names=[*names.values()])
     for row, answer in zip(named, asked.to_pylist(), strict=True):
         yield scenes[row[NUMBER]], row["name"], answer["lines"]
