@@ -12,8 +12,8 @@ import os
 import shlex
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
+import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -56,10 +56,11 @@ def use(settings: Spark) -> None:
         frame = numbers_frame(session, numbers, 2).join(sql.broadcast(lists), NUMBER)
         names = [str(number) for number in numbers]
         map_rows(frame, lambda row: [row], ROWS, numbers, stage="", names=names)
-    gateway: Any = session.sparkContext._gateway  # pyright: ignore[reportPrivateUsage]
     session.stop()
-    gateway.proc.stdin.close()
-    gateway.proc.wait()
+    for process in psutil.Process().children():
+        if process.name() == "java":
+            process.terminate()  # it writes the classes as it ends
+            process.wait()
 
 
 if __name__ == "__main__":

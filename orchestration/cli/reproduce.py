@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -90,7 +91,7 @@ def _run(
             resource = WorkspaceResource(
                 profile=used, overrides=list(overrides), experiment=name, force=force
             )
-            ran = run_stages(names, resource, instance(workspace.root))
+            ran = run_stages(names, resource, partial(instance, workspace.root))
         doing("comparing with the pins")
         pinned = not overrides and used == open_workspace().settings.profile
         drifted = settle(workspace, STAGES, names) if pinned else {}

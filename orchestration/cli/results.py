@@ -112,7 +112,7 @@ def materialize(
                 raise ParameterError(f"no stage {stage!r}", where=("STAGE",), hint=hint)
             with stages_told([stage]):
                 resource = WorkspaceResource(profile=workspace.settings.profile, force=force)
-                run_stages([stage], resource, instance(workspace.root))
+                run_stages([stage], resource, lambda: instance(workspace.root))
             keep_code(workspace, STAGES)
         paths = [str(workspace.path(out)) for out in STAGES[stage].outs]
     line = f"{stage}: {', '.join(paths)}"
@@ -176,7 +176,7 @@ def verify(
 
                 resource = WorkspaceResource(profile=workspace.settings.profile, force=True)
                 done = bring_back(
-                    workspace, STAGES, lambda names: run_stages(names, resource, instance(root))
+                    workspace, STAGES, lambda names: run_stages(names, resource, lambda: instance(root))
                 )
                 mended += done
 

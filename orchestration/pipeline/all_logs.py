@@ -17,12 +17,12 @@ from orchestration.pipeline.spark import (
     PLACE,
     Work,
     map_rows,
-    shards_frame,
+    places_frame,
     spark_session,
     within,
 )
 from orchestration.workspace.folders import Workspace
-from orchestration.workspace.tables import LOGS, Manifest, batched, shard_name
+from orchestration.workspace.tables import LOGS, Manifest, shard_name
 from substrate.ask.functions import solutions
 from substrate.base.errors import SubstrateError
 from substrate.log.event_log import EventLog
@@ -31,8 +31,6 @@ from substrate.sparql.guard import QueryError, checked
 
 FOUND = pa.schema([(NUMBER, pa.int64()), (PLACE, pa.int64()), ("lines", pa.list_(pa.string()))])
 """A row a log: its solutions as JSON."""
-AT_ONCE = 256
-"""The number of shards, and so of tasks, whose answers the driver holds at once."""
 
 
 class Answered(NamedTuple):
@@ -115,33 +113,31 @@ def of_each(
 ) -> Iterator[tuple[Any, str, list[str]]]:
     """The scene and name of each log, in order, and the lines that some work gives of it in a worker."""
     session, storage = spark_session(workspace.settings.spark), workspace.storage
-    manifest, cases = tables_of(workspace, benchmark)
+    logs, scenes = logs_of(workspace, benchmark)
+    shards = [shard_name(place) for place in range(len(logs.shards))]
+    columns = [NUMBER, PLACE, "name"]
+    named = [row for shard in shards for row in storage.rows(logs.folder, shard, columns=columns)]
+    names = {row[NUMBER]: row["name"] for row in named}
+
+    def rows(place: int) -> Iterator[pa.RecordBatch]:
+        for batch in storage.batches(logs.folder, shards[place]):
+            yield batch.select(LOGS.names).cast(LOGS)
+
     with within(session.interruptAll, timeout):
-        for shards in batched(map(shard_name, range(len(manifest.shards))), AT_ONCE):
-            scene_of = {
-                row[NUMBER]: msgspec.json.decode(row["scene"])
-                for shard in shards
-                for row in storage.rows(cases.folder, shard, columns=[NUMBER, "scene"])
-            }
-            names = {
-                (row[NUMBER], row[PLACE]): row["name"]
-                for shard in shards
-                for row in storage.rows(manifest.folder, shard, columns=[NUMBER, PLACE, "name"])
-            }
-            of_case = {number: name for (number, _), name in names.items()}
-            frame = shards_frame(session, storage, manifest.folder, shards, LOGS)
-            found = map_rows(
-                frame, work, FOUND, list(of_case), stage="substrate logs", names=list(of_case.values())
-            )
-            for row in found.to_pylist():
-                yield scene_of[row[NUMBER]], names[row[NUMBER], row[PLACE]], row["lines"]
+        frame = places_frame(session, range(len(shards)), rows, LOGS)
+        asked = map_rows(frame, work, FOUND, [*names], stage="substrate logs", names=[*names.values()])
+    for row, answer in zip(named, asked.to_pylist(), strict=True):
+        yield scenes[row[NUMBER]], row["name"], answer["lines"]
 
 
-def tables_of(workspace: Workspace, benchmark: Interpreted) -> tuple[Manifest, Manifest]:
-    """The tables of a benchmark's logs and of their cases."""
-    logs = ensure_logs(workspace, benchmark.logger, "logs")
+def logs_of(workspace: Workspace, benchmark: Interpreted) -> tuple[Manifest, dict[int, Any]]:
+    """The table of a benchmark's logs, and the scene of each case by its number."""
+    logs, storage = ensure_logs(workspace, benchmark.logger, "logs"), workspace.storage
     keep_tables(workspace)
-    return logs, cases_of(workspace, benchmark.source, "logs")
+    cases = cases_of(workspace, benchmark.source, "logs")
+    shards = (shard_name(place) for place in range(len(cases.shards)))
+    rows = (row for name in shards for row in storage.rows(cases.folder, name, columns=[NUMBER, "scene"]))
+    return logs, {row[NUMBER]: msgspec.json.decode(row["scene"]) for row in rows}
 
 
 def at_most(limit: int, count: int) -> None:

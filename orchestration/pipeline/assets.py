@@ -14,7 +14,7 @@ import dagster as dg
 import msgspec
 
 from orchestration.experiments.making import take_needs
-from orchestration.ledger.records import fingerprint, keep_record, version_of
+from orchestration.ledger.records import fingerprint, keep_record, read_records, version_of
 from orchestration.pipeline.backfill import keep_shards
 from orchestration.pipeline.code_links import code_references
 from orchestration.pipeline.costs import measuring
@@ -142,7 +142,8 @@ def _asset(stages: Stages, stage: Stage, among: Collection[str]) -> dg.AssetsDef
         if opened.experiment:
             take_needs(stages, stage, opened)
             metadata["experiment"] = opened.experiment.name
-        found = standing(stages, stage, opened, force=workspace.force)
+        known = read_records(opened).get(stage.name)
+        found = standing(stages, stage, opened, known, force=workspace.force)
         before = found.made
         if found.why:
             log(f"{stage.name}: {found.how or 'computed again'}: {found.why}")

@@ -31,9 +31,9 @@ from orchestration.pipeline.spark import (
     NUMBER,
     PLACE,
     Work,
-    columns_of,
     guarded,
     nothing_lost,
+    places_frame,
     plain_errors,
     spark_session,
     telling,
@@ -136,17 +136,14 @@ def write_parts(settings: Spark, parts: Parts, only: int | None = None) -> Manif
 
 
 def _receipts(settings: Spark, parts: Parts, places: range) -> pa.Table:
-    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for place in batch.column(0).to_pylist():
-                with telling(parts.stage):
-                    receipt = _written(parts, place)
-                yield pa.RecordBatch.from_pylist([receipt], schema=_RECEIPT)
+    def receipt(place: int) -> Iterator[pa.RecordBatch]:
+        with telling(parts.stage):
+            written = _written(parts, place)
+        yield pa.RecordBatch.from_pylist([written], schema=_RECEIPT)
 
     session, stage = spark_session(settings), parts.stage
     with watched(session, stage), plain_errors(session, stage):
-        tasks = session.range(places.start, places.stop, 1, len(places))
-        receipts = tasks.mapInArrow(run, columns_of(_RECEIPT)).toArrow().sort_by(NUMBER)
+        receipts = places_frame(session, places, receipt, _RECEIPT).toArrow().sort_by(NUMBER)
     names = [*map(parts.name, places)]
     nothing_lost([(place,) for place in receipts[NUMBER].to_pylist()], places, names, stage)
     if lost := [name for name in names if not parts.storage.exists(parts.folder, name)]:
@@ -431,7 +428,7 @@ def answer_cases(
     write_parts(workspace.settings.spark, parts)
     with out.open("wb") as file:
         for name in parts.names:
-            workspace.storage.copy(file, parts.folder, name)
+            file.writelines(workspace.storage.lines(parts.folder, name))
     workspace.storage.remove(parts.folder.rpartition("/")[0])
     return count
 

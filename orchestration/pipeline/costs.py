@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 
 import msgspec
 import psutil
@@ -48,34 +49,32 @@ def measuring(workspace: Workspace, stage: str) -> Iterator[dict[str, float]]:
 
     Gives a dictionary that has ``seconds`` and ``megabytes`` after the block.
     """
-    found, most, ended = dict[str, float](), [0], threading.Event()
+    figures, most, ended = dict[str, float](), [_resident()], threading.Event()
 
     def look() -> None:
-        while True:
+        while not ended.wait(_EACH):
             most[0] = max(most[0], _resident())
-            if ended.wait(_EACH):
-                return
 
-    watcher = threading.Thread(target=look, daemon=True)
-    start = time.monotonic()
+    watcher, start = threading.Thread(target=look, daemon=True), time.monotonic()
     watcher.start()
     try:
-        yield found
+        yield figures
     finally:
-        took = time.monotonic() - start
+        seconds = round(time.monotonic() - start, 1)
         ended.set()
         watcher.join()
-    cost = Cost(round(took, 1), max(most[0], _resident()) // 2**20, _machine())
-    found |= {"seconds": cost.seconds, "megabytes": cost.megabytes}
-    _keep(workspace, stage, cost)
+    figures |= {"seconds": seconds, "megabytes": max(most[0], _resident()) // 2**20}
+    # A recomputation beside the artifacts is not recorded; no run stops where the record cannot be written.
+    if not workspace.scratch:
+        with suppress(OSError, OutputError):
+            _keep(workspace.path(COSTS), stage, Cost(seconds, int(figures["megabytes"]), _machine()))
 
 
 def _resident() -> int:
     total, here = 0, psutil.Process()
-    with suppress(psutil.Error):
-        for process in (here, *here.children(recursive=True)):
-            with suppress(psutil.Error):  # it has ended since
-                total += process.memory_info().rss
+    for process in (here, *here.children(recursive=True)):
+        with suppress(psutil.Error):  # it has ended since
+            total += process.memory_info().rss
     return total
 
 
@@ -85,20 +84,13 @@ def _machine() -> str:
     return f"{kind}, {os.cpu_count()} processors, {memory:.0f} GiB, Python {platform.python_version()}"
 
 
-def _keep(workspace: Workspace, stage: str, cost: Cost) -> None:
-    """Write what a stage cost into the record; processes that do so at once do it one after the other.
-
-    A recomputation beside the artifacts leaves the record as it is; no run stops where it cannot be written.
-    """
-    path = workspace.path(COSTS)
-    if workspace.scratch:
-        return
-    with suppress(OSError, OutputError):
-        make_folders(path.parent)
-        with locked(path.parent):
-            known: dict[str, Cost] = {}
-            with suppress(FileNotFoundError, *NOT_JSON):  # none is there, or one of another form
-                data = path.read_bytes().removeprefix(_CALL).removesuffix(_END)
-                known = msgspec.json.decode(data, type=dict[str, Cost])
-            with replacing(path) as fresh:
-                fresh.write_bytes(_CALL + msgspec.json.encode(known | {stage: cost}) + _END)
+def _keep(path: Path, stage: str, cost: Cost) -> None:
+    """Write what a stage cost into the record; processes that do so at once do it one after the other."""
+    make_folders(path.parent)
+    with locked(path.parent):
+        known: dict[str, Cost] = {}
+        with suppress(FileNotFoundError, *NOT_JSON):  # none is there, or one of another form
+            data = path.read_bytes().removeprefix(_CALL).removesuffix(_END)
+            known = msgspec.json.decode(data, type=dict[str, Cost])
+        with replacing(path) as fresh:
+            fresh.write_bytes(_CALL + msgspec.json.encode(known | {stage: cost}) + _END)

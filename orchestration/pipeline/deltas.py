@@ -5,12 +5,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 
-import msgspec
 import pyarrow as pa
 
 from orchestration.benchmarks.benchmark import Interpreted
-from orchestration.pipeline.all_logs import Answered, at_most, tables_of
-from orchestration.pipeline.spark import NUMBER, columns_of, plain_errors, spark_session, within
+from orchestration.pipeline.all_logs import Answered, at_most, logs_of
+from orchestration.pipeline.spark import NUMBER, places_frame, plain_errors, spark_session, within
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.tables import shard_name
 from substrate.adapters.bridges import to_arrow
@@ -52,20 +51,12 @@ def ask_deltas(
     from pyspark.errors import AnalysisException, ArithmeticException
 
     session, storage = spark_session(workspace.settings.spark), workspace.storage
-    logs, cases = tables_of(workspace, benchmark)
-    names = [shard_name(place) for place in range(len(logs.shards))]
-    scenes = {
-        row[NUMBER]: str(msgspec.json.decode(row["scene"]))
-        for place in range(len(cases.shards))
-        for row in storage.rows(cases.folder, shard_name(place), columns=[NUMBER, "scene"])
-    }
+    logs, scenes = logs_of(workspace, benchmark)
 
-    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for place in batch.column(0).to_pylist():
-                for row in storage.rows(logs.folder, names[place], columns=[NUMBER, "name", "patch"]):
-                    log = EventLog.from_patch(row["patch"], row["name"])
-                    yield from exploded(log, row["name"], scenes[row[NUMBER]]).to_batches()
+    def rows(place: int) -> Iterator[pa.RecordBatch]:
+        for row in storage.rows(logs.folder, shard_name(place), columns=[NUMBER, "name", "patch"]):
+            log = EventLog.from_patch(row["patch"], row["name"])
+            yield from exploded(log, row["name"], str(scenes[row[NUMBER]])).to_batches()
 
     # A query may name no file; and what stands in a subquery can only read.
     session.conf.set("spark.sql.runSQLOnFiles", "false")
@@ -74,17 +65,17 @@ def ask_deltas(
     try:
         with within(session.interruptAll, timeout), plain_errors(session, "--sql"):
             try:
-                tasks = session.range(0, len(names), 1, max(1, len(names)))
-                tasks.mapInArrow(read, columns_of(DELTAS)).createOrReplaceTempView(NAME)
-                rows = session.sql(f"SELECT * FROM (\n{query}\n) LIMIT {limit + 1}").toArrow()
+                frame = places_frame(session, range(len(logs.shards)), rows, DELTAS)
+                frame.createOrReplaceTempView(NAME)
+                found = session.sql(f"SELECT * FROM (\n{query}\n) LIMIT {limit + 1}").toArrow()
             except (AnalysisException, ArithmeticException) as error:
                 hint = f"Ask the table {NAME}, in Spark's SQL"
                 what = str(error).strip().splitlines()[0].rstrip(".")
                 raise ParameterError(what, where=("--sql",), hint=hint) from error
     finally:
         session.catalog.dropTempView(NAME)
-    at_most(limit, rows.num_rows)
-    return Answered(rows.column_names, [list(row.values()) for row in rows.to_pylist()])
+    at_most(limit, found.num_rows)
+    return Answered(found.column_names, [list(row.values()) for row in found.to_pylist()])
 
 
 def exploded(log: EventLog, name: str, scene: str) -> pa.Table:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -113,14 +113,14 @@ def _written(home: Path) -> Iterator[None]:
 
 
 def run_stages(
-    names: list[str], workspace: WorkspaceResource, where: dg.DagsterInstance | None = None
+    names: list[str], workspace: WorkspaceResource, where: Callable[[], dg.DagsterInstance] | None = None
 ) -> dict[str, list[dg.AssetCheckEvaluation]]:
     """Materialise those of some stages that do not stand as they were, in dependency order.
 
     Args:
         names: stage names; all of their inputs must be there or among them.
         workspace: the profile and overrides of the run.
-        where: the instance that records the run; a temporary one where ``None``.
+        where: gives the instance that records the run, which takes a while; a temporary one where ``None``.
 
     Returns:
         The stages that were run, each with its checks that did not pass and stop nothing. A recomputation
@@ -133,17 +133,16 @@ def run_stages(
     opened = workspace.open()
     root = opened.root
     with ends_when_told(), project_lock(root):
-        home = Path(where.root_directory) if where and not where.is_ephemeral else root / ".dagster"
-        with _written(home):
-            if opened.experiment:
-                begin(opened, workspace.overrides)
-            todo = names if workspace.force or workspace.scratch else to_run(STAGES, names, opened)
-            if opened.experiment:  # which ends with the run
-                todo = todo or names[-1:]
-            for name in names:
-                if name not in todo:
-                    ended(name, {"skipped": True})
-            failed = _run(todo, workspace, where) if todo else []
+        if opened.experiment:
+            begin(opened, workspace.overrides)
+        todo = names if workspace.force or workspace.scratch else to_run(STAGES, names, opened)
+        if opened.experiment:  # which ends with the run
+            todo = todo or names[-1:]
+        for name in names:
+            if name not in todo:
+                ended(name, {"skipped": True})
+        with _written(Path(os.environ.get("DAGSTER_HOME") or root / ".dagster")):
+            failed = _run(todo, workspace, where() if where else None) if todo else []
     by_stage: dict[str, list[dg.AssetCheckEvaluation]] = {name: [] for name in todo}
     for check in failed:
         by_stage[check.asset_key.to_user_string()].append(check)

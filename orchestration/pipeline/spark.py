@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-    from orchestration.workspace.tables import Storage
 
 Work = Callable[[dict[str, Any]], Iterable[dict[str, Any]]]
 """From a row of input to rows of output; picklable, and pure: it may run twice."""
@@ -261,19 +260,18 @@ def code_archive() -> bytes:
     return data.getvalue()
 
 
-def shards_frame(
-    session: SparkSession, storage: Storage, folder: str, names: list[str], schema: pa.Schema
+def places_frame(
+    session: SparkSession, places: range, rows: Callable[[int], Iterator[pa.RecordBatch]], schema: pa.Schema
 ) -> DataFrame:
-    """The rows of some shards of a table, a task a shard, which reads it out of the storage."""
+    """The rows that a function gives for each of some places, a task a place."""
 
-    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def give(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for place in batch.column(0).to_pylist():
-                for found in storage.batches(folder, names[place]):
-                    yield found.select(schema.names).cast(schema)
+                yield from rows(place)
 
-    tasks = session.range(0, len(names), 1, max(1, len(names)))
-    return tasks.mapInArrow(read, columns_of(schema))
+    tasks = session.range(places.start, places.stop, 1, max(1, len(places)))
+    return tasks.mapInArrow(give, columns_of(schema))
 
 
 def numbers_frame(session: SparkSession, numbers: Sequence[int], partitions: int) -> DataFrame:

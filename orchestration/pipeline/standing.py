@@ -40,17 +40,20 @@ class Standing(NamedTuple):
         return bool(self.why) or (self.known is not None and self.known.basis != made.basis)
 
 
-def standing(stages: Stages, stage: Stage, workspace: Workspace, *, force: bool = False) -> Standing:
+def standing(
+    stages: Stages, stage: Stage, workspace: Workspace, known: Made | None, *, force: bool = False
+) -> Standing:
     """Look at a stage's code, parameters, inputs and outs; an experiment takes what its profile has.
 
     Args:
+        known: the record of its last run.
         force: it must run, whatever is there.
     """
-    made, known = fingerprint(stages, stage, workspace), read_records(workspace).get(stage.name)
+    made = fingerprint(stages, stage, workspace)
     if stage.always or force:
         return Standing(made, "", "", known)
     if known and made.repeats(known):
-        if not known.explained and differs(workspace, made):
+        if not known.explained and differs(stage, workspace, made):
             why = "its outputs differ from their pins, and code, parameters and inputs do not"
             return Standing(made, "", why, known)
         kept = msgspec.structs.replace(made, explained=known.explained)
@@ -61,9 +64,9 @@ def standing(stages: Stages, stage: Stage, workspace: Workspace, *, force: bool 
     return Standing(made, "", "", known)
 
 
-def differs(workspace: Workspace, made: Made) -> bool:
-    """Tell whether outs are not what is pinned."""
-    if workspace.experiment:
+def differs(stage: Stage, workspace: Workspace, made: Made) -> bool:
+    """Tell whether a stage's outs are not what is pinned."""
+    if workspace.experiment or stage.pinned_by == "nothing":
         return False
     with suppress(PinError):  # damaged pins are named by `verify`
         pins = pinned_outs(workspace.root, workspace.settings.profile)
@@ -76,16 +79,19 @@ def to_run(stages: Stages, names: Iterable[str], workspace: Workspace) -> list[s
     that read one of them. What an experiment takes from its profile is taken here.
     """
     chosen: dict[str, None] = {}
+    records = read_records(workspace)
     for name in names:
         stage = stages[name]
         if chosen.keys() & set(stage.needs):
             chosen[name] = None
             continue
-        found = standing(stages, stage, workspace)
+        found = standing(stages, stage, workspace, records.get(name))
         if found.why and not found.how:
             note(f"{name}: {found.why}: it is computed again")
         # A check stops the run where data, or any result in CI, are not what was pinned.
-        stops = (stage.pinned_by == "data.dvc" or os.environ.get("CI")) and differs(workspace, found.made)
+        stops = (stage.pinned_by == "data.dvc" or os.environ.get("CI")) and differs(
+            stage, workspace, found.made
+        )
         if not found.how or stops:
             chosen[name] = None
         elif found.how == "taken":

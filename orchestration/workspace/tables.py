@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 import uuid
 from bisect import bisect
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,7 +18,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate, groupby, islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
@@ -222,12 +221,6 @@ class Storage:
         system, path = self._place(*parts)
         with system.open(path, "rb") as file:
             yield from file  # pyright: ignore[reportReturnType]
-
-    def copy(self, out: IO[bytes], *parts: str) -> None:
-        """Write the bytes of a file to another one that is open."""
-        system, path = self._place(*parts)
-        with system.open(path, "rb") as file:
-            shutil.copyfileobj(file, out, 1 << 20)  # pyright: ignore[reportArgumentType]
 
     def sum(self, *parts: str) -> str:
         """SHA-256 of a file."""

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -243,6 +244,7 @@ def test_a_run_that_fails_keeps_its_answers_and_the_next_asks_for_the_rest(
 
 KILLED = """
 import sys
+from functools import partial
 from pathlib import Path
 sys.path[:0] = ["tests/support", "tests/orchestration/benchmarks"]
 from test_baselines import make_inputs, record
@@ -518,7 +520,7 @@ def test_the_pipeline_measures_with_a_server_replays_without_and_leaks_nothing(
         run_stages(
             names,
             WorkspaceResource(profile="sample", overrides=["seed=20", *overrides], force=force),
-            instance(root),
+            partial(instance, root),
         )
         return json.loads(scores.read_bytes())
 

@@ -17,7 +17,7 @@ from substrate.base.errors import ParameterError
 def test_a_shard_is_computed_by_a_run_of_its_own(make_project: Callable[..., Path]) -> None:
     root = make_project()
     home = instance(root)
-    run_stages(["gqa/dataset", "gqa/logs"], WorkspaceResource(), home)
+    run_stages(["gqa/dataset", "gqa/logs"], WorkspaceResource(), lambda: home)
     files = sorted((root / "storage/sample/logs/gqa").rglob("*.parquet"))
     index = root / "artifacts/sample/gqa/logs/index.jsonl"
     expected = [file.read_bytes() for file in files], index.read_bytes()
@@ -32,11 +32,11 @@ def test_a_shard_is_computed_by_a_run_of_its_own(make_project: Callable[..., Pat
     assert files[1].read_bytes() == expected[0][1]
 
     before = files[1].stat().st_mtime_ns
-    run_stages(["gqa/logs"], WorkspaceResource(), home)
+    run_stages(["gqa/logs"], WorkspaceResource(), lambda: home)
     assert ([file.read_bytes() for file in files], index.read_bytes()) == expected
     assert files[1].stat().st_mtime_ns == before
 
-    run_stages(["gqa/logs"], WorkspaceResource(overrides=["spark.partitions=1"], force=True), home)
+    run_stages(["gqa/logs"], WorkspaceResource(overrides=["spark.partitions=1"], force=True), lambda: home)
     assert home.get_dynamic_partitions("shards") == [offered[0]]
     with pytest.raises(ParameterError, match=r"sample/gqa/logs/00099: is no shard\. Its table has"):
         backfilled("sample/gqa/logs/00099", home)

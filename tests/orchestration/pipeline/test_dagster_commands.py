@@ -6,14 +6,15 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from dagster._cli import cli
 from projects import ROOT, link_code
 
 BIN = Path(sys.executable).parent
+(CLI,) = entry_points(group="console_scripts", name="dagster")
 MODULE = ("-m", "orchestration.definitions")
 
 
@@ -44,7 +45,7 @@ def test_a_selection_a_job_and_the_list_of_definitions(make_project: Callable[..
 
 def invoke(*arguments: str) -> None:
     """Run a command of `dagster` in this process, where the definitions and Spark are loaded already."""
-    done = CliRunner().invoke(cli, arguments)
+    done = CliRunner().invoke(CLI.load(), arguments)
     assert done.exit_code == 0, done.output[-4000:]
 
 
