@@ -1,0 +1,51 @@
+"""A counterfactual method is one entry of a table: made in a copy, the example of the page runs."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "how-to-change.md"
+SEEN = """
+import msgspec
+from orchestration.benchmarks.clevrer import CLEVRER
+from orchestration.registry import BENCHMARKS
+from substrate.domains.clevrer.counterfactual import judge
+from substrate.domains.clevrer.deltas import events_log
+from substrate.domains.clevrer.format import CompactCollision, CompactObject, SceneEvents
+from substrate.domains.clevrer.parameters import Parameters
+from substrate.domains.clevrer.scene import Event, Scene
+
+asked = msgspec.convert({"counterfactual": {"method": "never"}}, Parameters).counterfactual
+looks = ("red", "blue", "green")
+things = [CompactObject(color, "metal", "cube", number) for number, color in enumerate(looks)]
+scene = Scene(events_log(SceneEvents(7, 128, things, [], [CompactCollision((0, 1), 30)])))
+print(judge(scene, Event("Collision", 30, frozenset((0, 1))), 2, asked))
+print(asked.words)
+print("ablations/counterfactual.never/per_question" in BENCHMARKS["ablations"].numbers)
+"""
+
+
+def test_a_counterfactual_method_is_one_entry(tmp_path: Path) -> None:
+    for package in ("substrate", "orchestration", "tboxes"):
+        shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
+    function, entry = re.findall(r"```python\n(.*?)```", PAGE.read_text("utf-8"), flags=re.DOTALL)
+    path = tmp_path / "substrate/domains/clevrer/counterfactual.py"
+    text = path.read_text("utf-8")
+    text = text.replace("class Method(", f"{function}\n\nclass Method(", 1)
+    path.write_text(
+        text.replace("METHODS: Mapping[str, Method] = {\n", f"METHODS: Mapping[str, Method] = {{\n{entry}")
+    )
+    environment = os.environ | {"PYTHONPATH": str(tmp_path)}
+    command = [sys.executable, "-c", SEEN]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.stdout.splitlines() == [
+        "Verdict(occurs=False, ground='heuristic')",
+        "the constant: nothing happens without the object",
+        "True",
+    ], done.stderr
