@@ -1,0 +1,247 @@
+"""A scene's log as the queries of its programs read it: which deltas made true what a step rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from pyoxigraph import NamedNode
+
+from substrate.base.vocabulary import RDF_TYPE
+from substrate.cause.explanation import Evidence, ExplainedStep
+from substrate.domains.clevrer.deltas import NAMESPACE, SAMPLED_FRAMES
+from substrate.domains.clevrer.program import Kind, Opcode, Step
+from substrate.domains.clevrer.scene import Event, Scene
+from substrate.log.event_log import Op
+
+_OBJECTS = Kind.OBJECT | Kind.OBJECTS
+_EVENTS = Kind.EVENT | Kind.EVENTS
+_TYPE = RDF_TYPE.value
+_HAPPENS = {
+    "Collision": "the collision of {0} and {1}",
+    "Entry": "the entry of {0}",
+    "Exit": "the exit of {0}",
+}
+
+
+def called(scene: Scene, prefix: str) -> dict[str, str]:
+    """The objects and events of a scene in words, by IRI.
+
+    Args:
+        prefix: the scene's IRI, with which those of its objects begin.
+    """
+    objects = {number: f"the {one.color} {one.material} {one.shape}" for number, one in scene.objects.items()}
+    found = {f"{prefix}:object:{number}": said for number, said in objects.items()}
+    for event in scene.events:
+        who = [objects[number] for number in sorted(event.objects)]
+        found[event.iri] = f"{happening(event.kind, who)} at frame {event.frame}"
+    return found
+
+
+def happening(kind: str, who: Sequence[str]) -> str:
+    """An event in words.
+
+    >>> happening("Collision", ["the red metal cube", "the gray rubber sphere"])
+    'the collision of the red metal cube and the gray rubber sphere'
+    """
+    return _HAPPENS.get(kind, f"the {kind.lower()} of the video").format(*who)
+
+
+class Standing(NamedTuple):
+    """A triple that holds at a tick: the position of the delta that made it true, and its property."""
+
+    position: int
+    predicate: str
+    value: str
+
+
+class Reading:
+    """A scene's log as its queries read it: which deltas made true what holds at a tick.
+
+    Attributes:
+        log: a log of :mod:`substrate.domains.clevrer.deltas`.
+        scene: the scene's IRI.
+        queries: the texts of the queries, by name.
+        words: objects and events in words, by IRI.
+    """
+
+    def __init__(self, scene: Scene, iri: str) -> None:
+        self.log = scene.log
+        self.scene = iri
+        self.queries = scene.queries
+        self.words = called(scene, iri)
+        self._holding: dict[int, dict[str, list[Standing]]] = {}
+
+    def tick(self, step: Step, opcode: Opcode | None) -> int:
+        """The tick at which a step's query is asked: the frame that it names, or the last one."""
+        if opcode and opcode.query in ("motion", "direction") and isinstance(step.arguments[1], int):
+            return step.arguments[1]
+        return self.log.last_tick
+
+    def holding(self, tick: int) -> dict[str, list[Standing]]:
+        """By subject, what holds at a tick, in the order of the log."""
+        if tick not in self._holding:
+            made: dict[tuple[str, str, str], int] = {}
+            held = self.log[: self.log.position(tick)]
+            for position, (_, op, (subject, predicate, value)) in enumerate(held):
+                triple = (text_of(subject), predicate.value, text_of(value))
+                if op is Op.RETRACT:
+                    made.pop(triple, None)
+                else:
+                    made.setdefault(triple, position)
+            found: dict[str, list[Standing]] = {}
+            for (subject, predicate, value), position in made.items():
+                found.setdefault(subject, []).append(Standing(position, predicate, value))
+            self._holding[tick] = found
+        return self._holding[tick]
+
+    def evidence(self, subjects: Iterable[str], predicates: Sequence[str], tick: int) -> list[Evidence]:
+        """The deltas by which some properties of some individuals hold at a tick."""
+        holding = self.holding(tick)
+        found = {
+            standing.position
+            for subject in subjects
+            for standing in holding.get(subject, ())
+            if standing.predicate in predicates
+        }
+        return list(map(Evidence, sorted(found)))
+
+    def all_of(self, class_: str) -> list[str]:
+        """The individuals of a class, such as ``Object`` or ``Collision``, by IRI."""
+        wanted = (_TYPE, NAMESPACE + class_)
+        return [
+            subject
+            for subject, facts in self.holding(self.log.last_tick).items()
+            if any((fact.predicate, fact.value) == wanted for fact in facts)
+        ]
+
+    def individuals(self, value: Any, kind: Kind) -> list[str]:
+        """The IRIs that a value on the stack is about; of an event that the log does not hold, none."""
+        if kind in _OBJECTS:
+            numbers = [value] if isinstance(value, int) else value
+            return [f"{self.scene}:object:{number}" for number in numbers]
+        if kind in _EVENTS:
+            events = [value] if isinstance(value, Event) else value
+            return [event.iri for event in events if event.iri]
+        return []
+
+    def subjects(self, step: Step, opcode: Opcode, wanted: Kind) -> list[str]:
+        """The individuals of a kind that a step came to; where it came to none of them, those it took.
+
+        A single event that others were compared with is always one of them.
+        """
+        kinds = [kind & wanted for kind in opcode.takes]
+        came = self.individuals(step.result, step.kind) if step.kind & wanted else []
+        for argument, kind in zip(step.arguments, kinds, strict=True):
+            if kind and (not step.kind & wanted or isinstance(argument, Event)):
+                came += self.individuals(argument, _kind_of(argument, kind))
+        return came
+
+    def step(self, step: Step, opcode: Opcode | None, evidence: Iterable[Evidence]) -> ExplainedStep:
+        """A step in words, with the query behind it and what it rests on."""
+        query = ""
+        if opcode and opcode.query:
+            query = f"at tick {self.tick(step, opcode)}:\n{self.queries[opcode.query]}"
+        return ExplainedStep(
+            step.token,
+            self.shown(step.result),
+            tuple(map(self.shown, step.arguments)),
+            query,
+            tuple(evidence),
+            about=tuple(self._about(step)),
+        )
+
+    def shown(self, value: Any) -> str:
+        """A value on the stack, for a reader."""
+        if isinstance(value, Event):
+            if value.iri in self.words:
+                return self.words[value.iri]
+            who = [self.words.get(f"{self.scene}:object:{n}", str(n)) for n in sorted(value.objects)]
+            frame = "" if value.frame is None else f" at frame {value.frame}"
+            return happening(value.kind, who) + frame
+        if isinstance(value, list | tuple):
+            return "[" + "; ".join(map(self.shown, value)) + "]"
+        return str(value)
+
+    def _about(self, step: Step) -> list[tuple[str, ...]]:
+        if step.kind in _EVENTS:
+            events = [step.result] if isinstance(step.result, Event) else step.result
+            return [
+                (event.iri,)
+                if event.iri
+                else tuple(f"{self.scene}:object:{number}" for number in sorted(event.objects))
+                for event in events
+            ]
+        return [(iri,) for iri in self.individuals(step.result, step.kind)]
+
+
+@lru_cache(maxsize=1)
+def reading_of(scene: Scene, iri: str) -> Reading:
+    """The reading of a scene; the last one is kept, as :meth:`Scene.of` keeps the scene."""
+    return Reading(scene, iri)
+
+
+def _kind_of(value: Any, kind: Kind) -> Kind:
+    """The kind of a value among those that an operand may have."""
+    if isinstance(value, Event):
+        return Kind.EVENT
+    if isinstance(value, int):
+        return Kind.OBJECT
+    return kind & (Kind.OBJECTS | Kind.EVENTS)
+
+
+def text_of(term: object) -> str:
+    """The IRI of a node, and any other term as it is spelled."""
+    return term.value if isinstance(term, NamedNode) else str(term)
+
+
+ATTRIBUTES = ("color", "material", "shape")
+_READ: Mapping[str, tuple[str, ...]] = {
+    "objects": (_TYPE, *(NAMESPACE + name for name in ("number", *ATTRIBUTES))),
+    "events": (_TYPE, f"{NAMESPACE}frame", f"{NAMESPACE}participant"),
+    "motion": (f"{NAMESPACE}inView", f"{NAMESPACE}motion"),
+}
+"""By query: the properties of an individual that it reads."""
+
+
+def properties(token: str, query: str) -> tuple[str, ...]:
+    """The properties that a step reads: those of its query, or the one attribute that it is about.
+
+    >>> properties("filter_color", "objects")
+    ('urn:substrate:clevrer:color',)
+    """
+    attribute = token.rpartition("_")[2]
+    return (NAMESPACE + attribute,) if attribute in ATTRIBUTES else _READ.get(query, ())
+
+
+def observed(step: Step, opcode: Opcode, reading: Reading) -> list[Evidence]:
+    """The parts of the film that a step of CLEVRER's language rests on."""
+    read, tick = properties(step.token, opcode.query), reading.tick(step, opcode)
+    if opcode.query == "motion" and not isinstance(step.arguments[1], int):
+        read = (f"{NAMESPACE}moved",)
+    if opcode.query == "events":
+        return reading.evidence(reading.subjects(step, opcode, _EVENTS), read, tick)
+    if opcode.query == "poses":
+        return sampled_poses(reading)
+    if step.token == "all_events":
+        return reading.evidence(reading.all_of("Object"), (_TYPE,), tick)
+    return reading.evidence(reading.subjects(step, opcode, _OBJECTS), read, tick)
+
+
+def sampled_poses(reading: Reading) -> list[Evidence]:
+    """The poses of the last frames, which the future is told from."""
+    first = reading.log.position(reading.log.last_tick - SAMPLED_FRAMES)
+    pose = f"{NAMESPACE}pose"
+    last = enumerate(reading.log[first:], first)
+    return [Evidence(position) for position, delta in last if delta.triple[1].value == pose]
+
+
+def removal(reading: Reading, number: int) -> list[Evidence]:
+    """The parts of the log that are read to imagine the scene without an object, or with it changed.
+
+    These are the delta by which the object is there, and the collisions that were filmed.
+    """
+    tick = reading.log.last_tick
+    there = reading.evidence([f"{reading.scene}:object:{number}"], (_TYPE,), tick)
+    return sorted({*there, *reading.evidence(reading.all_of("Collision"), _READ["events"], tick)})
