@@ -88,11 +88,8 @@ def by_subset(table: Declared, shown: Benchmarks, scores: Scores, workspace: Wor
 
 def _measured(head: str) -> list[Column]:
     """The columns of what was measured here: n, accuracy and interval."""
-    return [
-        Column("n", lambda score: f"{score.n:,}"),
-        Column(head, percent),
-        Column("95 % interval", bounded),
-    ]
+    n = Column("n", lambda score: f"{score.n:,}")
+    return [n, Column(head, percent), Column("95 % interval", bounded)]
 
 
 def _papers_n(score: Score, who: str = PAPER) -> str:
@@ -103,11 +100,8 @@ def _printed(who: str, score: Score) -> str:
     return printed(score.name, who)
 
 
-def _minus_paper(score: Score) -> str:
-    return compared(score, PAPER)
-
-
 _PAPERS_N = Column("paper's n", _papers_n, (PAPER,))
+_minus_paper = partial(compared, system=PAPER)
 
 
 def _asked_of(one: Benchmark, scores: Scores, workspace: Workspace) -> str:
@@ -239,12 +233,10 @@ def by_variant(table: Declared, shown: Benchmarks, scores: Scores, workspace: Wo
     columns = [Column("variant", label).at(0)]
     for place, (n, metric) in enumerate((("n", "per question"), ("options", "per option"))):
         asked, *measured = _measured(metric)
-        papers = [
-            _PAPERS_N,
-            Column(marked(PAPER), partial(_printed, PAPER), (PAPER,)),
-            Column(f"{metric} minus paper", _minus_paper, (PAPER,)),
-        ]
-        columns += (one.at(place) for one in (asked._replace(head=n), *measured, *papers))
+        paper = Column(marked(PAPER), partial(_printed, PAPER), (PAPER,))
+        apart = Column(f"{metric} minus paper", _minus_paper, (PAPER,))
+        own_columns = (asked._replace(head=n), *measured, _PAPERS_N, paper, apart)
+        columns += (one.at(place) for one in own_columns)
     return Table.of(caption, columns, [tuple(scores[name] for name in pair) for pair in pairs])
 
 
@@ -253,10 +245,8 @@ def by_metric(table: Declared, shown: Benchmarks, scores: Scores, workspace: Wor
     settings, first, rivals = workspace.settings, shown[0].name, [one.name for one in shown[1:]]
     told = {rival: read_told(workspace.data / rival) for rival in rivals}
     models = [f"{rival}: {who.name}" for rival, who in told.items() if who]
-    measured = scores[f"{first}/joint"]
-    made = (
-        f"{measured.n:,}, seed {settings.seed} (profile {settings.profile})" if measured.n else NOT_MEASURED
-    )
+    n = scores[f"{first}/joint"].n
+    made = f"{n:,}, seed {settings.seed} (profile {settings.profile})" if n else NOT_MEASURED
     systems = [own(f"{rival}/joint") for rival in rivals]
     caption = (
         f"{shown[0].title}, generated specifications, not the paper's: {made}. Their gold comes from an "
@@ -277,8 +267,8 @@ def by_metric(table: Declared, shown: Benchmarks, scores: Scores, workspace: Wor
         heads = "substrate", marked(PAPER, joint)
         if name != first:
             of |= dict.fromkeys(_PAIRED, joint)
-            for label, (measured_so, printed_so) in zip(_PAIRED, _against(pairs[name]), strict=True):
-                here[label], there[label] = measured_so, printed_so
+            paired_here, paired_there = _against(pairs[name])
+            here, there = here | paired_here, there | paired_there
             model = said.answered[0].model if (said := told[name]) else NO_MODEL
             heads = f"{name.removeprefix(f'{first}_')}, {model}", f"{marked(who)}, published"
         here |= (judged := _judged_beside(workspace, name, table.labels))
@@ -308,17 +298,16 @@ def _judged_beside(workspace: Workspace, name: str, labels: Mapping[str, str]) -
     return cells | dict.fromkeys(REPLIES, "") | _replies(workspace, name)
 
 
-def _against(one: Comparison) -> list[tuple[str, str]]:
-    """The paired difference on joint accuracy and its p, each as measured and as published."""
+def _against(one: Comparison) -> list[dict[str, str]]:
+    """The paired difference on joint accuracy and its p, as measured and as published."""
     figures = published().numbers[f"{one.first}/joint"].figures
     edges = (figures.get(f"{MINUS}{one.second}/joint{edge}") for edge in ("", "/low", "/high", "/p"))
     apart, low, high, p = (figure and figure.printed for figure in edges)
-    here = p_here = NOT_MEASURED
+    here, p_here = NOT_MEASURED, NOT_MEASURED if one.mcnemar is None else f"{one.mcnemar:.2g}"
     if one.difference is not None:
         here = paired(one.both, one.first_only, one.second_only, one.neither)
-    if one.mcnemar is not None:
-        p_here = f"{one.mcnemar:.2g}"
-    return [(here, f"+{apart} pp{f' [{low}, {high}]' if low and high else ''}"), (p_here, p or NOT_REPORTED)]
+    printed_so = f"+{apart} pp{f' [{low}, {high}]' if low and high else ''}", p or NOT_REPORTED
+    return [dict(zip(_PAIRED, cells, strict=True)) for cells in ((here, p_here), printed_so)]
 
 
 def _graded(workspace: Workspace, name: str) -> list[Row]:

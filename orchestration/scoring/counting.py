@@ -145,21 +145,14 @@ def compare(first: Path, second: Path, metric: Metric) -> Comparison:
 
 def compared(first: str, second: str, one: Mapping[Any, bool], other: Mapping[Any, bool]) -> Comparison:
     """Compare two sets of outcomes, by the keys that both have."""
-    table = [0, 0, 0, 0]
+    tally = [0, 0, 0, 0]
     for key in one.keys() & other.keys():
-        table[2 * (not one[key]) + (not other[key])] += 1
-    both, first_only, second_only, neither = table
+        tally[2 * (not one[key]) + (not other[key])] += 1
+    table = tally[0], tally[1], tally[2], tally[3]
+    first_only, second_only = table[1:3]
     if not any(table):
-        return Comparison(first, second, 0, 0, 0, 0, None, None, None)
-    low, high = newcombe_paired(both, first_only, second_only, neither)
-    return Comparison(
-        first,
-        second,
-        both,
-        first_only,
-        second_only,
-        neither,
-        round((first_only - second_only) / sum(table), _DIGITS),
-        (round(low, _DIGITS), round(high, _DIGITS)),
-        float(f"{mcnemar_exact(first_only, second_only):.6g}"),
-    )
+        return Comparison(first, second, *table, None, None, None)
+    low, high = (round(bound, _DIGITS) for bound in newcombe_paired(*table))
+    apart = round((first_only - second_only) / sum(table), _DIGITS)
+    p = float(f"{mcnemar_exact(first_only, second_only):.6g}")
+    return Comparison(first, second, *table, apart, (low, high), p)

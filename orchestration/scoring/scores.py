@@ -61,21 +61,10 @@ def score(
     >>> score("meadow/spring/per_question", 153, 300).wilson
     (0.453664, 0.566083)
     """
-    subset, metric = split_name(name)
     one, known = count_of(correct, n), published().accuracies(name)
-    return Score(
-        name,
-        subset,
-        metric,
-        n,
-        correct,
-        one.accuracy,
-        one.wilson,
-        {who: round(figure.value / 100, DIGITS) for who, figure in known.items()},
-        data,
-        split,
-        n if questions is None else questions,
-    )
+    printed = {who: round(figure.value / 100, DIGITS) for who, figure in known.items()}
+    counts, asked = (n, correct, one.accuracy, one.wilson), n if questions is None else questions
+    return Score(name, *split_name(name), *counts, printed, data, split, asked)
 
 
 def score_file(number: str) -> str:
