@@ -94,7 +94,11 @@ def _run(
             ran = run_stages(names, resource, partial(instance, workspace.root))
         doing("comparing with the pins")
         pinned = not overrides and used == open_workspace().settings.profile
-        drifted = settle(workspace, STAGES, names) if pinned else {}
+        drifted = (
+            settle(workspace, STAGES, names, [name for name in names if how.get(name) == "reused"])
+            if pinned
+            else {}
+        )
     experiment = workspace.experiment.name if workspace.experiment else None
     if experiment:
         workspace = open_experiment(workspace.root, experiment)

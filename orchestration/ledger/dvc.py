@@ -147,13 +147,16 @@ def _run(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
 
 
-def settle(workspace: Workspace, stages: Stages, ran: Iterable[str]) -> dict[str, str]:
+def settle(
+    workspace: Workspace, stages: Stages, ran: Iterable[str], reused: Collection[str] = ()
+) -> dict[str, str]:
     """After a run: pin new stages and changed inputs, but never a changed result, and export the pins to DVC.
 
     Args:
         workspace: the project, in its default profile.
         stages: every stage there is.
-        ran: names of the stages that ran; what is exported already of these is left as it is.
+        ran: names of the stages that ran.
+        reused: those of them that were not computed; what is exported of these is left as it is.
 
     Returns:
         The paths whose bytes differ from their pins; they stay as they were pinned until they are accepted.
@@ -170,8 +173,8 @@ def settle(workspace: Workspace, stages: Stages, ran: Iterable[str]) -> dict[str
     settled: list[Stage] = []
     for stage in (stages[name] for name in ran if name in manifest.stages):
         outs, entry = workspace.paths(stage.outs).keys(), manifest.pinned.get(stage.name)
-        new = stage.pinned_by == "dvc.yaml" and _dvc_name(stage.name) not in locked
-        new = new or not manifest.stages[stage.name].repeats(entry)
+        new = stage.name not in reused or not manifest.stages[stage.name].repeats(entry)
+        new = new or (stage.pinned_by == "dvc.yaml" and _dvc_name(stage.name) not in locked)
         held = data_drifted if stage.pinned_by == "data.dvc" else bool(outs & drifted.keys())
         if new and not held and stage.pinned_by != "nothing":
             settled.append(stage)
