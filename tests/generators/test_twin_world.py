@@ -30,9 +30,10 @@ from substrate.domains.smallville.format import (
 )
 from substrate.generators.smallville import LEVELS, datasheet, generate, spec_line, write_specs
 from substrate.generators.smallville.oracle import answer, history
-from substrate.generators.smallville.sampling import CELLS, OUTCOMES
+from substrate.generators.smallville.sampling import OUTCOMES
 
 N = 72
+CELLS = LEVELS["village"].cells
 FOLDER = Path(world.__file__).parent
 
 

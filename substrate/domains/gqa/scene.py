@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import NamedTuple
 
 from substrate.base.vocabulary import RDF_TYPE
 from substrate.domains._facts import Fact, Facts, literal, text_of_term
@@ -35,12 +34,8 @@ EXACT, KIND, SPELLING = 0, 1, 2
 """Penalties: of this very name; of a kind of it; of another spelling (singular, plural, synonym)."""
 
 
-class Pattern(NamedTuple):
-    """A look-up: subject, predicate and object, ``None`` where any would do."""
-
-    subject: Node | None
-    predicate: Node
-    object: str | None
+Pattern = tuple[Node | None, Node, str | None]
+"""A look-up: subject, predicate and object, ``None`` where any would do."""
 
 
 class Look:
@@ -49,6 +44,12 @@ class Look:
     def __init__(self) -> None:
         self.found: dict[Fact, None] = {}
         self.missed: dict[Pattern, None] = {}
+
+    def at(self, pattern: Pattern, found: list[Fact]) -> None:
+        """Write down a look-up."""
+        self.found |= dict.fromkeys(sorted(found))
+        if not found:
+            self.missed[pattern] = None
 
 
 class Scene:
@@ -83,24 +84,23 @@ class Scene:
 
     def has(self, subject: Node, predicate: Node, value: str) -> bool:
         """Tell whether a triple stands in the state."""
-        fact = (subject, predicate, value)
-        return bool(self._looked(Pattern(*fact), [fact] if fact in self._facts else []))
+        found = (subject, predicate, value) in self._facts
+        if self.look is not None:
+            self.look.at((subject, predicate, value), [(subject, predicate, value)] if found else [])
+        return found
 
     def values_of(self, subject: Node, predicate: Node) -> list[str]:
         """The objects that a subject has by a predicate, in no order."""
-        found = [(subject, predicate, value) for value in self._facts.objects(subject, predicate)]
-        return [value for _, _, value in self._looked(Pattern(subject, predicate, None), found)]
+        found = list(self._facts.objects(subject, predicate))
+        if self.look is not None:
+            self.look.at((subject, predicate, None), [(subject, predicate, value) for value in found])
+        return found
 
     def nodes_with(self, predicate: Node, value: str) -> list[Node]:
         """The subjects that have an object by a predicate, in no order."""
-        found = [(node, predicate, value) for node in self._facts.subjects(predicate, value)]
-        return [node for node, _, _ in self._looked(Pattern(None, predicate, value), found)]
-
-    def _looked(self, pattern: Pattern, found: list[Fact]) -> list[Fact]:
+        found = list(self._facts.subjects(predicate, value))
         if self.look is not None:
-            self.look.found |= dict.fromkeys(sorted(found))
-            if not found:
-                self.look.missed[pattern] = None
+            self.look.at((None, predicate, value), [(node, predicate, value) for node in found])
         return found
 
     # Objects

@@ -1,4 +1,4 @@
-"""The datasheet that goes with a file of specifications, its counts measured from the file.
+"""The datasheet that goes with a file of specifications: ``datasheet.md``, its counts measured from the file.
 
 Its questions are those of Gebru et al., Datasheets for Datasets (Communications of the ACM 64(12), 2021).
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib.resources import files
 from itertools import combinations, product
 from pathlib import Path
 
@@ -64,7 +65,8 @@ def datasheet(specs: Sequence[Graded], seed: int, level: str = "village") -> str
     alike = [one == other for gold in golds for one, other in combinations(gold, 2)]
     acts = [(s.linkage, act.type) for s in specs for act in s.acts.values() if act]
     cast = {agent.id for s in specs for agent in s.village.agents}
-    return _TEXT.format(
+    text = files("substrate.generators.smallville").joinpath("datasheet.md").read_text("utf-8")
+    return text.format(
         title="" if level == "village" else f", level {level}",
         small="Schedules are" if level == "town" else "Villages are small and schedules",
         again=_again(len(specs), seed, level),
@@ -150,105 +152,3 @@ _WORDS: Mapping[int, Mapping[str, str]] = {
     },
 }
 """The page's words for two arms and for three."""
-
-_TEXT = """# Datasheet: Twin-EventLog{title}
-
-`specs.jsonl`, {n} specifications, seed {seed}. Every count below was measured from that file when it was \
-written.
-
-## Motivation
-
-*For what purpose was it made?* To measure whether a memory stays consistent under intervention: an agent \
-is shown a
-village's day, is asked a yes-or-no question, and is asked it again of the same day with one thing changed \
-at a tick.
-
-*By whom?* By the project that this file is part of, after the benchmark of the same name in Rovai, \
-*Deterministic Event-Graph
-Substrates as World Models for Counterfactual Reasoning*. The paper's own specifications are not public; \
-these are new.
-
-## Composition
-
-*What does an instance consist of?* One JSON object a line: `spec` (its number), `linkage`, `village` \
-(places, facts, agents with plans,
-horizon), `branch`, `intervention`, {gold_means}. The exact meaning of each field, and of what happens \
-within a tick, stands in
-`substrate/domains/smallville/format.py`. Show an agent everything but `gold` and `linkage`.
-
-*How many are there?*
-
-{cells}
-
-*Which interventions?* All five of the paper, at the branch tick:
-
-{types}
-
-*What are the answers?* Over the arms of all specifications {yes} are yes; {they_differ} in \
-{differing}. Answers are written {written}:
-
-{golds}
-
-*What do the linkages mean?* The asked are the one or two agents that the question names; their history is \
-where they are and what they
-know at each tick from the branch to the horizon.
-
-- control: the intervention's agent is not asked and the asked have the same history in {both}, \
-although somebody has not. The answers never differ.
-- direct: the intervention's agent is asked, and the history of an asked one differs.
-- propagation: the intervention's agent is not asked, and yet the history of an asked one differs: the \
-effect came to them through others.
-
-{turns} What can reach a place through others is what they tell: a plan may \
-depend on knowing a fact.
-
-*How large is a village?*
-
-| | least | mean | most |
-| --- | --- | --- | --- |
-{sizes}
-
-*Does it hold anything personal?* No. The {personas} names that occur are of the 25 fictional personas of \
-Generative Agents (Park et al., 2023).
-
-*Are there splits, or errors known?* No splits: it is for testing alone. No errors are known.
-
-## Generation
-
-*How was it made?* Villages, interventions and questions are drawn at random until one fits what its \
-number asks for: cell and answers in turn,
-and the type of intervention in turn for the first eight villages that are tried. {again}.
-
-*Whose are names and facts?* Names, places, families, the Valentine's party and the mayor's race are those \
-of Generative Agents.
-Schedules are random, and so is who starts where beside the families; the other facts are made up.
-
-*Where does the gold come from?* From an oracle in SQL over the raw schedule \
-(`substrate/generators/smallville/oracle.py`), which shares no code with what
-is graded: places are each agent's last move, knowledge is a recursive query over sharing places. The \
-substrate's
-own replay of {both} by rules is the second count; {checked}.
-
-## Uses
-
-*How is it scored?* `substrate score twin ANSWERS`: per-arm accuracy, joint accuracy ({both} right), \
-and divergence detection ({divergence}), with Wilson intervals, by linkage and by query. A line of ANSWERS is
-`{{"spec": 17, "arm": "a", "answer": "yes"}}`; an arm without an answer is written `"error"`, and counts \
-as wrong.
-
-*What should it not be used for?* {small} random: it says nothing of believable \
-behaviour, of language, or of
-plans that people make. The world is closed and deterministic, so a replay of its rules is right by \
-construction;
-the number that informs is another agent's. Who always says no gets {no} of the arms right, {no_joint} of \
-the joint answers and
-{no_divergence} of the divergences.
-
-## Distribution and maintenance
-
-*Under which licence?* Apache-2.0, as the project. Generative Agents, whose names and places it uses, is \
-Apache-2.0 too.
-
-*Will it change?* The file is pinned by its hash; new bytes are accepted only with a reason, in \
-`pins/accepted.jsonl`.
-"""

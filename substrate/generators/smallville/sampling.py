@@ -68,9 +68,6 @@ LEVELS: Mapping[str, Level] = {
 ``three_arms`` has a second intervention in the same village.
 """
 
-CELLS: list[tuple[Linkage, QueryType]] = LEVELS["village"].cells
-"""A specification's cell is its number modulo nine: with 500, five cells have 56 and four have 55."""
-
 
 def _in_turn(same: str, others: str) -> dict[Linkage, list[Gold]]:
     """The answers that each linkage's specifications go through in turn, an arm a letter."""
