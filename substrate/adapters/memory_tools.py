@@ -23,9 +23,9 @@ import msgspec
 from msgspec import Meta
 
 from substrate.adapters._words import Words, normal
+from substrate.base.arguments import require_text
 from substrate.base.delta import Triple
 from substrate.base.errors import LogError, LogHeldError, ParameterError
-from substrate.base.limits import LIMITS
 from substrate.base.vocabulary import AWARE_OF, LOCATION
 from substrate.branch.interventions import (
     Assert,
@@ -535,10 +535,8 @@ class Desk:
 
 def _require_moderate(argument: str, value: object) -> None:
     """Refuse a text beyond the limit of texts, and a number that JSON cannot give back."""
-    if isinstance(value, str) and len(value) > LIMITS.text:
-        what = f"a text of {len(value):,} characters, and {LIMITS.text:,} are taken"
-        hint = "Shorten it, or set text=NUMBER in SUBSTRATE_LIMITS"
-        raise ParameterError(what, where=(argument,), hint=hint)
+    if isinstance(value, str):
+        require_text(value, argument)
     if isinstance(value, float) and not isfinite(value):
         raise ParameterError(f"{value} is no finite number", where=(argument,), hint="Give a smaller one")
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from operator import index
 from pathlib import Path
 from types import UnionType
-from typing import Any
+from typing import Any, SupportsIndex
 
 from substrate.base.errors import ParameterError
+from substrate.base.limits import LIMITS
 
 
 def require(value: Any, kind: type | UnionType, wanted: str, where: str) -> None:
@@ -45,19 +45,30 @@ def require_methods(value: Any, names: tuple[str, ...], wanted: str, where: str)
 
 
 def require_tick(value: Any, where: str) -> None:
-    """Refuse what is no whole number; errors as :func:`require`.
+    """Refuse what is no whole number, or a truth value; errors as :func:`require`.
 
     >>> require_tick("3", "at")
     Traceback (most recent call last):
     substrate.base.errors.ParameterError: at: '3' is not a tick. Give a whole number.
     """
-    try:
-        if isinstance(value, bool):  # an int to Python; in a file it would be another text
-            raise TypeError
-        index(value)
-    except TypeError:
-        what = f"{_shown(value)} is not a tick"
-        raise ParameterError(what, where=(where,), hint="Give a whole number") from None
+    if type(value) is int:
+        return
+    if isinstance(value, bool) or not isinstance(value, SupportsIndex):
+        raise ParameterError(f"{_shown(value)} is not a tick", where=(where,), hint="Give a whole number")
+
+
+def require_text(value: Any, where: str) -> None:
+    """Refuse what is no text, or one longer than the limits allow; errors as :func:`require`.
+
+    >>> require_text("a" * (LIMITS.text + 1), "object")
+    Traceback (most recent call last):
+    substrate.base.errors.ParameterError: object: has more than 1048576 characters. Give a shorter text, or
+    raise text in SUBSTRATE_LIMITS.
+    """
+    require(value, str, "a text", where)
+    if len(value) > LIMITS.text:
+        hint = "Give a shorter text, or raise text in SUBSTRATE_LIMITS"
+        raise ParameterError(f"has more than {LIMITS.text} characters", where=(where,), hint=hint)
 
 
 def path_of(value: Any) -> Path:

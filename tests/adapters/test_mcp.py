@@ -387,7 +387,7 @@ def test_a_text_beyond_the_limit_is_refused(wire: Wire) -> None:
         refusal = wire.call("remember", **{**fact("ann", "likes", "gold"), argument: "x" * 10_000_000})
         assert refusal["isError"]
         assert f"{argument}: " in refusal["content"][0]["text"]
-        assert "text=" in refusal["content"][0]["text"]
+        assert "SUBSTRATE_LIMITS" in refusal["content"][0]["text"]
     assert wire.call("about")["structuredContent"]["deltas"] == 0
 
 
