@@ -36,7 +36,7 @@ from substrate.branch.interventions import (
 )
 from substrate.log.event_log import EventLog
 from substrate.memory.memory import Memory
-from substrate.memory.records import AUTHOR, Ground, Record, is_record, records_of
+from substrate.memory.records import AUTHOR, WITHDRAWN, Ground, Record, is_record, records_of
 from substrate.rules.tbox import TBox
 from substrate.sparql.guard import QueryLimits, Solutions, query
 
@@ -200,12 +200,7 @@ def told_by(desk: Desk, agent: _Agent, fact: _Fact, tick: _Tick = None) -> Reply
     return _page("chain", links, lambda link: dict(zip(names, link, strict=True)), 0)
 
 
-def why(
-    desk: Desk,
-    said: _Said,
-    tick: _Tick = None,
-    cursor: _Cursor = 0,
-) -> Reply:
+def why(desk: Desk, said: _Said, tick: _Tick = None, cursor: _Cursor = 0) -> Reply:
     """Name the records that say a fact, and what they came from: author, source, time; a lost one says so."""
     grounds = desk.memory().why(*said, tick=tick)
     return _page("grounds", grounds, desk.ground, cursor)
@@ -365,29 +360,21 @@ def correct(
     return desk.wrote(made) | {"ended": words.fact_of(old[0])}
 
 
-def end(
-    desk: Desk,
-    said: _Said,
-    at: _At = None,
-    author: _Author = None,
-) -> Reply:
+def end(desk: Desk, said: _Said, at: _At = None, author: _Author = None) -> Reply:
     """Say that a fact holds no more, from now or from a moment; it is still known that it held."""
     return desk.wrote(desk.memory().end(*said, at=at, author=author))
 
 
-def forget(
-    desk: Desk,
-    said: _Said,
-    author: _Author = None,
-    source: _Source = None,
-) -> Reply:
+def forget(desk: Desk, said: _Said, author: _Author = None, source: _Source = None) -> Reply:
     """Take a fact out of the present, with what rests on it; `impact` says beforehand what that is.
     An author takes back their own word alone. Earlier ticks still have it.
     """
     memory = desk.memory()
-    lost = [desk.words.fact_of(ground.said) for ground in memory.impact(*said)]
-    made = desk.wrote(memory.forget(*said, author=author, source=source))
-    return made | ({"withdrawn": lost[:20], "withdrawn_total": len(lost)} if lost else {})
+    may_fall = memory.impact(*said)
+    record = memory.forget(*said, author=author, source=source)
+    fell = {node for node, *_ in memory.log.state().match(None, WITHDRAWN, record.node)}
+    lost = [desk.words.fact_of(ground.said) for ground in may_fall if ground.record in fell]
+    return desk.wrote(record) | ({"withdrawn": lost[:20], "withdrawn_total": len(lost)} if lost else {})
 
 
 READING = {
