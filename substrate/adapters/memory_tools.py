@@ -23,14 +23,14 @@ import msgspec
 from msgspec import Meta
 
 from substrate.adapters._words import Words, normal
+from substrate.base.arguments import require_text
 from substrate.base.delta import Triple
 from substrate.base.errors import LogError, LogHeldError, ParameterError
-from substrate.base.limits import LIMITS
 from substrate.base.vocabulary import AWARE_OF, LOCATION
 from substrate.branch.interventions import INTERVENTIONS, made
 from substrate.log.event_log import EventLog
 from substrate.memory.memory import Memory
-from substrate.memory.records import AUTHOR, Ground, Record, is_record, records_of
+from substrate.memory.records import AUTHOR, WITHDRAWN, Ground, Record, is_record, records_of
 from substrate.rules.tbox import TBox
 from substrate.sparql.guard import QueryLimits, Solutions, query
 
@@ -187,12 +187,7 @@ def told_by(desk: Desk, agent: _Agent, fact: _Fact, tick: _Tick = None) -> Reply
     return _page("chain", links, lambda link: dict(zip(names, link, strict=True)), 0)
 
 
-def why(
-    desk: Desk,
-    said: _Said,
-    tick: _Tick = None,
-    cursor: _Cursor = 0,
-) -> Reply:
+def why(desk: Desk, said: _Said, tick: _Tick = None, cursor: _Cursor = 0) -> Reply:
     """Name the records that say a fact, and what they came from: author, source, time; a lost one says so."""
     grounds = desk.memory().why(*said, tick=tick)
     return _page("grounds", grounds, desk.ground, cursor)
@@ -352,29 +347,21 @@ def correct(
     return desk.wrote(made) | {"ended": words.fact_of(old[0])}
 
 
-def end(
-    desk: Desk,
-    said: _Said,
-    at: _At = None,
-    author: _Author = None,
-) -> Reply:
+def end(desk: Desk, said: _Said, at: _At = None, author: _Author = None) -> Reply:
     """Say that a fact holds no more, from now or from a moment; it is still known that it held."""
     return desk.wrote(desk.memory().end(*said, at=at, author=author))
 
 
-def forget(
-    desk: Desk,
-    said: _Said,
-    author: _Author = None,
-    source: _Source = None,
-) -> Reply:
+def forget(desk: Desk, said: _Said, author: _Author = None, source: _Source = None) -> Reply:
     """Take a fact out of the present, with what rests on it; `impact` says beforehand what that is.
     An author takes back their own word alone. Earlier ticks still have it.
     """
     memory = desk.memory()
-    lost = [desk.words.fact_of(ground.said) for ground in memory.impact(*said)]
-    made = desk.wrote(memory.forget(*said, author=author, source=source))
-    return made | ({"withdrawn": lost[:20], "withdrawn_total": len(lost)} if lost else {})
+    may_fall = memory.impact(*said)
+    record = memory.forget(*said, author=author, source=source)
+    fell = {node for node, *_ in memory.log.state().match(None, WITHDRAWN, record.node)}
+    lost = [desk.words.fact_of(ground.said) for ground in may_fall if ground.record in fell]
+    return desk.wrote(record) | ({"withdrawn": lost[:20], "withdrawn_total": len(lost)} if lost else {})
 
 
 READING = {
@@ -522,10 +509,8 @@ class Desk:
 
 def _require_moderate(argument: str, value: object) -> None:
     """Refuse a text beyond the limit of texts, and a number that JSON cannot give back."""
-    if isinstance(value, str) and len(value) > LIMITS.text:
-        what = f"a text of {len(value):,} characters, and {LIMITS.text:,} are taken"
-        hint = "Shorten it, or set text=NUMBER in SUBSTRATE_LIMITS"
-        raise ParameterError(what, where=(argument,), hint=hint)
+    if isinstance(value, str):
+        require_text(value, argument)
     if isinstance(value, float) and not isfinite(value):
         raise ParameterError(f"{value} is no finite number", where=(argument,), hint="Give a smaller one")
 

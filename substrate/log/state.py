@@ -298,7 +298,8 @@ class State:
     ) -> Iterator[Triple]:
         """The triples that fit a pattern, in no order; ``None`` fits any term."""
         wanted = (
-            spelled(one) if isinstance(one, ox.NamedNode) else None for one in (subject, predicate, object)
+            spelled(one) if isinstance(one, ox.NamedNode | ox.Triple) else None
+            for one in (subject, predicate, object)
         )
         with self._asked([Pattern(*wanted)]) as store:
             found = [triple_of(quad) for quad in store.quads_for_pattern(subject, predicate, object)]

@@ -31,6 +31,7 @@ from substrate.memory.records import (
     is_lost,
     records_of,
     same_clock,
+    told_of,
 )
 
 Changes = list[tuple[Op, Triple]]
@@ -88,7 +89,7 @@ def _met(support: Support, places: dict[Key, list[float]]) -> bool:
 
 def said_by(state: State, node: Term) -> Triple | None:
     """The triple that a record of a state says; ``None`` where it says none."""
-    for *_, reified in state.match(node, REIFIES) if isinstance(node, Node) else ():
+    for reified in told_of(state, node).get(REIFIES, ()):
         assert isinstance(reified, ox.Triple)
         return triple(*reified)
     return None
@@ -130,7 +131,9 @@ class Rest:
         state, records = self._state, records_of(self._state, fact)
         if fact == self._said:
             records = list(dict.fromkeys([*sorted(self._gone, key=str), *records]))
-        if any(self._stays(node) and not _has_ground(state, node) for node in records):
+        if any(
+            self._stays(node) and told_of(state, node).keys().isdisjoint((CAUSE, SOURCE)) for node in records
+        ):
             resting: list[Node] = []
         else:
             # Also those lost before: what was caused by one of them stood as long as another said the same
@@ -149,7 +152,8 @@ class Rest:
         causes = causes_of(state, node)
         if causes and not any(self._stands(key) for key in causes):
             needs.append([Support(key) for key in causes])
-        knew = None if self._ends else known_by_teller(part[1:] for part in state.match(node))
+        told = {} if self._ends else told_of(state, node)
+        knew = known_by_teller(*(next(iter(told.get(word, ())), None) for word in (SOURCE, CONTENT)))
         place = self._place(node) if knew or said[1] == AWARE_OF else 0
         if knew:
             ended = [c.position for c in self._log.history(knew).changes if c.delta.op is Op.RETRACT]
@@ -163,33 +167,26 @@ class Rest:
     def _stands(self, key: Key) -> bool:
         if isinstance(key, tuple):
             return any(map(self._stays, records_of(self._state, key)))
-        return isinstance(key, Node) and key not in self._gone and any(self._state.match(key))
+        return key not in self._gone and bool(told_of(self._state, key))
 
     def _only_ended(self, node: Node) -> bool:
         """Tell whether a record ended, and was never taken back: who told then knew then."""
         gone = node in self._gone or node in self._found
-        return not gone and not any(self._state.match(node, WITHDRAWN))
+        return not gone and WITHDRAWN not in told_of(self._state, node)
 
     def _place(self, node: Node) -> int:
         parts = placed(self._log, node, len(self._log)) if isinstance(node, ox.NamedNode) else []
         return parts[0].position if parts else -1
 
 
-def _has_ground(state: State, node: Node) -> bool:
-    return any(state.match(node, CAUSE)) or any(state.match(node, SOURCE))
-
-
 def causes_of(state: State, node: Node) -> list[Key]:
     """What the causes of a record say; a cause that says nothing, or is forgotten, counts as itself."""
-    causes = [cause for *_, cause in state.match(node, CAUSE)]
-    return [said_by(state, cause) or cause for cause in causes]
+    return [said_by(state, cause) or cause for cause in told_of(state, node).get(CAUSE, ())]
 
 
-def known_by_teller(words: Iterable[tuple[ox.NamedNode, Term]]) -> Triple | None:
-    """What the teller of a record had to know, from what is said of the record."""
-    about = dict(words)
-    teller = about.get(SOURCE)
-    return (teller, AWARE_OF, about[CONTENT]) if isinstance(teller, Node) and CONTENT in about else None
+def known_by_teller(teller: Term | None, content: Term | None) -> Triple | None:
+    """What the teller of a record had to know; ``None`` where nobody told it."""
+    return (teller, AWARE_OF, content) if isinstance(teller, Node) and content is not None else None
 
 
 class Consequences:
@@ -247,7 +244,7 @@ class _Replayed:
             needs.append([self._support(cause) for cause in causes])
         if all(node in self._said for node in about):
             needs.append([Support(node) for node in about])
-        knew = known_by_teller(words)
+        knew = known_by_teller(*(dict(words).get(word) for word in (SOURCE, CONTENT)))
         if knew and (self._changed[knew] is Op.INSERT if knew in self._changed else knew in self._before):
             needs.append([Support(knew, self._ended.get(knew, -ALWAYS), place)])
         return [need for need in needs if need and not any(map(self._is_met, need))]

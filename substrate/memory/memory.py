@@ -89,6 +89,7 @@ from substrate.memory.records import (
     moment,
     records_of,
     same_clock,
+    told_of,
     when,
 )
 from substrate.rules.tbox import TBox
@@ -615,7 +616,9 @@ class Memory:
     def _causes(self, node: ox.NamedNode, part: list[Placed], state: State) -> list[Term]:
         about = [delta.triple[1:] for _, delta in part if delta.triple[0] == node]
         causes = [found for predicate, found in about if predicate == CAUSE]
-        causes += sorted((found for *_, found in state.match(node, CAUSE) if found not in causes), key=str)
+        causes += sorted(
+            (cause for cause in told_of(state, node).get(CAUSE, ()) if cause not in causes), key=str
+        )
         words = dict(about)
         teller = words.get(SOURCE)
         if isinstance(teller, Node):

@@ -151,21 +151,26 @@ def is_record(node: Term) -> bool:
     return isinstance(node, ox.NamedNode) and node.value.startswith(PREFIX)
 
 
+def told_of(state: State, node: Term) -> dict[ox.NamedNode, list[Term]]:
+    """What a state says of a record, by its words: one question, where each word would be another."""
+    found: dict[ox.NamedNode, list[Term]] = {}
+    for _, word, term in state.match(node) if isinstance(node, Node) else ():
+        found.setdefault(word, []).append(term)
+    return found
+
+
 def is_lost(state: State, node: Node, said: Triple | None = None) -> bool:
     """Tell whether a record is withdrawn or at an end; with what it says, also whether it is forgotten."""
-    if any(state.match(node, WITHDRAWN)):
-        return True
-    if any(state.match(node, UNTIL)) and not any(state.match(node, AWAITS)):
-        return True
-    return said is not None and not any(state.match(node))
+    told = told_of(state, node)
+    return WITHDRAWN in told or (UNTIL in told and AWAITS not in told) or (said is not None and not told)
 
 
 def is_doubted(state: State, node: Node) -> bool:
     """Tell whether anything speaks against a record that is itself not lost."""
-    against = [found for *_, found in state.match(node, DOUBTED)]
+    against = told_of(state, node).get(DOUBTED, ())
     return any(
-        not is_record(found) or (any(state.match(found)) and not is_lost(state, found))  # type: ignore[arg-type]
-        for found in against
+        not is_record(reason) or (any(state.match(reason)) and not is_lost(state, reason))  # type: ignore[arg-type]
+        for reason in against
     )
 
 

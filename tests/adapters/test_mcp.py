@@ -382,12 +382,23 @@ def test_a_number_without_an_end_in_a_log_is_read_as_it_is_written_there(tmp_pat
     assert said["object"] == '"INF"^^<http://www.w3.org/2001/XMLSchema#double>'
 
 
+def test_a_forgetting_names_what_it_withdrew_and_no_more(tmp_path: Path) -> None:
+    desk = Desk(tmp_path / "a.rdfp", write=True)
+    rain, hall = fact("town", "has", "rain"), fact("picnic", "in", "hall")
+    made = desk.call("remember", {**rain, "author": "ann"})
+    desk.call("remember", {**rain, "author": "bo"})
+    desk.call("remember", {**hall, "because": made["record"]})
+    assert "withdrawn" not in desk.call("forget", {**rain, "author": "ann"}), "Bo says so as well"
+    assert desk.call("forget", {**rain, "author": "bo"})["withdrawn"] == [hall]
+    desk.close()
+
+
 def test_a_text_beyond_the_limit_is_refused(wire: Wire) -> None:
     for argument in ("subject", "object", "author"):
         refusal = wire.call("remember", **{**fact("ann", "likes", "gold"), argument: "x" * 10_000_000})
         assert refusal["isError"]
         assert f"{argument}: " in refusal["content"][0]["text"]
-        assert "text=" in refusal["content"][0]["text"]
+        assert "SUBSTRATE_LIMITS" in refusal["content"][0]["text"]
     assert wire.call("about")["structuredContent"]["deltas"] == 0
 
 

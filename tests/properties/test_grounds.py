@@ -115,3 +115,16 @@ def test_a_branch_lets_go_of_what_rests_on_a_fact_and_of_no_more() -> None:
     memory.observe(V.sam, V.buys, V.gift, cause=told)
     branch = memory.imagine(4, Retract(knows_x))
     assert set(memory.compare(branch).retracted) == {knows_x}, "Sam knows from Y as well"
+
+
+@given(stories(), st.lists(st.tuples(st.sampled_from(["end", "forget"]), st.integers(0, 13)), max_size=4))
+def test_without_a_change_a_branch_is_what_happened(story: list[Told], later: list[tuple[str, int]]) -> None:
+    memory, _ = written(story)
+    for name, place in later:
+        said = story[place % len(story)].said
+        if said in memory.log.state():
+            getattr(memory, name)(*said)
+    memory.observe(V.ann, V.at, V.cafe, valid_until=memory.log.last_tick + 3)
+    memory.observe_many([(V.bo, V.at, V[f"place{number}"]) for number in range(4)])
+    for at in range(memory.log.last_tick + 2):
+        assert memory.imagine(at).log == memory.log
