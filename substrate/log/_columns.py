@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple, overload
 
@@ -116,6 +116,19 @@ class Columns:
                     others[number] = place
             self.previous.extend(found)
             return len(self.previous)
+
+
+def by_tick(
+    ticks: Sequence[int], inserts: bytearray, texts: Sequence[str]
+) -> Iterator[tuple[int, list[str]]]:
+    """Tick by tick, deltas as lines of RDF Patch."""
+    letters = ("D ", "A ")
+    lines = [f"{letters[insert]}{text} ." for insert, text in zip(inserts, texts, strict=True)]
+    first = 0
+    while first < len(ticks):
+        last = bisect_right(ticks, ticks[first], first)
+        yield ticks[first], lines[first:last]
+        first = last
 
 
 class Part(NamedTuple):
@@ -270,23 +283,18 @@ class DeltaSequence:
     def lines(self, start: int = 0, stop: int | None = None) -> Iterator[tuple[int, list[str]]]:
         """Tick by tick, the deltas from position ``start`` to ``stop`` as lines of RDF Patch."""
         stop = len(self) if stop is None else stop
-        letters = ("D ", "A ")
         while start < stop:
             # A chunk ends where a tick does, so that no tick is given in two
             columns, place, _ = self._place(min(stop, start + _CHUNK) - 1)
             end = min(stop, self.position(columns.ticks[place]))
             ticks = array("q")
-            lines: list[str] = []
+            inserts = bytearray()
+            texts: list[str] = []
             for columns, a, b in self.pieces(start, end):
                 ticks.extend(columns.ticks[a:b])
-                texts = self.triples.texts(columns.numbers[a:b])
-                inserts = columns.inserts[a:b]
-                lines += [f"{letters[i]}{text} ." for i, text in zip(inserts, texts, strict=True)]
-            first = 0
-            while first < len(ticks):
-                last = bisect_right(ticks, ticks[first], first)
-                yield ticks[first], lines[first:last]
-                first = last
+                inserts += columns.inserts[a:b]
+                texts += self.triples.texts(columns.numbers[a:b])
+            yield from by_tick(ticks, inserts, texts)
             start = end
 
     # One triple

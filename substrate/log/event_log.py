@@ -27,6 +27,7 @@ from substrate.base.display import ROWS, Listing, as_html, as_rich, counted, lin
 from substrate.base.errors import LogError
 from substrate.base.terms import Value, triple
 from substrate.log._chain import Chain
+from substrate.log._columns import by_tick
 from substrate.log._locking import MEMORY
 from substrate.log._spelling import is_plain, require_spelled
 from substrate.log._triples import Triples
@@ -319,11 +320,13 @@ class EventLog(Timeline):
             journal.check()
             column = _checked(ticks, self.last_tick)
             with MEMORY:
-                chain, text = self._written(column, inserts, texts)
-            if text:
-                journal.append(text)
+                chain, descent = self._fed_chain(), None if len(self) else self.descent
+            written = list(_transactions(chain, descent, by_tick(column, inserts, texts)))
+            if written:
+                journal.append("".join(text for text, _ in written))
             with MEMORY:
-                self._keep(chain)
+                for _, later in written[-1:]:
+                    self._keep(later)
                 self._take(column, inserts, texts, quads)
 
     def _take(
@@ -335,22 +338,6 @@ class EventLog(Timeline):
         self._own.take(ticks, inserts, numbers)
         if self._head is not None:
             self._head.follow(zip(inserts, numbers, strict=True), self.last_tick)
-
-    def _written(self, ticks: array[int], inserts: bytearray, texts: list[str]) -> tuple[Chain, str]:
-        """The chain after some more deltas, and the transactions that put them into the file."""
-        chain = self._fed_chain()
-        descent = None if len(self) else self.descent
-        letters = ("D ", "A ")
-        lines = [f"{letters[insert]}{text} ." for insert, text in zip(inserts, texts, strict=True)]
-        parts: list[str] = []
-        start = 0
-        while start < len(ticks):
-            stop = bisect_right(ticks, ticks[start], start)
-            later = chain.after(ticks[start], lines[start:stop])
-            transaction = Transaction(ticks[start], chain.value, later.value, lines[start:stop], descent)
-            parts.append(render(transaction))
-            chain, start, descent = later, stop, None
-        return chain, "".join(parts)
 
     def branch(self, start: int, descent: Descent | None) -> Self:
         """For forks: a log that begins with this one's first ``start`` deltas, which the two share."""
@@ -446,7 +433,7 @@ class EventLog(Timeline):
         return self.branch(len(self), self.descent)
 
     def __deepcopy__(self, memo: object) -> Self:
-        return self.__copy__()
+        return self.branch(len(self), self.descent)
 
     def __reduce__(self) -> tuple[Callable[..., EventLog], tuple[object, ...]]:
         """For pickle: the log as RDF Patch; it comes back in memory, its chain checked, without its file."""
@@ -646,11 +633,7 @@ class EventLog(Timeline):
         write_atomically(Path(path), *members)
 
     def _rendered(self) -> Iterator[str]:
-        chain, descent = Chain(), self.descent
-        for tick, lines in self.lines():
-            later = chain.after(tick, lines)
-            yield render(Transaction(tick, chain.value, later.value, lines, descent))
-            chain, descent = later, None
+        return (text for text, _ in _transactions(Chain(), self.descent, self.lines()))
 
     def close(self) -> None:
         """Let another writer open the file; the log can be read on, and takes no more deltas."""
@@ -668,6 +651,16 @@ class EventLog(Timeline):
 
 insert, retract, record = EventLog.insert, EventLog.retract, EventLog.record
 """The same as functions of a log."""
+
+
+def _transactions(
+    chain: Chain, descent: Descent | None, ticks: Iterable[tuple[int, list[str]]]
+) -> Iterator[tuple[str, Chain]]:
+    """The text of each tick's transaction, and the chain after it."""
+    for tick, lines in ticks:
+        later = chain.after(tick, lines)
+        yield render(Transaction(tick, chain.value, later.value, lines, descent)), later
+        chain, descent = later, None
 
 
 def _restored(

@@ -87,16 +87,12 @@ def render(transaction: Transaction) -> str:
     TC .
     """
     tick, previous, id_, lines, descent = transaction
-    body = "\n".join(lines)
-    return f"{_descent(descent) if descent else ''}{_opening(id_, previous, tick)}{body}{_CLOSE}"
+    origin, body = _descent(descent) if descent else "", "\n".join(lines)
+    return f'{origin}H id <{id_}> .\nH prev <{previous}> .\nH tick "{tick}{_AFTER_TICK}{body}{_CLOSE}'
 
 
 def _descent(descent: Descent) -> str:
     return f'H parent <{descent.parent}> .\nH branch "{descent.branch}" .\nH descent <{descent.checksum}> .\n'
-
-
-def _opening(id_: str, previous: str, tick: int) -> str:
-    return f'H id <{id_}> .\nH prev <{previous}> .\nH tick "{tick}{_AFTER_TICK}'
 
 
 def require_flat(text: str, *where: object) -> None:
