@@ -16,6 +16,7 @@ import pyoxigraph as ox
 
 from substrate.base.arguments import require_tick
 from substrate.base.delta import Delta, Op, triple_of
+from substrate.base.errors import LogError
 from substrate.log._locking import MEMORY
 from substrate.log._triples import Triples
 
@@ -129,6 +130,32 @@ def by_tick(
         last = bisect_right(ticks, ticks[first], first)
         yield ticks[first], lines[first:last]
         first = last
+
+
+def whole_ticks(ticks: Sequence[int], last: int) -> array[int]:
+    """Ticks as a column, where they follow the log's last one."""
+    try:
+        if bool in set(map(type, ticks)):
+            raise TypeError("a truth value")
+        column = array("q", ticks)
+    except TypeError as error:
+        raise LogError(
+            f"a tick is not a whole number ({error})", hint="Ticks are whole numbers from 0"
+        ) from error
+    except OverflowError as error:
+        raise LogError("a tick is too large", hint="Ticks are whole numbers from 0 to 2**63 - 1") from error
+    if not column or (column[0] >= last and sorted(ticks) == ticks):
+        return column
+    for tick in column:
+        if tick < last:
+            what = (
+                f"tick {tick} lies before tick {last}, the log's last"
+                if tick >= 0
+                else f"tick {tick} is negative"
+            )
+            raise LogError(what, hint="A log only grows: append in tick order, or fork it")
+        last = tick
+    return column
 
 
 class Part(NamedTuple):

@@ -19,7 +19,7 @@ from __future__ import annotations
 import hashlib
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain as joined
 from itertools import repeat, takewhile
 from operator import itemgetter
@@ -89,6 +89,16 @@ def render(transaction: Transaction) -> str:
     tick, previous, id_, lines, descent = transaction
     origin, body = _descent(descent) if descent else "", "\n".join(lines)
     return f'{origin}H id <{id_}> .\nH prev <{previous}> .\nH tick "{tick}{_AFTER_TICK}{body}{_CLOSE}'
+
+
+def transactions(
+    chain: Chain, descent: Descent | None, ticks: Iterable[tuple[int, list[str]]]
+) -> Iterator[tuple[str, Chain]]:
+    """The text of each tick's transaction, and the chain after it."""
+    for tick, lines in ticks:
+        later = chain.after(tick, lines)
+        yield render(Transaction(tick, chain.value, later.value, lines, descent)), later
+        chain, descent = later, None
 
 
 def _descent(descent: Descent) -> str:
