@@ -33,7 +33,7 @@ class Columns:
     asked for; what it does not reach yet is looked through.
     """
 
-    __slots__ = ("_first", "_last", "_others", "inserts", "numbers", "previous", "ticks")
+    __slots__ = ("_first", "_last", "_others", "_reach", "inserts", "numbers", "previous", "ticks")
 
     def __init__(self) -> None:
         self.ticks = array("q")
@@ -44,6 +44,7 @@ class Columns:
         self._last = array("i")
         self._others: dict[int, int] = {}
         self.previous = array("i")
+        self._reach = 0
 
     def __len__(self) -> int:
         # The column that is written last: what stands in it stands in all
@@ -57,7 +58,7 @@ class Columns:
 
     def latest(self, number: int, start: int, stop: int) -> int:
         """The last position from ``start`` to before ``stop`` that mentions a triple; -1 where none does."""
-        if len(self.previous) < stop:
+        if self._reach < stop:
             return self.last_of((number,), start, stop).get(number, -1)
         own = number - self._first
         place = self._last[own] if 0 <= own < len(self._last) else self._others.get(number, -1)
@@ -94,29 +95,30 @@ class Columns:
         return found
 
     def index(self) -> int:
-        """Carry the index on, and say how far it reaches: each question pays for a part of a long one."""
-        done = len(self.previous)
-        if done == len(self):
-            return done
+        """Carry the index on, and say how far it reaches: each question pays for a part of a long one.
+
+        Another thread may read meanwhile: what leads to a place is there before the place is.
+        """
+        if self._reach == len(self):
+            return self._reach
         with MEMORY:
-            done, last, others = len(self.previous), self._last, self._others
-            found = array("i")
+            done, last, others, previous = self._reach, self._last, self._others, self.previous
             if not done:
                 self._first = self.numbers[0]
             step = max(_CHUNK, len(self) // _QUESTIONS)
             for place, number in enumerate(self.numbers[done : done + step], start=done):
                 own = number - self._first
                 if 0 <= own < len(last):
-                    found.append(last[own])
+                    previous.append(last[own])
                     last[own] = place
                 elif own == len(last):
-                    found.append(others.pop(number, -1))
+                    previous.append(others.get(number, -1))
                     last.append(place)
                 else:
-                    found.append(others.get(number, -1))
+                    previous.append(others.get(number, -1))
                     others[number] = place
-            self.previous.extend(found)
-            return len(self.previous)
+            self._reach = len(previous)
+            return self._reach
 
 
 def by_tick(
