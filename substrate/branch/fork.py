@@ -187,7 +187,7 @@ def _intervene(branch: EventLog, at: int, changes: Iterable[Intervention], rules
             put[change.entity, change.predicate] = change.location
     if rules and said:
         store = ox.Store()
-        store.extend(branch.state(at).store)
+        store.extend(ox.Quad(*triple) for triple in branch.state(at))
         quads = [ox.Quad(*delta.triple) for delta in said]
         come = (quad for quad in quads if quad in store)
         if wrong := [*misplaced(rules.tbox, store, come), *broken(rules.tbox, store, quads)]:

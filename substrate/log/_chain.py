@@ -88,11 +88,3 @@ class Chain:
         chain._hasher, chain.base, chain.tick, chain.fed = hasher, base, tick, fed
         chain.value = f"sha256:{hasher.hexdigest()}"
         return chain
-
-    @classmethod
-    def resumed(cls, base: bytes, tick: int, fed: int, lines: Sequence[str]) -> Chain:
-        """A chain from the hash before its last tick and the lines of that tick; ``fed`` counts them too."""
-        chain = cls()
-        chain.base, chain.tick, chain.fed = base, tick, fed - len(lines)
-        chain._hasher = hashlib.sha256(b"%s tick %d\n" % (base, tick))
-        return chain.after(tick, lines)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple, overload
 
@@ -16,6 +16,7 @@ import pyoxigraph as ox
 
 from substrate.base.arguments import require_tick
 from substrate.base.delta import Delta, Op, triple_of
+from substrate.base.errors import LogError
 from substrate.log._locking import MEMORY
 from substrate.log._triples import Triples
 
@@ -32,7 +33,7 @@ class Columns:
     asked for; what it does not reach yet is looked through.
     """
 
-    __slots__ = ("_first", "_last", "_others", "inserts", "numbers", "previous", "ticks")
+    __slots__ = ("_first", "_last", "_others", "_reach", "inserts", "numbers", "previous", "ticks")
 
     def __init__(self) -> None:
         self.ticks = array("q")
@@ -43,6 +44,7 @@ class Columns:
         self._last = array("i")
         self._others: dict[int, int] = {}
         self.previous = array("i")
+        self._reach = 0
 
     def __len__(self) -> int:
         # The column that is written last: what stands in it stands in all
@@ -56,7 +58,7 @@ class Columns:
 
     def latest(self, number: int, start: int, stop: int) -> int:
         """The last position from ``start`` to before ``stop`` that mentions a triple; -1 where none does."""
-        if len(self.previous) < stop:
+        if self._reach < stop:
             return self.last_of((number,), start, stop).get(number, -1)
         own = number - self._first
         place = self._last[own] if 0 <= own < len(self._last) else self._others.get(number, -1)
@@ -93,29 +95,69 @@ class Columns:
         return found
 
     def index(self) -> int:
-        """Carry the index on, and say how far it reaches: each question pays for a part of a long one."""
-        done = len(self.previous)
-        if done == len(self):
-            return done
+        """Carry the index on, and say how far it reaches: each question pays for a part of a long one.
+
+        Another thread may read meanwhile: what leads to a place is there before the place is.
+        """
+        if self._reach == len(self):
+            return self._reach
         with MEMORY:
-            done, last, others = len(self.previous), self._last, self._others
-            found = array("i")
+            done, last, others, previous = self._reach, self._last, self._others, self.previous
             if not done:
                 self._first = self.numbers[0]
             step = max(_CHUNK, len(self) // _QUESTIONS)
             for place, number in enumerate(self.numbers[done : done + step], start=done):
                 own = number - self._first
                 if 0 <= own < len(last):
-                    found.append(last[own])
+                    previous.append(last[own])
                     last[own] = place
                 elif own == len(last):
-                    found.append(others.pop(number, -1))
+                    previous.append(others.get(number, -1))
                     last.append(place)
                 else:
-                    found.append(others.get(number, -1))
+                    previous.append(others.get(number, -1))
                     others[number] = place
-            self.previous.extend(found)
-            return len(self.previous)
+            self._reach = len(previous)
+            return self._reach
+
+
+def by_tick(
+    ticks: Sequence[int], inserts: bytearray, texts: Sequence[str]
+) -> Iterator[tuple[int, list[str]]]:
+    """Tick by tick, deltas as lines of RDF Patch."""
+    letters = ("D ", "A ")
+    lines = [f"{letters[insert]}{text} ." for insert, text in zip(inserts, texts, strict=True)]
+    first = 0
+    while first < len(ticks):
+        last = bisect_right(ticks, ticks[first], first)
+        yield ticks[first], lines[first:last]
+        first = last
+
+
+def whole_ticks(ticks: Sequence[int], last: int) -> array[int]:
+    """Ticks as a column, where they follow the log's last one."""
+    try:
+        if bool in set(map(type, ticks)):
+            raise TypeError("a truth value")
+        column = array("q", ticks)
+    except TypeError as error:
+        raise LogError(
+            f"a tick is not a whole number ({error})", hint="Ticks are whole numbers from 0"
+        ) from error
+    except OverflowError as error:
+        raise LogError("a tick is too large", hint="Ticks are whole numbers from 0 to 2**63 - 1") from error
+    if not column or (column[0] >= last and sorted(ticks) == ticks):
+        return column
+    for tick in column:
+        if tick < last:
+            what = (
+                f"tick {tick} lies before tick {last}, the log's last"
+                if tick >= 0
+                else f"tick {tick} is negative"
+            )
+            raise LogError(what, hint="A log only grows: append in tick order, or fork it")
+        last = tick
+    return column
 
 
 class Part(NamedTuple):
@@ -270,23 +312,18 @@ class DeltaSequence:
     def lines(self, start: int = 0, stop: int | None = None) -> Iterator[tuple[int, list[str]]]:
         """Tick by tick, the deltas from position ``start`` to ``stop`` as lines of RDF Patch."""
         stop = len(self) if stop is None else stop
-        letters = ("D ", "A ")
         while start < stop:
             # A chunk ends where a tick does, so that no tick is given in two
             columns, place, _ = self._place(min(stop, start + _CHUNK) - 1)
             end = min(stop, self.position(columns.ticks[place]))
             ticks = array("q")
-            lines: list[str] = []
+            inserts = bytearray()
+            texts: list[str] = []
             for columns, a, b in self.pieces(start, end):
                 ticks.extend(columns.ticks[a:b])
-                texts = self.triples.texts(columns.numbers[a:b])
-                inserts = columns.inserts[a:b]
-                lines += [f"{letters[i]}{text} ." for i, text in zip(inserts, texts, strict=True)]
-            first = 0
-            while first < len(ticks):
-                last = bisect_right(ticks, ticks[first], first)
-                yield ticks[first], lines[first:last]
-                first = last
+                inserts += columns.inserts[a:b]
+                texts += self.triples.texts(columns.numbers[a:b])
+            yield from by_tick(ticks, inserts, texts)
             start = end
 
     # One triple

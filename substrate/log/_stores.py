@@ -13,13 +13,10 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import Lock
-from typing import Any, NoReturn
 from weakref import WeakSet
 
 import pyoxigraph as ox
 
-from substrate.base.delta import Term
-from substrate.base.errors import LogError
 from substrate.log._columns import Columns, DeltaSequence
 from substrate.log._locking import MEMORY
 from substrate.log._triples import Triples
@@ -44,63 +41,6 @@ _WORN = 8
 """Changes, as a multiple of its triples, after which a store is filled anew: what was removed leaves traces
 in its lists, which queries pass over.
 """
-
-
-class ReadOnlyStore:
-    """An Oxigraph store to be read: a state's store says what its log says, and nothing else changes it.
-
-    >>> store = ReadOnlyStore(ox.Store())
-    >>> len(store), bool(store.query("ASK { ?s ?p ?o }"))
-    (0, False)
-    >>> store.clear()
-    Traceback (most recent call last):
-    substrate.base.errors.LogError: the store of a state is read-only. Append to the log, or fill ...
-    """
-
-    __slots__ = ("_store",)
-
-    def __init__(self, store: ox.Store) -> None:
-        self._store = store
-
-    def query(self, query: str, **options: Any) -> ox.QuerySolutions | ox.QueryBoolean | ox.QueryTriples:
-        """The same as Oxigraph's, with its options."""
-        return self._store.query(query, **options)
-
-    def quads_for_pattern(
-        self,
-        subject: ox.NamedNode | ox.BlankNode | None,
-        predicate: ox.NamedNode | None,
-        object: Term | None,
-        graph_name: ox.NamedNode | ox.BlankNode | ox.DefaultGraph | None = None,
-    ) -> Iterator[ox.Quad]:
-        """The quads that fit; ``None`` fits any term."""
-        return self._store.quads_for_pattern(subject, predicate, object, graph_name)
-
-    def dump(self, **options: Any) -> bytes | None:
-        """The store as text; options as Oxigraph's."""
-        return self._store.dump(**options)
-
-    def named_graphs(self) -> Iterator[ox.NamedNode | ox.BlankNode]:
-        """None: a state is one graph, without a name."""
-        return self._store.named_graphs()
-
-    def __len__(self) -> int:
-        return len(self._store)
-
-    def __iter__(self) -> Iterator[ox.Quad]:
-        return iter(self._store)
-
-    def __contains__(self, quad: ox.Quad) -> bool:
-        return quad in self._store
-
-    def _refused(self, *_: object, **__: object) -> NoReturn:
-        raise LogError(
-            "the store of a state is read-only",
-            hint="Append to the log, or fill a store of your own: ox.Store().extend(state.store)",
-        )
-
-    add = remove = extend = bulk_extend = load = bulk_load = update = _refused
-    clear = add_graph = remove_graph = clear_graph = optimize = flush = backup = _refused
 
 
 class Stores:

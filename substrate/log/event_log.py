@@ -10,11 +10,11 @@ from __future__ import annotations
 import warnings
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from io import BytesIO
 from itertools import islice
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from os import SEEK_END, PathLike
 from pathlib import Path
 from typing import NamedTuple, Self
@@ -27,19 +27,19 @@ from substrate.base.display import ROWS, Listing, as_html, as_rich, counted, lin
 from substrate.base.errors import LogError
 from substrate.base.terms import Value, triple
 from substrate.log._chain import Chain
+from substrate.log._columns import by_tick, whole_ticks
 from substrate.log._locking import MEMORY
 from substrate.log._spelling import is_plain, require_spelled
 from substrate.log._triples import Triples
-from substrate.log.foreign import parse
+from substrate.log.foreign import read
 from substrate.log.history import Difference, History, diff, history
 from substrate.log.journal import MEMBER, Journal, TornTail, read_contents, write_atomically
 from substrate.log.patch import (
     EDITED,
     Descent,
-    Transaction,
     Verified,
-    render,
     require_flat,
+    transactions,
     verify,
 )
 from substrate.log.replay import Checkpoints, Timeline
@@ -335,18 +335,20 @@ class EventLog(Timeline):
         journal = self._journal
         if journal is None:
             with MEMORY:
-                self._take(_checked(ticks, self.last_tick), inserts, texts, quads)
+                self._take(whole_ticks(ticks, self.last_tick), inserts, texts, quads)
             return
         # Who holds the journal alone may write; memory is free to be read while the file is synced
         with journal.lock:
             journal.check()
-            column = _checked(ticks, self.last_tick)
+            column = whole_ticks(ticks, self.last_tick)
             with MEMORY:
-                chain, text = self._written(column, inserts, texts)
-            if text:
-                journal.append(text)
+                chain, descent = self._fed_chain(), None if len(self) else self.descent
+            written = list(transactions(chain, descent, by_tick(column, inserts, texts)))
+            if written:
+                journal.append("".join(text for text, _ in written))
             with MEMORY:
-                self._keep(chain)
+                for _, later in written[-1:]:
+                    self._keep(later)
                 self._take(column, inserts, texts, quads)
 
     def _take(
@@ -358,22 +360,6 @@ class EventLog(Timeline):
         self._own.take(ticks, inserts, numbers)
         if self._head is not None:
             self._head.follow(zip(inserts, numbers, strict=True), self.last_tick)
-
-    def _written(self, ticks: array[int], inserts: bytearray, texts: list[str]) -> tuple[Chain, str]:
-        """The chain after some more deltas, and the transactions that put them into the file."""
-        chain = self._fed_chain()
-        descent = None if len(self) else self.descent
-        letters = ("D ", "A ")
-        lines = [f"{letters[insert]}{text} ." for insert, text in zip(inserts, texts, strict=True)]
-        parts: list[str] = []
-        start = 0
-        while start < len(ticks):
-            stop = bisect_right(ticks, ticks[start], start)
-            later = chain.after(ticks[start], lines[start:stop])
-            transaction = Transaction(ticks[start], chain.value, later.value, lines[start:stop], descent)
-            parts.append(render(transaction))
-            chain, start, descent = later, stop, None
-        return chain, "".join(parts)
 
     def kept(self, at: int) -> int:
         """The number of deltas that stand before a branch at a tick, among them what the log opens with.
@@ -467,7 +453,7 @@ class EventLog(Timeline):
         log = self
         while deltas < log._marks[0].fed and log._elder is not None:
             log = log._elder
-        return log._marks[bisect_right(log._marks, deltas, key=_fed) - 1]
+        return log._marks[bisect_right(log._marks, deltas, key=attrgetter("fed")) - 1]
 
     def _keep(self, chain: Chain) -> None:
         self._chain = chain
@@ -499,7 +485,7 @@ class EventLog(Timeline):
         return self.branch(len(self), self.descent)
 
     def __deepcopy__(self, memo: object) -> Self:
-        return self.__copy__()
+        return self.branch(len(self), self.descent)
 
     def __reduce__(self) -> tuple[Callable[..., EventLog], tuple[object, ...]]:
         """For pickle: the log as RDF Patch; it comes back in memory, its chain checked, without its file."""
@@ -595,7 +581,7 @@ class EventLog(Timeline):
         try:
             text = found.text.decode()
             lines = text.split("\n")[:-1]
-            column = _checked(ticks, self.last_tick)
+            column = whole_ticks(ticks, self.last_tick)
             numbers = array("I", self.triples.numbers(map(_SPELLING, lines)))
             new = self.triples.texts(range(known, len(self.triples)))
             require_spelled(text, new, path, f"from tick {ticks[0]}")
@@ -668,31 +654,13 @@ class EventLog(Timeline):
             if log._take_verified(verify(BytesIO(data), name), Path(name)) == len(data):
                 log._source = None
                 return log
-        return cls._from_transactions(parse(text.removeprefix("\ufeff"), name, graph), name)
-
-    @classmethod
-    def _from_transactions(cls, read: list[Transaction], name: str) -> Self:
-        log, chain = cls(), Chain()
-        log.descent = read[0].descent if read else None
-        chained = any(transaction.id.startswith("sha256:") for transaction in read)
-        for tick, previous, id_, lines, *_ in read:
-            later = chain.after(tick, lines) if lines else chain
-            if chained and ((id_ or later.value) != later.value or (previous or chain.value) != chain.value):
-                what = "the chain does not hold: the transaction is not what was appended"
-                raise LogError(what, where=(name, f"tick {tick}"), hint=EDITED)
-            chain = later
-        deltas = [(transaction.tick, line) for transaction in read for line in transaction.lines]
+        log, (deltas, descent, opening) = cls(), read(text, name, graph)
         try:
-            log._grow(
-                [tick for tick, _ in deltas],
-                _inserts(line for _, line in deltas),
-                [_SPELLING(line) for _, line in deltas],
-            )
+            log.extend_spelled(deltas)
         except LogError as error:
-            raise LogError(
-                error.what, where=(name, *error.where), hint="Write ticks in their order"
-            ) from error
-        log._open_with(read[0].opening if read else "", name)
+            raise LogError(error.what, where=(name, *error.where), hint=error.hint) from error
+        log.descent = descent
+        log._open_with(opening, name)
         return log
 
     def to_patch(self) -> str:
@@ -716,12 +684,8 @@ class EventLog(Timeline):
         write_atomically(Path(path), *members)
 
     def _rendered(self) -> Iterator[str]:
-        chain, descent = Chain(), self.descent
         opening = f"{self.opening} {self._digest_after(self.opening)}" if self.opening else ""
-        for tick, lines in self.lines():
-            later = chain.after(tick, lines)
-            yield render(Transaction(tick, chain.value, later.value, lines, descent, opening))
-            chain, descent, opening = later, None, ""
+        return (text for text, _ in transactions(Chain(), self.descent, self.lines(), opening))
 
     def close(self) -> None:
         """Let another writer open the file; the log can be read on, and takes no more deltas."""
@@ -752,33 +716,3 @@ def _restored(
 def _inserts(lines: Iterable[str]) -> bytearray:
     """The operations of lines of RDF Patch as a column: 1 for an insertion, 0 for a retraction."""
     return bytearray("".join(map(_LETTER, lines)).encode().translate(_IS_INSERT))
-
-
-def _fed(chain: Chain) -> int:
-    return chain.fed
-
-
-def _checked(ticks: Sequence[int], last: int) -> array[int]:
-    """Ticks as a column, where they follow the log's last one."""
-    try:
-        if bool in set(map(type, ticks)):
-            raise TypeError("a truth value")
-        column = array("q", ticks)
-    except TypeError as error:
-        raise LogError(
-            f"a tick is not a whole number ({error})", hint="Ticks are whole numbers from 0"
-        ) from error
-    except OverflowError as error:
-        raise LogError("a tick is too large", hint="Ticks are whole numbers from 0 to 2**63 - 1") from error
-    if not column or (column[0] >= last and sorted(ticks) == ticks):
-        return column
-    for tick in column:
-        if tick < last:
-            what = (
-                f"tick {tick} lies before tick {last}, the log's last"
-                if tick >= 0
-                else f"tick {tick} is negative"
-            )
-            raise LogError(what, hint="A log only grows: append in tick order, or fork it")
-        last = tick
-    return column

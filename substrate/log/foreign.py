@@ -15,9 +15,10 @@ from typing import NamedTuple
 
 import pyoxigraph as ox
 
-from substrate.base.delta import texts_of
+from substrate.base.delta import Op, Spelled, texts_of
 from substrate.base.errors import LogError
-from substrate.log.patch import Descent, Transaction, require_flat
+from substrate.log._chain import Chain
+from substrate.log.patch import EDITED, Descent, require_flat
 
 _TOKEN = re.compile(
     r"""(?P<iri><[^<>\s]*+>) | (?P<open><<\(?) | (?P<close>\)?>>) | (?P<dot>\.)
@@ -45,8 +46,8 @@ class _Change(NamedTuple):
     line: int
 
 
-def parse(text: str, name: str, graph: str | None = None) -> list[Transaction]:
-    """The transactions of a patch, each triple in its one spelling.
+def read(text: str, name: str, graph: str | None = None) -> tuple[list[Spelled], Descent | None, str]:
+    """The deltas of a patch, each triple in its one spelling, and the descent and opening that it names.
 
     Args:
         text: of the file.
@@ -56,16 +57,18 @@ def parse(text: str, name: str, graph: str | None = None) -> list[Transaction]:
 
     Raises:
         LogError: a row is none of RDF Patch, names a graph, is cut off or nests too deeply; says on which
-            line.
+            line. Or a chain that is there does not hold; says at which tick.
 
-    >>> parse("TB 7.\\nA <_:b> <urn:p>  'o' .", "a.rdfp")
+    >>> read("TB 7.\\nA <_:b> <urn:p>  'o' .", "a.rdfp")
     Traceback (most recent call last):
     substrate.base.errors.LogError: a.rdfp: line 2: not a line of RDF Patch here: "A <_:b> <urn:p>  'o' ."...
     """
-    found: list[Transaction] = []
+    deltas: list[Spelled] = []
+    headers: list[tuple[dict[str, str], Chain, Chain]] = []
     header: dict[str, str] = {}
     body: list[_Change] | None = None
-    for row in _rows(text, name):
+    chain, next_tick = Chain(), 0
+    for row in _rows(text.removeprefix("\ufeff"), name):
         operation, terms, line = row
         if body is not None and operation in _CHANGES and len(terms) in (3, 4):
             if statement := _statement(row, graph, name):
@@ -73,19 +76,41 @@ def parse(text: str, name: str, graph: str | None = None) -> list[Transaction]:
         elif body is None and operation in _BEGIN:
             body = []
         elif body is not None and operation == "TC" and not terms:
-            tick = found[-1].tick + 1 if found else 0
-            found.append(_closed(header, tick, _spelled(body, name), name, line))
-            header, body = {}, None
+            tick = _whole(header["tick"], name, line) if "tick" in header else next_tick
+            texts = _texts(body, name)
+            deltas += [
+                Spelled(tick, Op(change.letter), text) for change, text in zip(body, texts, strict=True)
+            ]
+            lines = [f"{change.letter} {text} ." for change, text in zip(body, texts, strict=True)]
+            later = chain.after(tick, lines) if lines else chain
+            headers.append((header, chain, later))
+            header, body, chain, next_tick = {}, None, later, tick + 1
         elif body is not None and operation == "TA" and not terms:
             header, body = {}, None
         elif body is None and operation == "H" and len(terms) == 2:
             header[terms[0]] = _value(terms[1])
+            if terms[0] == "branch":
+                _whole(header["branch"], name, line)
         elif operation not in _PASSED_OVER:
             raise _no_row(text, line, name)
     if body is not None:
-        after = f"after tick {found[-1].tick}" if found else "first transaction"
+        after = f"after tick {next_tick - 1}" if headers else "first transaction"
         raise LogError("the last transaction is cut off", where=(name, after), hint="Fetch the patch again")
-    return found
+    _require_chain(headers, name)
+    first = headers[0][0] if headers else {}
+    descent = Descent(first["parent"], int(first["branch"])) if {"parent", "branch"} <= first.keys() else None
+    return deltas, descent, first.get("opening", "")
+
+
+def _require_chain(headers: list[tuple[dict[str, str], Chain, Chain]], name: str) -> None:
+    """Hold the chain that the headers of a patch name against that of its transactions."""
+    if not any(header.get("id", "").startswith("sha256:") for header, _, _ in headers):
+        return
+    for header, before, after in headers:
+        said = header.get("prev") or before.value, header.get("id") or after.value
+        if said != (before.value, after.value):
+            what = "the chain does not hold: the transaction is not what was appended"
+            raise LogError(what, where=(name, f"tick {after.tick}"), hint=EDITED)
 
 
 def _rows(text: str, name: str) -> Iterator[_Row]:
@@ -143,11 +168,11 @@ def _statement(row: _Row, graph: str | None, name: str) -> str:
     return statement if named == ("" if graph is None else f"<{graph}>") else ""
 
 
-def _spelled(changes: list[_Change], name: str) -> list[str]:
-    """The lines of a transaction in their one spelling."""
+def _texts(changes: list[_Change], name: str) -> list[str]:
+    """The triples of a transaction in their one spelling."""
     statements = "".join([f"{change.statement}\n" for change in changes])
     try:
-        texts = texts_of(ox.parse(statements, ox.RdfFormat.N_TRIPLES))
+        return texts_of(ox.parse(statements, ox.RdfFormat.N_TRIPLES))
     except (SyntaxError, UnicodeEncodeError) as error:
         line = changes[(error.lineno or 1) - 1].line if isinstance(error, SyntaxError) else changes[0].line
         what = str(error).partition(": ")[2] or str(error)
@@ -156,21 +181,13 @@ def _spelled(changes: list[_Change], name: str) -> list[str]:
             where=(name, f"line {line}"),
             hint="Write terms as N-Triples",
         ) from error
-    return [f"{change.letter} {text} ." for change, text in zip(changes, texts, strict=True)]
 
 
-def _closed(header: dict[str, str], tick: int, lines: list[str], name: str, line: int) -> Transaction:
-    def whole(key: str) -> int:
-        digits = header[key]
-        if not (digits.isascii() and digits.isdigit() and len(digits) < 19):
-            what, hint = f"not a tick: {digits[:40]!r}", "Write a whole number from 0"
-            raise LogError(what, where=(name, f"line {line}"), hint=hint)
-        return int(digits)
-
-    tick = whole("tick") if "tick" in header else tick
-    descent = Descent(header["parent"], whole("branch")) if {"parent", "branch"} <= header.keys() else None
-    said = header.get("prev", ""), header.get("id", "")
-    return Transaction(tick, *said, lines, descent, header.get("opening", ""))
+def _whole(digits: str, name: str, line: int) -> int:
+    if not (digits.isascii() and digits.isdigit() and len(digits) < 19):
+        what, hint = f"not a tick: {digits[:40]!r}", "Write a whole number from 0"
+        raise LogError(what, where=(name, f"line {line}"), hint=hint)
+    return int(digits)
 
 
 def _no_row(text: str, line: int, name: str) -> LogError:

@@ -20,7 +20,7 @@ from __future__ import annotations
 import hashlib
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain as joined
 from itertools import repeat, takewhile
 from operator import itemgetter
@@ -92,15 +92,25 @@ def render(transaction: Transaction) -> str:
     tick, previous, id_, lines, descent, opening = transaction
     body = "\n".join(lines)
     first = (_descent(descent) if descent else "") + (f'H opening "{opening}" .\n' if opening else "")
-    return f"{first}{_opening(id_, previous, tick)}{body}{_CLOSE}"
+    return f'{first}H id <{id_}> .\nH prev <{previous}> .\nH tick "{tick}{_AFTER_TICK}{body}{_CLOSE}'
+
+
+def transactions(
+    chain: Chain, descent: Descent | None, ticks: Iterable[tuple[int, list[str]]], opening: str = ""
+) -> Iterator[tuple[str, Chain]]:
+    """The text of each tick's transaction, and the chain after it.
+
+    Args:
+        opening: what the log opens with, as its first transaction says it.
+    """
+    for tick, lines in ticks:
+        later = chain.after(tick, lines)
+        yield render(Transaction(tick, chain.value, later.value, lines, descent, opening)), later
+        chain, descent, opening = later, None, ""
 
 
 def _descent(descent: Descent) -> str:
     return f'H parent <{descent.parent}> .\nH branch "{descent.branch}" .\nH descent <{descent.checksum}> .\n'
-
-
-def _opening(id_: str, previous: str, tick: int) -> str:
-    return f'H id <{id_}> .\nH prev <{previous}> .\nH tick "{tick}{_AFTER_TICK}'
 
 
 def require_flat(text: str, *where: object) -> None:

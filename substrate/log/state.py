@@ -17,7 +17,7 @@ from substrate.base.display import ROWS, Listing, as_html, as_rich, counted, lin
 from substrate.base.errors import LogError
 from substrate.log._columns import DeltaSequence
 from substrate.log._locking import MEMORY
-from substrate.log._stores import ReadOnlyStore, Stores
+from substrate.log._stores import Stores
 from substrate.log._triples import Triples, fitting
 from substrate.sparql.patterns import Pattern, looked_at
 
@@ -62,7 +62,6 @@ class State:
         self._store: ox.Store | None = None
         self._distinct = True
         self._pending: list[tuple[int, int]] = []
-        self._handed: tuple[ox.Store, ReadOnlyStore] | None = None
 
     __repr__ = line
     _repr_html_ = as_html
@@ -92,21 +91,6 @@ class State:
         if self._set is None:
             self._set = self._reach(self._position)
         return self._set
-
-    @property
-    def store(self) -> ReadOnlyStore:
-        """The state as an Oxigraph store, brought up to date when asked for; it can only be read.
-
-        >>> from substrate import EventLog
-        >>> log = EventLog()
-        >>> log.extend_lines([(0, "A <urn:ann> <urn:in> <urn:cafe> .")])
-        >>> [str(quad.object) for quad in log.state().store]
-        ['<urn:cafe>']
-        """
-        store = self._own_store()
-        if self._handed is None or self._handed[0] is not store:
-            self._handed = store, ReadOnlyStore(store)
-        return self._handed[1]
 
     @contextmanager
     def _asked(self, looked_at: Iterable[Pattern] | None) -> Iterator[ox.Store]:

@@ -18,7 +18,6 @@ from substrate import (
     Delta,
     EventLog,
     InterventionError,
-    LogError,
     Op,
     ParameterError,
     Retract,
@@ -166,16 +165,6 @@ def test_a_forked_process_asks_while_a_thread_of_its_parent_does(village: EventL
     finally:
         stop.set()
         thread.join()
-
-
-def test_the_store_of_a_state_cannot_be_changed(village: EventLog) -> None:
-    for state in (village.head, village.state(100)):
-        before = len(state)
-        for change in ("clear", "update", "add", "remove", "extend", "bulk_extend", "load", "clear_graph"):
-            with pytest.raises(LogError, match="read-only"):
-                getattr(state.store, change)("DELETE WHERE { ?s ?p ?o }")
-        assert len(state.store) == len(list(state.store)) == before
-        assert bool(state.query("ASK { ?s ?p ?o }"))
 
 
 def test_what_is_wrong_with_worlds_is_said_with_its_place(village: EventLog) -> None:

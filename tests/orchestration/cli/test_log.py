@@ -372,7 +372,7 @@ def test_a_nested_triple_term_in_a_file_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "deep.rdfp"
     path.write_text(f"TX .\n{deep}\nTC .\n", "utf-8")
     assert "inside one another" in run("import", path, "--out", tmp_path / "out.rdfp", code=1).stderr
-    assert "does not hold" in run("show", path, code=1).stderr
+    assert "another program" in run("show", path, code=1).stderr
     path.write_text(deep[2:], "utf-8")
     for form in ("nquads", "turtle", "ldes"):
         result = run("import", path, "--format", form, "--out", tmp_path / "out.rdfp", code=1)
