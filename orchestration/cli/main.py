@@ -128,34 +128,25 @@ def cluster_check(
 @speaking_as("fetch")
 def fetch_files(
     benchmark: Annotated[
-        str | None, argument("A benchmark with official files.", autocompletion=completion.benchmarks)
-    ] = None,
+        str, argument("A benchmark with official files.", autocompletion=completion.benchmarks)
+    ],
     base: Annotated[
         str | None, option("--base", "A mirror that holds the files under their names.", metavar="URL")
     ] = None,
     file: Annotated[
         list[str], option("--file", "Only this file; may be repeated.", metavar="NAME")
     ] = NOTHING_SET,
-    list_: Annotated[bool, option("--list", "What is known of each file, and what vouches for it.")] = False,
     json: JsonOption = False,
 ) -> None:
     """Official data: resumed, verified, pinned."""
     from orchestration.fetch.downloads import Fetched, fetch, wanted
-    from orchestration.fetch.sources import known_files, official_sources
+    from orchestration.fetch.sources import official_sources
     from orchestration.project import find_root
     from substrate.cli.events import speaking
 
-    if list_ == (benchmark is not None):
-        raise typer.BadParameter("give a BENCHMARK, or --list alone")
     with failing():
         root = find_root()
         pins = root / "pins" / "downloads.json"
-        if benchmark is None:
-            known = known_files(pins, base=base)
-            if not give(known, f"{len(known)} files", json=json):
-                for one in known:
-                    say(str(one))
-            return
         with speaking("fetch") as told:
             folder = root / "downloads" / benchmark
             names = [one.name for one in wanted(benchmark, official_sources(), file)]

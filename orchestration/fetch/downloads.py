@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import itertools
 import os
 import tarfile
 import zipfile
@@ -34,17 +33,14 @@ from orchestration.fetch.transfer import (
     bare_host,
 )
 from substrate.base.errors import FormatError, ParameterError
-from substrate.base.files import OutputError, naming
+from substrate.base.files import naming
 from substrate.base.inputs import NOT_JSON, ZIP_ERRORS
 from substrate.base.limits import LIMITS
 from substrate.log.journal import write_atomically
 
 
 class Fetched(msgspec.Struct, frozen=True, kw_only=True):
-    """A file after a fetch: ``url`` if it was downloaded, ``blob`` if a published hash vouches for it.
-
-    ``aside`` is the new place of a wrong file that lay under its name.
-    """
+    """A file after a fetch: ``url`` if it was downloaded, ``blob`` if a published hash vouches for it."""
 
     name: str
     path: Path
@@ -54,14 +50,11 @@ class Fetched(msgspec.Struct, frozen=True, kw_only=True):
     url: str | None = None
     pinned: bool = False
     blob: str | None = None
-    aside: Path | None = None
 
     def __str__(self) -> str:
         notes = [self.status, f"{self.size} bytes", f"sha256:{self.sha256}"]
         if self.pinned:
             notes.append("trusted on first use: pinned at this first download")
-        if self.aside:
-            notes.append(f"the file that was there differed and is kept as {self.aside.name}")
         return f"{self.name}: {', '.join(notes)}"
 
 
@@ -96,8 +89,8 @@ def fetch(
 ) -> list[Fetched]:
     """Fetch a benchmark's official files to ``out/NAME``; whole, checked files only ever bear that name.
 
-    A file that is there and matches is left alone. One that is there and does not match is put aside
-    and fetched again. An unfinished download stays as ``NAME.part`` and is continued by the next fetch.
+    A file that is there is left alone, and refused where it does not match: it may be somebody's only copy.
+    An unfinished download stays as ``NAME.part`` and is continued by the next fetch.
 
     Args:
         benchmark: a key of ``sources``.
@@ -169,27 +162,20 @@ class _File:
 
     def fetch(self) -> Fetched:
         """Fetch the file, unless the right one is there."""
-        aside = None
-        if self.path.exists():
-            found = _Digest.of(self.path)
-            if not self.file.blob and not self.pin:
-                hint = f"Move it away and fetch again, or restore {self.pins} if it held the entry {self.key}"
-                raise RefusedError(
-                    f"a file is there already and no pin vouches for it (SHA-256 {found.sha256})",
-                    where=(self.path,),
-                    hint=hint,
-                )
-            if not self._difference(found):
-                return self._fetched("present")
-            aside = _put_aside(self.path)
-        try:
-            url = self._from_any()
-        except (DownloadError, OutputError) as error:
-            if not aside:
-                raise
-            hint = f"{error.hint}. The file that was there differed too and is kept as {aside}"
-            raise type(error)(error.what, where=error.where, hint=hint) from error
-        return self._fetched("downloaded", url=url, pinned=self.pinned, aside=aside)
+        if not self.path.exists():
+            return self._fetched("downloaded", url=self._from_any(), pinned=self.pinned)
+        found = _Digest.of(self.path)
+        if not self.file.blob and not self.pin:
+            hint = f"Move it away and fetch again, or restore {self.pins} if it held the entry {self.key}"
+            raise RefusedError(
+                f"a file is there already and no pin vouches for it (SHA-256 {found.sha256})",
+                where=(self.path,),
+                hint=hint,
+            )
+        if difference := self._difference(found):
+            hint = "Move it away and fetch again"
+            raise RefusedError(f"the bytes differ: {difference}", where=(self.path,), hint=hint)
+        return self._fetched("present")
 
     def _fetched(self, status: Literal["downloaded", "present"], **how: Any) -> Fetched:
         found, file = _Digest.of(self.path), self.file
@@ -285,15 +271,6 @@ def _require_readable(path: Path, name: str) -> None:
         with gzip.open(path) as stream:
             while stream.read(1 << 20):
                 pass
-
-
-def _put_aside(path: Path) -> Path:
-    """Rename a wrong file to a free name beside it: it may be somebody's only copy."""
-    free = next(
-        name for n in itertools.count(1) if not (name := path.with_name(f"{path.name}.differs-{n}")).exists()
-    )
-    os.rename(path, free)
-    return free
 
 
 def _hosts() -> set[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,7 +24,7 @@ from orchestration.workspace.root import find_root
 from substrate.base.errors import ParameterError
 
 SETTINGS_TAG = ".dagster/settings"
-"""The tag of a run that holds the settings with which it began; the UI hides tags with this beginning."""
+"""The tag of a run with the SHA-256 of the settings with which it began, which stand in its log."""
 
 
 def unconfigured(definition: Any) -> Any:
@@ -77,11 +78,14 @@ class WorkspaceResource(dg.ConfigurableResource):  # type: ignore[type-arg]
         with project_lock(find_root(), f"run {run.run_id}" if run else "", shared=True):
             self._opened = workspace = self.open()
             if run and context.instance:
-                settings = msgspec.json.encode(workspace.settings, order="sorted").decode()
-                if run.tags.get(SETTINGS_TAG, settings) != settings:  # an earlier step had its own process
+                settings = msgspec.json.encode(workspace.settings, order="sorted")
+                digest = hashlib.sha256(settings).hexdigest()
+                if run.tags.get(SETTINGS_TAG, digest) != digest:  # an earlier step had its own process
                     hint = "Start another run: the stages of one are made with the same settings"
                     raise ParameterError("changed during the run", where=(PARAMETERS_FILE,), hint=hint)
-                context.instance.add_run_tags(run.run_id, {SETTINGS_TAG: settings})
+                context.instance.add_run_tags(run.run_id, {SETTINGS_TAG: digest})
+                if context.log:
+                    context.log.info(f"settings: {settings.decode()}")
             if workspace.experiment:
                 begin(workspace, self.overrides)
             try:

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 import psutil
@@ -184,7 +185,18 @@ def _run(
                 f"{str(event.step_key).replace('__', '/')}: {str(said).strip()}",
                 hint=f"`substrate ui` shows the run {result.run_id}",
             )
-    raise RunError(f"run {result.run_id} failed", hint="`substrate ui` shows it")
+    errors = [event.job_failure_data.error for event in result.all_events if event.is_failure]
+    raise RunError(
+        f"run {result.run_id} failed: {'; '.join(_reason(error) for error in errors if error)}",
+        hint="`substrate ui` shows it",
+    )
+
+
+def _reason(error: Any) -> str:
+    """The first cause of an error as Dagster keeps it."""
+    while error.cause:
+        error = error.cause
+    return str(error.message).strip()
 
 
 def recompute(names: list[str], profile: str, folder: Path) -> None:

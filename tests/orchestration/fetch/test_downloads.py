@@ -32,7 +32,7 @@ from orchestration.base.http import Clock, Patience
 from orchestration.fetch import downloads
 from orchestration.fetch.archives import Holding, differing
 from orchestration.fetch.downloads import Fetched, fetch
-from orchestration.fetch.sources import Source, SourceFile, known_files, official_sources, read_pins
+from orchestration.fetch.sources import Source, SourceFile, official_sources, read_pins
 from orchestration.fetch.transfer import DownloadError, RefusedError, Transfer, UnavailableError
 from orchestration.scoring.published import published
 from substrate.base.errors import FormatError, ParameterError
@@ -513,24 +513,12 @@ def test_what_is_not_a_whole_archive_is_never_pinned(
     assert not pins.exists()
 
 
-def test_a_damaged_file_is_put_aside_and_fetched_again(server: Server, out: Path, pins: Path) -> None:
+def test_a_damaged_file_is_refused_and_not_touched(server: Server, out: Path, pins: Path) -> None:
     get(server, out, pins)
     (out / NAMES[1]).write_bytes(b"damaged")
-    fetched = get(server, out, pins, NAMES[1])[0]
-    assert (fetched.status, fetched.aside) == ("downloaded", out / f"{NAMES[1]}.differs-1")
-    assert (out / NAMES[1]).read_bytes() == ARCHIVE
-    assert (out / f"{NAMES[1]}.differs-1").read_bytes() == b"damaged"
-
-
-def test_a_damaged_file_does_not_keep_its_name_when_the_source_differs_too(
-    server: Server, out: Path, pins: Path
-) -> None:
-    get(server, out, pins)
-    (out / NAMES[1]).write_bytes(b"damaged")
-    server.files[NAMES[1]] = OTHER_ARCHIVE
-    with pytest.raises(RefusedError, match=r"bytes differ.*kept as"):
+    with pytest.raises(RefusedError, match=r"bytes differ: .*Move it away"):
         get(server, out, pins, NAMES[1])
-    assert listing(out) == [f"{NAMES[1]}.differs-1", NAMES[0]]
+    assert (out / NAMES[1]).read_bytes() == b"damaged"
 
 
 def test_a_file_no_pin_vouches_for_is_neither_used_nor_touched(server: Server, out: Path, pins: Path) -> None:
@@ -718,21 +706,6 @@ def test_records_and_questions_are_counted_in_zips_and_tars(tmp_path: Path) -> N
     assert differing(asked, asked.name, held("val.json", "records", 3)) == "2 of them instead of 3 (it)"
     assert differing(told, told.name, held("en/qa*_test.txt", "questions", 2)) == ""
     assert differing(told, told.name, held("en/qa*_test.txt", "files", 1)) == "2 of them instead of 1 (it)"
-
-
-def test_a_listing_says_what_vouches_for_each_file(server: Server, out: Path, pins: Path) -> None:
-    known = sources(server) | {"comphy": Source(manual="https://example.org")}
-    before = [str(file) for file in known_files(pins, known)]
-    assert f"published git blob {blob(QUESTIONS)}" in before[0]
-    assert "trusted on first use: nothing is recorded yet" in before[1]
-    assert "by hand" in before[2]
-    get(server, out, pins)
-    asked, zipped, _ = known_files(pins, known)
-    assert asked.checked == "published hash"
-    assert f"{len(ARCHIVE)} bytes; trusted on first use: recorded as sha256:" in str(zipped)
-    assert hashlib.sha256(ARCHIVE).hexdigest() in str(zipped)
-    mirrored = known_files(pins, known, base="http://ada:secret@127.0.0.1/mirror")
-    assert mirrored[1].urls == ("http://127.0.0.1/mirror/annotation_validation.zip",)
 
 
 def test_what_archives_have_to_hold_is_what_the_paper_counts() -> None:

@@ -109,7 +109,14 @@ def test_no_other_part_of_a_run_s_configuration_takes_a_text_that_is_used(execut
 
 
 def test_what_stands_in_a_form_is_what_a_run_is_told() -> None:
-    nothing = {"profile": "", "overrides": [], "force": False, "experiment": "", "scratch": ""}
+    nothing = {
+        "profile": "",
+        "overrides": [],
+        "force": False,
+        "experiment": "",
+        "scratch": "",
+        "settles": True,
+    }
     assert told({}) == nothing
     given = {"profile": "full", "force": True}
     assert told(given | {"set": {"seed": 3}}) == nothing | given | {"overrides": ["seed=3"]}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import subprocess
@@ -159,9 +160,12 @@ def test_a_run_of_the_ui_holds_the_project_and_keeps_its_settings_to_the_end(
     with dg.instance_for_test() as instance:
         for _ in range(2):
             result = job.execute_in_process(instance=instance)
+            logged = [record.user_message for record in instance.all_logs(result.run_id)]
+            (settings,) = (text.partition("settings: ")[2] for text in logged if "settings: " in text)
+            assert json.loads(settings)["seed"] == seeds[-1]
             run = instance.get_run_by_id(result.run_id)
             assert run
-            assert json.loads(run.tags[SETTINGS_TAG])["seed"] == seeds[-1]
+            assert run.tags[SETTINGS_TAG] == hashlib.sha256(settings.encode()).hexdigest()
         assert seeds == [20, 20, 21, 21]
         with hold(root, 60) as holder:
             assert holder.stdout

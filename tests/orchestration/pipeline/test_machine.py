@@ -14,8 +14,10 @@ import dagster as dg
 import pytest
 from projects import ROOT
 
-from orchestration.pipeline import run
+from orchestration.pipeline import resources, run
 from orchestration.pipeline.java import java_fault
+from orchestration.pipeline.project_lock import BusyError
+from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.scratch import scratch_of
 from substrate.base.errors import ParameterError
 
@@ -92,6 +94,19 @@ def test_a_damaged_record_of_runs_is_set_aside_and_begun_anew(
     assert (
         f"{aside}: the damaged record of runs lies there (file is not a database)" in capsys.readouterr().err
     )
+
+
+def test_a_run_that_fails_before_its_first_stage_gives_its_reason(
+    make_project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_project()
+
+    def busy(*_: object, **__: object) -> None:
+        raise BusyError("a run is under way: process 1", hint="Wait until it has ended")
+
+    monkeypatch.setattr(resources, "project_lock", busy)
+    with pytest.raises(run.RunError, match=r"failed: .*a run is under way: process 1\. Wait until"):
+        run.run_stages(["babi/dataset"], WorkspaceResource())
 
 
 def test_the_record_of_old_runs_is_deleted(
