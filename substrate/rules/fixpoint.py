@@ -185,11 +185,8 @@ def unfold(tbox: TBox, given: EventLog, until: int, *, rounds: int = ROUNDS) -> 
     require(given, EventLog, "an event log", "given")
     require_tick(until, "until")
     if given.last_tick > until:
-        raise TBoxError(
-            f"tick {given.last_tick} lies beyond the last tick {until}",
-            where=(tbox.name,),
-            hint="Unfold further",
-        )
+        what = f"tick {given.last_tick} lies beyond the last tick {until}"
+        raise TBoxError(what, where=(tbox.name,), hint="Unfold further")
     settler, made = _Settler(tbox.rules, tbox, EventLog().state()), list[Firing]()
     for tick in range(until + 1):
         for op, quad in given.changes(given.position(tick - 1), given.position(tick)):
@@ -307,8 +304,6 @@ class _Settler:
             age += 1
             if age == power:
                 seen, power, age = frozenset(net), power * 2, 0
-        raise TBoxError(
-            f"the rules never settle; still firing: {', '.join(sorted(firing))}",
-            where=(self._tbox.name, f"tick {tick}"),
-            hint="Let each rule's WHERE exclude what it has done",
-        )
+        what = f"the rules never settle; still firing: {', '.join(sorted(firing))}"
+        hint = "Let each rule's WHERE exclude what it has done"
+        raise TBoxError(what, where=(self._tbox.name, f"tick {tick}"), hint=hint)
