@@ -122,7 +122,6 @@ def _number(log: EventLog, query: str, what: str) -> float | None:
         return None
     number = value(cells[0]) if len(cells) == 1 and isinstance(cells[0], ox.Literal) else None
     if not isinstance(number, int | float | Decimal):
-        raise ParameterError(
-            f"{what} is not one number", hint="Ask with ASK, or a SELECT of one row with one number"
-        )
+        hint = "Ask with ASK, or a SELECT of one row with one number"
+        raise ParameterError(f"{what} is not one number", hint=hint)
     return number if isinstance(number, int) else float(number)

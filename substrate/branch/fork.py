@@ -10,14 +10,14 @@ from typing import NamedTuple, Protocol, TypeVar, runtime_checkable
 import pyoxigraph as ox
 
 from substrate.base.arguments import require, require_methods, require_tick
-from substrate.base.delta import Delta, Op, Spelled, Term, Triple, quads_of, text_of, triple_of
+from substrate.base.delta import Delta, Op, Spelled, Term, quads_of, text_of, triple_of
 from substrate.base.errors import InterventionError, LogError
 from substrate.branch.interventions import Intervention, OverrideLocation
+from substrate.branch.merge import merge_base
 from substrate.log.event_log import EventLog
 from substrate.log.history import Difference
 from substrate.log.replay import Replay
 from substrate.log.simulator import Simulator
-from substrate.log.state import State
 from substrate.rules.fixpoint import RuleEmitter
 from substrate.rules.shapes import broken, misplaced
 
@@ -302,25 +302,14 @@ def twin(a: EventLog, b: EventLog, start: int | None = None, stop: int | None = 
         left.seek(tick)
         right.seek(tick)
         of_a, of_b = (log.between(tick, tick) for log in (a, b))
-        for triple in {text_of(delta.triple): delta.triple for delta in (*of_a, *of_b)}.items():
-            _place(*triple, left.state, right.state, only_a, only_b)
-        yield TwinTick(tick, of_a, of_b, Difference(_triples(only_b), _triples(only_a)))
-
-
-def _place(text: str, triple: Triple, a: State, b: State, only_a: set[str], only_b: set[str]) -> None:
-    """Sort a triple that may have changed into what stands on one side only."""
-    in_a, in_b = triple in a, triple in b
-    (only_a.add if in_a and not in_b else only_a.discard)(text)
-    (only_b.add if in_b and not in_a else only_b.discard)(text)
-
-
-def _triples(texts: set[str]) -> tuple[Triple, ...]:
-    return tuple(map(triple_of, quads_of(sorted(texts))))
+        for text, triple in {text_of(delta.triple): delta.triple for delta in (*of_a, *of_b)}.items():
+            in_a, in_b = triple in left.state, triple in right.state
+            (only_a.add if in_a and not in_b else only_a.discard)(text)
+            (only_b.add if in_b and not in_a else only_b.discard)(text)
+        inserted, retracted = (tuple(map(triple_of, quads_of(sorted(only)))) for only in (only_b, only_a))
+        yield TwinTick(tick, of_a, of_b, Difference(inserted, retracted))
 
 
 def _first_difference(a: EventLog, b: EventLog) -> int:
-    for left, right in zip(a, b, strict=False):
-        if left != right:
-            return min(left.tick, right.tick)
-    shorter, longer = sorted((a, b), key=len)
-    return longer[len(shorter)].tick if len(longer) > len(shorter) else longer.last_tick + 1
+    base = merge_base(a, b)
+    return min((log[base].tick for log in (a, b) if len(log) > base), default=a.last_tick + 1)

@@ -37,7 +37,7 @@ from substrate.base.limits import LIMITS
 from substrate.base.vocabulary import RDF_TYPE
 from substrate.log.event_log import EventLog
 from substrate.log.state import State
-from substrate.rules.queries import constructed, focus_nodes, watched
+from substrate.rules.queries import constructed, focus_nodes, ticking, watched
 from substrate.rules.rule import Rule
 from substrate.rules.shapes import broken
 from substrate.rules.tbox import TBox
@@ -185,11 +185,8 @@ def unfold(tbox: TBox, given: EventLog, until: int, *, rounds: int = ROUNDS) -> 
     require(given, EventLog, "an event log", "given")
     require_tick(until, "until")
     if given.last_tick > until:
-        raise TBoxError(
-            f"tick {given.last_tick} lies beyond the last tick {until}",
-            where=(tbox.name,),
-            hint="Unfold further",
-        )
+        what = f"tick {given.last_tick} lies beyond the last tick {until}"
+        raise TBoxError(what, where=(tbox.name,), hint="Unfold further")
     settler, made = _Settler(tbox.rules, tbox, EventLog().state()), list[Firing]()
     for tick in range(until + 1):
         for op, quad in given.changes(given.position(tick - 1), given.position(tick)):
@@ -207,23 +204,33 @@ class _Applied:
         self.rule = rule
         self.stale = True
         self._tick = -1
-        self._names_tick = any("tick" in query for query in rule.queries)
+        self._ticking = ticking(rule)
+        self._told = True
         self._given: tuple[dict[str, ox.Quad], ...] = {}, {}
 
     def changes(self, tbox: TBox, store: Callable[[], ox.Store], tick: int) -> list[tuple[Op, str, ox.Quad]]:
         """Retractions, then insertions, each in the order of their text; queries run where that is needed."""
-        ending, beginning = self._given
-        if self.stale or (tick != self._tick and (self._names_tick or ending or beginning)):
-            self.stale, self._tick = False, tick
+        moved, self._tick = tick != self._tick, tick
+        if self.stale or (moved and (self._told or any(self._given) or self._is_told(store(), tick))):
+            self.stale = False
             foci = focus_nodes(self.rule, tbox, store(), tick)
-            ending, beginning = self._given = tuple(
+            self._given = tuple(
                 constructed(self.rule, query, tbox, store(), tick, foci) if query and foci else {}
                 for query in (self.rule.retract, self.rule.construct)
             )
+            self._told = self._is_told(store(), tick)
+        ending, beginning = self._given
         return [
             *((Op.RETRACT, text, ending[text]) for text in sorted(ending.keys() - beginning)),
             *((Op.INSERT, text, beginning[text]) for text in sorted(beginning)),
         ]
+
+    def _is_told(self, store: ox.Store, tick: int) -> bool:
+        """Tell whether what the rule finds may be of this tick alone."""
+        if self._ticking is None:
+            return True
+        value = ox.Literal(tick)
+        return any(any(store.quads_for_pattern(None, asked, value)) for asked in self._ticking)
 
 
 class _Settler:
@@ -297,8 +304,6 @@ class _Settler:
             age += 1
             if age == power:
                 seen, power, age = frozenset(net), power * 2, 0
-        raise TBoxError(
-            f"the rules never settle; still firing: {', '.join(sorted(firing))}",
-            where=(self._tbox.name, f"tick {tick}"),
-            hint="Let each rule's WHERE exclude what it has done",
-        )
+        what = f"the rules never settle; still firing: {', '.join(sorted(firing))}"
+        hint = "Let each rule's WHERE exclude what it has done"
+        raise TBoxError(what, where=(self._tbox.name, f"tick {tick}"), hint=hint)

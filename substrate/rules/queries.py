@@ -11,6 +11,7 @@ import pyoxigraph as ox
 from substrate.base.delta import Term
 from substrate.base.errors import TBoxError
 from substrate.base.vocabulary import RDF_TYPE
+from substrate.rules._known_terms import iris
 from substrate.rules.rule import Rule
 from substrate.rules.tbox import TBox
 from substrate.sparql.patterns import looked_at
@@ -34,6 +35,38 @@ def watched(rule: Rule, tbox: TBox) -> frozenset[tuple[str | None, str | None]]:
             found |= {(str(RDF_TYPE), str(under)) for under in tbox.below(term)}
         elif kind != "targetNode":
             found.add((str(term), None))
+    return frozenset(found)
+
+
+_NAMING = re.compile(r"\bBIND\s*\((?P<value>[^{}]*?)\bAS\s+[?$](?P<name>\w+)\s*\)", re.IGNORECASE)
+
+
+@lru_cache(256)
+def ticking(rule: Rule) -> frozenset[ox.NamedNode] | None:
+    """The properties whose value ``$tick`` a rule asks for; ``None`` where it compares the tick otherwise.
+
+    Between ticks that nothing has for such a value it finds the same. To name what it gives by the tick is
+    not to compare it.
+
+    >>> from substrate.rules.tbox import TBox
+    >>> found = {rule.name: ticking(rule) for rule in TBox.load("village").rules}
+    >>> found["move"], len(found["meet"]), len(found["recall"])
+    (None, 0, 1)
+    """
+    found: set[ox.NamedNode] = set()
+    prefixes = dict(rule.prefixes)
+    for query in rule.queries:
+        condition = query[query.find("}") :]
+        named = {match["name"] for match in _NAMING.finditer(condition) if "tick" in match["value"]}
+        rest = _NAMING.sub(lambda match: "" if "tick" in match["value"] else match[0], condition)
+        depth, before = 0, ("", "")
+        for kind, text, _ in tokens(rest):
+            depth += (text == "(") - (text == ")")
+            if kind == "variable" and text[1:] == "tick" and not depth and before[0] in ("iri", "name"):
+                found |= {ox.NamedNode(iri) for iri in iris(before[1], prefixes)}
+            elif kind == "variable" and text[1:] in ("tick", *named):
+                return None
+            before = kind, text
     return frozenset(found)
 
 

@@ -18,9 +18,10 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import pyoxigraph as ox
@@ -66,10 +67,8 @@ class QueryLimits:
         for name in ("timeout", "rows", "memory"):
             require(getattr(self, name), int | float, "a number", name)
         if not (0 < self.timeout < math.inf and self.rows >= 0 and self.memory > 0):
-            raise QueryError(
-                f"no limits: {self.timeout} seconds, {self.rows} rows, {self.memory} bytes",
-                hint="Give positive numbers",
-            )
+            what = f"no limits: {self.timeout} seconds, {self.rows} rows, {self.memory} bytes"
+            raise QueryError(what, hint="Give positive numbers")
 
 
 class Queried(Protocol):
@@ -215,24 +214,19 @@ def confined(function: Callable[..., T], *arguments: Any, limits: QueryLimits | 
 
 
 def _late(limits: QueryLimits) -> QueryError:
-    return QueryError(
-        f"did not end within {limits.timeout:g} seconds",
-        hint="Ask for less, or give it longer with --timeout",
-    )
+    hint = "Ask for less, or give it longer with --timeout"
+    return QueryError(f"did not end within {limits.timeout:g} seconds", hint=hint)
 
 
 def _broken(code: int, complaint: bytes, limits: QueryLimits) -> QueryError:
     if -code == getattr(signal, "SIGXCPU", 0):
         return _late(limits)
-    if b"memory allocation" in complaint or b"MemoryError" in complaint or b"capacity overflow" in complaint:
-        return QueryError(
-            f"needed more than {limits.memory >> 20} MiB of memory",
-            hint="Ask for less, or give it more with --memory",
-        )
+    if re.search(rb"memory allocation|MemoryError|capacity overflow", complaint):
+        hint = "Ask for less, or give it more with --memory"
+        return QueryError(f"needed more than {limits.memory >> 20} MiB of memory", hint=hint)
     last = complaint.decode("utf-8", "replace").strip().splitlines()[-1:]
-    return QueryError(
-        f"ended its process with {code}{': ' if last else ''}{''.join(last)[:200]}", hint="Ask more simply"
-    )
+    what = f"ended its process with {code}{': ' if last else ''}{''.join(last)[:200]}"
+    return QueryError(what, hint="Ask more simply")
 
 
 def _serve() -> None:
@@ -287,13 +281,9 @@ def _answer(
         raise QueryError(f"cannot be answered ({error})", hint="Correct the query") from error
 
 
-def _limited(rows: Any, limit: int) -> list[Any]:
-    found = []
-    for row in rows:
-        if len(found) == limit:
-            raise QueryError(
-                f"has more than {limit} rows",
-                hint="Add a LIMIT to the query, or allow more rows with --limit",
-            )
-        found.append(row)
+def _limited(rows: Iterable[Any], limit: int) -> list[Any]:
+    found = list(islice(rows, limit + 1))
+    if len(found) > limit:
+        hint = "Add a LIMIT to the query, or allow more rows with --limit"
+        raise QueryError(f"has more than {limit} rows", hint=hint)
     return found

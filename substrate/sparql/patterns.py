@@ -65,30 +65,28 @@ class _Reader:
     def __init__(self, sparql: str, prefixes: dict[str, str]) -> None:
         self._prefixes = prefixes
         self._found: set[Pattern] = set()
-        self._tokens: list[tuple[str, str]] = []
+        read: list[tuple[str, str]] = []
         for kind, text, _ in tokens(sparql):
             name = text.rstrip(".") if kind == "name" else text
-            self._tokens.append((kind, name))
             # A name does not end in a full stop: the triple does
-            self._tokens += [("mark", ".")] * (len(text) - len(name))
-        self._tokens.append(("end", ""))
-        self._place = 0
+            read += [(kind, name), *[("mark", ".")] * (len(text) - len(name))]
+        self._left = [("end", ""), *reversed(read)]
 
     def query(self) -> frozenset[Pattern]:
         while self._takes("PREFIX"):
             name, iri = self._next()[1], self._next()[1]
             self._prefixes[name.removesuffix(":")] = iri[1:-1]
         if self._takes("CONSTRUCT"):
-            if self._now == ("mark", "{"):
+            if self._is("{"):
                 self._skip("}")
         elif self._takes("SELECT"):
-            while self._now != ("mark", "{") and not self._is("WHERE"):
+            while not self._is("{", "WHERE"):
                 self._require_plain()
         elif not self._takes("ASK"):
             raise _Beyond
         self._takes("WHERE")
         self._group()
-        while self._now[0] != "end":
+        while not self._is(""):
             self._require_plain()
         return frozenset(self._found)
 
@@ -97,14 +95,13 @@ class _Reader:
         if self._is("FROM") or self._next()[1] in ("{", "}"):
             raise _Beyond
 
-    # Groups
-
     def _group(self) -> None:
-        self._mark("{")
+        if not self._takes("{"):
+            raise _Beyond
         while not self._takes("}"):
-            if self._takes("FILTER") or self._takes("BIND"):
+            if self._takes("FILTER", "BIND"):
                 self._expression()
-            elif any(map(self._takes, ("OPTIONAL", "MINUS", "UNION"))) or self._now == ("mark", "{"):
+            elif self._takes("OPTIONAL", "MINUS", "UNION") or self._is("{"):
                 self._group()
             elif self._takes("VALUES"):
                 self._skip("}")
@@ -115,22 +112,16 @@ class _Reader:
         """Pass over an expression up to its last bracket; a group in it is one that is to exist or not."""
         depth = 0
         while True:
-            if self._now == ("mark", "{"):
+            if self._is("{"):
                 self._group()
+            elif self._is("(", ")"):
+                depth += 1 if self._next()[1] == "(" else -1
+            elif self._is("}") or (self._next()[0] not in ("word", "name", "iri") and not depth):
+                raise _Beyond
             else:
-                kind, text = self._next()
-                if kind == "end" or (kind == "mark" and text == "}"):
-                    raise _Beyond
-                if kind == "mark" and text in "()":
-                    depth += 1 if text == "(" else -1
-                elif depth or kind in ("word", "name", "iri"):
-                    continue
-                else:
-                    raise _Beyond
+                continue
             if depth == 0:
                 return
-
-    # Triples
 
     def _triples(self) -> None:
         subject = self._term()
@@ -148,41 +139,44 @@ class _Reader:
                 return
             while self._takes(";"):
                 pass
-            if self._now in (("mark", "."), ("mark", "}")):
+            if self._is(".", "}"):
                 return
 
     def _path(self) -> tuple[list[str | None], bool]:
         """The predicates of a path, and whether it is one predicate alone."""
-        if self._now[0] == "variable":
+        if self._left[-1][0] == "variable":
             self._next()
             return [None], True
         found: list[str | None] = []
-        first = self._place
-        depth = 0
+        before, depth = len(self._left), 0
         while True:
-            while self._takes("^") or self._takes("("):
-                depth += self._tokens[self._place - 1][1] == "("
-            found.append(str(RDF_TYPE) if self._takes_type() else self._named())
-            while self._takes(")") or self._takes("+"):
-                depth -= self._tokens[self._place - 1][1] == ")"
-            if not (self._takes("/") or self._takes("|")):
+            while self._is("^", "("):
+                depth += self._next()[1] == "("
+            if self._left[-1] == ("word", "a"):
+                self._next()
+                found.append(str(RDF_TYPE))
+            else:
+                found.append(self._named())
+            while self._is(")", "+"):
+                depth -= self._next()[1] == ")"
+            if not self._takes("/", "|"):
                 break
         if depth:
             raise _Beyond
-        return found, self._place == first + 1
+        return found, len(self._left) == before - 1
 
     def _term(self) -> str | None:
-        kind, text = self._now
+        kind, text = self._left[-1]
         if kind == "variable" or text.startswith("_:"):
             self._next()
             return None
         if kind in ("iri", "name"):
             return self._named()
-        while self._takes("+") or self._takes("-"):
+        while self._takes("+", "-"):
             pass
         kind, text = self._next()
         if kind == "string":
-            if self._now[0] == "language":
+            if self._left[-1][0] == "language":
                 self._next()
             elif self._takes("^^"):
                 self._named()
@@ -203,35 +197,22 @@ class _Reader:
             raise _Beyond
         return text
 
-    # Tokens
+    def _is(self, *texts: str) -> bool:
+        """Tell whether one of some keywords and marks comes next; the end is an empty one."""
+        kind, text = self._left[-1]
+        return kind in ("word", "mark", "end") and text.upper() in texts
 
-    @property
-    def _now(self) -> tuple[str, str]:
-        return self._tokens[self._place]
-
-    def _is(self, word: str) -> bool:
-        return self._now[0] == "word" and self._now[1].upper() == word
-
-    def _takes(self, word: str) -> bool:
-        """Go on behind a keyword or mark, where it stands here."""
-        found = self._now == ("mark", word) or self._is(word)
-        self._place += found
-        return found
-
-    def _takes_type(self) -> bool:
-        found = self._now == ("word", "a")
-        self._place += found
+    def _takes(self, *texts: str) -> bool:
+        """Go on behind one of some keywords and marks, where it comes next."""
+        found = self._is(*texts)
+        if found:
+            self._left.pop()
         return found
 
     def _next(self) -> tuple[str, str]:
-        if self._now[0] == "end":
+        if len(self._left) == 1:
             raise _Beyond
-        self._place += 1
-        return self._tokens[self._place - 1]
-
-    def _mark(self, mark: str) -> None:
-        if self._next() != ("mark", mark):
-            raise _Beyond
+        return self._left.pop()
 
     def _skip(self, mark: str) -> None:
         while self._next() != ("mark", mark):
