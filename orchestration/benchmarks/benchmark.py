@@ -158,7 +158,7 @@ class Exhibit(NamedTuple):
 
 class SceneShown(NamedTuple):
     """A scene as its page shows it: the page's template, what that takes besides, its picture, and for each
-    of its rows the question in words, with what a wrong answer was lost to: a stage of the way and a sentence.
+    of its rows the question in words, with what a wrong answer was lost to: a stage and a sentence.
     """
 
     template: Path
