@@ -17,6 +17,8 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
+from research.domains.foretelling.poses import poses
+from research.domains.foretelling.trajectories import TrajectoryScene
 from research.domains.humans import (
     HumanScene,
     Moment,
@@ -30,12 +32,22 @@ from research.domains.perception.log import perceived_log
 from research.domains.perception.perceive import examined
 from substrate.base.errors import ProgramError
 from substrate.base.numbered import sources_in
+from substrate.domains.clevrer.counterfactual import Counterfactual, judge
 from substrate.domains.clevrer.deltas import events_log
-from substrate.domains.clevrer.format import read_scene_events
+from substrate.domains.clevrer.format import (
+    CompactCollision,
+    CompactObject,
+    InOut,
+    SceneEvents,
+    read_scene_events,
+    tracks,
+)
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.scene import Scene
+from substrate.generators.clevrer import generate_scene
 
 FOLDS, SHUFFLES = 10, 5
+GENERATED = 60
 STEM = "Which of the following is responsible for "
 Rule = Callable[[Moment, Moment, Scene], bool]
 
@@ -126,6 +138,48 @@ def filmed(data: Path, records: Mapping[int, HumanScene]) -> Iterator[tuple[bool
             yield one.right(chain("event"), scene), one.right(forks, scene)
 
 
+def imagined(scenes: int, every: int = 5) -> Counter[str]:
+    """On generated scenes, of each collision and object beside it: whether chain and fork say of the world
+    without the object what the generator's own second run has. Forks know positions alone, of some frames.
+    """
+    count = Counter[str]()
+    for number in range(scenes):
+        made = generate_scene(number, seed=3)
+        film, found = made.annotation, tracks(made.annotation)
+        places = {
+            name: [(f, *state.location[:2]) for f, state in enumerate(track) if state.inside_camera_view]
+            for name, track in found.items()
+        }
+        events = SceneEvents(
+            number,
+            len(film.motion_trajectory),
+            [
+                CompactObject(one.color, one.material, one.shape, one.object_id)
+                for one in film.object_property
+            ],
+            [
+                InOut(places[name][0][0], name, "in")
+                for name in places
+                if places[name] and places[name][0][0] > 0
+            ],
+            [CompactCollision(hit.object_ids, hit.frame_id) for hit in film.collision],
+        )
+        seen = {name: [point for point in points if point[0] % every == 0] for name, points in places.items()}
+        log = events_log(events, poses(TrajectoryScene(number, events.objects, seen), events))
+        scene = Scene(log)
+        for event in scene.events:
+            for name in scene.objects:
+                if event.kind != "Collision" or name in event.objects:
+                    continue
+                again = {frozenset(hit.object_ids) for hit in made.truth.counterfactual_collisions[name]}
+                occurs = event.objects in again
+                count["asked"] += 1
+                for method in ("duality", "simulated"):
+                    said = judge(scene, event, name, Counterfactual(method))
+                    count[method] += said.occurs == occurs
+    return count
+
+
 def main() -> int:
     """The command."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
@@ -151,6 +205,11 @@ def main() -> int:
     sys.stdout.write(
         f"with perceived motion, {len(both)} questions: chain {sum(one for one, _ in both)}, "
         f"forks {sum(other for _, other in both)}\n"
+    )
+    count = imagined(GENERATED)
+    sys.stdout.write(
+        f"without an object, {count['asked']} collisions of {GENERATED} generated scenes are those of the "
+        f"world's second run: chain {count['duality']}, forks from positions {count['simulated']}\n"
     )
     return 0
 

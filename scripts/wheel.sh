@@ -28,7 +28,7 @@ fi
 # Away from the checkout, so that nothing but the wheel can be imported.
 mkdir "$WORK/tests"
 cp -R tests/core tests/library "$WORK/tests"
-cp tests/support/crash_states.py tests/support/histories.py "$WORK"
+cp tests/support/crash_states.py tests/support/histories.py "$WORK/tests"
 cd "$WORK/tests"
 
 # An interpreter of a version: on the path, or one of pyenv's.
@@ -85,11 +85,11 @@ for version in $PYTHONS; do
     refused "pip install event-graph-research" perceive --help
     "$UV" pip install --quiet --python "$venv/bin/python" --only-binary :all: pytest hypothesis
     # What is left out drives the command, or reads the platform's files.
-    PYTHONPATH=$WORK "$venv/bin/python" -m pytest -q -W error -W ignore::pytest.PytestUnraisableExceptionWarning \
+    PYTHONPATH=$WORK/tests "$venv/bin/python" -m pytest -q -W error -W ignore::pytest.PytestUnraisableExceptionWarning \
         --import-mode=importlib -p no:cacheprovider --ignore=core/test_repair.py \
         --deselect=core/test_reading.py::test_depth_time_and_memory_are_of_the_same_set core library
-    "$ROOT/.venv/bin/pyright" --pythonpath "$venv/bin/python" core
     "$UV" pip install --quiet --python "$venv/bin/python" --only-binary :all: "$WHEEL[cli]"
+    "$ROOT/.venv/bin/pyright" --pythonpath "$venv/bin/python" core
     "$venv/bin/substrate" generate twin --specs 2 --out "$WORK/twin-$version"
     printf '{"spec": %s, "arm": "%s", "answer": "no"}\n' 0 a 0 b 1 a 1 b > "$WORK/answers.jsonl"
     "$venv/bin/substrate" score twin "$WORK/answers.jsonl" --specs "$WORK/twin-$version/specs.jsonl" | head -4

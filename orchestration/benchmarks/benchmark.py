@@ -157,10 +157,11 @@ class Exhibit(NamedTuple):
 
 
 class SceneShown(NamedTuple):
-    """A scene as its page shows it: what its drawing takes besides, its picture, and for each of its rows
-    the question in words, with what a wrong answer was lost to: a stage of the way and a sentence.
+    """A scene as its page shows it: the page's template, what that takes besides, its picture, and for each
+    of its rows the question in words, with what a wrong answer was lost to: a stage and a sentence.
     """
 
+    template: Path
     content: Mapping[str, Any]
     picture: Timeline
     asked: Sequence[tuple[str, tuple[str, str] | None]]
@@ -171,13 +172,11 @@ class ScenePages(NamedTuple):
 
     Attributes:
         folder: their folder in the report.
-        drawn: as :attr:`Exhibit.drawn`.
         most: how many scenes have one: the first with an answer that is not right, else the first.
         shown: a scene's case, the benchmark's parameters and the rows that the page lists, as it shows them.
     """
 
     folder: str
-    drawn: str
     most: int
     shown: Callable[[Case, Any, Sequence[Row]], SceneShown]
 

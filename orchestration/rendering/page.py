@@ -17,8 +17,8 @@ from substrate.cause.pictures import STATES
 HERE = Path(__file__).parent
 SHARED = ("report.css", "answers.js", "report.js")
 """The files that the pages load: how they look, and what tables, the search and a table of answers do."""
-DRAWN = {"fork": "fork.html.j2", "video": "video.html.j2"}
-"""The templates of exhibits and of scenes, by the name that declarations have for them."""
+DRAWN = {"fork": "fork.html.j2"}
+"""The templates of exhibits, by the name that declarations have for them."""
 RIGHT = 3
 """Of how many answers of a subset that are not wrong the report has the steps: of the first."""
 NAMED = 100

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from orchestration.benchmarks.benchmark import Case, Explained, Logs, ScenePages
 from orchestration.lineage.explain import Each, by_scene, explain_case
 from orchestration.registry import EXPLAINED
-from orchestration.rendering.page import DRAWN, RIGHT, answers_page, templates
+from orchestration.rendering.page import RIGHT, answers_page, templates
 from orchestration.rendering.worked import Worked
 from orchestration.scoring.counting import rows_of
 from orchestration.workspace.folders import Workspace
@@ -69,7 +69,7 @@ def scene_page(
     said = {"profile": profile, "answers": answers_page(benchmark.name)}
     said |= {"scene": scene, "timeline": shown.picture, "asked": asked, "up": "../", **shown.content}
     page = ScenePage(scene, f"{pages.folder}/{scene:05d}.html", wrong, stages)
-    yield page, templates().get_template(DRAWN[pages.drawn]).render(said)
+    yield page, templates().from_string(shown.template.read_text("utf-8")).render(said)
 
 
 def _chosen(file: Path, most: int) -> list[Row]:

@@ -9,13 +9,25 @@ from typing import Any
 import msgspec
 
 from orchestration.benchmarks import benchmark as bm
-from orchestration.benchmarks.clevrer import PARAMETERS, motion, scene_cases, scene_logs, wordings_of
+from orchestration.benchmarks.clevrer import EVENTS, PARAMETERS, motion, scene_cases, scene_logs, wordings_of
 from orchestration.benchmarks.transfer import TRANSFER
+from research.domains.foretelling.poses import poses
+from research.domains.foretelling.trajectories import decode_trajectories
 from research.domains.humans import BENCHMARK, HumanScene, answer_humans, read_human_questions
+from substrate.base.inputs import decode
+from substrate.domains.clevrer.deltas import events_log
+from substrate.domains.clevrer.format import decode_scene_events
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.rows import Row
 
 _questions = msgspec.json.Decoder(HumanScene)
+
+
+class _Moving(msgspec.Struct):
+    trajectory: dict[int, list[Any]] | None = None
+
+
+_moving = msgspec.json.Decoder(_Moving)
 
 
 class HumansData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -31,6 +43,15 @@ def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = 
     asked = read_human_questions(files["questions"])
     raw = {scene: msgspec.Raw(msgspec.json.encode(record)) for scene, record in asked.items()}
     return scene_cases(files, raw, only, False)
+
+
+def logs(case: bm.Case, given: Any = None) -> list[bm.NamedLog]:
+    """A scene's log; that of an event record with trajectories has poses, from which forks are simulated."""
+    source = (case.source, case.record)
+    if case.kind != EVENTS or not decode(_moving, case.record, case.source).trajectory:
+        return scene_logs(case, given)
+    events = decode_scene_events(source)
+    return [bm.NamedLog(f"{case.scene:05d}", events_log(events, poses(decode_trajectories(source), events)))]
 
 
 def rows(case: bm.Case, logs: bm.Logs, parameters: Parameters, split: str) -> Iterable[Row]:
@@ -58,7 +79,7 @@ CLEVRER_HUMANS = bm.Interpreted(
         name=BENCHMARK,
         about="One event log for each scene that people were asked about.",
         source=ASKED,
-        logs=scene_logs,
+        logs=logs,
         parameters=PARAMETERS,
         shapes="clevrer",
         emitter=motion,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
+from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
@@ -38,6 +39,7 @@ from substrate.generators.layout import encode_scene
 from substrate.log.event_log import EventLog
 
 NAME = "perceived"
+PAGE = Path(__file__).with_name("video.html.j2")
 _TRUTH = ("annotations", "events")
 _questions = msgspec.json.Decoder(SceneQuestions)
 
@@ -149,7 +151,7 @@ def shown(case: bm.Case, parameters: Perception, rows: Sequence[Row]) -> bm.Scen
         loss = lost(video, found, truth, question, parameters) if truth and row.correct is False else None
         asked.append((question.question, loss))
     tracks = {"seen": video.seen, "drawn": list(drawn(video, parameters.belief)), "slips": list(slips(video))}
-    return bm.SceneShown({**tracks, "events": events}, timeline(video, events), asked)
+    return bm.SceneShown(PAGE, {**tracks, "events": events}, timeline(video, events), asked)
 
 
 def make_scene(number: int, seed: int, _: Any) -> bytes:
@@ -212,7 +214,7 @@ PERCEIVED = bm.Explained(
     rests=rests_on,
     wordings=wordings,
     examples={"CLEVRER from proposals, explanatory": "explanatory"},
-    pages=(bm.ScenePages("videos", "video", 24, shown),),
+    pages=(bm.ScenePages("videos", 24, shown),),
     declared={"logs": lambda data: data.scenes},
     about={
         "answers": "A row a question: predicted from the perceived log, expected, and the log.",

@@ -6,12 +6,11 @@ from functools import partial
 
 from orchestration.benchmarks.baselines import of_logs, of_twin
 from research.baselines.agent import acting
+from research.baselines.reading import facts, reasoned
 from research.baselines.village_tools import SEARCH, SUBSTRATE
-from substrate.baselines import clevrer as controlled
-from substrate.baselines import twin
 
-CONTROLLED_FACTS = of_logs("controlled_facts", "the same log without its poses", 8, controlled.facts)
-TWIN_REASONED = of_twin("twin_reasoned", "a language model that reasons before it answers", 9, twin.reasoned)
+CONTROLLED_FACTS = of_logs("controlled_facts", "the same log without its poses", 8, facts)
+TWIN_REASONED = of_twin("twin_reasoned", "a language model that reasons before it answers", 9, reasoned)
 TWIN_WITH_SEARCH = of_twin(
     "twin_with_search",
     "a language model that searches the village's sentences",

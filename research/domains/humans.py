@@ -9,14 +9,15 @@ said to be in a path, to keep moving or not to stop is its presence. People mist
 description of two or more attributes that fits no object is of the only one that fits it without its color,
 its material or its shape.
 
-Where the log records motion, a moment is responsible for a later collision that does not happen in the
-simulated fork without those who take part in the moment and not in the collision (but-for). Elsewhere, and
-of entries, exits and moments among the same objects, it is responsible for a later one of which it is an
-ancestor, by the closure that answers CLEVRER's own explanatory questions; a collision is responsible for
-what it did to those it moved. The log records every collision, entry and exit: what it does not record did
-not happen, brings nothing about and is brought about by nothing. Of several moments that words fit, one that
-is responsible is enough. Words that fit no object or that no rule reads cannot be resolved: an error that
-says so, which scores count as wrong and counts of answers keep apart.
+Where the log records motion, as that of an annotation or of trajectories does, a moment or presence is
+responsible for a later collision that does not happen in the simulated fork without one of those who take
+part in it and not in the collision (but-for). Elsewhere, and for entries, exits and moments among the same
+objects, a moment is responsible for a later one of which it is an ancestor, by the closure that answers
+CLEVRER's own explanatory questions; a collision is responsible for what it did to those it moved. The log
+records every collision, entry and exit: what it does not record did not happen, brings nothing about and is
+brought about by nothing. Of several moments that words fit, one that is responsible is enough. Words that fit
+no object or that no rule reads cannot be resolved: an error that says so, which scores count as wrong and
+counts of answers keep apart.
 """
 
 from __future__ import annotations
@@ -56,11 +57,16 @@ _MENTION = re.compile(
     rf"\b((?:(?:{_ADJECTIVES}) )+)?({'|'.join(_NOUNS)})\b|\b((?:{_ADJECTIVES})(?: (?:{_ADJECTIVES}))*)\b"
 )
 
-_ENTRY = frozenset({"came", "comes", "come", "enters", "entered", "thrown", "go"})
-_EXIT = frozenset({"leaves", "exits", "exited"})
+_ENTRY = frozenset(
+    {"came", "comes", "come", "coming", "enters", "entered", "entering", "thrown", "go", "appears", "arrives"}
+)
+_EXIT = frozenset({"leaves", "exits", "exited", "exiting", "disappears", "vanishes"})
 _STOP = frozenset({"stop", "stops", "stopped"})
 _STATE = frozenset({"path", "pathway", "steady", "already", "still", "velocity", "not"})
-_MOVE = frozenset({"moves", "moved", "move", "moving", "travels", "travelled"})
+_MOVE = frozenset(
+    {"moves", "moved", "move", "moving", "travels", "travelled", "goes", "went", "going", "heads", "headed"}
+    | {"rolls", "rolling", "slides", "slid", "sliding", "drifts", "flies", "flew"}
+)
 _STRUCK = frozenset(
     {"pushed", "hit", "changes", "changed", "slows", "slowed", "dashed", "begins", "gets", "spins", "rolled"}
 )
@@ -267,12 +273,11 @@ def responsible(cause: Moment, effect: Moment, scene: Scene, parameters: Paramet
     """
     if effect.event is None or not cause.happens:
         return False
-    if cause.event is None or not scene.poses or effect.event.kind != "Collision":
+    parts = cause.event.objects if cause.event else frozenset({cause.object})
+    others = parts - effect.event.objects
+    if not others or not scene.poses or effect.event.kind != "Collision":
         return by_chain(cause, effect, scene, parameters.explanatory.reference_frame)
-    others = cause.event.objects - effect.event.objects
-    if not others or cause.event.iri == effect.event.iri:
-        return by_chain(cause, effect, scene, parameters.explanatory.reference_frame)
-    earlier = (cause.event.frame or 0) <= (effect.event.frame or 0)
+    earlier = cause.event is None or (cause.event.frame or 0) <= (effect.event.frame or 0)
     asked = Counterfactual("simulated", parameters.counterfactual.horizon)
     return earlier and any(
         not judge(scene, effect.event, number, asked, parameters.engine).occurs for number in others

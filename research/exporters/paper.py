@@ -67,9 +67,9 @@ def write_paper(source: Path, out: Path, known: Published, look: Look) -> list[P
     reader = _Reader(known, look, source.parent)
     reader.blocks([document["meta"].get("abstract", {})], "abstract")
     reader.blocks(document["blocks"], "abstract")
-    notes = templates().get_template("paper.html.j2").render(figures=reader.figures)
-    style = (Path(__file__).parent / "paper.css").read_text("utf-8")
-    raw = {"t": "RawBlock", "c": ["html", f"<style>{style}</style>"]}
+    template, style = (Path(__file__).with_name(name) for name in ("paper.html.j2", "paper.css"))
+    notes = templates().from_string(template.read_text("utf-8")).render(figures=reader.figures)
+    raw = {"t": "RawBlock", "c": ["html", f"<style>{style.read_text('utf-8')}</style>"]}
     document["meta"]["header-includes"] = {"t": "MetaBlocks", "c": [raw]}
     document["meta"].pop("bibliography", None)
     document["meta"].setdefault("lang", {"t": "MetaInlines", "c": [{"t": "Str", "c": "en"}]})

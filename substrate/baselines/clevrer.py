@@ -134,8 +134,3 @@ def request(text: str, question: str) -> Request:
 def controlled(model: Model, log: EventLog, question: str) -> str | ReplyError:
     """A model's answer to a question's words about a log, or the reason why its reply cannot be read."""
     return answer_of(model, request(log_text(log), question))
-
-
-def facts(model: Model, log: EventLog, question: str) -> str | ReplyError:
-    """As :func:`controlled`, of a log without its poses."""
-    return answer_of(model, request(log_text(log, poses=False), question))

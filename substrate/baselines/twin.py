@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from substrate.baselines.model import Message, Model, ReplyError, Request, ask, one_of
+from substrate.baselines.model import Model, ReplyError, Request, ask, one_of
 from substrate.baselines.model import answer as answer_of
 from substrate.baselines.model import row as row_of
 from substrate.domains.rows import Row
@@ -94,23 +94,6 @@ def request(spec: Spec, arm: Arm) -> Request:
 def direct(model: Model, spec: Spec, arm: Arm) -> Any:
     """A model's answer about an arm: ``yes``, ``no``, or the reason why its reply cannot be read."""
     return answer_of(model, request(spec, arm))
-
-
-THOUGHT = 1024
-"""The most tokens of a model's reasoning before its answer."""
-
-
-def reasoned(model: Model, spec: Spec, arm: Arm) -> Any:
-    """As :func:`direct`, after the model has reasoned in its own words."""
-    asked = request(spec, arm)
-    system, user = asked.messages
-    aloud = (Message("system", f"{system.text.rpartition(chr(10))[0]}\nReason step by step."), user)
-    try:
-        thought = model.ask(Request(aloud, None, THOUGHT))
-    except ReplyError as error:
-        return error
-    told = (system, user, Message("assistant", thought), Message("user", "Now the answer, as JSON only."))
-    return answer_of(model, Request(told, asked.reply))
 
 
 def said_in(reply: str) -> str:

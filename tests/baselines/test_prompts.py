@@ -194,19 +194,3 @@ def test_an_extractor_is_not_shown_the_question_and_its_graph_is_cleaned() -> No
         graph.objects["1"].relations,
     ) == ("a cup", 0, ["red"], [])
     assert (graph.location, graph.weather) == ("kitchen", None)
-
-
-def test_who_reasons_is_asked_for_the_answer_after_it_and_in_sight_of_it() -> None:
-    asked: list[Request] = []
-
-    class Thinker:
-        def ask(self, request: Request) -> str:
-            asked.append(request)
-            return '{"answer": "no"}' if request.reply else "They share the cafe at tick 4, so yes."
-
-    assert twin.reasoned(Thinker(), spec(7), "b") == "no"
-    aloud, answer = asked
-    assert (aloud.max_tokens, aloud.schema, "JSON" in text(aloud)) == (1024, None, False)
-    assert [message.role for message in answer.messages] == ["system", "user", "assistant", "user"]
-    assert answer.messages[:2] == twin.request(spec(7), "b").messages
-    assert "so yes" in answer.messages[2].text

@@ -8,7 +8,7 @@ Classes and predicates are those of ``tboxes/clevrer.ttl``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import compress, count
 from operator import and_, attrgetter, itemgetter
@@ -46,6 +46,8 @@ _TRUE = f'"true"^^<{_XSD}boolean>'
 
 Occurrence = tuple[int, str, tuple[int, ...]]
 """Frame, class and participants of an event."""
+Posed = tuple[int, *Ground]
+"""A frame, and an object's place and motion on the ground."""
 
 
 def scene_iri(scene: int) -> str:
@@ -105,12 +107,18 @@ def film_log(film: Film) -> EventLog:
         raise
 
 
-def events_log(scene_events: SceneEvents) -> EventLog:
-    """The event log of a compact event record, which knows no motion and not who is in view."""
+def events_log(scene_events: SceneEvents, poses: Mapping[int, Sequence[Posed]] | None = None) -> EventLog:
+    """The event log of a compact event record, which knows no motion and not who is in view.
+
+    Args:
+        poses: by object, poses that are known otherwise.
+    """
     scene = scene_iri(scene_events.scene_index)
     last = max((e.frame for e in (*scene_events.in_outs, *scene_events.collisions)), default=0)
     frames = max(scene_events.n_frames, last + 1)
     lines = _opening(scene, frames, [(o.id, o) for o in scene_events.objects])
+    for number, given in (poses or {}).items():
+        lines += _pose_lines(f"<{scene}:object:{number}>", given)
     occurrences: list[Occurrence] = [
         (e.frame, "Entry" if e.type == "in" else "Exit", in_out_objects(e)) for e in scene_events.in_outs
     ]
@@ -187,7 +195,7 @@ def pose_frames(frames: int, entries: Iterable[int], collisions: Iterable[int]) 
     return sorted({0, *entries, *around, *range(max(0, last - SAMPLED_FRAMES + 1), last + 1)})
 
 
-def spelled_poses(given: Sequence[tuple[int, *Ground]]) -> list[str]:
+def spelled_poses(given: Sequence[Posed]) -> list[str]:
     """Poses as the lexical form of ``:Pose``: frame; x, y (units); yaw (radians); vx, vy (units/s); spin
     (radians/s).
 
@@ -205,10 +213,13 @@ def spelled_poses(given: Sequence[tuple[int, *Ground]]) -> list[str]:
 def _poses(
     subject: str, track: Sequence[MotionState | FilmedState], frames: Iterable[int]
 ) -> Iterator[Spelled]:
-    """A pose is a single literal: as six triples of their own, poses would be most of the log."""
     seen = [frame for frame in frames if track[frame].inside_camera_view]
-    given = [(frame, *track[frame].ground) for frame in seen]
-    for frame, value in zip(seen, spelled_poses(given), strict=True):
+    return _pose_lines(subject, [(frame, *track[frame].ground) for frame in seen])
+
+
+def _pose_lines(subject: str, given: Sequence[Posed]) -> Iterator[Spelled]:
+    """A pose is a single literal: as six triples of their own, poses would be most of the log."""
+    for (frame, *_), value in zip(given, spelled_poses(given), strict=True):
         yield Spelled(frame, Op.INSERT, f'{subject} <{NAMESPACE}pose> "{value}"^^<{NAMESPACE}Pose>')
 
 

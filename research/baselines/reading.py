@@ -1,0 +1,34 @@
+"""A language model that reads otherwise than the paper's: once it has reasoned, or a log without poses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from substrate.baselines.clevrer import log_text
+from substrate.baselines.clevrer import request as about_log
+from substrate.baselines.model import Message, Model, ReplyError, Request
+from substrate.baselines.model import answer as answer_of
+from substrate.baselines.twin import request
+from substrate.domains.smallville.format import Arm, Spec
+from substrate.log.event_log import EventLog
+
+THOUGHT = 1024
+"""The most tokens of a model's reasoning before its answer."""
+
+
+def reasoned(model: Model, spec: Spec, arm: Arm) -> Any:
+    """As :func:`substrate.baselines.twin.direct`, after the model has reasoned in its own words."""
+    asked = request(spec, arm)
+    system, user = asked.messages
+    aloud = (Message("system", f"{system.text.rpartition(chr(10))[0]}\nReason step by step."), user)
+    try:
+        thought = model.ask(Request(aloud, None, THOUGHT))
+    except ReplyError as error:
+        return error
+    told = (system, user, Message("assistant", thought), Message("user", "Now the answer, as JSON only."))
+    return answer_of(model, Request(told, asked.reply))
+
+
+def facts(model: Model, log: EventLog, question: str) -> str | ReplyError:
+    """As :func:`substrate.baselines.clevrer.controlled`, of a log without its poses."""
+    return answer_of(model, about_log(log_text(log, poses=False), question))

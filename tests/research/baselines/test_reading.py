@@ -1,0 +1,27 @@
+"""A language model that reasons: its prompts."""
+
+from __future__ import annotations
+
+from research.baselines.reading import reasoned
+from substrate.baselines.model import Request
+from substrate.baselines.twin import request
+from substrate.generators.smallville import generate
+
+SPEC = generate(7, 20)
+
+
+def test_who_reasons_is_asked_for_the_answer_after_it_and_in_sight_of_it() -> None:
+    asked: list[Request] = []
+
+    class Thinker:
+        def ask(self, request: Request) -> str:
+            asked.append(request)
+            return '{"answer": "no"}' if request.reply else "They share the cafe at tick 4, so yes."
+
+    assert reasoned(Thinker(), SPEC, "b") == "no"
+    aloud, answer = asked
+    assert (aloud.max_tokens, aloud.schema) == (1024, None)
+    assert not any("JSON" in message.text for message in aloud.messages)
+    assert [message.role for message in answer.messages] == ["system", "user", "assistant", "user"]
+    assert answer.messages[:2] == request(SPEC, "b").messages
+    assert "so yes" in answer.messages[2].text
