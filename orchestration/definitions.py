@@ -5,7 +5,6 @@ from __future__ import annotations
 import dagster as dg
 
 from orchestration.pipeline.assets import EXECUTOR, assets_of
-from orchestration.pipeline.backfill import backfill_shards
 from orchestration.pipeline.checks import checks_of
 from orchestration.pipeline.compared import compared
 from orchestration.pipeline.form import form_resource
@@ -26,7 +25,7 @@ def build_definitions() -> dg.Definitions:
     return dg.Definitions(
         assets=[*assets_of(STAGES), compared],
         asset_checks=[*checks_of(STAGES)],
-        jobs=[*reproductions(), backfill_shards, compare_experiments, verify],
+        jobs=[*reproductions(), compare_experiments, verify],
         sensors=[new_official_data, settled_pins, stale_stages],
         schedules=[nightly_drift],
         resources={"workspace": form_resource()},

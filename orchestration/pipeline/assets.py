@@ -6,7 +6,6 @@ import hashlib
 import os
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +14,10 @@ import msgspec
 
 from orchestration.experiments.making import take_needs
 from orchestration.ledger.records import fingerprint, keep_record, read_records, version_of
-from orchestration.pipeline.backfill import keep_shards
 from orchestration.pipeline.code_links import code_references
 from orchestration.pipeline.costs import measuring
 from orchestration.pipeline.previews import preview
-from orchestration.pipeline.progress import advance, ended, hearing_cuts, logging_to, task_figures
+from orchestration.pipeline.progress import advance, ended, logging_to, task_figures
 from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.spark import LostError, leave_session
 from orchestration.pipeline.standing import standing
@@ -155,10 +153,6 @@ def _asset(stages: Stages, stage: Stage, among: Collection[str]) -> dg.AssetsDef
                 stack.enter_context(_again_where_lost([path for path in inputs if not path.exists()]))
                 cost = stack.enter_context(measuring(opened, stage.name))
                 figures = stack.enter_context(task_figures())
-                if not (opened.experiment or opened.scratch):  # their shards are in no profile's tables
-                    instance = dg.AssetExecutionContext.get().instance
-                    known = partial(keep_shards, instance, opened.settings.profile)
-                    stack.enter_context(hearing_cuts(known))
                 made = stage.run(opened, *(stack.enter_context(replacing(path)) for path in paths))
             before = fingerprint(stages, stage, opened)
             before = msgspec.structs.replace(before, explained=found.explained(before))
