@@ -26,7 +26,7 @@ import pyarrow as pa
 
 from orchestration.benchmarks.benchmark import Explained, Interpreted, Logger, Source, World
 from orchestration.code import code_of
-from orchestration.pipeline.progress import advance, cut_into, measured, say
+from orchestration.pipeline.progress import advance, measured, say
 from orchestration.pipeline.spark import (
     NUMBER,
     PLACE,
@@ -107,47 +107,38 @@ class Parts:
         return [*map(self.name, range(self.count))]
 
 
-def write_parts(settings: Spark, parts: Parts, only: int | None = None) -> Manifest:
+def write_parts(settings: Spark, parts: Parts) -> Manifest:
     """Compute and write those files of a table that are not there yet, in one job.
-
-    Args:
-        only: the place of the one file that is wanted; the others are left as they are.
 
     Raises:
         SubstrateError: one that was raised in a worker; or a case or a file did not come back.
     """
-    places = range(parts.count) if only is None else range(only, only + 1)
-    if not places:
+    if not parts.count:
         return sealed(parts.folder, [], [])
-    stage, storage = parts.stage, parts.storage
-    if only is None:
-        cut_into(stage, parts.count)
     try:
-        receipts = _receipts(settings, parts, places)
+        receipts = _receipts(settings, parts)
     except Exception:
-        there = sum(storage.exists(parts.folder, name) for name in parts.names)
-        say(f"{stage}: failed; {there} of {parts.count} shards are done, and kept for the next run")
+        there = sum(parts.storage.exists(parts.folder, name) for name in parts.names)
+        say(f"{parts.stage}: failed; {there} of {parts.count} shards are done, and kept for the next run")
         raise
-    if only is None:
-        # Of a task that was ended in the middle a part of a file may lie there.
-        storage.keep_only(parts.folder, parts.names)
-    _tell_costs(stage, receipts)
+    # Of a task that was ended in the middle a part of a file may lie there.
+    parts.storage.keep_only(parts.folder, parts.names)
+    _tell_costs(parts.stage, receipts)
     return sealed(parts.folder, receipts["rows"].to_pylist(), receipts["sum"].to_pylist())
 
 
-def _receipts(settings: Spark, parts: Parts, places: range) -> pa.Table:
+def _receipts(settings: Spark, parts: Parts) -> pa.Table:
     def receipt(place: int) -> Iterator[pa.RecordBatch]:
         with telling(parts.stage):
             written = _written(parts, place)
         yield pa.RecordBatch.from_pylist([written], schema=_RECEIPT)
 
-    session, stage = spark_session(settings), parts.stage
+    session, stage, places = spark_session(settings), parts.stage, range(parts.count)
     with watched(session, stage), plain_errors(session, stage):
         receipts = places_frame(session, places, receipt, _RECEIPT).toArrow().sort_by(NUMBER)
-    names = [*map(parts.name, places)]
-    nothing_lost([(place,) for place in receipts[NUMBER].to_pylist()], places, names, stage)
-    if lost := [name for name in names if not parts.storage.exists(parts.folder, name)]:
-        what = f"{len(lost)} of {len(names)} files that workers wrote are not in {parts.storage.base}"
+    nothing_lost([(place,) for place in receipts[NUMBER].to_pylist()], places, parts.names, stage)
+    if lost := [name for name in parts.names if not parts.storage.exists(parts.folder, name)]:
+        what = f"{len(lost)} of {parts.count} files that workers wrote are not in {parts.storage.base}"
         raise SubstrateError(f"{what}, {lost[0]} first", where=(stage,), hint=_REACHED)
     return receipts
 
@@ -268,13 +259,17 @@ def cases_of(workspace: Workspace, source: Source, stage: str) -> Manifest:
         return table_once(storage, folders, key, write)
 
 
-def log_parts(workspace: Workspace, logger: Logger, stage: str) -> tuple[Manifest, Parts]:
-    """The table of cases, and the files of the logs that are built from it, a file a shard."""
+def build_logs(workspace: Workspace, logger: Logger, stage: str, index: Path) -> int:
+    """Build the logs of every case, a file a shard, and write their index.
+
+    Returns:
+        How many logs there are.
+    """
     cases, storage = cases_of(workspace, logger.source, stage), workspace.storage
-    parameters = logger.parameters.of(workspace.settings)
-    logs, given = logger.logs, cases.folder
-    key = short_key(given, parameters, code_of(logs))
-    folder = f"{workspace.shelves[0]}/logs/{logger.name}/{key}"
+    parameters, logs = logger.parameters.of(workspace.settings), logger.logs
+    key = short_key(cases.folder, parameters, code_of(logs))
+    folder = f"{workspace.shelves[0]}/logs/{logger.name}"
+    given = cases.folder
 
     def rows(shard: int) -> Iterator[dict[str, Any]]:
         return storage.rows(given, shard_name(shard))
@@ -291,28 +286,17 @@ def log_parts(workspace: Workspace, logger: Logger, stage: str) -> tuple[Manifes
                 "patch": named.log.to_patch(),
             }
 
-    return cases, Parts(storage, folder, len(cases.shards), rows, work, LOGS, stage)
-
-
-def build_logs(workspace: Workspace, logger: Logger, stage: str, index: Path) -> int:
-    """Build the logs of every case, and write their index.
-
-    Returns:
-        How many logs there are.
-    """
-    cases, parts = log_parts(workspace, logger, stage)
-    storage, (folder, _, key) = workspace.storage, parts.folder.rpartition("/")
+    parts = Parts(storage, f"{folder}/{key}", len(cases.shards), rows, work, LOGS, stage)
     made = write_parts(workspace.settings.spark, parts)
-    manifest = sealed(made.folder, made.shards, made.sums, cases.shards)
     columns = ("name", "digest", "deltas", "source")
     with index.open("wb") as file:
         for name in parts.names:
             for row in storage.rows(parts.folder, name, columns=columns):
                 file.write(msgspec.json.encode(LogEntry(*row.values())) + b"\n")
     pointer = index_key(index)
-    storage.write_record(manifest, folder, pointer)
+    storage.write_record(sealed(made.folder, made.shards, made.sums, cases.shards), folder, pointer)
     storage.keep_only(folder, [key, pointer])
-    return manifest.rows
+    return made.rows
 
 
 def ensure_logs(workspace: Workspace, logger: Logger, stage: str) -> Manifest:

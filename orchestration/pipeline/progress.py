@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
@@ -17,9 +17,8 @@ def hearing(**of: Callable[..., object]) -> Iterator[None]:
     Args:
         of: what to do with each thing that is told: ``advance`` with a stage's name, how many of its parts
             are done, how many there are (0: not known yet) and what they are called; ``end`` with a stage's
-            name, how it came to its outs, and how many rows they have; ``cut`` with a stage's name and how
-            many shards its table has; ``figures`` with those of a job's tasks; ``say`` with a line for the
-            log; ``note`` with a line for the user.
+            name, how it came to its outs, and how many rows they have; ``figures`` with those of a job's
+            tasks; ``say`` with a line for the log; ``note`` with a line for the user.
     """
     token = _heard.set((*_heard.get(), of))
     try:
@@ -44,11 +43,6 @@ def measured(figures: Mapping[str, float]) -> None:
     _tell("figures", figures)
 
 
-def cut_into(stage: str, count: int) -> None:
-    """Say how many shards a table of a stage has, before its tasks begin."""
-    _tell("cut", stage, count)
-
-
 def say(text: str) -> None:
     """Write a line into the log of what runs."""
     _tell("say", text)
@@ -64,11 +58,6 @@ def ended(stage: str, metadata: Mapping[str, Any]) -> None:
     rows = metadata.get("dagster/row_count")
     how = "reused" if {"skipped", "taken"} & metadata.keys() else "computed"
     _tell("end", stage, how, getattr(rows, "value", rows))
-
-
-def hearing_cuts(tell: Callable[[str, int], object]) -> AbstractContextManager[None]:
-    """Send the cut of tables that are computed inside the block to ``tell``."""
-    return hearing(cut=tell)
 
 
 @contextmanager

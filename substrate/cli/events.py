@@ -245,7 +245,8 @@ class Stream:
     def end(self, part: str, how: str, rows: int | None = None) -> None:
         """Say that a part has ended, and how it came to be."""
         with self._lock:
-            took = round(time.monotonic() - self._begun.pop(part, time.monotonic()), 1)
+            now = time.monotonic()
+            took = round(now - self._begun.pop(part, now), 1)
             self._ended += 1
             number, of = self._ended, max(self._parts, self._ended)
             self._at_rest(f"after {part}")
