@@ -59,6 +59,7 @@ class State:
         self._triples = log.triples
         self._set: dict[int, None] | None = None
         self._shared = shared
+        self._first: Stores | None = None
         self._store: ox.Store | None = None
         self._distinct = True
         self._pending: list[tuple[int, int]] = []
@@ -106,12 +107,14 @@ class State:
             store.extend(quads_of(text for text in named if text and self._holds(text)))
             yield store
             return
+        if self._store is None and (stores := self._shared or self._first):
+            self._first = None
+            part = stores.part(self._log, self._position, looked_at, self._numbers)
+            if part is not None:
+                yield part
+                return
         if self._shared is None or self._store is not None:
             yield self._own_store()
-            return
-        part = self._shared.part(self._log, self._position, looked_at, self._numbers)
-        if part is not None:
-            yield part
             return
         with self._shared.at(self._log, self._position, self._numbers) as store:
             yield self._own_store() if store is None else store
@@ -348,18 +351,7 @@ class Head(State):
         self, log: DeltaSequence, tick: int, reach: Callable[[int], dict[int, None]], stores: Stores
     ) -> None:
         super().__init__(log, len(log), tick, reach)
-        self._first: Stores | None = stores
-
-    @contextmanager
-    def _asked(self, looked_at: Iterable[Pattern] | None) -> Iterator[ox.Store]:
-        stores, self._first = self._first, None
-        if stores and self._store is None:
-            part = stores.part(self._log, self._position, looked_at, self._numbers)
-            if part is not None:
-                yield part
-                return
-        with super()._asked(looked_at) as store:
-            yield store
+        self._first = stores
 
     def _change(self, op: Op, text: str, quad: ox.Quad | None = None) -> bool:
         """Refused: the head is what its log says."""
