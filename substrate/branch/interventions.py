@@ -45,7 +45,7 @@ class Intervention(Protocol):
 
 
 class _Typed:
-    """What is declared of an intervention, and its one delta where it has no more."""
+    """An intervention as it is declared, and its one delta where it has no more."""
 
     takes: ClassVar[str]
     """Its terms, in the order in which they are given."""
