@@ -158,7 +158,7 @@ def _held(
     subject: Node | None = None,
     object_: Term | None = None,
 ) -> tuple[list[History], list[int]]:
-    """What held at a tick by a property, and for each the delta that made it so."""
+    """The histories that held at a tick by a property, and for each the delta that made it so."""
     found = [h for h in _told(tbox, log, general, subject, object_) if h.holds(tick)]
     return found, [max(c.position for c in h.changes if c.delta.tick <= tick) for h in found]
 

@@ -12,7 +12,7 @@ import pyoxigraph as ox
 from substrate.base.arguments import require, require_methods, require_tick
 from substrate.base.delta import Delta, Op, Spelled, Term, quads_of, text_of, triple_of
 from substrate.base.errors import InterventionError, LogError
-from substrate.branch.interventions import Intervention, OverrideLocation
+from substrate.branch.interventions import Intervention
 from substrate.branch.merge import merge_base
 from substrate.log.event_log import EventLog
 from substrate.log.history import Difference
@@ -183,8 +183,12 @@ def _intervene(branch: EventLog, at: int, changes: Iterable[Intervention], rules
         for _, op, (subject, predicate, object_) in deltas:
             if op is Op.RETRACT and put.get((subject, predicate)) == object_:
                 del put[subject, predicate]
-        if isinstance(change, OverrideLocation):
-            put[change.entity, change.predicate] = change.location
+        if getattr(change, "lasting", False):
+            put.update(
+                ((subject, predicate), object_)
+                for _, op, (subject, predicate, object_) in deltas
+                if op is Op.INSERT
+            )
     if rules and said:
         store = ox.Store()
         store.extend(ox.Quad(*triple) for triple in branch.state(at))

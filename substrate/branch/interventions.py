@@ -45,12 +45,14 @@ class Intervention(Protocol):
 
 
 class _Typed:
-    """What is declared of an intervention, and its one delta where it has no more."""
+    """An intervention as it is declared, and its one delta where it has no more."""
 
     takes: ClassVar[str]
     """Its terms, in the order in which they are given."""
     about: ClassVar[str]
     example: ClassVar[str]
+    lasting: ClassVar[bool] = False
+    """True where it holds against what was observed later: a fork leaves out what contradicts it."""
     op: ClassVar[Op]
     refusal: ClassVar[tuple[str, str]]
     """Why it is refused where the triple stands, or stands not, and what to do."""
@@ -161,6 +163,7 @@ class OverrideLocation(_Typed):
     takes = "ENTITY PLACE"
     about = "Put an entity elsewhere."
     example = "override-location entity:john entity:park"
+    lasting = True
 
     def said(self) -> Sequence[object]:
         """The triple that puts it there."""
