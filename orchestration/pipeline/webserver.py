@@ -144,7 +144,9 @@ def ui(listening: socket.socket) -> None:
     instance(root).dispose()
     os.chdir(root)
     where = ["-w", "workspace.yaml"]
-    daemon = subprocess.Popen([Path(sys.executable).with_name("dagster-daemon"), "run", *where])
+    # At its own level the daemon says every 5 s that a run goes on.
+    quiet = ["--log-level", "warning"]
+    daemon = subprocess.Popen([Path(sys.executable).with_name("dagster-daemon"), "run", *quiet, *where])
     try:
         with listening, suppress(KeyboardInterrupt):
             host, port = listening.getsockname()
