@@ -9,6 +9,7 @@ import msgspec
 import pyoxigraph as ox
 import pytest
 from hypothesis import assume, given, settings
+from msgspec.structs import replace
 from twin_specs import small_specs, twin_specs
 
 from substrate.ask.tellings import chains
@@ -81,11 +82,14 @@ def test_replay_and_oracle_agree_on_any_small_village(spec: Spec) -> None:
 
 
 RULES = village_tbox().turtle
+
+
+def without(rule: str) -> str:
+    return RULES.replace(f'rdfs:label "{rule}"', f'rdfs:label "{rule}" ; sh:deactivated true')
+
+
 BROKEN = {
-    "move": RULES.replace('rdfs:label "move"', 'rdfs:label "move" ; sh:deactivated true'),
-    "part": RULES.replace('rdfs:label "part"', 'rdfs:label "part" ; sh:deactivated true'),
-    "meet": RULES.replace('rdfs:label "meet"', 'rdfs:label "meet" ; sh:deactivated true'),
-    "tell": RULES.replace('rdfs:label "tell"', 'rdfs:label "tell" ; sh:deactivated true'),
+    **{rule: without(rule) for rule in ("move", "part", "meet", "tell")},
     "move, whatever is known": RULES.replace("FILTER NOT EXISTS { ?this :knows ?fact }", ""),
     "move, however late it is heard": RULES.replace(
         "?telling :hearer ?this", "?telling :hearer ?nobody, ?this ; :hearer :nobody"
@@ -99,12 +103,12 @@ BROKEN = {
 
 
 GOSSIP = {
-    "notice": RULES.replace('rdfs:label "notice"', 'rdfs:label "notice" ; sh:deactivated true'),
+    "notice": without("notice"),
     "notice, one way": RULES.replace(
         "?one a :Agent ; :with ?other . ?other :knows ?fact .",
         "?one a :Agent ; :with ?other . ?other :knows ?fact . FILTER(STR(?one) < STR(?other))",
     ),
-    "report": RULES.replace('rdfs:label "report"', 'rdfs:label "report" ; sh:deactivated true'),
+    "report": without("report"),
     "report, of what is seen alone": RULES.replace(
         "?one a :Agent ; :knowsThat ?what ; :with ?other . BIND(SUBJECT(?what) AS ?whom)",
         "?one a :Agent ; :knowsThat ?what ; :with ?other . BIND(SUBJECT(?what) AS ?whom) "
@@ -128,11 +132,7 @@ def test_a_broken_rule_of_what_is_known_of_others_makes_the_two_disagree(name: s
 def test_a_broken_rule_makes_the_two_disagree(name: str) -> None:
     assert BROKEN[name] != RULES
     broken = TBox("village", BROKEN[name])
-    assert any(
-        found not in (None, (spec.gold.a, spec.gold.b))
-        for spec in twin_specs()
-        for found in [replayed(spec, broken)]
-    )
+    assert any(replayed(spec, broken) not in (None, spec.gold.answers) for spec in twin_specs())
 
 
 def test_arm_a_is_the_village_and_every_arm_conforms_to_the_shapes() -> None:
@@ -172,14 +172,8 @@ def test_a_row_says_which_arm_and_which_log() -> None:
     spec = twin_specs()[17]
     a, b = answer_spec(spec, spec.gold)
     twin = replay_twin(spec)
-    assert (a.benchmark, a.split, a.subset, a.scene, a.question, b.question) == (
-        "twin",
-        "generated",
-        spec.linkage,
-        17,
-        0,
-        1,
-    )
+    assert (a.benchmark, a.split, a.subset, a.scene) == ("twin", "generated", spec.linkage, 17)
+    assert (a.question, b.question) == (0, 1)
     assert (a.log, b.log) == (twin[0].digest, twin[1].digest)
     assert [row.correct for row in answer_spec(spec, None)] == [None, None]
 
@@ -196,14 +190,11 @@ VILLAGE = Village(
 
 
 def asked(act: ArmIntervention, query: Query | None = None, branch: int = 2) -> Spec:
-    return Spec(
-        3,
-        "direct",
-        VILLAGE,
-        branch,
-        act,
-        query or Query("visited_location", "Is Bo at cafe?", "bo", place="cafe"),
-    )
+    query = query or Query("visited_location", "Is Bo at cafe?", "bo", place="cafe")
+    return Spec(3, "direct", VILLAGE, branch, act, query)
+
+
+TO_THE_PARK = ArmIntervention("override_location", "ann", place="park")
 
 
 @pytest.mark.parametrize(
@@ -245,29 +236,14 @@ def test_a_plan_that_has_begun_may_be_added_or_taken_away_to_no_effect() -> None
             "$.intervention.plan: assert adds a plan the agent does not have",
         ),
         (asked(ArmIntervention("override_location", "ann")), "$.intervention: there is no place None"),
+        (asked(replace(TO_THE_PARK, agent="cy")), "$.intervention: there is no agent 'cy'"),
+        (asked(TO_THE_PARK, Query("did_meet", "", "ann", other="ann")), "$.query: nobody meets themselves"),
         (
-            asked(ArmIntervention("override_location", "cy", place="park")),
-            "$.intervention: there is no agent 'cy'",
-        ),
-        (
-            asked(
-                ArmIntervention("override_location", "ann", place="park"),
-                Query("did_meet", "", "ann", other="ann"),
-            ),
-            "$.query: nobody meets themselves",
-        ),
-        (
-            asked(
-                ArmIntervention("override_location", "ann", place="park"),
-                Query("learned_fact", "", "ann", place="park"),
-            ),
+            asked(TO_THE_PARK, Query("learned_fact", "", "ann", place="park")),
             "$.query: there is no fact None",
         ),
-        (
-            asked(ArmIntervention("override_location", "ann", place="park"), branch=7),
-            "$.branch: 1 <= branch <= horizon <= 10000 does not hold",
-        ),
-        (asked(ArmIntervention("override_location", "ann", place="park"), branch=0), "$.branch: 1 <= branch"),
+        (asked(TO_THE_PARK, branch=7), "$.branch: 1 <= branch <= horizon <= 10000 does not hold"),
+        (asked(TO_THE_PARK, branch=0), "$.branch: 1 <= branch"),
     ],
     ids=lambda value: value.partition(":")[0] if isinstance(value, str) else "",
 )
@@ -293,10 +269,8 @@ def test_why_shows_the_intervention_the_events_and_the_deltas() -> None:
         ("tick 2", "in arm a only", "Ann tells Bo that there is news", "arm a"),
         ("tick 2", "in arm b only", "Bo goes to cafe", ""),
     }
-    assert [twin[1][p].triple[1] for p in b.evidence() if twin[1][p].triple[0] == entity("bo")] == [
-        term("knows"),
-        term("at"),
-    ]
+    triples = [twin[1][position].triple for position in b.evidence()]
+    assert [what for who, what, _ in triples if who == entity("bo")] == [term("knows"), term("at")]
     *_, last = a.parts[0].steps
     assert (a.answer, last.missed) == ("no", ("bo :at cafe",))
     assert [twin[0][position].tick for position in a.evidence()] == [2] * len(a.evidence())
