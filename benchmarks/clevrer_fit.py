@@ -29,7 +29,7 @@ _ENOUGH = 20
 
 
 class Measured(msgspec.Struct, frozen=True):
-    """The contents of the measured module, where each is explained; frames in bins of ten, shares as counts."""
+    """The contents of the measured module, where each is explained; frames in bins of ten, shares counts."""
 
     objects: dict[int, int]
     shapes: dict[str, int]
