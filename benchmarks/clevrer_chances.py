@@ -26,8 +26,8 @@ from statistics import fmean
 from clevrer_counterfactuals import contacts, recorded
 from msgspec.structs import replace
 
+from benchmarks.clevrer_foretelling import reliability
 from research.domains.foretelling import read_trajectories
-from research.domains.foretelling.evaluate import reliability
 from research.domains.foretelling.from_trajectories import Watched, brier, halves, watch
 from substrate.domains.clevrer.deltas import annotation_log
 from substrate.domains.clevrer.explain import said_of

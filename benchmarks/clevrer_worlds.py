@@ -27,9 +27,9 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from benchmarks.clevrer_fit import Measured, measure, render, select
+from benchmarks.clevrer_statistics import HISTOGRAMS, Clip, annotated, distances, recorded
 from research.domains.foretelling.trajectories import read_trajectories
-from research.generators.fit import Measured, measure, render, select
-from research.generators.statistics import HISTOGRAMS, Clip, annotated, distances, recorded
 from substrate.base.errors import SubstrateError
 from substrate.base.numbered import sources_in
 from substrate.domains.clevrer.format import (

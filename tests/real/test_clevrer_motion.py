@@ -17,9 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from research.domains.foretelling import TrajectoryScene, estimate, predict_collisions, read_trajectories
-from research.domains.foretelling.calibrate import calibrate, main
-from research.domains.foretelling.evaluate import (
+from benchmarks.clevrer_foretelling import (
     AS_VOTED,
     far_errors,
     one_step_errors,
@@ -28,6 +26,8 @@ from research.domains.foretelling.evaluate import (
     reliability,
     straight,
 )
+from research.domains.foretelling import TrajectoryScene, estimate, predict_collisions, read_trajectories
+from research.domains.foretelling.calibrate import calibrate, main
 from research.domains.foretelling.from_annotations import fit_law, read_annotations
 from research.domains.foretelling.from_trajectories import (
     Score,

@@ -62,7 +62,8 @@ def enter(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def link_code(root: Path) -> None:
     """Lead a project to the checkout's code."""
     for name in LINKED:
-        (root / name).symlink_to(ROOT / name)
+        if (ROOT / name).is_dir():
+            (root / name).symlink_to(ROOT / name)
 
 
 def init_dvc(root: Path) -> None:
@@ -91,7 +92,7 @@ def reproduced_once(cache: Path) -> Path:
             shutil.rmtree(fresh, ignore_errors=True)
             # Outside of the checkout, whose commit would stand in the report otherwise.
             with tempfile.TemporaryDirectory(prefix="substrate-tests-") as folder:
-                _reproduce(root := Path(folder) / "project")
+                reproduce(root := Path(folder) / "project")
                 shutil.copytree(root, fresh, symlinks=True)
             fresh.rename(made)
             known = sorted(cache.glob("*/params.yaml"), key=lambda file: file.stat().st_mtime_ns)
@@ -100,7 +101,8 @@ def reproduced_once(cache: Path) -> Path:
     return made
 
 
-def _reproduce(root: Path) -> None:
+def reproduce(root: Path) -> None:
+    """Make a project, and reproduce it to its end."""
     from typer.testing import CliRunner
 
     from orchestration.cli.main import app

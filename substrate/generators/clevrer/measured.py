@@ -2,8 +2,8 @@
 
 Written by ``benchmarks/clevrer_worlds.py fit``: do not edit.
 
-How each is read off stands in :mod:`.fit`; docs/design/worlds.md shows what comes of it. Shares are counts,
-lengths units.
+How each is read off stands in ``benchmarks/clevrer_fit.py``; docs/design/worlds.md shows what comes of it.
+Shares are counts, lengths units.
 """
 
 # fmt: off

@@ -1,4 +1,4 @@
-"""Estimates of how official scenes were made: every constant of :mod:`.measured`.
+"""Estimates of how official scenes were made: every constant of :mod:`substrate.generators.clevrer.measured`.
 
 Only events and motion are read: no question, no answer, no interpreter. ``benchmarks/clevrer_worlds.py``
 runs this and writes the module.
@@ -14,7 +14,7 @@ from statistics import fmean, quantiles
 
 import msgspec
 
-from research.generators.statistics import Clip, entering
+from benchmarks.clevrer_statistics import Clip, entering
 from substrate.domains.clevrer.format import SHAPES, Annotation, Collision, MotionState, Shape, Vector
 from substrate.generators.clevrer._plan import BIN
 from substrate.generators.clevrer.events import Event
@@ -29,7 +29,7 @@ _ENOUGH = 20
 
 
 class Measured(msgspec.Struct, frozen=True):
-    """The contents of :mod:`.measured`, where each is explained; frames in bins of ten, shares as counts."""
+    """The contents of the measured module, where each is explained; frames in bins of ten, shares counts."""
 
     objects: dict[int, int]
     shapes: dict[str, int]
@@ -269,7 +269,7 @@ def _bounds(values: Sequence[float]) -> tuple[float, float]:
 
 
 def render(measured: Measured) -> str:
-    """The source of :mod:`.measured`."""
+    """The source of :mod:`substrate.generators.clevrer.measured`."""
     return _MODULE.format(
         **{name: _literal(value) for name, value in msgspec.structs.asdict(measured).items()}
     )
@@ -290,8 +290,8 @@ _MODULE = '''"""What official scenes show of how they were made.
 
 Written by ``benchmarks/clevrer_worlds.py fit``: do not edit.
 
-How each is read off stands in :mod:`.fit`; docs/design/worlds.md shows what comes of it. Shares are counts,
-lengths units.
+How each is read off stands in ``benchmarks/clevrer_fit.py``; docs/design/worlds.md shows what comes of it.
+Shares are counts, lengths units.
 """
 
 # fmt: off

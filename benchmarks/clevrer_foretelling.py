@@ -1,6 +1,6 @@
 """The fit report: how far simulated motion strays from official motion, and how well collisions are foretold.
 
-    python -m research.domains.foretelling.evaluate ANNOTATIONS [TRAJECTORIES EVENTS]
+    python benchmarks/clevrer_foretelling.py ANNOTATIONS [TRAJECTORIES EVENTS]
 
 Motion is judged scene by scene with a law fitted to the other scenes; predictions, on the odd half of
 the trajectories, which nothing is fitted to (the even half stands beside it).
@@ -305,7 +305,7 @@ def _motion_report(films: Sequence[Annotation]) -> Iterator[str]:
 def main(arguments: list[str] | None = None) -> int:
     """The command; 0 done, 1 wrong input."""
     parser = argparse.ArgumentParser(
-        prog="evaluate", description="Report how well CLEVRER's law of motion fits."
+        prog="clevrer_foretelling", description="Report how well CLEVRER's law of motion fits."
     )
     parser.add_argument("annotations", type=Path)
     parser.add_argument("trajectories", type=Path, nargs="?")
