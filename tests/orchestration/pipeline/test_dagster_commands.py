@@ -6,15 +6,14 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
-from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from dagster._cli import cli
 from projects import ROOT, link_code
 
 BIN = Path(sys.executable).parent
-(CLI,) = entry_points(group="console_scripts", name="dagster")
 MODULE = ("-m", "orchestration.definitions")
 
 
@@ -45,7 +44,7 @@ def test_a_selection_a_job_and_the_list_of_definitions(make_project: Callable[..
 
 def invoke(*arguments: str) -> None:
     """Run a command of `dagster` in this process, where the definitions and Spark are loaded already."""
-    done = CliRunner().invoke(CLI.load(), arguments)
+    done = CliRunner().invoke(cli, arguments)
     assert done.exit_code == 0, done.output[-4000:]
 
 
