@@ -10,7 +10,6 @@ import typer
 
 from orchestration.cli import completion
 from orchestration.cli.console import NOTHING_SET, ProfileOption, SetOption, running, stages_told
-from orchestration.cli.tables import on_terminal, place_of
 from substrate.cli.console import (
     JsonOption,
     argument,
@@ -70,8 +69,11 @@ def reproduce(
     failed = typer.Exit(int(fail_on_drift and bool(done.drifted)))
     if give(done, done.line(), json=json):
         raise failed
-    for table in done.tables if tables else ():
-        say(f"\n{on_terminal(table, place_of(table, done.profile, only))}")
+    if tables:
+        from orchestration.cli.tables import on_terminal, place_of
+
+        for table in done.tables:
+            say(f"\n{on_terminal(table, place_of(table, done.profile, only))}")
     for line in done.checks:
         say(line, "check:", error=True)
     for line in done.moved:

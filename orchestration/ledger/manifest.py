@@ -159,7 +159,7 @@ class Reproduction(msgspec.Struct, frozen=True, kw_only=True):
     def line(self) -> str:
         """The one line that ends it."""
         count, computed = len(self.stages), len(self.computed)
-        rest = "; no drift" if self.pinned else ""
+        rest = "; every result as pinned" if self.pinned else ""
         rest = f"; {len(self.drifted)} outputs differ from their pins" if self.drifted else rest
         if not self.ran:
             return f"Nothing to do: all {count} stages of profile {self.profile} stand as they were{rest}."

@@ -70,7 +70,7 @@ def test_real_questions_run_through_the_whole_platform(
     root = make_project()
     files = clevrer_files(real_data, tmp_path)
     options = [option for override in named(clevrer=files) for option in ("--set", override)]
-    done = CliRunner().invoke(app, ["reproduce", "--profile", "local", *options])
+    done = CliRunner().invoke(app, ["reproduce", "--tables", "--profile", "local", *options])
     assert done.exit_code == 0, done.output
 
     explanatory = read_score(root, EXPLANATORY)
@@ -161,7 +161,7 @@ def test_a_file_that_is_not_there_is_named(
     make_project()
     override = f"profiles.local.clevrer.{what}={tmp_path / 'absent.json'}"
     done = CliRunner().invoke(
-        app, ["reproduce", "--profile", "local", "--only", "clevrer", "--set", override]
+        app, ["reproduce", "--tables", "--profile", "local", "--only", "clevrer", "--set", override]
     )
     assert done.exit_code == 1
     assert "absent.json" in done.output

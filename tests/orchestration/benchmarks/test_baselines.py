@@ -567,7 +567,7 @@ def test_without_photographs_nothing_is_measured_and_a_transcript_needs_none(
 ) -> None:
     root = make_project(scenes=1)
     monkeypatch.delenv("SUBSTRATE_MODEL_URL", raising=False)
-    result = CliRunner().invoke(app, ["reproduce", "--only", "gqa_vision", "--set", "seed=20"])
+    result = CliRunner().invoke(app, ["reproduce", "--tables", "--only", "gqa_vision", "--set", "seed=20"])
     assert result.exit_code == 0, result.output
     (line,) = [
         line for line in result.stdout.splitlines() if line.startswith("gqa_vision/photograph/accuracy")
@@ -607,7 +607,9 @@ def test_another_model_is_named_in_the_same_table_without_a_change_of_code(
     ]
     with model_server(some_answer, lists={"/v1/models": {"data": [about]}}) as server:
         monkeypatch.setenv("SUBSTRATE_MODEL_URL", server.url)
-        result = CliRunner().invoke(app, ["reproduce", "--only", "twin_direct", "--name", "another", *sets])
+        result = CliRunner().invoke(
+            app, ["reproduce", "--tables", "--only", "twin_direct", "--name", "another", *sets]
+        )
     assert result.exit_code == 0, result.output
     assert {body["model"] for body in server.bodies} == {"Another-7B"}
     lines = result.stdout.splitlines()

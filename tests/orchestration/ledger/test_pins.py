@@ -82,7 +82,7 @@ def test_a_benchmark_that_shares_its_table_shows_its_own_rows(make_project: Call
     make_project()
     (Path.cwd() / "dvc.yaml").write_text("stages: {}\n", "utf-8")
     dvc(Path.cwd(), "init", "--no-scm", "--quiet")
-    result = CliRunner().invoke(app, ["reproduce", "--only", "gqa", "--set", "seed=3"])
+    result = CliRunner().invoke(app, ["reproduce", "--tables", "--only", "gqa", "--set", "seed=3"])
     assert result.exit_code == 0, result.output
     assert "gqa/by_id/accuracy" in result.stdout
     assert "babi/qa1" not in result.stdout
@@ -114,9 +114,10 @@ def test_changed_data_stop_the_run_before_anything_is_computed_from_them(pinned:
     questions = pinned / "data/sample/clevrer/questions.json"
     answers = (pinned / "artifacts/sample/clevrer/answers.jsonl").read_bytes()
     questions.write_bytes(questions.read_bytes() + b"\n")
-    # As if this were what the generator makes now.
+    # As if a changed generator had made this.
     workspace = open_workspace()
-    keep_record(workspace, "clevrer/dataset", fingerprint(STAGES, STAGES["clevrer/dataset"], workspace))
+    made = fingerprint(STAGES, STAGES["clevrer/dataset"], workspace)
+    keep_record(workspace, "clevrer/dataset", msgspec.structs.replace(made, explained=True))
     result = CliRunner().invoke(app, ["reproduce", "--only", "clevrer"])
     assert result.exit_code == 1
     assert "data/sample/clevrer is modified against its pin" in result.stderr

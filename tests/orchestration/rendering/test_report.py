@@ -301,7 +301,7 @@ def test_the_command_says_where_the_report_lies(
     make_project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = make_project()
-    monkeypatch.setattr("orchestration.pipeline.run.run_stages", lambda *_: [])
+    monkeypatch.setattr("orchestration.pipeline.run.run_stages", lambda *_: {})
     monkeypatch.setattr("orchestration.ledger.dvc.settle", lambda *_: {})
     for name in (
         stage.name
