@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import zip_longest
+from operator import index
 from typing import NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import pyoxigraph as ox
@@ -137,6 +138,7 @@ def fork(
     """
     require(log, EventLog, "an event log", "log")
     require_tick(at, "at")
+    at = index(at)  # what counts as a whole number, such as numpy's, is one from here on
     require(interventions, Iterable, "a list of interventions", "interventions")
     changes = [*([] if intervention is None else [intervention]), *interventions]
     for change in changes:

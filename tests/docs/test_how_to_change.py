@@ -34,7 +34,7 @@ print("ablations/counterfactual.never/per_question" in BENCHMARKS["ablations"].n
 def test_a_counterfactual_method_is_one_entry(tmp_path: Path) -> None:
     for package in ("substrate", "orchestration", "tboxes"):
         shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
-    function, entry = re.findall(r"```python\n(.*?)```", PAGE.read_text("utf-8"), flags=re.DOTALL)
+    function, entry = re.findall(r"```py\n(.*?)```", PAGE.read_text("utf-8"), flags=re.DOTALL)
     path = tmp_path / "substrate/domains/clevrer/counterfactual.py"
     text = path.read_text("utf-8")
     text = text.replace("class Method(", f"{function}\n\nclass Method(", 1)

@@ -76,8 +76,7 @@ def test_the_order_of_imports_changes_no_stage() -> None:
             {
                 f"base.{name}"
                 for name in ("errors", "extras", "files", "inputs", "limits", "numbered", "records")
-            }
-            | {"log.journal"},
+            },
         ),
         ("substrate.baselines", {"format", "deltas", "rows"}, None),
     ],

@@ -251,7 +251,10 @@ def forged_log(data: bytes) -> bytes:
                 head.append(line)
         elif line == "TC .":
             before, chain = chain.value, chain.after(tick, body)
-            found += [f"H id <{chain.value}> .", f"H prev <{before}> .", *head, "TX .", *body, line]
+            origin = ("H parent", "H branch", "H descent", "H opening")
+            first = [one for one in head if one.startswith(origin)]
+            rest = [one for one in head if not one.startswith(origin)]
+            found += [*first, f"H id <{chain.value}> .", f"H prev <{before}> .", *rest, "TX .", *body, line]
             head, body = [], None
         else:
             body.append(line)

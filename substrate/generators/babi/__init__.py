@@ -13,10 +13,10 @@ from random import Random
 from typing import NamedTuple
 
 from substrate.base.errors import ParameterError
+from substrate.base.files import replacing
 from substrate.domains.babi.format import Question, Statement, render_stories
 from substrate.generators.babi import _people, _relations
 from substrate.generators.babi._tale import Tale
-from substrate.log.journal import write_atomically
 
 
 class Task(NamedTuple):
@@ -96,5 +96,6 @@ def write_texts(out: Path, texts: Iterable[tuple[str, str]], split: str = "test"
     paths: list[Path] = []
     for subset, text in texts:
         paths.append(out / f"{subset}_{TASKS[subset].name}_{split}.txt")
-        write_atomically(paths[-1], text)
+        with replacing(paths[-1]) as fresh:
+            fresh.write_text(text, "utf-8")
     return paths

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import msgspec
 
+from substrate.base.files import replacing
 from substrate.domains.smallville.format import INTERVENTIONS, LINKAGES, QUERIES
 from substrate.generators.smallville.sampling import Graded
-from substrate.log.journal import write_atomically
 
 CANARY = "twin-eventlog canary 2fd30533-ddcc-53b4-b210-a66c8510df73"
 """Stands in every published file, so that a training set that holds one can be told by it."""
@@ -38,10 +38,11 @@ def write_specs(out: Path, lines: Iterable[str | bytes], seed: int, level: str =
     """
     specs = list(map(msgspec.json.Decoder(Graded).decode, lines))
     out.mkdir(parents=True, exist_ok=True)
-    write_atomically(
-        out / "specs.jsonl", "".join(f"{msgspec.json.encode(spec).decode()}\n" for spec in specs)
-    )
-    write_atomically(out / "DATASHEET.md", datasheet(specs, seed, level))
+    lines_of_specs = "".join(f"{msgspec.json.encode(spec).decode()}\n" for spec in specs)
+    texts = {"specs.jsonl": lines_of_specs, "DATASHEET.md": datasheet(specs, seed, level)}
+    for name, text in texts.items():
+        with replacing(out / name) as fresh:
+            fresh.write_text(text, "utf-8")
 
 
 def datasheet(specs: Sequence[Graded], seed: int, level: str = "village") -> str:

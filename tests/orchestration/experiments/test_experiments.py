@@ -80,7 +80,8 @@ def test_an_experiment_lies_beside_the_results_and_is_compared_question_by_quest
 
 def test_a_run_of_the_ui_makes_the_same_experiment_from_a_selection(reproduced: Path) -> None:
     job = build_definitions().resolve_job_def("reproduce_clevrer")
-    config = {"resources": {"workspace": {"config": {"profile": "sample", "overrides": [PRINTED]}}}}
+    key, _, value = PRINTED.partition("=")
+    config = {"resources": {"workspace": {"config": {"profile": "sample", "set": {key: value}}}}}
     keys = [dg.AssetKey(name.split("/")) for name in ("clevrer/answers", "clevrer/scores")]
     with dg.instance_for_test() as instance:
         assert job.execute_in_process(instance=instance, run_config=config, asset_selection=keys).success

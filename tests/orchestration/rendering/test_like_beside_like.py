@@ -150,7 +150,7 @@ def test_the_renderings_say_the_same(reproduced: Path) -> None:
             for cell in cells:
                 assert cell in text, (path.stem, where)
             assert not re.search(r"\d pp vs\. (?!NS-DR|ALOE|PCR)", text), (path.stem, where)
-    terminal = CliRunner().invoke(app, ["reproduce", "--only", "comphy"])
+    terminal = CliRunner().invoke(app, ["reproduce", "--only", "comphy", "--json"])
     assert terminal.exit_code == 0, terminal.output
     assert "not compared: generated data" in plain(terminal.stdout)
     scores = preview([reproduced / "artifacts/sample/metrics/clevrer.json"])
