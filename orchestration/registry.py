@@ -54,7 +54,7 @@ T = TypeVar("T")
 
 
 def _here(declared: Iterable[T | str]) -> Iterable[T]:
-    """What is installed of some declarations."""
+    """The installed ones of some declarations."""
     for one in declared:
         value: Any = beyond(one) if isinstance(one, str) else one
         if value is not None:

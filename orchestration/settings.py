@@ -19,7 +19,7 @@ _Cut = Annotated[int, msgspec.Meta(ge=1, le=10**6)]
 
 
 def _about(text: str) -> msgspec.Meta:
-    """What the launch form of the UI says about a key."""
+    """The words of the launch form of the UI about a key."""
     return msgspec.Meta(description=text)
 
 

@@ -123,7 +123,7 @@ def named(tree: ast.Module) -> set[str]:
 
 
 def weight() -> Iterator[tuple[str, int, int, list[str]]]:
-    """What is counted, how much there is, the most that there may be, and where."""
+    """A thing that is counted: how much there is, the most that there may be, and where."""
     product: dict[str, tuple[str, ast.Module]] = {}
     for package, most in MOST.items():
         files = parsed(f"{package}/*.py")

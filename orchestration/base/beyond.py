@@ -11,7 +11,7 @@ _HERE = (Path(__file__).resolve().parents[2] / "research").is_dir()
 
 
 def beyond(name: str) -> Any | None:
-    """What a dotted name of the package stands for; ``None`` where the package is not there.
+    """The value of a dotted name of the package; ``None`` where the package is not there.
 
     >>> _HERE or beyond("research.cli:COMMANDS") is None
     True

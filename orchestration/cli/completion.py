@@ -14,7 +14,7 @@ from substrate.cli.notices import others_apart
 
 
 def _completing(found: Callable[[Path], Iterable[str]]) -> Callable[[str], list[str]]:
-    """What completes a word to those that are found in the project."""
+    """The completion of a word to those that are found in the project."""
 
     def complete(incomplete: str) -> list[str]:
         try:

@@ -148,7 +148,7 @@ def tables_of(workspace: Workspace, names: Sequence[str], only: str | None) -> l
 
 
 def conclusion_of(workspace: Workspace, only: str | None) -> list[str]:
-    """What the numbers of all benchmarks, or of one, come to."""
+    """The conclusion from the numbers of all benchmarks, or of one."""
     from orchestration.registry import BENCHMARKS
     from orchestration.rendering.conclusion import conclusion
     from orchestration.scoring.scores import read_scores

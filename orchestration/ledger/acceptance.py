@@ -104,7 +104,7 @@ def commit_message(acceptance: Acceptance) -> str:
 def since(
     root: Path, profile: str, pinned: Pins, commit: str
 ) -> tuple[list[Acceptance], list[Difference], list[str]]:
-    """What was accepted since a commit, where the pins differ, and what of that nobody accepted.
+    """The acceptances since a commit, and the changes of the pins that nobody accepted.
 
     A stage is accounted for where acceptances lead, one after the other, from its outs at the commit to those
     of now.

@@ -18,9 +18,9 @@ from dvc.repo import Repo
 
 
 def commit(targets: list[str]) -> None:
-    """Record what is there of the targets: stages of `dvc.yaml` by name, other files of DVC by path; all,
-    where none is named: then an output that was not made yet keeps its pin, and so does what
-    reads one that was not.
+    """Record what is there of the targets: stages of `dvc.yaml` by name, other files of DVC by path.
+
+    Without a target all are recorded. An output that is not there keeps its pin, and so does what reads it.
     """
     # DVC reads the parameters three times for each stage. Each gets its own copy: what stands twice in a lock
     # file as one object would be written as a link.

@@ -136,8 +136,8 @@ def lock_hash() -> str:
 
 
 def environment_of(code: Mapping[str, str]) -> dict[str, str]:
-    """What is installed of all that some files of code import: versions of Python, of packages, and of Java
-    where Spark is among them; and the hash of the lock, which says what should be.
+    """The installed versions of all that some files of code import: of Python, of packages, and of Java where
+    Spark is among them; and the hash of the lock, which says what should be.
     """
     packages = packages_of(code)
     versions = {name: version for name in sorted(packages) if (version := _version(name))}

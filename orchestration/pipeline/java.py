@@ -31,7 +31,7 @@ def own_environment() -> None:
 
 
 def java_fault() -> SubstrateError | None:
-    """What keeps this machine's Java from running Spark; ``None`` where it runs and is not too old.
+    """The fault that keeps this machine's Java from running Spark; ``None`` where it runs and is not too old.
 
     Spark takes the Java of ``JAVA_HOME``, else the one on the path.
     """

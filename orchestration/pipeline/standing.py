@@ -19,7 +19,7 @@ from orchestration.workspace.folders import Workspace
 
 
 class Standing(NamedTuple):
-    """How a stage stands before it would run.
+    """The standing of a stage before it would run.
 
     Attributes:
         made: what its outs would be made from now.

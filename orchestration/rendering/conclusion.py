@@ -1,4 +1,4 @@
-"""What a run comes to, in a few lines that a person reads in seconds."""
+"""The conclusion of a run, in a few lines that a person reads in seconds."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from orchestration.scoring.published import PAPER, published
 from orchestration.scoring.scores import Score
 
 _NAMED = 4
-"""How many numbers of a kind are named; of more, the count alone is given."""
+"""The most numbers of a kind that are named; of more, the count alone is given."""
 
 
 def conclusion(scores: Mapping[str, Score]) -> list[str]:
-    """How the numbers of a run stand beside the paper's, those on official data first.
+    """The numbers of a run beside the paper's, those on official data first.
 
     A number that may be compared is reproduced if the paper's interval holds it, or, where the paper prints
     none, if the measured interval holds the paper's figure.
@@ -74,7 +74,7 @@ def _compared(measured: Iterable[Score]) -> list[str]:
 
 
 def _place(score: Score) -> str:
-    """Where a number lies beside the paper's figure."""
+    """The place of a number beside the paper's figure."""
     known, number = published().accuracies(score.name)[PAPER], published().number(score.name)
     value, edges = 100 * score.correct / score.n, [f"{PAPER}/low", f"{PAPER}/high"]
     if number and all(edge in number.figures for edge in edges):

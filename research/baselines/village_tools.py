@@ -47,7 +47,7 @@ class VillageMemory:
         self._worlds: dict[str, EventLog] = {}
 
     def state(self, tick: int, world: str = PLANNED) -> str:
-        """Where everybody is at the end of a tick, and which facts each knows, a line a villager.
+        """The place of everybody at the end of a tick, and the facts that each knows, a line a villager.
 
         Args:
             tick: from 0 to the village's horizon.
@@ -68,7 +68,7 @@ class VillageMemory:
         return "\n".join(lines)
 
     def history(self, villager: str, world: str = PLANNED) -> str:
-        """Where a villager is and which facts they know, each with its ticks.
+        """The place of a villager and the facts that they know, each with its ticks.
 
         Args:
             villager: by name.

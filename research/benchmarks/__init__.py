@@ -1,1 +1,1 @@
-"""One declaration for each benchmark beyond the paper."""
+"""A declaration for each benchmark beyond the paper."""

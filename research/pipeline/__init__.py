@@ -1,1 +1,1 @@
-"""What runs over all logs, and the stages beyond the paper's."""
+"""Runs over all logs, and the stages beyond the paper's."""

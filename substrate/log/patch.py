@@ -41,7 +41,7 @@ _BODY, _END = _AFTER_TICK.encode(), _CLOSE.encode()
 _WHOLE = b'H id <sha256:%b> .\nH prev <sha256:%b> .\nH tick "%d' + _BODY + b"%b" + _END
 """A transaction: its digest, the one before, the tick, and the lines without the last one's end."""
 _TICK = _WHOLE.index(b"%d" + _BODY) + 2 * (64 - len("%b"))
-"""Where the digits of its tick begin."""
+"""The place at which the digits of its tick begin."""
 _STRETCH = 1 << 17
 """Bytes of a file that are read and verified, and their triples parsed, at a time."""
 _GUESSES = 2_000

@@ -36,7 +36,7 @@ from substrate.memory.records import (
 
 Changes = list[tuple[Op, Triple]]
 Key = Triple | Term
-"""What may stand: a fact, or a record."""
+"""A thing that may stand: a fact, or a record."""
 ALWAYS = float("inf")
 
 
@@ -96,7 +96,7 @@ def said_by(state: State, node: Term) -> Triple | None:
 
 
 class Rest:
-    """What rests on a triple in a memory, and falls when some of its records are gone.
+    """Everything that rests on a triple in a memory, and falls when some of its records are gone.
 
     Args:
         log: the memory's.
@@ -180,12 +180,12 @@ class Rest:
 
 
 def causes_of(state: State, node: Node) -> list[Key]:
-    """What the causes of a record say; a cause that says nothing, or is forgotten, counts as itself."""
+    """The statements of a record's causes; a cause that says nothing, or is forgotten, counts as itself."""
     return [said_by(state, cause) or cause for cause in told_of(state, node).get(CAUSE, ())]
 
 
 def known_by_teller(teller: Term | None, content: Term | None) -> Triple | None:
-    """What the teller of a record had to know; ``None`` where nobody told it."""
+    """The fact that the teller of a record had to know; ``None`` where nobody told it."""
     return (teller, AWARE_OF, content) if isinstance(teller, Node) and content is not None else None
 
 

@@ -152,7 +152,7 @@ def is_record(node: Term) -> bool:
 
 
 def told_of(state: State, node: Term) -> dict[ox.NamedNode, list[Term]]:
-    """What a state says of a record, by its words: one question, where each word would be another."""
+    """The words of a state about a record: one question, where each word would be another."""
     found: dict[ox.NamedNode, list[Term]] = {}
     for _, word, term in state.match(node) if isinstance(node, Node) else ():
         found.setdefault(word, []).append(term)

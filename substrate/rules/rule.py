@@ -58,7 +58,7 @@ class Rule(NamedTuple):
 
     @property
     def queries(self) -> tuple[str, ...]:
-        """What ends to hold by it and what begins to, as far as it says either."""
+        """The triples that end to hold by it and those that begin to, as far as it says either."""
         return tuple(filter(None, (self.retract, self.construct)))
 
 

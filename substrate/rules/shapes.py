@@ -32,7 +32,7 @@ SELECT DISTINCT ?shape ?target ?path ?most ?least ?class ?datatype ?message {
 
 
 class Shape(NamedTuple):
-    """What a shape asks of the values of one property, for the nodes of some classes.
+    """The demands of a shape on the values of one property, for the nodes of some classes.
 
     >>> {shape.most for shape in shapes(TBox.load("village")) if shape.path.value.endswith(":at")}
     {1.0}

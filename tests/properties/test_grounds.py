@@ -1,4 +1,4 @@
-"""What falls with a fact: imagined, asked beforehand, and forgotten, beside an oracle of a few lines."""
+"""The fall of a fact: imagined, asked beforehand, and forgotten, beside an oracle of a few lines."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ class Moved(NamedTuple):
     period: str | None = None
 
     def tell(self, story: Telling) -> None:
-        """Who is told of no later time is there, with all that is carried."""
+        """Anybody who is told of no later time is there, with all that is carried."""
         agents, place, period = (
             story.people(self.who),
             story.mention(self.place, "Place"),
@@ -50,7 +50,7 @@ class Absent(NamedTuple):
     place: str
 
     def tell(self, story: Telling) -> None:
-        """One place less where they may be; nothing new where they are known to be elsewhere."""
+        """A place less where they may be; nothing new where they are known to be elsewhere."""
         agents, place = story.people(self.who), story.mention(self.place, "Place")
         story.happens("Absence", agent=agents)
         for agent in agents:

@@ -20,7 +20,7 @@ from substrate.domains.babi._whereabouts import is_in, where_is, where_was
 
 
 class Query(NamedTuple):
-    """What a question asks: the function that answers it, and whom and what it is about, by their roles.
+    """The meaning of a question: the function that answers it, and whom and what it is about, by their roles.
 
     An answer is computed from the state at the question's tick, by SPARQL; the evidence that it rests on is
     left with the reader.

@@ -48,8 +48,8 @@ def _partner(scene: Scene, event: Event, removed: int, asked: Counterfactual, en
 
 
 def _printed(scene: Scene, event: Event, removed: int, asked: Counterfactual, engine: Engine) -> Verdict:
-    """Algorithm 2 as it is printed, with what it returns taken for whether the event occurs: so it says of an
-    observed event that it occurs where the object is among those it depends on, which is where it does not.
+    """Algorithm 2 as it is printed: what it returns is taken for whether the event occurs. An observed event
+    then occurs if it depends on the object, which is when it does not.
     """
     ancestry = scene.ancestry("printed")
     observed = _like(event, scene)

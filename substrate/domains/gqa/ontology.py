@@ -73,7 +73,7 @@ class Ontology:
             said.setdefault(quad.predicate.value, []).append(ends)
 
         def texts(predicate: str, of: str = "") -> list[tuple[str, str]]:
-            """What a predicate says of phrases: each phrase, and the object as it is written."""
+            """The statements of a predicate about phrases: each phrase, and the object as it is written."""
             return [(_phrase(s), o) for s, o in said.get(predicate, []) if s.startswith(of)]
 
         def phrases(predicate: str, of: str = "") -> list[tuple[str, str]]:

@@ -228,7 +228,7 @@ def check(spec: Spec, *where: object) -> None:
 
 
 def _faults(spec: Spec) -> Iterator[tuple[str, str]]:
-    """What a specification's fields do not keep of their promises: the path of each fault, and what it is."""
+    """The promises that a specification's fields do not keep: the path of each fault, and what it is."""
     village, query = spec.village, spec.query
     kinds = {"place": village.places, "fact": village.facts, "agent": village.agents}
     known = {kind: {one.id for one in named} for kind, named in kinds.items()}

@@ -86,7 +86,7 @@ class Stage:
         return self._handle(able, GIVE)
 
     def _handle(self, able: Sequence[tuple[str, str, str | None]], verbs: tuple[str, ...]) -> bool:
-        """One of those who are able handles a thing."""
+        """Somebody who is able handles a thing."""
         if not able:
             return False
         tale = self.tale

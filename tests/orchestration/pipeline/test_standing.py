@@ -1,4 +1,4 @@
-"""What stands is not run; what differs from its pins for no reason is computed again; a cut is no result."""
+"""A stage that stands is not run; one that differs from its pins for no reason is computed again."""
 
 from __future__ import annotations
 

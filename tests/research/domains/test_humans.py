@@ -35,7 +35,7 @@ def record(bodies: list[Body], frames: int = 100) -> dict[str, Any]:
 
 
 def answers(scene: dict[str, Any], folder: Path, *asked: tuple[str, str]) -> list[str]:
-    """What the command says of causes and effects."""
+    """The words of the command about causes and effects."""
     questions = [
         {
             "question_id": number,
