@@ -151,10 +151,11 @@ def conclusion_of(workspace: Workspace, only: str | None) -> list[str]:
     """The conclusion from the numbers of all benchmarks, or of one."""
     from orchestration.registry import BENCHMARKS
     from orchestration.rendering.conclusion import conclusion
-    from orchestration.scoring.scores import read_scores
+    from orchestration.scoring.scores import metrics_file, read_scores
 
     wanted = [BENCHMARKS[only]] if only else BENCHMARKS.values()
-    numbers = [number for benchmark in wanted for number in benchmark.numbers]
+    measured = [one for one in wanted if (workspace.artifacts / metrics_file(one.name)).is_file()]
+    numbers = [number for benchmark in measured for number in benchmark.numbers]
     return conclusion(read_scores(workspace.artifacts, numbers))
 
 

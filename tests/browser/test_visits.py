@@ -147,7 +147,7 @@ def test_someone_brings_official_files(terminal: Terminal, browser: Browser, tmp
     terminal(f"substrate answer clevrer --annotations {annotations} --questions {questions} --out rows.jsonl")
     here = [f"--set profiles.local.clevrer.annotations={annotations}"]
     here += [f"--set profiles.local.clevrer.questions={questions}"]
-    table = terminal(f"substrate reproduce --profile local --only clevrer {' '.join(here)}")
+    table = terminal(f"substrate reproduce --tables --profile local --only clevrer {' '.join(here)}")
     assert "predictive per-question" in table
     assert "my_questions.json.gz" in terminal(f"substrate trace {PREDICTIVE} --profile local")
     printed(browser, "\n".join(terminal.said).replace(f"{tmp_path}/", ""), "visit-files")
