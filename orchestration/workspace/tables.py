@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
+import tempfile
 import uuid
 from bisect import bisect
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -219,8 +221,11 @@ class Storage:
     def lines(self, *parts: str) -> Iterator[bytes]:
         """The lines of a file of text."""
         system, path = self._place(*parts)
-        with system.open(path, "rb") as file:
-            yield from file  # pyright: ignore[reportReturnType]
+        with system.open(path, "rb") as file, tempfile.TemporaryFile() as copied:
+            # An object storage answers reads of large parts; a read of a line would be a request of its own.
+            shutil.copyfileobj(file, copied, 1 << 20)  # pyright: ignore[reportArgumentType]
+            copied.seek(0)
+            yield from copied
 
     def sum(self, *parts: str) -> str:
         """SHA-256 of a file."""
