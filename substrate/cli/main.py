@@ -14,7 +14,6 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from substrate.base.extras import MissingExtraError, install, needed
 from substrate.cli.console import argument, failing, option
 
 PLAIN: dict[str, Any] = {"no_args_is_help": True, "rich_markup_mode": None}
@@ -58,10 +57,12 @@ def absent(name: str) -> Callable[..., None]:
     """A command that says what to install for it."""
 
     def run(given: Annotated[list[str] | None, typer.Argument(hidden=True)] = None) -> None:
+        from substrate.base.extras import MissingExtraError, install
+
         with failing():
             raise MissingExtraError(f"`substrate {name}` is not installed", hint=install("research"))
 
-    run.__doc__ = f"Not here: {install('research')}."
+    run.__doc__ = "Not here: install event-graph-research."
     return run
 
 
@@ -90,10 +91,14 @@ def _models() -> typer.Typer:
 
 
 def _predictions() -> typer.Typer:
+    from substrate.base.extras import needed
+
     return needed("research.cli.clevrer").predict_app
 
 
 def _perceptions() -> typer.Typer:
+    from substrate.base.extras import needed
+
     return needed("research.cli.clevrer").perceive_app
 
 
