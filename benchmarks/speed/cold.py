@@ -2,46 +2,19 @@
 
 from __future__ import annotations
 
-import os
-import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from benchmarks.speed.measure import Bench, Pair
+from benchmarks.speed.measure import Bench, Pair, in_a_child, time_of_children
 from benchmarks.speed.workloads import village_log
 from substrate import EventLog
 
 _ASK = "ASK { <urn:village:agent1> <urn:village:at> ?place }"
 _BEGINS = "<urn:village:agent1> <urn:village:at> "
 _SIZES = (1_000, 10_000, 100_000, 1_000_000)
-
-
-_seconds = [0.0]
-"""Processor time that children have taken for their questions."""
-
-
-def _in_a_child(path: Path, question: Callable[[EventLog], object]) -> None:
-    """Read a log and ask it, in a process that has nothing else."""
-    read, write = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            log = EventLog.read(path)
-            start = time.process_time()
-            question(log)
-            os.write(write, str(time.process_time() - start).encode())
-        finally:
-            os._exit(0)
-    os.close(write)
-    with os.fdopen(read) as pipe:
-        _seconds[0] += float(pipe.read())
-    os.waitpid(child, 0)
-
-
-def _clock() -> float:
-    return _seconds[0]
 
 
 def _first(question: Callable[[EventLog], object]) -> Callable[[int], AbstractContextManager[Pair]]:
@@ -52,7 +25,8 @@ def _first(question: Callable[[EventLog], object]) -> Callable[[int], AbstractCo
         with TemporaryDirectory(prefix="substrate-bench-") as folder:
             path = Path(folder, "log.rdfp")
             village_log(size).save(path)
-            yield Pair(lambda: _in_a_child(path, question), lambda: _in_a_child(path, _looked_through))
+            read = partial(EventLog.read, path)
+            yield Pair(lambda: in_a_child(read, question), lambda: in_a_child(read, _looked_through))
 
     return prepare
 
@@ -73,7 +47,7 @@ COLD = {
         None,
         _SIZES,
         _first(lambda log: bool(log.state(_middle(log)).query(_ASK))),
-        _clock,
+        time_of_children,
     ),
     "cold-head": Bench(
         "first question of the head",
@@ -81,7 +55,7 @@ COLD = {
         None,
         _SIZES,
         _first(lambda log: bool(log.head.query(_ASK))),
-        _clock,
+        time_of_children,
     ),
     "cold-history": Bench(
         "first history of a triple",
@@ -89,7 +63,7 @@ COLD = {
         None,
         _SIZES,
         _first(lambda log: log.history(log[len(log) // 2].triple)),
-        _clock,
+        time_of_children,
     ),
 }
 """Benches of a fresh log by name: the goal is 20 ms at 10^5 deltas, and 150 ms at 10^6."""

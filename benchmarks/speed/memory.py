@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import random
 import sqlite3
-import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache
@@ -13,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from benchmarks.speed.measure import Bench, Pair, Work
+from benchmarks.speed.measure import Bench, Pair, Work, in_a_child, time_of_children
 from substrate import EventLog, LogError, Memory, Namespace
 from substrate.base.delta import Triple
 from substrate.memory.records import Node
@@ -87,10 +85,6 @@ def _asked(
     return prepared
 
 
-_seconds = [0.0]
-"""Processor time that children have taken for their questions."""
-
-
 def _cold(
     question: Callable[[_Told], object], theirs: Callable[[_Told], object]
 ) -> Callable[[int], AbstractContextManager[Pair]]:
@@ -102,29 +96,13 @@ def _cold(
         with TemporaryDirectory(prefix="substrate-bench-") as folder:
             told.memory.log.save(Path(folder, "memory.rdfp"))
             read = told._replace(memory=Memory(EventLog.read(Path(folder, "memory.rdfp"))))
-        yield Pair(lambda: _in_a_child(lambda: question(read)), lambda: _in_a_child(lambda: theirs(told)))
+        yield Pair(lambda: in_a_child(lambda: read, question), lambda: in_a_child(lambda: told, theirs))
 
     return prepared
 
 
-def _in_a_child(work: Work) -> None:
-    read, write = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            start = time.process_time()
-            work()
-            os.write(write, str(time.process_time() - start).encode())
-        finally:
-            os._exit(0)
-    os.close(write)
-    with os.fdopen(read) as pipe:
-        _seconds[0] += float(pipe.read())
-    os.waitpid(child, 0)
-
-
 def _first(work: str, question: Callable[[_Told], object], theirs: Callable[[_Told], object]) -> Bench:
-    return Bench(work, "a table in SQLite", None, _SIZES, _cold(question, theirs), lambda: _seconds[0])
+    return Bench(work, "a table in SQLite", None, _SIZES, _cold(question, theirs), time_of_children)
 
 
 def _rows(query: str, given: Callable[[_Told, random.Random], tuple[object, ...]]) -> Callable[..., Work]:
