@@ -95,6 +95,7 @@ def _held(stages: Stages, stage: Stage) -> dg.AssetChecksDefinition:
         else:
             told = f"{told}. `substrate verify` shows what changed, `substrate accept REASON` pins it"
         metadata["files that differ"] = "\n".join(changed)
+        metadata["report"] = dg.MetadataValue.asset(dg.AssetKey(["report", "html"]))
         return dg.AssetCheckResult(passed=False, severity=severity, description=told, metadata=metadata)
 
     about = (
