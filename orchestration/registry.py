@@ -22,12 +22,16 @@ from orchestration.studies.study import Study
 
 _BENCHMARKS: tuple[Benchmark | str, ...] = (
     CLEVRER,
+    "research.benchmarks.official:CLEVRER_GLOBAL",
     "research.benchmarks.perceived:PERCEIVED",
+    "research.benchmarks.official:PERCEIVED_ASIDE",
     COMPHY,
     "research.benchmarks.comphy_inferred:COMPHY_INFERRED",
     BABI,
+    "research.benchmarks.official:BABI_10K",
     "research.benchmarks.clevrer_humans:CLEVRER_HUMANS",
     GQA,
+    "research.benchmarks.official:GQA_PROGRAMS",
     baselines.CONTROLLED,
     "research.benchmarks.readers:CONTROLLED_FACTS",
     baselines.GQA_VISION,

@@ -43,6 +43,23 @@ class Spark(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return max(1, min(self.shard, -(-cases // self.partitions)))
 
 
+class RealFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An official file or folder of the profile `real`: its SHA-256, and where it comes from."""
+
+    sha256: str
+    licence: str
+    source: str
+    get: str
+    """The command, or the page, that gets it."""
+
+
+class Real(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The official files that the profile `real` is measured on, by name in their folder."""
+
+    folder: str | None = None
+    files: dict[str, RealFile] = {}
+
+
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """All of `params.yaml`; what belongs to a benchmark is added by :func:`settings_type`."""
 
@@ -51,6 +68,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     seed: Annotated[Seed, _about("The seed of every generated world.")]
     profiles: dict[str, Any]
     spark: Spark = Spark()
+    real: Real = Real()
     storage: str | None = None
     """A URI that the driver and Spark's workers reach, for tables; the project folder unless given."""
 

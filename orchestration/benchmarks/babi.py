@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import msgspec
 
 from orchestration.benchmarks import benchmark as bm
+from orchestration.benchmarks.real import MEASURED_ON
 from orchestration.benchmarks.transfer import TRANSFER
 from orchestration.fetch.archives import extract
 from substrate.cause.explanation import Explanation
@@ -138,5 +139,6 @@ BABI = bm.Explained(
         "answers": "A row a question, with the facts that its answer rests on.",
         "scores": "Accuracy of each task, and how often the supporting facts are the file's, with Wilson's "
         "interval.",
+        MEASURED_ON: "training files of en",
     },
 )

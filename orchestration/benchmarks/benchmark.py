@@ -90,7 +90,7 @@ class NamedLog(NamedTuple):
 class Data(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The origin of a profile's data of a source; a source adds sizes, and files a user may name."""
 
-    source: Literal["generated", "official", "local", "none"] = "none"
+    source: Literal["generated", "official", "real", "local", "none"] = "none"
     mirror: str | None = None
     """An address that holds the official files under their names, instead of the official ones."""
 
@@ -215,6 +215,7 @@ class Source(Declared):
         worlds: what generates it, by level of difficulty, the benchmark's own first; there may be none.
         size: how much data a generated profile has, in words.
         note: what a table's caption adds to where the data come from.
+        profiles: the profiles that it belongs to; every one where empty.
     """
 
     name: str
@@ -227,6 +228,7 @@ class Source(Declared):
     worlds: Mapping[str, World] = field(default_factory=dict)
     size: Callable[[Any], str] = lambda data: ""
     note: str = ""
+    profiles: tuple[str, ...] = ()
 
     @property
     def world(self) -> tuple[World, ...]:
@@ -234,9 +236,9 @@ class Source(Declared):
         return tuple(self.worlds.values())[:1]
 
     def files(self, folder: Path) -> dict[str, Path]:
-        """Its files in a dataset's folder; none where it is empty."""
+        """Its files in a dataset's folder; none where that is empty, or is not of the profile."""
         found: dict[str, Path] = {}
-        if not any(folder.iterdir()):
+        if not folder.is_dir() or not any(folder.iterdir()):
             return found
         for name, candidates in self.inputs.items():
             for candidate in candidates:
@@ -317,6 +319,7 @@ class Benchmark(Declared):
         asked: what an answer's name calls a row's question.
         metrics: how its rows are counted, by the last part of a number's name.
         whole: what of these says whether a question, or all of a scene's, is right.
+        profiles: the profiles that it belongs to; those of its source where empty.
     """
 
     name: str
@@ -329,6 +332,7 @@ class Benchmark(Declared):
     asked: Callable[[Row], str] = lambda row: str(row.question)
     metrics: Mapping[str, Metric] = field(default_factory=lambda: METRICS)
     whole: Metric = RIGHT
+    profiles: tuple[str, ...] = ()
     by_model: ClassVar[bool] = False
     """True if its answers are a language model's."""
 
@@ -376,6 +380,7 @@ class Interpreted(Benchmark):
         logger: whose logs its answers are computed from.
         rows: the rows of a case, given its logs, the parameters and the split.
         parameters: what ``rows`` takes.
+        asks: whether a case is asked.
         wordings: the questions of a case in words.
         declared: what a generated profile is counted by, and how many of it the profile's data declare.
     """
@@ -383,6 +388,7 @@ class Interpreted(Benchmark):
     logger: Logger
     rows: Callable[[Case, Logs, Any, str], Iterable[Row]]
     parameters: Section = NO_SECTION
+    asks: Callable[[Case], bool] = lambda case: bool(case.questions)
     wordings: Callable[[Case], Iterable[Wording]] = lambda case: ()
     declared: Mapping[Literal["logs", "answers"], Callable[[Any], int]] = field(default_factory=dict)
 

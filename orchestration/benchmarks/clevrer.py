@@ -11,6 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from orchestration.benchmarks import benchmark as bm
+from orchestration.benchmarks.real import MEASURED_ON
 from substrate.base.errors import FormatError, ParameterError
 from substrate.base.numbered import sources_in
 from substrate.cause.explanation import OWN, Explanation
@@ -222,5 +223,6 @@ CLEVRER = bm.Explained(
     about={
         "answers": "A row a question: predicted, expected, and the log it was computed from.",
         "scores": "Per-question and per-option accuracy of each subset, with Wilson's interval.",
+        MEASURED_ON: "questions of the training split, true events",
     },
 )

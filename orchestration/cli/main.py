@@ -290,10 +290,11 @@ def dvc_code(profile: ProfileOption = None) -> None:
     """Say for DVC, in a file a stage, what of its code changed since it ran; `dvc repro` begins with it."""
     with failing(), others_apart():
         from orchestration.ledger.dvc import keep_code
-        from orchestration.pipeline.graph import STAGES
+        from orchestration.pipeline.graph import stages_in
         from orchestration.project import open_workspace
 
-        keep_code(open_workspace(profile), STAGES)
+        workspace = open_workspace(profile)
+        keep_code(workspace, stages_in(workspace))
 
 
 def main() -> None:

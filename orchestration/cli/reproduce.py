@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -41,7 +42,7 @@ def reproduced(
     start, root = time.monotonic(), find_root()
     if not overrides and not force and not name:
         named = profile or str(read_yaml(root / PARAMETERS_FILE).get("profile"))
-        if kept := stands(root, named, only):
+        if (kept := stands(root, named, only)) and not kept.lacking:
             took, report = time.monotonic() - start, kept.report and str(root / kept.report)
             return msgspec.structs.replace(kept, ran=False, seconds=took, report=report, computed=())
     doing("loading the pipeline")
@@ -71,18 +72,23 @@ def _run(
 ) -> Reproduction:
     from orchestration.experiments.making import begin
     from orchestration.experiments.record import open_experiment
-    from orchestration.ledger.dvc import settle
+    from orchestration.ledger.dvc import modified, settle
+    from orchestration.ledger.pinned import drift, pin_name
     from orchestration.ledger.records import ledger_of
     from orchestration.ledger.verification import moved_here
-    from orchestration.pipeline.graph import STAGES, stages_of
+    from orchestration.pipeline.graph import computable, stages_in, stages_of
     from orchestration.pipeline.project_lock import project_lock
     from orchestration.pipeline.resources import WorkspaceResource
     from orchestration.pipeline.run import instance, run_stages
     from orchestration.project import open_run, open_workspace
+    from orchestration.registry import SOURCES
     from orchestration.rendering.drift import moved_lines
+    from orchestration.workspace.real import absent, ways_to
 
     workspace = open_run(profile, tuple(overrides), name)
-    used, names = workspace.settings.profile, stages_of(only)
+    used, stages = workspace.settings.profile, stages_in(workspace)
+    lacking = absent(workspace, SOURCES.values())
+    names = computable(stages, stages_of(only, stages), lacking)
     with project_lock(workspace.root):
         before = hashes(workspace.root, sources())
         if workspace.experiment:
@@ -93,12 +99,12 @@ def _run(
             )
             ran = run_stages(names, resource, partial(instance, workspace.root))
         doing("comparing with the pins")
-        pinned = not overrides and used == open_workspace().settings.profile
-        drifted = (
-            settle(workspace, STAGES, names, [name for name in names if how.get(name) == "reused"])
-            if pinned
-            else {}
-        )
+        usual = used == open_workspace().settings.profile
+        pinned = not overrides and (usual or (workspace.root / pin_name(used)).is_file())
+        reused = [name for name in names if how.get(name) == "reused"]
+        drifted: dict[str, str] = {}
+        if pinned:
+            drifted = settle(workspace, stages, names, reused) if usual else modified(drift(workspace))
     experiment = workspace.experiment.name if workspace.experiment else None
     if experiment:
         workspace = open_experiment(workspace.root, experiment)
@@ -110,7 +116,7 @@ def _run(
         for check in failed
         if check.check_name != "drift"
     ]
-    out = f"{STAGES['report/html'].outs[0].format(profile=used)}/index.html"
+    out = f"{stages['report/html'].outs[0].format(profile=used)}/index.html"
     done = Reproduction(
         profile=used,
         stages=names,
@@ -121,7 +127,8 @@ def _run(
         checks=checks,
         pinned=pinned,
         drifted=dict(sorted(drifted.items())),
-        moved=moved_lines(moved_here(workspace, STAGES, names)) if drifted else (),
+        moved=moved_lines(moved_here(workspace, stages, names)) if drifted else (),
+        lacking=ways_to(workspace, chain.from_iterable(lacking.values())),
         experiment=experiment,
         computed=[name for name in names if how.get(name) == "computed"],
     )
@@ -133,12 +140,13 @@ def _run(
 
 def tables_of(workspace: Workspace, names: Sequence[str], only: str | None) -> list[str]:
     """The tables that a run made; a benchmark that shares its table with others shows its own rows."""
-    from orchestration.pipeline.graph import STAGES
+    from orchestration.pipeline.graph import stages_in
     from orchestration.registry import BENCHMARKS
     from orchestration.rendering.results import by_number
     from orchestration.scoring.scores import read_scores
 
-    made = [out for name in names for out in STAGES[name].outs if "/tables/" in out and out.endswith(".md")]
+    stages = stages_in(workspace)
+    made = [out for name in names for out in stages[name].outs if "/tables/" in out and out.endswith(".md")]
     if made or only is None:
         return [workspace.path(out).read_text("utf-8") for out in made]
     benchmark = BENCHMARKS[only]
@@ -148,35 +156,35 @@ def tables_of(workspace: Workspace, names: Sequence[str], only: str | None) -> l
 
 
 def conclusion_of(workspace: Workspace, only: str | None) -> list[str]:
-    """The conclusion from the numbers of all benchmarks, or of one."""
+    """The conclusion from the numbers of all benchmarks, or of one; those of official files that are not
+    there are the pinned ones.
+    """
     from orchestration.registry import BENCHMARKS
-    from orchestration.rendering.conclusion import conclusion
-    from orchestration.scoring.scores import metrics_file, read_scores
+    from orchestration.rendering.conclusion import concluded
 
-    wanted = [BENCHMARKS[only]] if only else BENCHMARKS.values()
-    measured = [one for one in wanted if (workspace.artifacts / metrics_file(one.name)).is_file()]
-    numbers = [number for benchmark in measured for number in benchmark.numbers]
-    return conclusion(read_scores(workspace.artifacts, numbers))
+    return concluded(workspace, [only] if only else BENCHMARKS)
 
 
 def _keep(workspace: Workspace, only: str, run: Reproduction, before: Mapping[str, str]) -> None:
     """Keep what stands after a run: the parts of all benchmarks that it took in."""
     from orchestration.ledger.records import fingerprint, ledger_of
     from orchestration.ledger.verification import moved_here
-    from orchestration.pipeline.graph import STAGES, stages_of
+    from orchestration.pipeline.graph import stages_in, stages_of
     from orchestration.registry import BENCHMARKS
     from orchestration.rendering.drift import moved_lines
 
     root, profile, kept = workspace.root, workspace.settings.profile, read_manifest(ledger_of(workspace))
+    stages = stages_in(workspace)
     if hashes(root, sources()) != before:
         return  # code or parameters changed while it ran: nobody can say with which it ran
     for name in run.stages:
-        if not fingerprint(STAGES, STAGES[name], workspace).repeats(kept.stages.get(name)):
+        if not fingerprint(stages, stages[name], workspace).repeats(kept.stages.get(name)):
             return
     runs = {only: run}
-    for part in () if only else BENCHMARKS:
-        names = stages_of(part)
-        outs = workspace.paths(out for name in names for out in STAGES[name].outs)
+    parts = [name for name in BENCHMARKS if f"{name}/scores" in run.stages]
+    for part in () if only else parts:
+        names = stages_of(part, stages)
+        outs = workspace.paths(out for name in names for out in stages[name].outs)
         runs[part] = msgspec.structs.replace(
             run,
             stages=names,
@@ -185,7 +193,7 @@ def _keep(workspace: Workspace, only: str, run: Reproduction, before: Mapping[st
             report=None,
             checks=[line for line in run.checks if line.partition(":")[0] in names],
             drifted={path: how for path, how in run.drifted.items() if path in outs},
-            moved=moved_lines(moved_here(workspace, STAGES, names)) if run.drifted else (),
+            moved=moved_lines(moved_here(workspace, stages, names)) if run.drifted else (),
         )
     if only and kept.runs and stands(root, profile, next(iter(kept.runs))):
         runs = {**kept.runs, **runs}

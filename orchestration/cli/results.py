@@ -80,6 +80,8 @@ def reproduce(
         say(line, error=True)
     for path, how in done.drifted.items():
         say(f"{path} is {how} against its pin", "drift:", error=True)
+    for line in done.lacking:
+        say(line, "to get:", error=True)
     say("\n".join(["", *done.conclusion, *([f"The report: {done.report}"] if done.report else [])]))
     if done.experiment:
         note(f"`substrate experiment diff {done.experiment}` compares it with the pinned results.")
@@ -102,21 +104,22 @@ def materialize(
     with failing():
         with running():
             from orchestration.ledger.dvc import keep_code
-            from orchestration.pipeline.graph import STAGES
+            from orchestration.pipeline.graph import stages_in
             from orchestration.pipeline.resources import WorkspaceResource
             from orchestration.pipeline.run import instance, run_stages
             from orchestration.project import open_workspace
             from substrate.base.errors import ParameterError
 
             workspace = open_workspace(profile)
-            if stage not in STAGES:
-                hint = f"Choose one of {', '.join(STAGES)}"
+            stages = stages_in(workspace)
+            if stage not in stages:
+                hint = f"Choose one of {', '.join(stages)}"
                 raise ParameterError(f"no stage {stage!r}", where=("STAGE",), hint=hint)
             with stages_told([stage]):
                 resource = WorkspaceResource(profile=workspace.settings.profile, force=force)
                 run_stages([stage], resource, lambda: instance(workspace.root))
-            keep_code(workspace, STAGES)
-        paths = [str(workspace.path(out)) for out in STAGES[stage].outs]
+            keep_code(workspace, stages)
+        paths = [str(workspace.path(out)) for out in stages[stage].outs]
     line = f"{stage}: {', '.join(paths)}"
     if not give({"stage": stage, "profile": workspace.settings.profile, "outs": paths}, line, json=json):
         note(line)
@@ -157,10 +160,12 @@ def verify(
     with failing(), running():
         from orchestration.ledger.acceptance import require_commit
         from orchestration.ledger.verification import held_against, verify_files, verify_profile
-        from orchestration.pipeline.graph import STAGES
+        from orchestration.pipeline.graph import STAGES, computable, stages_in
         from orchestration.pipeline.run import recompute as compute
         from orchestration.project import find_root, open_workspace
+        from orchestration.registry import SOURCES
         from orchestration.rendering.drift import render_markdown, render_text, verdict
+        from orchestration.workspace.real import absent
         from substrate.base.errors import ParameterError
 
         root = find_root()
@@ -171,6 +176,9 @@ def verify(
         except ParameterError as error:
             report = verify_files(root, profile, STAGES, error)
         else:
+            lacking = absent(workspace, SOURCES.values())
+            stages = stages_in(workspace)
+            stages = {name: stages[name] for name in computable(stages, stages, lacking)}
             if repair:
                 from orchestration.ledger.damage import repair as bring_back
                 from orchestration.pipeline.resources import WorkspaceResource
@@ -178,7 +186,7 @@ def verify(
 
                 resource = WorkspaceResource(profile=workspace.settings.profile, force=True)
                 done = bring_back(
-                    workspace, STAGES, lambda names: run_stages(names, resource, lambda: instance(root))
+                    workspace, stages, lambda names: run_stages(names, resource, lambda: instance(root))
                 )
                 mended += done
 
@@ -189,7 +197,8 @@ def verify(
 
             doing("holding every file against its hash")
             recomputing = computing if recompute else None
-            report = verify_profile(workspace, STAGES, recompute=recomputing, since=since)
+            not_here = sorted({name for names in lacking.values() for name in names})
+            report = verify_profile(workspace, stages, recompute=recomputing, since=since, absent=not_here)
         if head or key:
             report = held_against(report, root, signed_head(head, key))
     for line in mended:
@@ -220,6 +229,7 @@ def sign(
 @voiced
 def accept(
     reason: Annotated[str, argument("Why the new results are right; kept with them.", metavar="REASON")],
+    profile: ProfileOption = None,
     message: Annotated[
         Path | None, option("--message", "Write a message for `git commit -F FILE`.", metavar="FILE")
     ] = None,
@@ -236,22 +246,24 @@ def accept(
         with others_apart():
             from orchestration.ledger.acceptance import commit_message, told_beside
             from orchestration.ledger.verification import accept_results, proposed
-            from orchestration.pipeline.graph import STAGES
+            from orchestration.pipeline.graph import stages_in
             from orchestration.pipeline.project_lock import project_lock
             from orchestration.project import open_workspace
             from orchestration.rendering.drift import moved_lines
             from substrate.base.files import replacing
 
-            workspace = open_workspace()
+            workspace = open_workspace(profile)
+            usual = workspace.settings.profile == open_workspace().settings.profile
+            stages = stages_in(workspace)
             until_pinned.enter_context(project_lock(workspace.root))
-            acceptance, moved = proposed(workspace, STAGES, reason, unsafe=unsafe)
+            acceptance, moved = proposed(workspace, stages, reason, unsafe=unsafe)
         changed = acceptance.changed
         if not json:
             lines = [*(moved_lines(moved) or ["no number and no answer changed"]), *told_beside(acceptance)]
             say("\n".join(lines))
         if not dry_run:
             with others_apart():
-                accept_results(workspace, STAGES, acceptance)
+                accept_results(workspace, stages, acceptance, usual=usual)
         if message:
             with replacing(message) as fresh:
                 fresh.write_text(commit_message(acceptance), "utf-8")

@@ -157,9 +157,9 @@ def _going_on(number: str, profile: str) -> str:
 
 
 def _lineage(workspace: Workspace) -> Lineage:
-    from orchestration.pipeline.graph import STAGES  # with it comes Dagster, which a list can do without
+    from orchestration.pipeline.graph import stages_in  # with it comes Dagster, which a list can do without
 
-    return Lineage(workspace, known=STAGES)
+    return Lineage(workspace, known=stages_in(workspace))
 
 
 def _print(way: Trace, answer: AnswerTrace | None = None, again: Reexecution | None = None) -> None:

@@ -14,7 +14,7 @@ import msgspec
 from orchestration.base.git import git
 from orchestration.ledger.drift import Difference, differences
 from orchestration.ledger.manifest import Pins, changed
-from orchestration.ledger.pinned import ACCEPTED, decode_pins, pin_name, row_change
+from orchestration.ledger.pinned import accepted_name, decode_pins, pin_name, row_change
 from orchestration.ledger.records import version_of
 from orchestration.scoring.formatting import counted
 from substrate.base.errors import ParameterError
@@ -113,13 +113,14 @@ def since(
         ParameterError: there is no such commit, or its pins have a form that is read no more.
     """
     names = _git(root, "ls-tree", "-r", "--name-only", commit, "--", "pins").decode().splitlines()
-    ours = (f"pins/{profile}/", pin_name(profile), ACCEPTED)
+    record = accepted_name(profile)
+    ours = (f"pins/{profile}/", pin_name(profile), record)
     files = {name: _git(root, "show", f"{commit}:{name}") for name in names if name.startswith(ours)}
     if any(name.startswith(ours[0]) for name in files) and ours[1] not in files:
         hint = f"Name a commit that has {ours[1]}; an older program can read that one"
         raise ParameterError(f"the pins of {commit} have an earlier form", where=("--since",), hint=hint)
     before = decode_pins(files, profile)
-    accepted = list(_accepted(root, profile, files.get(ACCEPTED, b"").splitlines()))
+    accepted = list(_accepted(root, profile, files.get(record, b"").splitlines()))
     return accepted, differences(before, pinned), list(_unrecorded(changes(before, pinned), accepted))
 
 
@@ -127,9 +128,10 @@ def _accepted(root: Path, profile: str, known: Collection[bytes]) -> Iterator[Ac
     """The lines of a profile that were not known, each with the commit that brought it. A line that cannot be
     read is none: the seal of the pins says so of the file.
     """
-    path = root / ACCEPTED
+    record = accepted_name(profile)
+    path = root / record
     lines = path.read_bytes().splitlines() if path.is_file() else []
-    brought = (git(root, "blame", "-s", "-l", "--", ACCEPTED) or b"").splitlines()
+    brought = (git(root, "blame", "-s", "-l", "--", record) or b"").splitlines()
     for place, line in enumerate(lines):
         commit = brought[place].lstrip(b"^")[:_COMMIT].decode() if place < len(brought) else ""
         try:

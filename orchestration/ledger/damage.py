@@ -7,7 +7,7 @@ settings: where `params.yaml` is itself damaged the others are still looked at.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -17,6 +17,7 @@ from orchestration.ledger.drift import Difference, file_differences
 from orchestration.ledger.manifest import MANIFEST, Made, Manifest, Pins, ledger_at, look_at
 from orchestration.ledger.pinned import (
     NOTHING,
+    WITHOUT_DVC,
     broken,
     drift,
     pin_name,
@@ -41,6 +42,7 @@ def find_damage(
     *,
     storage: Path | None = None,
     results: bool = True,
+    only: Collection[str] | None = None,
 ) -> tuple[list[Difference], Pins]:
     """Hold every file of a profile against its hash: the damage, and the pins that have none.
 
@@ -51,10 +53,12 @@ def find_damage(
         digest: the digests of files that are known.
         storage: the folder of its tables, where it is on this machine.
         results: whether all results must be there; else those that were never made are left out.
+        only: the stages whose pins count; all unless given.
     """
     file, folder = read_pin_file(root, profile), ledger_at(root, profile)
     pins, bad = read_pins(root, profile) if file else {}, broken(root, profile, digest)
     pins = {name: pinned for name, pinned in pins.items() if rows_name(profile, name) not in bad}
+    pins = {name: pinned for name, pinned in pins.items() if only is None or name in only}
     manifest, sound = look_at(folder)
     sealed, marred = [(SEALED, Made(outs=bad, lines=file.lines))] if file else [], []
     if not file:
@@ -69,7 +73,7 @@ def find_damage(
         *marred,
         *_apart(root, [*sealed, *pins.items()], digest, () if results else "artifacts/"),
         *_records(root, profile, manifest, stages, digest),
-        *_graph(root, stages),
+        *(_graph(root, stages) if profile not in WITHOUT_DVC else ()),
         *_apart(root, beside, digest),
     ]
     named: dict[str, Difference] = {}

@@ -185,6 +185,11 @@ def settle(
     if not drifted:
         with changing(ledger_of(workspace)) as manifest:
             manifest.beside[PARAMETERS_FILE] = sha256(root / PARAMETERS_FILE)
+    return modified(drifted)
+
+
+def modified(drifted: dict[str, str]) -> dict[str, str]:
+    """Those of the pinned paths that drifted which are there."""
     return {path: how for path, how in drifted.items() if how == "modified"}
 
 

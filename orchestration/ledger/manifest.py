@@ -135,6 +135,7 @@ class Reproduction(msgspec.Struct, frozen=True, kw_only=True):
         conclusion: what the numbers come to, in a few lines.
         report: where the report lies, if the whole was reproduced; in the project, where it is kept.
         checks: what checks said that stopped nothing.
+        lacking: the official files that are not there, each with how it is got.
         pinned: whether its results are held against pins.
         drifted: by path, how it differs from its pin.
         moved: in words, the numbers and answers behind that.
@@ -150,6 +151,7 @@ class Reproduction(msgspec.Struct, frozen=True, kw_only=True):
     conclusion: Sequence[str] = ()
     report: str | None = None
     checks: Sequence[str] = ()
+    lacking: Sequence[str] = ()
     pinned: bool = False
     drifted: Mapping[str, str] = {}
     moved: Sequence[str] = ()

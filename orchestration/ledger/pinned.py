@@ -11,6 +11,7 @@ was damaged is told from a result that changed. That guards against accident: wh
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from itertools import groupby, zip_longest
@@ -37,8 +38,10 @@ ROWS = "answers.jsonl"
 NO_ROW = "not readable"
 """The prediction of a line that is no row."""
 ACCEPTED = "pins/accepted.jsonl"
-BESIDE = ("data.dvc", "dvc.lock", ACCEPTED)
-"""The files that the pins seal beside the rows."""
+IN_DVC = ("data.dvc", "dvc.lock")
+"""DVC's files, which the pins of the profiles that it holds seal beside the rows."""
+WITHOUT_DVC = ("real", "local")
+"""The profiles whose data are not the project's to keep: git holds their pins alone."""
 NOTHING = "nothing"
 
 
@@ -186,6 +189,11 @@ def rows_name(profile: str, stage: str) -> str:
     return f"pins/{profile}/{stage.replace('/', '.')}.jsonl"
 
 
+def accepted_name(profile: str) -> str:
+    """The path of the record of what was accepted, one for all profiles that DVC holds."""
+    return f"pins/{profile}.accepted.jsonl" if profile in WITHOUT_DVC else ACCEPTED
+
+
 def read_pin_file(root: Path, profile: str) -> PinFile | None:
     """The file of pins, an empty one where there is none; ``None`` where a byte of it is not as it was
     written.
@@ -252,6 +260,12 @@ def pinned_outs(root: Path, profile: str) -> dict[str, str]:
     return {out: digest for made in stages for out, digest in made.outs.items()}
 
 
+def pinned_scores(root: Path, profile: str) -> dict[str, tuple[int, int]]:
+    """Right answers and questions of each pinned number of a profile; errors as :func:`read_pins`."""
+    stages = _whole(root, profile).stages.values()
+    return {number: counts for made in stages for number, counts in made.scores.items()}
+
+
 def drift(workspace: Workspace) -> dict[str, str]:
     """The pinned paths that are not what was pinned, with how: ``modified`` or ``deleted``; what was never
     pinned does not drift.
@@ -268,11 +282,13 @@ def _whole(root: Path, profile: str) -> PinFile:
     return found
 
 
-_SCENES = 5
-"""The number of scenes whose rows stand in a line."""
+_SCENES, _LINES, _FEW = 5, 100, 40
+"""The least number of scenes whose rows stand in a line, and the most lines of a file: usually, and of a
+profile that is pinned for its numbers and not to be read.
+"""
 
 
-def encode_rows(rows: Rows) -> bytes:
+def encode_rows(rows: Rows, most: int = _LINES) -> bytes:
     """Rows in short, a few scenes a line, each scene before its rows: those of each subset and log together,
     a right answer once.
     """
@@ -281,7 +297,8 @@ def encode_rows(rows: Rows) -> bytes:
     for scene, of_scene in groupby(rows.values(), key=attrgetter("scene")):
         groups = groupby(sorted(of_scene, key=place), key=place)
         scenes += scene, [(*where, [_brief(row) for row in found]) for where, found in groups]
-    lines = (scenes[at : at + 2 * _SCENES] for at in range(0, len(scenes), 2 * _SCENES))
+    cut = 2 * max(_SCENES, math.ceil(len(scenes) / 2 / most))
+    lines = (scenes[at : at + cut] for at in range(0, len(scenes), cut))
     return b"".join(msgspec.json.encode(line) + b"\n" for line in lines)
 
 
@@ -323,10 +340,12 @@ def write_pins(workspace: Workspace, measured: Pins, kept: Mapping[str, str] | N
         name = rows_name(profile, stage)
         if made.rows:
             with replacing(root / name) as fresh:
-                fresh.write_bytes(encode_rows(made.rows))
+                fresh.write_bytes(encode_rows(made.rows, _FEW if profile in WITHOUT_DVC else _LINES))
         else:
             (root / name).unlink(missing_ok=True)
-    kept, names = kept or {}, [*BESIDE, *(rows_name(profile, stage) for stage in file.stages)]
+    kept = kept or {}
+    names = [*(() if profile in WITHOUT_DVC else IN_DVC), accepted_name(profile)]
+    names += [rows_name(profile, stage) for stage in file.stages]
     there = {name: root / name for name in names if (root / name).is_file()}
     sealed = {name: sha256(path) for name, path in there.items()} | dict(kept)
     file.sealed = {name: digest.removeprefix("sha256:") for name, digest in sealed.items()}

@@ -17,8 +17,8 @@ from orchestration.ledger.drift import Cause, Difference, causes, differences, e
 from orchestration.ledger.manifest import Made, Pins, changing
 from orchestration.ledger.moved import Moved, moved
 from orchestration.ledger.pinned import (
-    ACCEPTED,
     NOTHING,
+    accepted_name,
     drift,
     measure,
     pin_name,
@@ -51,6 +51,8 @@ class Report(msgspec.Struct, frozen=True):
     """The changes of the pins since then that no line of `pins/accepted.jsonl` accepts."""
     moved: Moved = Moved()
     """The numbers and answers that differ from the pins."""
+    absent: list[str] = []
+    """The official files that are not there; what is pinned of them was not looked at."""
 
     @property
     def fits(self) -> bool:
@@ -65,7 +67,12 @@ Compute = Callable[[list[str], str, Path], object]
 
 
 def verify_profile(
-    workspace: Workspace, stages: Stages, *, recompute: Compute | None = None, since: str | None = None
+    workspace: Workspace,
+    stages: Stages,
+    *,
+    recompute: Compute | None = None,
+    since: str | None = None,
+    absent: Iterable[str] = (),
 ) -> Report:
     """Hold every file of the profile against its hash, then compare the results with their pins: those of a
     recomputation from the data that are there, or only the artifacts.
@@ -76,13 +83,17 @@ def verify_profile(
         recompute: computes everything anew, which is then compared with what is there too; only the artifacts
             are looked at without it.
         since: a commit; what was accepted after it is reported too, and what changed without that.
+        absent: official files that are not there: what would be computed from them is not looked at, and is
+            none of the stages.
 
     Raises:
         ParameterError: the profile has not been reproduced here, or there is no such commit.
     """
     root, profile, digest = workspace.root, workspace.settings.profile, Digests()
-    tables, whole = workspace.storage.local, recompute is None
-    found, pinned = find_damage(root, profile, stages, digest, storage=tables, results=whole)
+    tables, whole, lacking = workspace.storage.local, recompute is None, list(absent)
+    found, pinned = find_damage(
+        root, profile, stages, digest, storage=tables, results=whole, only=stages if lacking else None
+    )
     there = [stage for stage in stages.values() if stage.pinned_by == "data.dvc" or not recompute]
     _require(workspace, there, {difference.what for difference in found})
     here = now = measure(workspace, stages, known=pinned, digest=digest)
@@ -101,7 +112,9 @@ def verify_profile(
     found += [one for one in apart if (one.stage, one.what) not in named]
     because = causes(explained(root, profile, pinned, now), now)
     idle = causes(pinned, now, differ=False)
-    report = Report(profile, recompute is not None, found, because, idle, moved=moved(pinned, now))
+    report = Report(
+        profile, recompute is not None, found, because, idle, moved=moved(pinned, now), absent=lacking
+    )
     if not since:
         return report
     accepted, apart, unrecorded = changes_since(root, profile, pinned, since)
@@ -209,11 +222,18 @@ def _not_computed(workspace: Workspace, pinned: Pins, now: Pins) -> dict[str, li
     return found
 
 
-def accept_results(workspace: Workspace, stages: Stages, acceptance: Acceptance) -> None:
-    """Pin what is there, and append the acceptance to ``pins/accepted.jsonl``."""
-    dvc.keep_code(workspace, stages)
-    dvc.commit(workspace.root)
-    record = workspace.root / ACCEPTED
+def accept_results(
+    workspace: Workspace, stages: Stages, acceptance: Acceptance, *, usual: bool = True
+) -> None:
+    """Pin what is there, and append the acceptance to ``pins/accepted.jsonl``.
+
+    Args:
+        usual: whether the profile is that of `params.yaml`, which DVC holds the files of.
+    """
+    if usual:
+        dvc.keep_code(workspace, stages)
+        dvc.commit(workspace.root)
+    record = workspace.root / accepted_name(workspace.settings.profile)
     before = record.read_bytes() if record.is_file() else b""
     with replacing(record) as fresh:
         fresh.write_bytes(before + msgspec.json.encode(acceptance) + b"\n")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from orchestration.pipeline.spark import LostError, leave_session
 from orchestration.pipeline.standing import standing
 from orchestration.registry import BENCHMARKS
 from orchestration.stage import Stage, Stages, inputs_of
+from orchestration.workspace.folders import Workspace
 from substrate.base.files import clear_leftovers, replacing
 
 OWNERS = ["team:reproduction"]
@@ -103,34 +104,41 @@ def lines_to(stages: Stages, stage: Stage, among: Collection[str]) -> list[str]:
     return [need for need in stage.needs if need not in implied]
 
 
-def assets_of(stages: Stages, among: Collection[str] | None = None) -> list[dg.AssetsDefinition]:
+def assets_of(
+    stages: Stages, among: Collection[str] | None = None, of: Callable[[Workspace], Stages] | None = None
+) -> list[dg.AssetsDefinition]:
     """An asset a stage.
 
     A stage is skipped, and says so, where its code, parameters, inputs and outs are what they were.
 
     Args:
         among: the stages that a run takes, if it is known; their order is then kept without the others.
+        of: the stages of a run's profile, where they are not all of these.
     """
-    return [_asset(stages, stage, among or stages) for stage in stages.values()]
+    return [_asset(stages, stage, among or stages, of) for stage in stages.values()]
 
 
-def _asset(stages: Stages, stage: Stage, among: Collection[str]) -> dg.AssetsDefinition:
+def _asset(
+    every: Stages, declared: Stage, among: Collection[str], of: Callable[[Workspace], Stages] | None
+) -> dg.AssetsDefinition:
     @dg.asset(
-        key=asset_key(stage.name),
-        deps=[asset_key(need) for need in lines_to(stages, stage, among)],
-        group_name=group_of(stage),
-        tags=tags_of(stage),
+        key=asset_key(declared.name),
+        deps=[asset_key(need) for need in lines_to(every, declared, among)],
+        group_name=group_of(declared),
+        tags=tags_of(declared),
         # The graph names a node by the last part of its key alone; a kind below it says whose it is.
-        kinds={stage.benchmark, *stage.kinds},
-        metadata={"reads": list(stage.needs), **code_references((stage.run, *stage.functions))},
-        description=stage.about,
+        kinds={declared.benchmark, *declared.kinds},
+        metadata={"reads": list(declared.needs), **code_references((declared.run, *declared.functions))},
+        description=declared.about,
         owners=OWNERS,
-        code_version=version_of(stage.code),
-        retry_policy=RETRIES if "spark" in stage.kinds else None,
-        automation_condition=None if asks_a_model(stage) else STALE,
+        code_version=version_of(declared.code),
+        retry_policy=RETRIES if "spark" in declared.kinds else None,
+        automation_condition=None if asks_a_model(declared) else STALE,
     )
     def materialize(workspace: WorkspaceResource) -> dg.MaterializeResult[Any]:
         opened, log = workspace.open(), dg.AssetExecutionContext.get().log.info
+        if (stage := (stages := of(opened) if of else every).get(declared.name)) is None:
+            return dg.MaterializeResult(metadata={"skipped": f"not of profile {opened.settings.profile}"})
         paths = [opened.path(out) for out in stage.outs]
         inputs = [opened.path(out) for out in inputs_of(stages, stage)]
         advance(stage.name, 0, 1)

@@ -24,6 +24,7 @@ from orchestration.workspace.named import (
     kind_of,
     split_of,
 )
+from orchestration.workspace.real import folder_of, names_of, whole
 from substrate.base.errors import ParameterError
 from substrate.base.files import sha256, write_json
 
@@ -72,7 +73,7 @@ def answer_stage(benchmark: Interpreted) -> Stage:
         benchmark.about["answers"],
         needs=(f"{benchmark.source.name}/dataset", f"{benchmark.logger.name}/logs"),
         parameters=benchmark.keys,
-        functions=(benchmark.source.cases, benchmark.logger.logs, benchmark.rows),
+        functions=(benchmark.source.cases, benchmark.logger.logs, benchmark.rows, benchmark.asks),
         kinds=("spark", "rdf"),
     )
 
@@ -94,7 +95,11 @@ def score_stage(benchmark: Benchmark) -> Stage:
 
 
 def files_outside(source: Source, workspace: Workspace) -> dict[str, Path]:
-    """The files that a profile names, by what they are; a relative path begins in the project."""
+    """The files that a profile names, by what they are; a relative path begins in the project, one of
+    official files in their folder.
+    """
+    if official := names_of(workspace, source):
+        return {what: folder_of(workspace) / name for what, name in official.items()}
     data = workspace.settings.data(source.name)
     named = {name: getattr(data, name, None) for name in source.inputs}
     return {name: workspace.root / path for name, path in named.items() if isinstance(path, str)}
@@ -119,12 +124,15 @@ def make_dataset(source: Source, workspace: Workspace, out: Path) -> dict[str, A
     for world in source.world if data.source == "generated" else ():
         made = make_scenes(workspace, source, world, f"{source.name}/dataset", out)
         return {"source": "generated", world.counted[0]: made, "seed": workspace.settings.seed}
+    for name in names_of(workspace, source).values():
+        whole(workspace, name)
     if given := files_outside(source, workspace):
         for name, path in given.items():
             _place(path, name, source, out)
         files = {name: NamedFile(path.name, sha256(path)) for name, path in given.items()}
         write_json(out / NAMED, files, indent=1)
-        return {"source": "files that a user named", **{name: str(path) for name, path in given.items()}}
+        whose = "official files" if data.source == "real" else "files that a user named"
+        return {"source": whose, **{name: str(path) for name, path in given.items()}}
     return {"source": "no data are named: nothing is measured"}
 
 

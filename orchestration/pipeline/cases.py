@@ -373,7 +373,7 @@ def answer_parts(
         first: how many cases to answer; all unless given.
         only: the scenes to answer, or these with the rows that are asked about; all unless given.
     """
-    whole, rows = rows is None, rows or benchmark.rows
+    whole, rows, asks = rows is None, rows or benchmark.rows, benchmark.asks
     cases = cases_of(workspace, benchmark.source, stage)
     logs = ensure_logs(workspace, benchmark.logger, stage)
     storage, parameters = workspace.storage, benchmark.parameters.of(workspace.settings)
@@ -387,7 +387,7 @@ def answer_parts(
 
     def work(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
         lines, case = list[str](), case_of(row)
-        if case.questions and (only is None or str(case.scene) in only):
+        if asks(case) and (only is None or str(case.scene) in only):
             logs = [EventLog.from_patch(log["patch"], log["name"]) for log in row["logs"]]
             lines = [encode(answer).decode() for answer in rows(case, logs, parameters, split)]
             if not lines and whole:

@@ -156,14 +156,14 @@ def _counts(benchmark: Interpreted, resource: WorkspaceResource) -> dg.AssetChec
     workspace = resource.open()
     data: Data = workspace.settings.data(benchmark.source.name)
     kind = kind_of(workspace, benchmark.source)
-    if kind == "official":
+    if data.source == "official":  # the whole split
         scores = read_scores(workspace.artifacts, benchmark.numbers)
         # The paper's n beside a per-option accuracy counts questions; ours counts options.
         paper = {name: published().n(name) for name in scores if not name.endswith("/per_option")}
         expected = {name: n for name, n in paper.items() if n is not None}
         found = {name: scores[name].n for name in expected}
     else:
-        declared = () if kind == "local" else benchmark.declared.items()
+        declared = () if kind in ("local", "official") else benchmark.declared.items()
         expected = {what: number(data) if kind == "generated" else 0 for what, number in declared}
         files = {"logs": "logs/index.jsonl", "answers": ROWS}
         found = {what: line_count(workspace.artifacts / benchmark.name / files[what]) for what in expected}

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Iterator
+from functools import cache
+
 from orchestration.benchmarks.baselines import LanguageModel
+from orchestration.benchmarks.benchmark import Benchmark, Interpreted
+from orchestration.benchmarks.real import MEASURED_ON, REAL
 from orchestration.pipeline.benchmark_stages import answer_stage, log_stage, score_stage, source_stage
 from orchestration.pipeline.model_stages import model_stages
 from orchestration.pipeline.result_stages import describing_stages, result_stages
 from orchestration.pipeline.study_stages import determinism_stage, study_stages, table_stage
-from orchestration.registry import BENCHMARKS, INTERPRETED, LOGGERS, SOURCES, STUDIES
-from orchestration.stage import Stages, in_order, needed
+from orchestration.registry import BENCHMARKS, STUDIES, TABLES
+from orchestration.stage import Stage, Stages, in_order, needed
+from orchestration.workspace.folders import Workspace
+from orchestration.workspace.real import is_real
 from substrate.base.errors import ParameterError
 
 
-def _all() -> Stages:
-    benchmarks = list(BENCHMARKS.values())
-    computed = [
-        *map(source_stage, SOURCES.values()),
-        *map(log_stage, LOGGERS.values()),
-        *map(answer_stage, INTERPRETED.values()),
-        *map(score_stage, benchmarks),
-        determinism_stage(),
-        *result_stages(benchmarks),
-    ]
+def _usual(benchmarks: list[Benchmark]) -> Stages:
+    tables = [(table, [one for one in benchmarks if one.table[0] == table]) for table in TABLES.values()]
+    computed = [*_answered(benchmarks), determinism_stage(), *result_stages(benchmarks, tables)]
     for benchmark in benchmarks:
         if isinstance(benchmark, LanguageModel):
             computed += model_stages(benchmark)
@@ -32,8 +32,55 @@ def _all() -> Stages:
     return in_order([*computed, *describing_stages(benchmarks, computed)])
 
 
-STAGES: Stages = _all()
-"""Every stage by name, each after those that it needs."""
+def _answered(benchmarks: Iterable[Benchmark]) -> Iterator[Stage]:
+    """The stages from the data of some benchmarks to their scores."""
+    yield from map(source_stage, {one.source.name: one.source for one in benchmarks}.values())
+    interpreted = [one for one in benchmarks if isinstance(one, Interpreted)]
+    yield from map(log_stage, {one.logger.name: one.logger for one in interpreted}.values())
+    yield from map(answer_stage, interpreted)
+    yield from map(score_stage, benchmarks)
+
+
+@cache
+def _of(names: tuple[str, ...], real: bool) -> Stages:
+    benchmarks = [BENCHMARKS[name] for name in names]
+    if not real:
+        return _usual(benchmarks)
+    computed = [*_answered(benchmarks), *result_stages(benchmarks, [(REAL, benchmarks)])]
+    return in_order([*computed, *describing_stages(benchmarks, computed)])
+
+
+def _belongs(benchmark: Benchmark, profile: str) -> bool:
+    own = benchmark.profiles or benchmark.source.profiles
+    return not own or profile in own
+
+
+STAGES: Stages = _of(tuple(name for name, one in BENCHMARKS.items() if _belongs(one, "")), False)
+"""The stages of a profile with no benchmarks of its own, by name, each after those that it needs."""
+OFFICIAL: Stages = _of(tuple(name for name, one in BENCHMARKS.items() if MEASURED_ON in one.about), True)
+"""The stages of a profile that has official files of all."""
+EVERY: Stages = in_order({**OFFICIAL, **STAGES}.values())
+"""The stages of every profile."""
+
+
+def stages_in(workspace: Workspace) -> Stages:
+    """The stages of the profile in force. One of official files has those of the benchmarks whose files it
+    names, and no studies; any other has every benchmark that is not of some profiles alone.
+    """
+    settings, real = workspace.settings, is_real(workspace)
+    names = (
+        name
+        for name, one in BENCHMARKS.items()
+        if _belongs(one, settings.profile)
+        and (not real or (MEASURED_ON in one.about and settings.data(one.source.name).source == "real"))
+    )
+    return _of(tuple(names), real)
+
+
+def computable(stages: Stages, names: Iterable[str], absent: Collection[str]) -> list[str]:
+    """Those of some stages that need none of some sources' data; the report shows what there is."""
+    lacking = {f"{source}/dataset" for source in absent}
+    return [n for n in names if n == "report/html" or not lacking.intersection(needed(stages, [n]))]
 
 
 def _is_of(stage: str, benchmark: str) -> bool:
@@ -45,21 +92,25 @@ def _is_of(stage: str, benchmark: str) -> bool:
     return stage.startswith(f"{benchmark}/") or stage == f"tables/{benchmark}"
 
 
-def stages_of(benchmark: str | None) -> list[str]:
+def stages_of(benchmark: str | None, stages: Stages = STAGES) -> list[str]:
     """The stages of one benchmark and all they need, or every stage, in order.
 
     A table or a comparison that holds it against language models is left to the whole run.
 
+    Args:
+        stages: those of the profile.
+
     Raises:
-        ParameterError: there is no such benchmark.
+        ParameterError: there is no such benchmark in the profile.
     """
     if benchmark is None:
-        return list(STAGES)
+        return list(stages)
     models = {f"{name}/answers" for name, one in BENCHMARKS.items() if one.by_model and name != benchmark}
-    own = [name for name in STAGES if _is_of(name, benchmark)]
-    names = [name for name in own if not models.intersection(needed(STAGES, [name]))]
+    own = [name for name in stages if _is_of(name, benchmark)]
+    names = [name for name in own if not models.intersection(needed(stages, [name]))]
     if not names:
+        there = [name for name in BENCHMARKS if f"{name}/scores" in stages]
         raise ParameterError(
-            f"no benchmark {benchmark!r}", where=("--only",), hint=f"Choose one of {', '.join(BENCHMARKS)}"
+            f"no benchmark {benchmark!r}", where=("--only",), hint=f"Choose one of {', '.join(there)}"
         )
-    return needed(STAGES, names)
+    return needed(stages, names)

@@ -17,7 +17,7 @@ from orchestration.ledger.verification import verify_profile
 from orchestration.pipeline.assets import asset_key
 from orchestration.pipeline.compared import KEY
 from orchestration.pipeline.form import EMPTY, form_of_job
-from orchestration.pipeline.graph import STAGES, stages_of
+from orchestration.pipeline.graph import EVERY, OFFICIAL, STAGES, stages_in, stages_of
 from orchestration.pipeline.resources import ALONE, WorkspaceResource
 from orchestration.pipeline.run import recompute
 from orchestration.project import find_root
@@ -38,14 +38,14 @@ def reproductions() -> list[dg.UnresolvedAssetJobDefinition]:
     it needs; its profile is set in the launchpad.
     """
     jobs = [
-        _reproducing(one, STAGES, form_of_job(one), f"The whole reproduction on the {one} profile")
-        for one in PROFILES
+        _reproducing(one, stages, form_of_job(one), f"The whole reproduction on the {one} profile")
+        for one, stages in [*((name, STAGES) for name in PROFILES), ("real", OFFICIAL)]
     ]
     about = "The whole reproduction, with profiles as partitions: a backfill runs several"
     jobs.append(_reproducing("profiles", STAGES, profile_config, about))
     for benchmark in sorted(BENCHMARKS):
-        stages = stages_of(benchmark)
-        form = form_of_job("sample", {key for name in stages for key in STAGES[name].parameters})
+        stages = stages_of(benchmark, EVERY)
+        form = form_of_job("sample", {key for name in stages for key in EVERY[name].parameters})
         about = f"{benchmark} and all it needs, on the sample profile unless the launchpad names another"
         jobs.append(_reproducing(benchmark, stages, form, about))
     return jobs
@@ -70,7 +70,8 @@ compare_experiments = dg.define_asset_job(
 )
 def compare_with_pins(workspace: WorkspaceResource) -> None:
     """`substrate verify`, as a step."""
-    report = verify_profile(workspace.open(), STAGES, recompute=recompute)
+    opened = workspace.open()
+    report = verify_profile(opened, stages_in(opened), recompute=recompute)
     if report.differences:
         dg.OpExecutionContext.get().log.error(render_text(report))
     moved = "\n".join(moved_lines(report.moved, markdown=True))

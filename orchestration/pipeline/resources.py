@@ -107,9 +107,9 @@ class WorkspaceResource(dg.ConfigurableResource):  # type: ignore[type-arg]
         elif workspace.experiment:
             finish(workspace)
         elif self.settles and self._is_pinned(workspace):
-            from orchestration.pipeline.graph import STAGES
+            from orchestration.pipeline.graph import stages_in
 
-            settle(workspace, STAGES, made)
+            settle(workspace, stages_in(workspace), made)
 
     def _is_pinned(self, workspace: Workspace) -> bool:
         default = open_workspace().settings.profile

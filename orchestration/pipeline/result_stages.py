@@ -14,7 +14,7 @@ from orchestration.base.beyond import beyond
 from orchestration.benchmarks.baselines import COMPARED, COMPARISONS, LanguageModel
 from orchestration.benchmarks.benchmark import Benchmark, Explained, Interpreted, Table
 from orchestration.pipeline.cases import each_case
-from orchestration.registry import STAGES_BEYOND, STUDIES, TABLES
+from orchestration.registry import STAGES_BEYOND, STUDIES
 from orchestration.rendering.report import write_report
 from orchestration.rendering.results import LAYOUTS
 from orchestration.rendering.tables import FORMATS
@@ -29,25 +29,25 @@ REPORT = "artifacts/{profile}/report"
 HEADS = ("number", "n", "correct", "accuracy", "low", "high")
 
 
-def result_stages(benchmarks: Benchmarks) -> Iterator[Stage]:
-    """The tables and the files beside them."""
-    pairs = _pairs(benchmarks)
-    yield Stage(
-        COMPARED,
-        (COMPARISONS,),
-        partial(make_comparisons, pairs),
-        "The substrate against each language model on what both were asked: Newcombe's interval of the "
-        "difference, McNemar's exact p.",
-        needs=tuple(sorted({f"{one.name}/answers" for pair in pairs for one in pair})),
-        functions=tuple(pair[1].whole.measure for pair in pairs),
-    )
-    for name, table in TABLES.items():
-        shown = tuple(benchmark for benchmark in benchmarks if benchmark.table[0] == table)
+def result_stages(benchmarks: Benchmarks, tables: Iterable[tuple[Table, Benchmarks]]) -> Iterator[Stage]:
+    """The tables, each of some benchmarks, and the files beside them."""
+    if pairs := _pairs(benchmarks):
+        yield Stage(
+            COMPARED,
+            (COMPARISONS,),
+            partial(make_comparisons, pairs),
+            "The substrate against each language model on what both were asked: Newcombe's interval of the "
+            "difference, McNemar's exact p.",
+            needs=tuple(sorted({f"{one.name}/answers" for pair in pairs for one in pair})),
+            functions=tuple(pair[1].whole.measure for pair in pairs),
+        )
+    for table, of_it in tables:
+        shown = tuple(of_it)
         asked = sorted({benchmark.source.name for benchmark in shown if not benchmark.by_model})
         keys = sorted({key for benchmark in shown for key in benchmark.keys})
         yield Stage(
-            f"tables/{name}",
-            tuple(f"artifacts/{{profile}}/tables/{name}.{suffix}" for suffix in FORMATS),
+            f"tables/{table.name}",
+            tuple(f"artifacts/{{profile}}/tables/{table.name}.{suffix}" for suffix in FORMATS),
             partial(make_table, table, shown),
             table.about,
             needs=(

@@ -16,7 +16,7 @@ from orchestration.experiments.making import begin
 from orchestration.pipeline.assets import asset_key, assets_of
 from orchestration.pipeline.checks import checks_of
 from orchestration.pipeline.dagster_home import dagster_home, set_aside
-from orchestration.pipeline.graph import STAGES
+from orchestration.pipeline.graph import stages_in
 from orchestration.pipeline.progress import ended
 from orchestration.pipeline.project_lock import open_lock, project_lock
 from orchestration.pipeline.resources import WorkspaceResource
@@ -136,7 +136,7 @@ def run_stages(
     with ends_when_told(), project_lock(root):
         if opened.experiment:
             begin(opened, workspace.overrides)
-        todo = names if workspace.force or workspace.scratch else to_run(STAGES, names, opened)
+        todo = names if workspace.force or workspace.scratch else to_run(stages_in(opened), names, opened)
         if opened.experiment:  # which ends with the run
             todo = todo or names[-1:]
         for name in names:
@@ -159,9 +159,10 @@ def _run(
         selection=selection.without_checks() if workspace.scratch else selection,
         executor_def=dg.in_process_executor,
     )
+    stages = stages_in(workspace.open())
     definitions = dg.Definitions(
-        assets=assets_of(STAGES, names),
-        asset_checks=[*checks_of(STAGES)],
+        assets=assets_of(stages, names),
+        asset_checks=[*checks_of(stages)],
         jobs=[job],
         resources={"workspace": workspace},
     )

@@ -3,17 +3,76 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from itertools import chain
 
-from orchestration.registry import BENCHMARKS
+from orchestration.ledger.pinned import pinned_scores
+from orchestration.registry import BENCHMARKS, SOURCES
+from orchestration.rendering.official import pinned_rows
 from orchestration.scoring.formatting import share
 from orchestration.scoring.likeness import NOT_MEASURED, NOT_REPORTED, why_not
 from orchestration.scoring.published import PAPER, published
-from orchestration.scoring.scores import Score
+from orchestration.scoring.scores import Score, metrics_file, read_scores, score
+from orchestration.workspace.folders import Workspace
+from orchestration.workspace.real import absent, folder_of, is_real
 
 _NAMED = 4
 """The most numbers of a kind that are named; of more, the count alone is given."""
+
+
+def concluded(workspace: Workspace, benchmarks: Iterable[str] = BENCHMARKS) -> list[str]:
+    """The conclusion of a profile's run from the numbers of some benchmarks.
+
+    Those of official files that are not there are the pinned ones, and the lines say so.
+    """
+    names = set(benchmarks)
+    there = [name for name in names if (workspace.artifacts / metrics_file(name)).is_file()]
+    scores = read_scores(workspace.artifacts, [one for name in there for one in BENCHMARKS[name].numbers])
+    if not is_real(workspace):
+        return [*_as_pinned(workspace, names), *conclusion(scores)]
+    pinned = pinned_scores(workspace.root, workspace.settings.profile)
+    kept = {number: score(number, *counts, "official") for number, counts in pinned.items()}
+    lacking = absent(workspace, SOURCES.values())
+    of_lacking = {name for name in names if BENCHMARKS[name].source.name in lacking}
+    kept = {number: one for number, one in kept.items() if number.partition("/")[0] in of_lacking}
+    return [*of_official(scores | kept, of_lacking), *_way_to(workspace, lacking)]
+
+
+def _as_pinned(workspace: Workspace, names: Collection[str]) -> list[str]:
+    """The pinned numbers of questions on official data in a line, where the conclusion is of all."""
+    if len(names) < len(BENCHMARKS):
+        return []
+    rows = [row for number, row in pinned_rows(workspace.root) if not number.endswith("/per_option")]
+    counts = ((row["measured"].removesuffix(" per question"), row["right"], row["n"]) for row in rows)
+    told = "; ".join(f"{what} {right} of {n}" for what, right, n in counts)
+    return [f"On official data, as pinned (`--profile real`): {told}."] if told else []
+
+
+def of_official(scores: Mapping[str, Score], as_pinned: Collection[str] = ()) -> list[str]:
+    """The numbers on official files: a line for the benchmarks of each family, such as CLEVRER.
+
+    Args:
+        as_pinned: the benchmarks whose numbers were not computed again.
+    """
+    lines: dict[str, list[str]] = {}
+    for name, benchmark in BENCHMARKS.items():
+        of_it = [scores[number] for number in benchmark.numbers if number in scores and scores[number].n]
+        whole = [one for one in of_it if one.metric != "per_option"]
+        for one in [s for s in whole if s.subset == "mean" and s.metric == "accuracy"] or whole:
+            family, _, rest = benchmark.title.partition(", ")
+            of = ", ".join(filter(None, [rest, one.subset if one.subset != "mean" else ""]))
+            told = f"{of} {one.correct:,} of {one.n:,} ({share(one.correct, one.n)})".strip()
+            lines.setdefault(family, []).append(told + " as pinned" * (name in as_pinned))
+    return [f"{family}: {'; '.join(told)}." for family, told in lines.items()]
+
+
+def _way_to(workspace: Workspace, lacking: Mapping[str, Collection[str]]) -> list[str]:
+    if not lacking:
+        return []
+    names = sorted({name for names in lacking.values() for name in names})
+    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+    where = f"{names[0]}{more} not in {folder_of(workspace)}"
+    return [f"Not computed again: {where}. How to get them: docs/how-to-get-real-data.md"]
 
 
 def conclusion(scores: Mapping[str, Score]) -> list[str]:
@@ -57,10 +116,10 @@ def _of_benchmark(name: str, measured: Mapping[str, Score]) -> str:
 def _compared(measured: Iterable[Score]) -> list[str]:
     beside: dict[str, list[str]] = {"reproduced": [], "above": [], "below": []}
     reasons = Counter[str]()
-    for score in measured:
-        reason = why_not(score, PAPER)
+    for one in measured:
+        reason = why_not(one, PAPER)
         if not reason:
-            beside[_place(score)].append(score.name)
+            beside[_place(one)].append(one.name)
         elif reason not in (NOT_REPORTED, NOT_MEASURED):
             reasons[reason] += 1
     lines: list[str] = []

@@ -103,6 +103,7 @@ def _sections(report: Report) -> list[tuple[str, list[str]]]:
         True: "changed since the results were pinned, without a change of any byte",
     }
     found = (
+        ("not looked at, since these official files are not there", report.absent),
         ("because", list(map(str, report.causes))),
         (unaccepted[report.recomputed], list(map(str, report.unaccepted))),
         (f"changed in the pins since {report.since}, and nobody accepted it", report.unrecorded),

@@ -19,12 +19,14 @@ import jinja2
 import msgspec
 from markupsafe import Markup
 
+from orchestration.benchmarks.real import REAL
 from orchestration.lineage.explain import Each, each_here
 from orchestration.lineage.number import Lineage, environment, trace_number
 from orchestration.registry import BENCHMARKS, EXPLAINED, MAIN, SOURCES, STUDIES, TABLES
 from orchestration.rendering.answers import Answers, write_answers
-from orchestration.rendering.conclusion import conclusion
+from orchestration.rendering.conclusion import concluded
 from orchestration.rendering.figures import Curve, ablation_curve, accuracy_by_subset
+from orchestration.rendering.official import HEADS, pinned_rows
 from orchestration.rendering.page import (
     HERE,
     NAMED,
@@ -50,16 +52,17 @@ from substrate.ask import Answer, survey
 from substrate.ask.questions import TEMPLATES
 from substrate.domains.smallville.experiment import HORIZON
 
-_TABLES = {name: (table.title, f"artifacts/{{profile}}/tables/{name}") for name, table in TABLES.items()} | {
-    study.name: (study.shares.title, study.file("table")) for study in STUDIES if study.shares
-}
+_TABLES = {
+    table.name: (table.title, f"artifacts/{{profile}}/tables/{table.name}")
+    for table in (REAL, *TABLES.values())
+} | {study.name: (study.shares.title, study.file("table")) for study in STUDIES if study.shares}
 """The tables by name, each with its heading and its place without the suffix."""
 _OF_STUDIES = {study.name for study in STUDIES}
 """The tables that stand below those of benchmarks."""
 MARKED = ("substrate", "ns_dr", "aloe", "memn2n", "pcr", "llama_direct", "concordia")
 """The sources whose published numbers have a mark of their own."""
 _MEASURED_ON = {
-    "official": "the official validation split",
+    "official": "official data",
     "generated": "a generated world, which may be easier or harder",
     "local": "official files of the user",
     "none": "nothing",
@@ -177,7 +180,7 @@ def _content(workspace: Workspace, scores: Scores, out: Path) -> dict[str, Any]:
         )
         for source in SOURCES.values()
     ]
-    per_question = [score for score in scores[MAIN.name].values() if score.metric == "per_question"]
+    per_question = [score for score in scores.get(MAIN.name, {}).values() if score.metric == "per_question"]
     curves = read_list(workspace.artifacts / "ablations" / "curves.json", Curve)
     tables = {table.name: table for table in _tables(workspace, every, out)}
     kinds = {source.kind for source in sources}
@@ -188,7 +191,10 @@ def _content(workspace: Workspace, scores: Scores, out: Path) -> dict[str, Any]:
         "main": MAIN.title,
         "main_on": _MEASURED_ON[kind_of(workspace, MAIN.source)],
         "sources": sources,
-        "concluded": conclusion(every),
+        "concluded": concluded(workspace),
+        "pinned": [] if REAL.name in tables else [row for _, row in pinned_rows(workspace.root)],
+        "REAL": REAL,
+        "HEADS": HEADS,
         "summary": _summary(workspace, every.values(), sources),
         "official": kinds == {"official"},
         "generated": "generated" in kinds,

@@ -15,6 +15,7 @@ from orchestration.benchmarks.benchmark import Benchmark, Source
 from orchestration.benchmarks.benchmark import Table as Declared
 from orchestration.models.transcript import Told, read_told
 from orchestration.registry import BENCHMARKS, SOURCES
+from orchestration.rendering.official import official
 from orchestration.rendering.tables import Column, Table, read_list
 from orchestration.scoring.counting import Comparison, graded_rows
 from orchestration.scoring.formatting import bounds, paired, share
@@ -40,6 +41,7 @@ from orchestration.scoring.scores import Score
 from orchestration.studies.determinism import Repetition
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import kind_of, read_named, trusted_on_first_use
+from orchestration.workspace.real import names_of
 from substrate.domains.rows import Row
 
 Benchmarks = Sequence[Benchmark]
@@ -357,6 +359,8 @@ def _source(source: Source, workspace: Workspace) -> str:
     if kind == "local":
         named = [f"{what} {file.name} {_hash(file.sha256)}" for what, file in read_named(folder).items()]
         return f"official files of the user, {', '.join(named)} {profile}"
+    if names := names_of(workspace, source):
+        return f"official files {', '.join(names.values())} {profile}"
     if kind == "official":
         firsts = trusted_on_first_use(folder)
         trusted = [f"; {file.name} trusted on first use, {_hash(file.sha256)}" for file in firsts]
@@ -376,5 +380,6 @@ LAYOUTS: Mapping[str, Callable[[Declared, Benchmarks, Scores, Workspace], Table]
     "by number": by_number,
     "by metric": by_metric,
     "by variant": by_variant,
+    "official": official,
 }
 """The layouts of tables, by the names in :attr:`orchestration.benchmarks.benchmark.Table.layout`."""

@@ -51,7 +51,7 @@ def worked_examples(workspace: Workspace) -> Iterator[tuple[str, Worked]]:
     """An example of each kind that this run has answers of, behind the kind's title."""
     for benchmark in EXPLAINED.values():
         file = workspace.artifacts / benchmark.name / "answers.jsonl"
-        for title, subset in benchmark.examples.items():
+        for title, subset in benchmark.examples.items() if file.is_file() else ():
             if example := _example(workspace, benchmark, file, subset):
                 yield title, example
 

@@ -57,10 +57,10 @@ def files_of(workspace: Workspace, source: Source) -> dict[str, Path]:
 
 def kind_of(workspace: Workspace, source: Source) -> Kind:
     """The kind of a source's data in a profile; ``none`` where nothing is measured on them."""
-    if read_named(workspace.data / source.name):
-        return "local"
     data: Data = workspace.settings.data(source.name)
-    return "none" if data.source == "local" else data.source
+    if read_named(workspace.data / source.name):
+        return "official" if data.source == "real" else "local"
+    return "none" if data.source in ("local", "real") else data.source
 
 
 def split_of(workspace: Workspace, source: Source) -> str:

@@ -10,6 +10,7 @@ import msgspec
 
 from orchestration.benchmarks import benchmark as bm
 from orchestration.benchmarks.clevrer import EVENTS, PARAMETERS, motion, scene_cases, scene_logs, wordings_of
+from orchestration.benchmarks.real import MEASURED_ON
 from orchestration.benchmarks.transfer import TRANSFER
 from research.domains.foretelling.poses import poses
 from research.domains.foretelling.trajectories import decode_trajectories
@@ -90,5 +91,6 @@ CLEVRER_HUMANS = bm.Interpreted(
     about={
         "answers": "A row a human causal question, its wording resolved to events.",
         "scores": "Accuracy on people's causal questions, with Wilson's interval.",
+        MEASURED_ON: "people's questions of the training part, true events",
     },
 )

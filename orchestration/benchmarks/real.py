@@ -1,0 +1,16 @@
+"""The table of what is measured on official data alone, of which every benchmark may have rows."""
+
+from __future__ import annotations
+
+from orchestration.benchmarks.benchmark import Table
+
+REAL = Table(
+    name="real",
+    title="On official data",
+    about="What was measured on official files: a row a number, with what was read and who stands beside it.",
+    layout="official",
+    note="Systems beside it have the figure that was published on a whole official split; these files are "
+    "parts of official releases, so nothing is subtracted.",
+)
+MEASURED_ON = "real"
+"""What a benchmark's ``about`` has for a row of this table: on what it was measured."""

@@ -1,0 +1,187 @@
+"""What official files allow beside the paper's own benchmarks: for the profile `real`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace as changed
+
+from orchestration.benchmarks import benchmark as bm
+from orchestration.benchmarks import clevrer
+from orchestration.benchmarks.babi import BABI, STORIES
+from orchestration.benchmarks.babi import cases as stories
+from orchestration.benchmarks.clevrer import CLEVRER
+from orchestration.benchmarks.real import MEASURED_ON
+from orchestration.benchmarks.transfer import TRANSFER
+from research.benchmarks.perceived import PERCEIVED
+from research.benchmarks.perceived import rows as perceived_rows
+from substrate.base.errors import SubstrateError
+from substrate.domains.clevrer.parameters import Explanatory, Parameters
+from substrate.domains.gqa.format import Question, read_questions
+from substrate.domains.gqa.program import compile_program
+from substrate.domains.rows import Row
+from substrate.log.event_log import EventLog
+
+REAL = ("real",)
+FOLDS, ASIDE = 5, 4
+"""A video is kept from every fit of perception where its number leaves 4 when divided by 5."""
+EVERY = 10
+"""Of bAbI's larger files every tenth story is asked."""
+_gqa = msgspec.json.Decoder(dict[str, Question])
+
+
+def in_one_frame(case: bm.Case, logs: bm.Logs, parameters: Parameters, split: str) -> Iterator[Row]:
+    """CLEVRER's rows with causes looked for before one frame of the whole video, as NS-DR's release does."""
+    parameters = changed(parameters, explanatory=Explanatory(reference_frame="global"))
+    for row in clevrer.rows(case, logs, parameters, split):
+        yield changed(row, benchmark=CLEVRER_GLOBAL.name)
+
+
+CLEVRER_GLOBAL = replace(
+    CLEVRER,
+    name="clevrer_global",
+    title="CLEVRER, one global frame",
+    numbers=bm.per_choice("clevrer_global", "explanatory"),
+    form="clevrer_global/SCENE/QUESTION",
+    rows=in_one_frame,
+    examples={},
+    declared={},
+    profiles=REAL,
+    about={**CLEVRER.about, MEASURED_ON: "the same questions, causes before one frame of the video"},
+)
+
+
+def is_aside(case: bm.Case) -> bool:
+    """Tell whether a case is asked of a video that is kept from every fit of perception."""
+    return bool(case.questions) and int(case.scene) % FOLDS == ASIDE
+
+
+def aside(case: bm.Case, logs: bm.Logs, parameters: Any, split: str) -> Iterator[Row]:
+    """The rows of a video that is kept from every fit of perception."""
+    for row in perceived_rows(case, logs, parameters, split):
+        yield changed(row, benchmark=PERCEIVED_ASIDE.name)
+
+
+PERCEIVED_ASIDE = replace(
+    PERCEIVED,
+    name="perceived_aside",
+    title=f"{PERCEIVED.title}, of videos kept aside",
+    numbers=bm.per_choice("perceived_aside", "explanatory"),
+    form="perceived_aside/SCENE/QUESTION",
+    rows=aside,
+    asks=is_aside,
+    examples={},
+    pages=(),
+    declared={},
+    profiles=REAL,
+    about={
+        **PERCEIVED.about,
+        MEASURED_ON: "those of the videos that no fit of perception saw (number mod 5 = 4)",
+    },
+)
+
+
+def every_tenth(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = False) -> bm.Cases:
+    """Every tenth story of each task."""
+    given = [case for case in stories(files, only, unasked).each if int(case.scene) % EVERY == 0]
+    return bm.Cases(len(given), iter(given))
+
+
+_STORIES = replace(
+    STORIES,
+    name="babi_10k",
+    title="bAbI, ten times as many",
+    about="The files of bAbI's larger release that a user has; every tenth story of them is asked.",
+    cases=every_tenth,
+    worlds={},
+    profiles=("real", "local"),
+)
+BABI_10K = replace(
+    BABI,
+    name="babi_10k",
+    title="bAbI, larger files",
+    numbers=tuple(number.replace("babi/", "babi_10k/") for number in BABI.numbers),
+    form="babi_10k/TASK/STORY/QUESTION",
+    source=_STORIES,
+    logger=replace(BABI.logger, name="babi_10k", source=_STORIES),
+    rows=lambda *given: [changed(row, benchmark="babi_10k") for row in BABI.rows(*given)],
+    examples={},
+    declared={},
+    about={**BABI.about, MEASURED_ON: "every tenth story of the training files of en-10k, without task 3"},
+)
+
+
+class ProgramsData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Files of GQA's questions whose programs are read: those of frequent and of rare answers."""
+
+    head: str | None = None
+    tail: str | None = None
+
+
+def programs(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = False) -> bm.Cases:
+    """The programs of each image's questions; nothing of the image is known."""
+    asked: dict[str, dict[str, Question]] = {}
+    for path in files.values():
+        for image, questions in read_questions(path).items():
+            asked.setdefault(image, {}).update(questions)
+    images = bm.chosen(sorted(asked), only)
+    name = " and ".join(path.name for path in files.values())
+    each = (bm.Case(image, name, msgspec.json.encode(asked[image]), bm.WITHIN) for image in images)
+    return bm.Cases(len(images), each)
+
+
+def compiled(case: bm.Case, logs: bm.Logs, _: Any, split: str) -> Iterator[Row]:
+    """A row a question: whether its program compiles, every step of the kind that the next one takes."""
+    for number, question in sorted(_gqa.decode(case.record).items()):
+        row = Row(
+            benchmark="gqa_programs",
+            split=split,
+            subset="",
+            scene=case.scene,
+            question=number,
+            predicted="compiles",
+            expected="compiles",
+            correct=True,
+            log=logs[0].digest,
+        )
+        try:
+            compile_program(question.semantic)
+        except SubstrateError as error:
+            row = changed(row, predicted="error", correct=False, error=str(error))
+        yield row
+
+
+_PROGRAMS = bm.Source(
+    name="gqa_programs",
+    title="GQA's programs",
+    about="GQA's questions with programs that a user has; without the scene graphs.",
+    data=ProgramsData,
+    inputs={"head": ("head.json",), "tail": ("tail.json",)},
+    cases=programs,
+    profiles=("real", "local"),
+)
+GQA_PROGRAMS = bm.Interpreted(
+    name="gqa_programs",
+    title="GQA, programs that compile",
+    numbers=("gqa_programs/accuracy",),
+    form="gqa_programs/IMAGE/QUESTION",
+    table=(TRANSFER, 9),
+    source=_PROGRAMS,
+    logger=bm.Logger(
+        name="gqa_programs",
+        about="An empty log an image: nothing of it is annotated.",
+        source=_PROGRAMS,
+        logs=lambda case, _: [bm.NamedLog(str(case.scene), EventLog())],
+    ),
+    rows=compiled,
+    wordings=lambda case: [bm.Wording(n, q.question) for n, q in _gqa.decode(case.record).items()],
+    about={
+        "answers": "A row a question: whether its program compiles.",
+        "scores": "The share of programs that compile, with Wilson's interval.",
+        MEASURED_ON: "questions of testdev, frequent and rare answers; no scene graphs, so none is answered",
+    },
+)
+__all__ = ["BABI_10K", "CLEVRER_GLOBAL", "GQA_PROGRAMS", "PERCEIVED_ASIDE"]
