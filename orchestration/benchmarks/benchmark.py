@@ -215,6 +215,7 @@ class Source(Declared):
         worlds: what generates it, by level of difficulty, the benchmark's own first; there may be none.
         size: how much data a generated profile has, in words.
         note: what a table's caption adds to where the data come from.
+        profiles: the profiles that it and its benchmarks belong to; every one where empty.
     """
 
     name: str
@@ -227,6 +228,7 @@ class Source(Declared):
     worlds: Mapping[str, World] = field(default_factory=dict)
     size: Callable[[Any], str] = lambda data: ""
     note: str = ""
+    profiles: tuple[str, ...] = ()
 
     @property
     def world(self) -> tuple[World, ...]:
