@@ -28,6 +28,8 @@ _BENCHMARKS: tuple[Benchmark | str, ...] = (
     BABI,
     "research.benchmarks.clevrer_humans:CLEVRER_HUMANS",
     GQA,
+    "research.benchmarks.truths:DESCRIPTIVE",
+    "research.benchmarks.truths:FROM_TRUTH",
     baselines.CONTROLLED,
     "research.benchmarks.readers:CONTROLLED_FACTS",
     baselines.GQA_VISION,

@@ -95,14 +95,25 @@ def descriptive(real: SceneEvents, seed: int) -> list[Question]:
     ]
 
 
-def explanatory(real: SceneEvents, seed: int) -> list[Question]:
+def explanatory(real: SceneEvents, seed: int, *, sharing: bool = False) -> list[Question]:
     """A question about each collision of a video: which of all other events and objects is responsible.
 
     Its subtype says the length of the longest chain of collisions before it, ``chain_3`` three and more. An
     event that a video has twice, which no program can name, is neither asked about nor an option.
+
+    Args:
+        real: the video's true events.
+        seed: of the wording.
+        sharing: whether the answers are those of a method that follows no chain: an earlier event is
+            responsible that shares an object with the one that is explained.
     """
     film, rng = Recorded(real), Random(f"{seed}/{real.scene_index}/explanatory")
     names, depths = film.names, film.depths()
+    if sharing:
+        film.__dict__["causes"] = {
+            event: [cause for cause in causes if set(cause.objects) & set(event.objects)]
+            for event, causes in film.causes.items()
+        }
     times = Counter((event.type, event.objects) for event in film.events)
     questions: list[Question] = []
     for place, target in enumerate(film.of_type("collision")):
