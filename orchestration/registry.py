@@ -32,6 +32,8 @@ _BENCHMARKS: tuple[Benchmark | str, ...] = (
     "research.benchmarks.clevrer_humans:CLEVRER_HUMANS",
     GQA,
     "research.benchmarks.official:GQA_PROGRAMS",
+    "research.benchmarks.truths:DESCRIPTIVE",
+    "research.benchmarks.truths:FROM_TRUTH",
     baselines.CONTROLLED,
     "research.benchmarks.readers:CONTROLLED_FACTS",
     baselines.GQA_VISION,

@@ -21,7 +21,8 @@ from substrate.base.errors import ParameterError
 
 def _usual(benchmarks: list[Benchmark]) -> Stages:
     tables = [(table, [one for one in benchmarks if one.table[0] == table]) for table in TABLES.values()]
-    computed = [*_answered(benchmarks), determinism_stage(), *result_stages(benchmarks, tables)]
+    shown = [(table, of_it) for table, of_it in tables if of_it]
+    computed = [*_answered(benchmarks), determinism_stage(), *result_stages(benchmarks, shown)]
     for benchmark in benchmarks:
         if isinstance(benchmark, LanguageModel):
             computed += model_stages(benchmark)

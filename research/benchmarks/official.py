@@ -18,6 +18,7 @@ from orchestration.benchmarks.real import MEASURED_ON
 from orchestration.benchmarks.transfer import TRANSFER
 from research.benchmarks.perceived import PERCEIVED
 from research.benchmarks.perceived import rows as perceived_rows
+from research.domains.perception import calibrate
 from substrate.base.errors import SubstrateError
 from substrate.domains.clevrer.parameters import Explanatory, Parameters
 from substrate.domains.gqa.format import Question, read_questions
@@ -26,8 +27,6 @@ from substrate.domains.rows import Row
 from substrate.log.event_log import EventLog
 
 REAL = ("real",)
-FOLDS, ASIDE = 5, 4
-"""A video is kept from every fit of perception where its number leaves 4 when divided by 5."""
 EVERY = 10
 """Of bAbI's larger files every tenth story is asked."""
 _gqa = msgspec.json.Decoder(dict[str, Question])
@@ -56,7 +55,7 @@ CLEVRER_GLOBAL = replace(
 
 def is_aside(case: bm.Case) -> bool:
     """Tell whether a case is asked of a video that is kept from every fit of perception."""
-    return bool(case.questions) and int(case.scene) % FOLDS == ASIDE
+    return bool(case.questions) and calibrate.is_aside(int(case.scene))
 
 
 def aside(case: bm.Case, logs: bm.Logs, parameters: Any, split: str) -> Iterator[Row]:

@@ -80,6 +80,13 @@ def _add_world(group: typer.Typer, name: str, levels: Mapping[str, World]) -> No
         about = "How hard it is; the first is the benchmark."
         options["level"] = Annotated[names, option("--level", about)], next(iter(names))
 
+    if world.from_truth:
+        about = (
+            "True events, as `answer --events` takes them. No scene is made, but a question about each "
+            "of their collisions: every other event and object is an option."
+        )
+        options["truth"] = Annotated[Path | None, option("--from-truth", about, metavar="FILE")], None
+
     options["json"] = JsonOption, False
 
     def run(
@@ -89,25 +96,28 @@ def _add_world(group: typer.Typer, name: str, levels: Mapping[str, World]) -> No
         json: bool,
         parquet: bool = False,
         level: str = own,
+        truth: Path | None = None,
         **more: int,
     ) -> None:
         data = SimpleNamespace(**{counted: count, **more})
         world = levels[level]
         with failing(), others_apart(), speaking("generate") as told, filling(out_) as fresh:
-            numbers = world.numbers(data)
+            numbers, make = world.numbers(data), lambda scene: world.make(scene, seed, data)
+            if truth and world.from_truth:
+                numbers, make = world.from_truth(truth, seed)
 
             def made() -> Iterator[bytes]:
                 for done, scene in enumerate(numbers):
                     told.advance(name, done, len(numbers), counted)
-                    yield world.make(scene, seed, data)
+                    yield make(scene)
                 told.end(name, "computed", len(numbers))
 
             world.write(fresh, made(), seed)
             if parquet:
                 publishing = needed("research.exporters.twin_dataset")
                 publishing.publish_numbers(fresh / "published", numbers, seed, level)
-        about = {"out": str(out_), counted: count, "seed": seed} | ({"level": level} if level else {})
-        line = f"{count:,} {world.unit} in {out_}"
+        about = {"out": str(out_), counted: len(numbers), "seed": seed} | ({"level": level} if level else {})
+        line = f"{len(numbers):,} {world.unit} in {out_}"
         if not give(about, line, json=json):
             say(line)
 

@@ -22,6 +22,8 @@ class World:
         about: what is generated.
         first: the number of the first scene, where it can be chosen.
         needs: what it runs on, such as ``bullet``.
+        from_truth: the scenes of a file of true events, and what makes the questions about one, given a seed;
+            ``None`` where nothing is made of such a file.
     """
 
     numbers: Callable[[Any], Sequence[int]]
@@ -32,3 +34,4 @@ class World:
     about: str
     first: int | None = None
     needs: tuple[str, ...] = ()
+    from_truth: Callable[[Path, int], tuple[Sequence[int], Callable[[int], bytes]]] | None = None

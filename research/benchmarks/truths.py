@@ -1,0 +1,264 @@
+"""Questions made out of the true events of real videos, answered from these and from a detector's proposals.
+
+Nothing that answers reads gold: the true events stand with a case's questions, and the log of a video's
+proposals is made from its record alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from msgspec.structs import replace
+
+from orchestration.benchmarks import benchmark as bm
+from orchestration.benchmarks.real import MEASURED_ON
+from orchestration.scoring.counting import METRICS, RIGHT, Metric, Rows
+from research.benchmarks.perceived import PARAMETERS, look
+from research.domains.perception.calibrate import is_aside
+from research.domains.perception.format import proposal_names
+from research.domains.perception.log import perceived_log
+from research.domains.perception.parameters import Perception
+from substrate.base.errors import ParameterError
+from substrate.base.numbered import sources_in
+from substrate.domains.clevrer.deltas import events_log
+from substrate.domains.clevrer.format import (
+    Question,
+    SceneEvents,
+    decode_scene_events,
+    event_sources,
+    index_scene_events,
+)
+from substrate.domains.clevrer.interpreter import answer_scene
+from substrate.domains.clevrer.parameters import Parameters
+from substrate.domains.rows import ChoiceRow, Row
+from substrate.generators.clevrer.from_truth import DEEPEST, depth_of, descriptive, explanatory
+
+PROFILES = ("real", "local")
+SEED = 20
+"""Of the questions: which are asked, and how they are worded."""
+EVERY = 20
+"""Every so many-th scene is asked about, and of those with proposals each that is kept from every fit."""
+TRUTH, DETECTIONS, SHARING = "truth", "detections", "sharing"
+"""Who answers: the interpreter from the true events, from the perceived ones, and a method that is none."""
+CONSTANTS = frozenset({"yes", "1", "gray", "rubber", "cube"})
+"""What is answered to each kind of descriptive question where nothing is looked at."""
+TABLE = bm.Table(
+    name="truths",
+    title="Real videos, and questions made out of their true events",
+    about="What the true events of real videos allow to measure, each number with its trivial rivals.",
+    layout="by number",
+)
+
+
+class TruthsData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Files of true events, of one part of the official data or of two, and proposals of some videos."""
+
+    train: str | None = None
+    test: str | None = None
+    proposals: str | None = None
+
+
+def true_events(files: bm.Files, names: Iterable[str]) -> dict[int, tuple[str, bytes]]:
+    """Source and record of each scene of some files of true events, by number.
+
+    Raises:
+        ParameterError: none of the files is named.
+    """
+    found: dict[int, tuple[str, bytes]] = {}
+    for path in (files[name] for name in names if name in files):
+        index = index_scene_events(path)
+        found |= zip(index, event_sources(path, index, index), strict=True)
+    if not found:
+        raise ParameterError("no true events are named", hint=f"Name a file of them as {' or '.join(names)}")
+    return dict(sorted(found.items()))
+
+
+def sampled(scene: int, seen: bool) -> bool:
+    """Tell whether a scene is asked about, given whether it has proposals."""
+    return scene % EVERY == 0 or (seen and is_aside(scene))
+
+
+def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = False) -> bm.Cases:
+    """The sampled scenes: any proposals as the record, and the true events as what is asked."""
+    truths = true_events(files, ("train", "test"))
+    videos = proposal_names(files["proposals"]) if "proposals" in files else {}
+    scenes = bm.chosen([scene for scene in truths if sampled(scene, scene in videos)], only)
+
+    def each() -> Iterator[bm.Case]:
+        sources = (
+            sources_in(files["proposals"], [videos[n] for n in scenes if n in videos]) if videos else iter(())
+        )
+        for scene in scenes:
+            where, truth = truths[scene]
+            source, record = next(sources) if scene in videos else (where, b"")
+            yield bm.Case(scene, source, record, truth)
+
+    return bm.Cases(len(scenes), each())
+
+
+def logs(case: bm.Case, parameters: Perception) -> list[bm.NamedLog]:
+    """A scene's log of its true events, and the perceived one of its proposals, where it has any."""
+    made = [bm.NamedLog(f"{case.scene:05d}", events_log(_truth(case)))]
+    if case.record:
+        seen = perceived_log(*look(case._replace(questions=b""), parameters), parameters.belief)
+        made.append(bm.NamedLog(f"{case.scene:05d}/perceived", seen))
+    return made
+
+
+def _truth(case: bm.Case) -> SceneEvents:
+    return decode_scene_events((case.source, case.questions))
+
+
+def _answered(
+    name: str, case: bm.Case, logs: bm.Logs, asked: list[Question], parameters: Parameters, split: str
+) -> Iterator[list[Row]]:
+    """The rows of each question: from the true events, and from the perceived ones where there are any."""
+    scene = int(case.scene)
+    given = [
+        [
+            replace(row, benchmark=name, subset=who)
+            for row in answer_scene(log, scene, asked, parameters, split)
+        ]
+        for who, log in zip((TRUTH, DETECTIONS), logs, strict=False)
+    ]
+    yield from map(list, zip(*given, strict=True))
+
+
+def descriptive_rows(case: bm.Case, logs: bm.Logs, parameters: Parameters, split: str) -> Iterable[Row]:
+    """The rows of the descriptive questions that are made of a scene's true events."""
+    asked = descriptive(_truth(case), SEED)
+    for rows in _answered("descriptive", case, logs, asked, parameters, split):
+        yield from rows
+
+
+def explanatory_rows(case: bm.Case, logs: bm.Logs, parameters: Parameters, split: str) -> Iterable[Row]:
+    """The rows of the questions about each collision of a scene, beside what sharing an object answers."""
+    truth = _truth(case)
+    asked, shared = explanatory(truth, SEED), explanatory(truth, SEED, sharing=True)
+    for rows, rival in zip(
+        _answered("from_truth", case, logs, asked, parameters, split), shared, strict=True
+    ):
+        yield from rows
+        said = [choice.answer for choice in rival.choices or ()]
+        choices = [
+            ChoiceRow(choice.choice, str(answer), choice.expected)
+            for choice, answer in zip(rows[0].choices or (), said, strict=True)
+        ]
+        predicted = ",".join(choice.predicted for choice in choices)
+        correct = predicted == rows[0].expected
+        yield replace(rows[0], subset=SHARING, predicted=predicted, correct=correct, choices=choices)
+
+
+def wordings(
+    made: Callable[[SceneEvents, int], list[Question]], subsets: Sequence[str], case: bm.Case
+) -> Iterator[bm.Wording]:
+    """The questions of a scene in words."""
+    for question in made(_truth(case), SEED):
+        choices = tuple(choice.choice for choice in question.choices or ())
+        for subset in subsets if case.record else [who for who in subsets if who != DETECTIONS]:
+            yield bm.Wording(str(question.question_id), question.question, choices, subset)
+
+
+def kept_out(rows: Rows) -> tuple[int, int]:
+    """Right of one, of the videos that no weight of perception was fitted to."""
+    return RIGHT.measure(rows) if is_aside(int(rows[0].scene)) else (0, 0)
+
+
+def constant(rows: Rows) -> tuple[int, int]:
+    """The score of an answer to a descriptive question that looks at nothing."""
+    return int(rows[0].expected in CONSTANTS), 1
+
+
+def always_wrong(rows: Rows) -> tuple[int, int]:
+    """The score of saying "wrong" of each option."""
+    choices = rows[0].choices
+    return sum(choice.expected == "wrong" for choice in choices), len(choices)
+
+
+def of_depth(depth: int, rows: Rows) -> tuple[int, int]:
+    """Right of one, of the questions about what so many collisions in a chain lead to."""
+    return RIGHT.measure(rows) if depth_of(int(rows[0].question)) == depth else (0, 0)
+
+
+CHAINS = {f"chain_{depth}": partial(of_depth, depth) for depth in range(DEEPEST + 1)}
+TRUTHS = bm.Source(
+    name="truths",
+    title="True events of real videos",
+    about="True events of real videos, and a detector's proposals of some: the files a user has of them.",
+    data=TruthsData,
+    inputs={
+        "train": ("train.jsonl",),
+        "test": ("test.jsonl",),
+        "proposals": ("proposals.zip", "proposals"),
+    },
+    cases=cases,
+    official=bm.Release("train", "videos with true events"),
+    note=f", every {EVERY}th scene and, of those with proposals, each that is kept from every fit of "
+    "perception; the questions are made here, their gold counted from the true events and by no program",
+    profiles=PROFILES,
+)
+_LOGGER = bm.Logger(
+    name="truths",
+    about="Two event logs a video: of its true events, and, where it has proposals, as it is perceived.",
+    source=TRUTHS,
+    logs=logs,
+    parameters=PARAMETERS,
+    depends_on=("perceived.camera", "perceived.belief"),
+    shapes="clevrer",
+)
+DESCRIPTIVE = bm.Interpreted(
+    name="descriptive",
+    title="Descriptive questions about real videos",
+    numbers=(
+        "descriptive/truth/accuracy",
+        "descriptive/detections/accuracy",
+        "descriptive/detections/kept_out",
+        "descriptive/truth/constant",
+    ),
+    form="descriptive/truth|detections/SCENE/QUESTION",
+    table=(TABLE, 0),
+    source=TRUTHS,
+    logger=_LOGGER,
+    parameters=PARAMETERS,
+    rows=descriptive_rows,
+    wordings=partial(wordings, descriptive, (TRUTH, DETECTIONS)),
+    metrics={"accuracy": RIGHT, "kept_out": Metric(kept_out), "constant": Metric(constant)},
+    about={
+        "answers": "A row a question: answered from the true events, and from the perceived ones.",
+        "scores": "Accuracy from the true and from the perceived events, with Wilson's interval.",
+        MEASURED_ON: "made here of true events: every 20th video and those kept aside; gold by counting",
+    },
+)
+FROM_TRUTH = bm.Interpreted(
+    name="from_truth",
+    title="Each collision of real videos, explained",
+    numbers=(
+        *bm.per_choice("from_truth", TRUTH, DETECTIONS),
+        "from_truth/detections/kept_out",
+        *(f"from_truth/detections/{chain}" for chain in CHAINS),
+        *bm.per_choice("from_truth", SHARING),
+        *(f"from_truth/sharing/{chain}" for chain in CHAINS),
+        "from_truth/truth/always_wrong",
+    ),
+    form="from_truth/truth|detections|sharing/SCENE/QUESTION",
+    table=(TABLE, 1),
+    source=TRUTHS,
+    logger=_LOGGER,
+    parameters=PARAMETERS,
+    rows=explanatory_rows,
+    wordings=partial(wordings, explanatory, (TRUTH, DETECTIONS, SHARING)),
+    metrics={
+        **METRICS,
+        "kept_out": Metric(kept_out),
+        "always_wrong": Metric(always_wrong),
+        **{name: Metric(measure) for name, measure in CHAINS.items()},
+    },
+    about={
+        "answers": "A row a question: each collision explained from the true events, from the perceived "
+        "ones, and by sharing an object alone.",
+        "scores": "Accuracy by who answers and by the length of the chain, with Wilson's interval.",
+        MEASURED_ON: "made here of true events: every 20th video and those kept aside; gold by counting",
+    },
+)

@@ -1,0 +1,164 @@
+"""Questions about real videos, with gold out of their true events: exact ones where those are complete.
+
+What is asked is what the world asks of its own films (:mod:`.descriptive`), and each collision's causes in
+full: every event and every object is an option. Gold is counted from the list of events; no program is run.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from random import Random
+
+from substrate.base.errors import FormatError
+from substrate.domains.clevrer.format import (
+    Annotation,
+    Choice,
+    ObjectProperty,
+    Question,
+    SceneEvents,
+    SceneQuestions,
+    in_out_objects,
+    read_scene_events,
+)
+from substrate.generators.clevrer.choices import explanations
+from substrate.generators.clevrer.descriptive import ask
+from substrate.generators.clevrer.events import Event, Film
+from substrate.generators.clevrer.phrases import Names, Phrase
+from substrate.generators.layout import QUESTIONS, encode_scene
+
+ASKED = 11
+"""Descriptive questions a video, as official ones."""
+DEEPEST = 3
+"""Chains of so many collisions and longer are one stratum."""
+_BY_DEPTH = 100
+"""The number of an explanatory question is its depth times this, and its place among the collisions."""
+
+
+class Recorded(Film):
+    """A video of which objects and events are known, and no speeds: nothing is asked about who moves."""
+
+    def __init__(self, real: SceneEvents) -> None:
+        looks = Counter((o.color, o.material, o.shape) for o in real.objects)
+        if alike := [look for look, times in looks.items() if times > 1]:
+            what, hint = f"two objects are a {' '.join(alike[0])}", "Questions name an object by its looks"
+            raise FormatError(what, where=(f"scene {real.scene_index}", "$.objects"), hint=hint)
+        places = {o.id: place for place, o in enumerate(real.objects)}
+        objects = [ObjectProperty(places[o.id], o.color, o.material, o.shape) for o in real.objects]
+        super().__init__(Annotation(real.scene_index, "", objects, [], []))
+
+        def who(numbers: Sequence[int]) -> tuple[int, ...]:
+            return tuple(sorted(places[number] for number in numbers))
+
+        events = [
+            *(Event("collision", who(hit.object), hit.frame) for hit in real.collisions),
+            *(Event(move.type, who(in_out_objects(move)), move.frame) for move in real.in_outs),
+        ]
+        self.__dict__["events"] = sorted(events, key=lambda one: (one.frame, one.type, one.objects))
+        self.__dict__["end_is_clear"] = False
+
+    def in_state(self, state: str, frame: int) -> None:
+        """Not known."""
+
+    def in_state_throughout(self, state: str) -> None:
+        """Not known."""
+
+    @property
+    def names(self) -> Names:
+        """The ways to name its objects."""
+        return Names(tuple(self.annotation.object_property))
+
+    def depths(self) -> dict[Event, int]:
+        """By event, the collisions of the longest chain that leads to it.
+
+        >>> from substrate.domains.clevrer.format import CompactCollision, CompactObject, InOut
+        >>> two = [CompactObject("red", "metal", shape, n) for n, shape in enumerate(("cube", "sphere"))]
+        >>> real = SceneEvents(7, 128, two, [InOut(90, 1, "out")], [CompactCollision((0, 1), 20)])
+        >>> list(Recorded(real).depths().values())
+        [0, 1]
+        """
+        found: dict[Event, int] = {}
+        for event in self.events:
+            hits = (found[cause] for cause in self.causes[event] if cause.type == "collision")
+            found[event] = 1 + max(hits, default=-1)
+        return found
+
+
+def descriptive(real: SceneEvents, seed: int) -> list[Question]:
+    """Descriptive questions of a video's true events, with their answers."""
+    film = Recorded(real)
+    made = ask(film, film.names, Random(f"{seed}/{real.scene_index}/descriptive"), ASKED)
+    return [
+        Question(number, one.text, "descriptive", list(one.program), one.subtype, one.answer)
+        for number, one in enumerate(made)
+    ]
+
+
+def explanatory(real: SceneEvents, seed: int, *, sharing: bool = False) -> list[Question]:
+    """A question about each collision of a video: which of all other events and objects is responsible.
+
+    Its subtype says the length of the longest chain of collisions before it, ``chain_3`` three and more. An
+    event that a video has twice, which no program can name, is neither asked about nor an option.
+
+    Args:
+        real: the video's true events.
+        seed: of the wording.
+        sharing: whether the answers are those of a method that follows no chain: an earlier event is
+            responsible that shares an object with the one that is explained.
+    """
+    film, rng = Recorded(real), Random(f"{seed}/{real.scene_index}/explanatory")
+    names, depths = film.names, film.depths()
+    if sharing:
+        film.__dict__["causes"] = {
+            event: [cause for cause in causes if set(cause.objects) & set(event.objects)]
+            for event, causes in film.causes.items()
+        }
+    times = Counter((event.type, event.objects) for event in film.events)
+    questions: list[Question] = []
+    for place, target in enumerate(film.of_type("collision")):
+        if times[target.type, target.objects] > 1:
+            continue
+        phrase, depth = names.event(target, rng, clause=False), min(DEEPEST, depths[target])
+        options = explanations(film, names, rng, target, lambda one: times[one.type, one.objects] == 1)
+        questions.append(
+            Question(
+                depth * _BY_DEPTH + place,
+                f"Which of the following is responsible for {phrase.text}?",
+                "explanatory",
+                ["events", *phrase.program, "filter_ancestor", "belong_to"],
+                f"chain_{depth}",
+                choices=_choices(options),
+            )
+        )
+    return sorted(questions, key=lambda question: question.question_id)
+
+
+def _choices(options: Sequence[tuple[Phrase, bool]]) -> list[Choice]:
+    return [
+        Choice(place, phrase.text, list(phrase.program), "correct" if true else "wrong")
+        for place, (phrase, true) in enumerate(options)
+    ]
+
+
+def depth_of(question: int) -> int:
+    """The depth of an explanatory question, by its number.
+
+    >>> depth_of(203)
+    2
+    """
+    return question // _BY_DEPTH
+
+
+def from_truth(path: Path, seed: int) -> tuple[list[int], Callable[[int], bytes]]:
+    """The scenes of a file of true events that have a collision or more, and what makes a scene's questions.
+
+    Raises:
+        FormatError: the file breaks its format, or two objects of a scene look alike.
+    """
+    scenes = read_scene_events(path)
+
+    def make(scene: int) -> bytes:
+        return encode_scene({QUESTIONS: SceneQuestions(scene, explanatory(scenes[scene], seed))})
+
+    return [number for number, scene in sorted(scenes.items()) if scene.collisions], make

@@ -1,0 +1,107 @@
+"""Questions out of true events: answered from these and from detections, and never with a look at gold."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from orchestration.benchmarks.benchmark import Case
+from research.benchmarks.truths import (
+    DESCRIPTIVE,
+    FROM_TRUTH,
+    cases,
+    descriptive_rows,
+    explanatory_rows,
+    logs,
+    sampled,
+)
+from research.domains.perception.parameters import Perception
+from research.generators.proposals import seen_files
+from substrate.base.errors import ParameterError
+from substrate.domains.clevrer.format import CompactCollision, CompactObject, InOut, SceneEvents
+from substrate.domains.rows import Row
+
+THINGS = [
+    CompactObject(color, "metal", shape, number)  # pyright: ignore[reportArgumentType]
+    for number, (color, shape) in enumerate([("red", "sphere"), ("blue", "cube"), ("green", "cylinder")])
+]
+CHAIN = [CompactCollision((0, 1), 20), CompactCollision((1, 2), 50)]
+REAL = SceneEvents(20, 128, THINGS, [InOut(5, 0, "in")], CHAIN)
+
+
+def case_of(truth: SceneEvents, record: bytes = b"") -> Case:
+    return Case(truth.scene_index, "sim_10020.json", record, msgspec.json.encode(truth))
+
+
+def by_subset(rows: list[Row]) -> dict[str, list[Row]]:
+    return {who: [row for row in rows if row.subset == who] for who in dict.fromkeys(r.subset for r in rows)}
+
+
+def test_the_true_events_answer_all_and_sharing_an_object_loses_the_chain() -> None:
+    case, parameters = case_of(REAL), Perception()
+    made = [one.log for one in logs(case, parameters)]
+    asked = list(descriptive_rows(case, made, parameters, "train"))
+    assert len(asked) == 11
+    assert all(row.correct and row.subset == "truth" for row in asked)
+    found = by_subset(list(explanatory_rows(case, made, parameters, "train")))
+    assert [row.correct for row in found["truth"]] == [True, True]
+    assert [row.correct for row in found["sharing"]] == [True, False], "the ball's entry is two steps away"
+    assert {row.log for rows in found.values() for row in rows} == {made[0].digest}
+    depth = FROM_TRUTH.metrics["chain_1"].measure
+    assert [depth((row,)) for row in found["sharing"]] == [(0, 0), (0, 1)]
+
+
+def test_a_row_holds_no_text_of_a_question() -> None:
+    case, parameters = case_of(REAL), Perception()
+    made = [one.log for one in logs(case, parameters)]
+    lines = b"".join(map(msgspec.json.encode, explanatory_rows(case, made, parameters, "train")))
+    assert b"responsible" not in lines
+    assert b"sphere" not in lines
+    assert next(iter(FROM_TRUTH.wordings(case))).text.startswith("Which of the following is responsible")
+
+
+def test_proposals_of_the_kept_out_videos_are_all_taken_and_of_the_others_few() -> None:
+    assert [scene for scene in range(41) if sampled(scene, seen=True)] == [
+        0,
+        4,
+        9,
+        14,
+        19,
+        20,
+        24,
+        29,
+        34,
+        39,
+        40,
+    ]
+    assert [scene for scene in range(41) if sampled(scene, seen=False)] == [0, 20, 40]
+
+
+def test_a_false_truth_changes_no_log_that_is_perceived_and_no_answer_from_it(tmp_path: Path) -> None:
+    pytest.importorskip("pybullet")
+    proposals = tmp_path / "proposals"
+    proposals.mkdir()
+    record: Any = seen_files(10_020, 20)["proposals/sim_10020.json"]
+    (proposals / "sim_10020.json").write_bytes(msgspec.json.encode(record))
+    parameters, seen = Perception(), list[tuple[str, list[str]]]()
+    for truth in (REAL, msgspec.structs.replace(REAL, collisions=CHAIN[:1])):
+        events = tmp_path / "events.jsonl"
+        events.write_bytes(msgspec.json.encode(msgspec.structs.replace(truth, scene_index=10_020)) + b"\n")
+        (case,) = cases({"test": events, "proposals": proposals}).each
+        made = logs(case, parameters)
+        assert [one.name for one in made] == ["10020", "10020/perceived"]
+        rows = by_subset(list(explanatory_rows(case, [one.log for one in made], parameters, "")))
+        seen.append((made[1].log.digest, [rows["detections"][0].predicted.split(",")[0]]))
+    assert seen[0] == seen[1]
+
+
+def test_without_true_events_it_says_what_to_name(tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match="Name a file of them as train or test"):
+        cases({})
+
+
+def test_they_belong_to_their_profiles_alone() -> None:
+    assert DESCRIPTIVE.source.profiles == FROM_TRUTH.source.profiles == ("real", "local")
