@@ -67,6 +67,7 @@ check: tools ## ruff, pyright, import-linter, openers and long sentences, ratios
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/pyright
 	$(VENV)/bin/lint-imports
+	$(VENV)/bin/python scripts/readme.py --check
 	$(VENV)/bin/python scripts/english.py
 	$(VENV)/bin/python -m benchmarks.speed.kept
 

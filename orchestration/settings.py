@@ -44,7 +44,9 @@ class Spark(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class RealFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """An official file or folder of the profile `real`: its SHA-256, and where it comes from."""
+    """An official file or folder of the profile `real`: the SHA-256 of what it holds, unpacked, and where it
+    comes from.
+    """
 
     sha256: str
     licence: str

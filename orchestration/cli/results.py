@@ -159,13 +159,18 @@ def verify(
     doing("loading the pipeline")
     with failing(), running():
         from orchestration.ledger.acceptance import require_commit
-        from orchestration.ledger.verification import held_against, verify_files, verify_profile
+        from orchestration.ledger.verification import (
+            beside_inputs,
+            held_against,
+            verify_files,
+            verify_profile,
+        )
         from orchestration.pipeline.graph import STAGES, computable, stages_in
         from orchestration.pipeline.run import recompute as compute
         from orchestration.project import find_root, open_workspace
         from orchestration.registry import SOURCES
         from orchestration.rendering.drift import render_markdown, render_text, verdict
-        from orchestration.workspace.real import absent
+        from orchestration.workspace.real import absent, doctored
         from substrate.base.errors import ParameterError
 
         root = find_root()
@@ -199,6 +204,7 @@ def verify(
             recomputing = computing if recompute else None
             not_here = sorted({name for names in lacking.values() for name in names})
             report = verify_profile(workspace, stages, recompute=recomputing, since=since, absent=not_here)
+            report = beside_inputs(report, doctored(workspace, SOURCES.values()))
         if head or key:
             report = held_against(report, root, signed_head(head, key))
     for line in mended:

@@ -15,14 +15,14 @@ import tarfile
 import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
 import msgspec
 
 from orchestration.base.http import Patience
 from orchestration.base.secrets_out import without_user
-from orchestration.fetch.archives import differing
+from orchestration.fetch.archives import differing, extract
 from orchestration.fetch.sources import Pin, SourceFile, Sources, at_mirror, official_sources, read_pins
 from orchestration.fetch.transfer import (
     DownloadError,
@@ -277,3 +277,16 @@ def _hosts() -> set[str]:
     """The hosts of the official files, and those that the user names."""
     official = (url for source in official_sources().values() for file in source.files for url in file.urls)
     return {*map(bare_host, official), *os.environ.get("SUBSTRATE_HOSTS", "").replace(",", " ").split()}
+
+
+def unpack_real(archive: Path, out: Path) -> None:
+    """The training files of bAbI's two English parts, where the profile `real` looks for them."""
+    for part, left_out in (("en", "none"), ("en-10k", "qa3_")):
+        folder = out / "babi" / part
+
+        def wanted(member: PurePosixPath, part: str = part, left_out: str = left_out) -> str | None:
+            asked = member.parent.name == part and member.name.endswith("_train.txt")
+            return member.name if asked and not member.name.startswith(left_out) else None
+
+        folder.mkdir(parents=True, exist_ok=True)
+        extract(archive, wanted, folder, what=f"{part}/qaN_…_train.txt")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -139,6 +139,14 @@ def verify_files(root: Path, profile: str | None, stages: Stages, error: Substra
         damage, _ = find_damage(root, name, stages, digest, storage=root / "storage")
         found += [one for one in damage if one not in found and one.what != PARAMETERS_FILE]
     return Report(", ".join(names), False, found, [])
+
+
+def beside_inputs(report: Report, doctored: Mapping[str, tuple[str, str]]) -> Report:
+    """The report, with a difference more for each official file that is not what the parameters say: the
+    SHA-256 that they have, and that of the file.
+    """
+    found = [Difference("real", "file", name, *apart) for name, apart in doctored.items()]
+    return msgspec.structs.replace(report, differences=[*report.differences, *found])
 
 
 def held_against(report: Report, root: Path, head: Head) -> Report:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
 from functools import cache
 
 from orchestration.benchmarks.baselines import LanguageModel
@@ -48,6 +49,8 @@ def _of(names: tuple[str, ...], real: bool) -> Stages:
     if not real:
         return _usual(benchmarks)
     computed = [*_answered(benchmarks), *result_stages(benchmarks, [(REAL, benchmarks)])]
+    # Parameters hold the files that data are copied from, and these may be packed in many ways.
+    computed = [replace(one, pinned_by="nothing") if one.pinned_by == "data.dvc" else one for one in computed]
     return in_order([*computed, *describing_stages(benchmarks, computed)])
 
 

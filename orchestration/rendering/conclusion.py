@@ -16,6 +16,8 @@ from orchestration.scoring.scores import Score, metrics_file, read_scores, score
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.real import absent, folder_of, is_real
 
+WHOLE = ("accuracy", "per_question")
+"""The metrics of whole questions, by the last part of a number's name."""
 _NAMED = 4
 """The most numbers of a kind that are named; of more, the count alone is given."""
 
@@ -42,7 +44,7 @@ def _as_pinned(workspace: Workspace, names: Collection[str]) -> list[str]:
     """The pinned numbers of questions on official data in a line, where the conclusion is of all."""
     if len(names) < len(BENCHMARKS):
         return []
-    rows = [row for number, row in pinned_rows(workspace.root) if not number.endswith("/per_option")]
+    rows = [row for number, row in pinned_rows(workspace.root) if number.endswith(WHOLE)]
     counts = ((row["measured"].removesuffix(" per question"), row["right"], row["n"]) for row in rows)
     told = "; ".join(f"{what} {right} of {n}" for what, right, n in counts)
     return [f"On official data, as pinned (`--profile real`): {told}."] if told else []
@@ -57,8 +59,8 @@ def of_official(scores: Mapping[str, Score], as_pinned: Collection[str] = ()) ->
     lines: dict[str, list[str]] = {}
     for name, benchmark in BENCHMARKS.items():
         of_it = [scores[number] for number in benchmark.numbers if number in scores and scores[number].n]
-        whole = [one for one in of_it if one.metric != "per_option"]
-        for one in [s for s in whole if s.subset == "mean" and s.metric == "accuracy"] or whole:
+        whole = [one for one in of_it if one.metric in WHOLE]
+        for one in [s for s in whole if s.subset == "mean"] or whole:
             family, _, rest = benchmark.title.partition(", ")
             of = ", ".join(filter(None, [rest, one.subset if one.subset != "mean" else ""]))
             told = f"{of} {one.correct:,} of {one.n:,} ({share(one.correct, one.n)})".strip()

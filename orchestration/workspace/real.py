@@ -6,7 +6,10 @@ files are not there is not wrong: what they would give stays as it is pinned.
 
 from __future__ import annotations
 
+import gzip
+import hashlib
 import os
+import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -14,7 +17,6 @@ from orchestration.benchmarks.benchmark import Source
 from orchestration.settings import PARAMETERS_FILE
 from orchestration.workspace.folders import Workspace
 from substrate.base.errors import FormatError, ParameterError
-from substrate.base.files import sha256
 
 REAL = "SUBSTRATE_REAL"
 """The variable that names the folder of official files, before `real.folder` does."""
@@ -59,6 +61,37 @@ def ways_to(workspace: Workspace, names: Iterable[str]) -> list[str]:
     ]
 
 
+def content_digest(path: Path) -> str:
+    """SHA-256 of what a file or folder holds: unpacked, since two programs pack the same bytes in two ways.
+
+    Of a folder and of a zip it is that of a list, sorted by name: SHA-256, two spaces and the name without
+    ``.gz`` of each member, a line each, as ``sha256sum`` prints it.
+    """
+    if path.is_dir():
+        members = (file for file in path.rglob("*") if file.is_file())
+        found = {f.relative_to(path).as_posix().removesuffix(".gz"): content_digest(f) for f in members}
+    elif zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            names = [name for name in archive.namelist() if not name.endswith("/")]
+            found = {name: hashlib.sha256(archive.read(name)).hexdigest() for name in names}
+    else:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()  # pyright: ignore[reportArgumentType]
+    text = "".join(f"{digest}  {name}\n" for name, digest in sorted(found.items()))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def doctored(workspace: Workspace, sources: Iterable[Source]) -> dict[str, tuple[str, str]]:
+    """The official files of some sources that are there and are not what `params.yaml` says: the SHA-256
+    that it has, and theirs.
+    """
+    names = {name for source in sources for name in names_of(workspace, source).values()}
+    there = {name: path for name in sorted(names) if (path := folder_of(workspace) / name).exists()}
+    known = {name: file.sha256 for name, file in workspace.settings.real.files.items()}
+    found = {name: (known.get(name, "not described"), content_digest(path)) for name, path in there.items()}
+    return {name: pair for name, pair in found.items() if pair[0] != pair[1]}
+
+
 def whole(workspace: Workspace, name: str) -> Path:
     """An official file or folder, which has the bytes that `params.yaml` says.
 
@@ -72,7 +105,7 @@ def whole(workspace: Workspace, name: str) -> Path:
         raise ParameterError("is not described", where=(PARAMETERS_FILE, f"real.files.{name}"), hint=hint)
     if not path.exists():
         raise FormatError("is not there", where=(path,), hint=f"Get it: {known.get}")
-    digest = sha256(path).removeprefix("sha256:")
+    digest = content_digest(path)
     if digest != known.sha256:
         what = f"has SHA-256 {digest} instead of {known.sha256}"
         raise FormatError(what, where=(path,), hint=f"Get the official one: {known.get}")

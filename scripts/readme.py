@@ -1,0 +1,87 @@
+"""Writes README's two tables of results from the pins; with ``--check`` it says whether they are those.
+
+    python scripts/readme.py [--check]
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from orchestration.ledger.pinned import pinned_scores
+from orchestration.rendering.official import pinned_rows
+from orchestration.scoring.formatting import bounds, share
+from orchestration.scoring.likeness import NOT_REPORTED
+
+ROOT = Path(__file__).resolve().parents[1]
+BESIDE = "published of whole splits"
+OFFICIAL = {
+    "clevrer/explanatory/per_question": "CLEVRER, explanatory, from true events",
+    "clevrer_global/explanatory/per_question": "the same, causes before one frame of the video",
+    "perceived_aside/explanatory/per_question": "CLEVRER, explanatory, from NS-DR's proposals of unseen videos",
+    "perceived/explanatory/per_question": "the same, with videos that weights were fitted to",
+    "from_truth/detections/kept_out": "each collision explained, from proposals of unseen videos",
+    "descriptive/detections/kept_out": "descriptive questions, from proposals of unseen videos",
+    "clevrer_humans/explanatory/per_question": "CLEVRER-Humans, from true events",
+    "babi/mean/accuracy": "bAbI, 20 tasks",
+}
+"""The numbers of official data that README shows, the weak ones among them."""
+GENERATED = {
+    "clevrer/explanatory/per_question": "CLEVRER, explanatory",
+    "clevrer/predictive/per_question": "CLEVRER, predictive",
+    "clevrer/counterfactual/per_question": "CLEVRER, counterfactual",
+    "comphy/counterfactual/per_question": "ComPhy, counterfactual",
+    "babi/mean/accuracy": "bAbI, 20 tasks",
+    "gqa/by_name/accuracy": "GQA, objects by name",
+    "twin/joint": "Twin-EventLog, both arms at once (the paper's own generator)",
+}
+"""The numbers of the sample profile that README shows, the weak ones among them."""
+
+
+def official() -> Iterator[str]:
+    """The table of official data, with who stands beside each number."""
+    yield "| on official data (training splits) | n | right | 95 % | published of whole splits |"
+    yield "|---|---|---|---|---|"
+    rows = dict(pinned_rows(ROOT))
+    for number, what in OFFICIAL.items():
+        row = rows[number]
+        beside = "" if row[BESIDE] == NOT_REPORTED else row[BESIDE]
+        yield f"| {what} | {row['n']} | {row['right']} | {row['95 % interval']} | {beside} |"
+
+
+def generated() -> Iterator[str]:
+    """The table of generated data."""
+    yield "| on generated data | n | right | 95 % |"
+    yield "|---|---|---|---|"
+    counts = pinned_scores(ROOT, "sample")
+    for number, what in GENERATED.items():
+        correct, n = counts[number]
+        yield f"| {what} | {n:,} | {share(correct, n)} | {bounds(correct, n)} |"
+
+
+def filled(text: str) -> str:
+    """README with both tables as the pins have them."""
+    for name, lines in (("official", official()), ("generated", generated())):
+        marks = rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)"
+        table = "".join(f"{line}\n" for line in lines)
+        text = re.sub(marks, lambda found, table=table: found[1] + table + found[2], text, flags=re.DOTALL)
+    return text
+
+
+def main() -> int:
+    """Write README, or look at it; 1 where it is not what the pins say."""
+    path = ROOT / "README.md"
+    text = path.read_text("utf-8")
+    now = filled(text)
+    if "--check" in sys.argv[1:]:
+        if now != text:
+            sys.stderr.write("README.md: its tables are not those of the pins: run python scripts/readme.py\n")
+        return int(now != text)
+    path.write_text(now, "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
