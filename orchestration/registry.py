@@ -30,6 +30,8 @@ _BENCHMARKS: tuple[Benchmark | str, ...] = (
     GQA,
     "research.benchmarks.truths:DESCRIPTIVE",
     "research.benchmarks.truths:FROM_TRUTH",
+    "research.benchmarks.future:FUTURE",
+    "research.benchmarks.met:MET",
     baselines.CONTROLLED,
     "research.benchmarks.readers:CONTROLLED_FACTS",
     baselines.GQA_VISION,
