@@ -32,6 +32,7 @@ _BENCHMARKS: tuple[Benchmark | str, ...] = (
     "research.benchmarks.truths:FROM_TRUTH",
     "research.benchmarks.future:FUTURE",
     "research.benchmarks.met:MET",
+    "research.benchmarks.agreement:AGREEMENT",
     baselines.CONTROLLED,
     "research.benchmarks.readers:CONTROLLED_FACTS",
     baselines.GQA_VISION,

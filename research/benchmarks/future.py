@@ -70,6 +70,12 @@ _given = msgspec.json.Decoder(_Given)
 _numbered = msgspec.json.Decoder(_Numbered)
 
 
+def tracks_of(files: bm.Files) -> dict[int, bytes]:
+    """The lines of the sampled tracked scenes, by number."""
+    found = {_numbered.decode(line).scene_index: line for _, line in lines(files["tracks"])}
+    return {scene: line for scene, line in sorted(found.items()) if scene % TRACKED == TRACKED - 1}
+
+
 def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = False) -> bm.Cases:
     """The sampled scenes that have proposals or tracks; their true events are what is asked.
 
@@ -81,13 +87,7 @@ def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = 
         raise ParameterError("no motion is named", hint="Name a file of proposals, of tracks, or both")
     videos = proposal_names(files["proposals"]) if "proposals" in files else {}
     videos = {scene: name for scene, name in videos.items() if scene in truths and sampled(scene, seen=True)}
-    tracked = {
-        _numbered.decode(line).scene_index: line
-        for _, line in (lines(files["tracks"]) if "tracks" in files else ())
-    }
-    tracked = {
-        scene: line for scene, line in tracked.items() if scene in truths and scene % TRACKED == TRACKED - 1
-    }
+    tracked = {n: line for n, line in tracks_of(files).items() if n in truths} if "tracks" in files else {}
     scenes = bm.chosen(sorted(videos.keys() | tracked.keys()), only)
 
     def each() -> Iterator[bm.Case]:
