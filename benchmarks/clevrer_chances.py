@@ -23,7 +23,6 @@ from pathlib import Path
 from random import Random
 from statistics import fmean
 
-from clevrer_counterfactuals import contacts, recorded
 from msgspec.structs import replace
 
 from benchmarks.clevrer_foretelling import reliability
@@ -31,12 +30,12 @@ from research.domains.foretelling import read_trajectories
 from research.domains.foretelling.from_trajectories import Watched, brier, halves, watch
 from substrate.domains.clevrer.deltas import annotation_log
 from substrate.domains.clevrer.explain import said_of
-from substrate.domains.clevrer.format import FRAMES, read_scene_events
+from substrate.domains.clevrer.format import FRAMES, SceneEvents, Shape, read_scene_events
 from substrate.domains.clevrer.motion import simulate
 from substrate.domains.clevrer.motion.course import Recorded, course
 from substrate.domains.clevrer.motion.draws import DRAWS, Draw
-from substrate.domains.clevrer.motion.engine import Body
-from substrate.domains.clevrer.motion.law import SIGHT
+from substrate.domains.clevrer.motion.engine import Body, Contact
+from substrate.domains.clevrer.motion.law import LAW, SIGHT
 from substrate.domains.clevrer.parameters import Counterfactual, Parameters, Predictive
 from substrate.domains.clevrer.program import World
 from substrate.domains.clevrer.scene import Scene
@@ -46,7 +45,42 @@ SIMULATED = Parameters(predictive=Predictive("S"), counterfactual=Counterfactual
 FIRST = 80_000
 CLOSE = 3
 """Frames before its first collision at which a body is let go."""
+STEP, BESIDE = 5, 2
+"""Frames between two tracked positions, and by which the frame of a contact may be off."""
 Chance = tuple[float, bool]
+
+
+def contacts(events: SceneEvents) -> list[Contact]:
+    """Observed collisions, in time order."""
+    return sorted((c.frame, min(c.object), max(c.object)) for c in events.collisions)
+
+
+def recorded(w: Watched) -> dict[int, dict[int, Body]]:
+    """States at the tracked frames: the velocity of a free interval next to them, braked to the frame."""
+    shapes: dict[int, Shape] = {thing.id: thing.shape for thing in w.scene.objects}
+    hits = {name: [c.frame for c in w.events.collisions if name in c.object] for name in shapes}
+    found: dict[int, dict[int, Body]] = {}
+    for name, points in sorted(w.scene.trajectory.items()):
+        known = [point for point in points if point[0] < FRAMES]
+        for place, (frame, x, y) in enumerate(known):
+            for other in (place + 1, place - 1):
+                if not 0 <= other < len(known):
+                    continue
+                there, x1, y1 = known[other]
+                first, last = min(frame, there) - BESIDE, max(frame, there) + BESIDE
+                if abs(there - frame) != STEP or any(first <= hit <= last for hit in hits[name]):
+                    continue
+                time = (there - frame) * LAW.frame
+                vx, vy = (x1 - x) / time, (y1 - y) / time
+                speed = (vx * vx + vy * vy) ** 0.5
+                if speed < 0.02:
+                    vx = vy = 0.0
+                else:
+                    gain = 1 + LAW.deceleration(shapes[name], speed) * time / 2 / speed
+                    vx, vy = vx * gain, vy * gain
+                found.setdefault(frame, {})[name] = Body(name, shapes[name], x, y, vx, vy)
+                break
+    return found
 
 
 def of_worlds(scenes: int, seed: int) -> dict[str, list[Chance]]:

@@ -1,10 +1,9 @@
-"""Duality, partner rule and simulation on real scenes: where they agree about the world without an object.
+"""Duality, partner rule and simulation on official annotations, beside Bullet: where they agree.
 
-    python benchmarks/clevrer_counterfactuals.py ANNOTATIONS TRAJECTORIES EVENTS
+    python benchmarks/clevrer_counterfactuals.py ANNOTATIONS
 
-On the tracked scenes nothing tells what would have happened: the table shows how often two of the three
-agree, and what the simulation's answer rests on. On the official annotations Bullet moves the same bodies
-from frame 0 without the object: a reference that shares no code with the planar engine, and is no truth.
+Bullet moves the bodies from frame 0 without the object: a reference that shares no code with the planar
+engine, and is no truth. On tracked scenes the benchmark `agreement` compares the three.
 """
 
 from __future__ import annotations
@@ -12,86 +11,21 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
 from pathlib import Path
 
-from research.domains.foretelling import read_trajectories
 from research.domains.foretelling.from_annotations import read_annotations
-from research.domains.foretelling.from_trajectories import Watched, watch
 from substrate.domains.clevrer.counterfactual import Counterfactual, judge
-from substrate.domains.clevrer.deltas import annotation_log, events_log
-from substrate.domains.clevrer.format import FRAMES, Annotation, SceneEvents, Shape, read_scene_events
-from substrate.domains.clevrer.motion import LAW, Body, bodies, masses
-from substrate.domains.clevrer.motion.course import Recorded, course
-from substrate.domains.clevrer.motion.engine import Contact
+from substrate.domains.clevrer.deltas import annotation_log
+from substrate.domains.clevrer.format import Annotation
+from substrate.domains.clevrer.motion import bodies, masses
 from substrate.domains.clevrer.scene import Event, Scene
 from substrate.generators.clevrer import physics
 
 Pair = tuple[int, int]
 Verdicts = Mapping[str, tuple[bool, str]]
 """By method: whether a pair collides without the object, and the ground of that."""
-
-_SIGHT = 5  # frames between two tracked positions
-_CLOSE = 2  # frames by which the frame of a contact may be off
-
-
-def contacts(events: SceneEvents) -> list[Contact]:
-    """Observed collisions, in time order."""
-    return sorted((c.frame, min(c.object), max(c.object)) for c in events.collisions)
-
-
-def recorded(w: Watched) -> dict[int, dict[int, Body]]:
-    """States at the tracked frames: the velocity of a free interval next to them, braked to the frame."""
-    shapes: dict[int, Shape] = {thing.id: thing.shape for thing in w.scene.objects}
-    hits = {name: [c.frame for c in w.events.collisions if name in c.object] for name in shapes}
-    found: dict[int, dict[int, Body]] = {}
-    for name, points in sorted(w.scene.trajectory.items()):
-        known = [point for point in points if point[0] < FRAMES]
-        for place, (frame, x, y) in enumerate(known):
-            for other in (place + 1, place - 1):
-                if not 0 <= other < len(known):
-                    continue
-                there, x1, y1 = known[other]
-                first, last = min(frame, there) - _CLOSE, max(frame, there) + _CLOSE
-                if abs(there - frame) != _SIGHT or any(first <= hit <= last for hit in hits[name]):
-                    continue
-                time = (there - frame) * LAW.frame
-                vx, vy = (x1 - x) / time, (y1 - y) / time
-                speed = (vx * vx + vy * vy) ** 0.5
-                if speed < 0.02:
-                    vx = vy = 0.0
-                else:
-                    gain = 1 + LAW.deceleration(shapes[name], speed) * time / 2 / speed
-                    vx, vy = vx * gain, vy * gain
-                found.setdefault(frame, {})[name] = Body(name, shapes[name], x, y, vx, vy)
-                break
-    return found
-
-
-def simulated(states: Recorded, seen: Sequence[Contact], removed: int, first: int) -> dict[Pair, str]:
-    """Pairs that collide without an object from its first collision on, and on what ground."""
-    found = course(states, seen, max(0, first - _CLOSE - 1), FRAMES - 1, [], without=[removed])
-    happen = {(a, b): "dual" for frame, a, b in seen if frame < first and removed not in (a, b)}
-    happen |= {(a, b): "dual" for _, a, b in found.standing}
-    return happen | {(a, b): "simulated" for _, a, b in found.contacts}
-
-
-def tracked(watched: Sequence[Watched]) -> Iterator[tuple[bool, Verdicts]]:
-    """For each scene, object that collides, and pair of others: whether it was observed, and all verdicts."""
-    for w in watched:
-        scene, seen, states = Scene(events_log(w.events)), contacts(w.events), recorded(w)
-        names = sorted(set(w.scene.trajectory))
-        for removed in names:
-            first = min((frame for frame, *pair in seen if removed in pair), default=None)
-            if first is None:
-                continue
-            happen = simulated(states, seen, removed, first)
-            for pair in combinations([name for name in names if name != removed], 2):
-                verdicts = by_rules(scene, pair, removed)
-                ground = happen.get(pair)
-                verdicts["simulated"] = (ground is not None, ground or "absent")
-                yield pair in {(a, b) for _, a, b in seen}, verdicts
 
 
 def by_rules(scene: Scene, pair: Pair, removed: int) -> dict[str, tuple[bool, str]]:
@@ -116,7 +50,7 @@ def annotated(films: Iterable[Annotation]) -> Iterator[tuple[bool, Verdicts]]:
             for pair in combinations([name for name in names if name != removed], 2):
                 verdicts = by_rules(scene, pair, removed)
                 event = Event("Collision", None, frozenset(pair))
-                said = judge(scene, event, removed, Counterfactual("simulated"))
+                said = judge(scene, event, removed, Counterfactual("simulated", horizon=0))
                 verdicts["simulated"] = (said.occurs, said.ground)
                 verdicts["bullet"] = (pair in bullet, "bullet")
                 yield pair in seen, verdicts
@@ -158,11 +92,8 @@ def main() -> int:
     """The command."""
     parser = argparse.ArgumentParser(description="Compare three ways to imagine a video without an object.")
     parser.add_argument("annotations", type=Path, help="folder or zip of official annotations")
-    parser.add_argument("trajectories", type=Path, help="JSON lines of tracked positions")
-    parser.add_argument("events", type=Path, help="JSON lines of true events of the same scenes")
     given = parser.parse_args()
     films = read_annotations(given.annotations)
-    watched = watch(read_trajectories(given.trajectories), read_scene_events(given.events))
     right = missed = extra = 0
     for film in films:
         seen = {(min(c.object_ids), max(c.object_ids)) for c in film.collision}
@@ -173,11 +104,7 @@ def main() -> int:
             extra + len(found - seen),
         )
     sys.stdout.write(f"Bullet from frame 0, nothing removed: {right} right, {missed} missed, {extra} extra\n")
-    for title, cases in (
-        (f"{len(films)} official annotations", annotated(films)),
-        (f"{len(watched)} tracked scenes", tracked(watched)),
-    ):
-        sys.stdout.write(f"\n{title}\n\n" + "".join(f"{line}\n" for line in agreement(cases)))
+    sys.stdout.write("".join(f"{line}\n" for line in agreement(annotated(films))))
     return 0
 
 

@@ -1,6 +1,6 @@
 """The accuracy of events perceived from NS-DR's proposals, and of answers from them.
 
-    python benchmarks/clevrer_perception.py DATA [--part development|aside|ablations|descriptive|future|speed]
+    python benchmarks/clevrer_perception.py DATA [--part development|aside|ablations|speed]
 
 DATA holds proposals.zip, annotations/, explanatory_train.jsonl.gz and ground_truth_{train,test}.jsonl.gz.
 Videos that may be fitted to are judged by cross-validation: each fifth of them with weights fitted to the
@@ -18,14 +18,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from math import hypot
 from pathlib import Path
-from random import Random
 from statistics import quantiles
 
 import msgspec
 import numpy as np
 
 from orchestration.scoring.statistics import wilson
-from research.domains.foretelling.predict import apart, believe, outlook
 from research.domains.perception.belief import BELIEF, Belief, contact_terms, fit
 from research.domains.perception.calibrate import (
     fit_belief,
@@ -34,7 +32,6 @@ from research.domains.perception.calibrate import (
 )
 from research.domains.perception.ensemble import answer_perceived, compact
 from research.domains.perception.format import decode_proposals, proposal_names
-from research.domains.perception.future import PERCEIVED, estimates, met, straight
 from research.domains.perception.judge import Gold, lost, read_gold, said
 from research.domains.perception.masks import sightings
 from research.domains.perception.parameters import Perception
@@ -42,40 +39,25 @@ from research.domains.perception.perceive import (
     Perceived,
     Video,
     examined,
-    read_videos,
     recorded,
 )
 from substrate.base.numbered import sources_in
 from substrate.domains.clevrer.deltas import events_log
 from substrate.domains.clevrer.format import (
-    FRAMES,
-    Annotation,
-    ObjectProperty,
-    Question,
     SceneEvents,
     SceneQuestions,
     annotation_names,
     decode_annotation,
-    in_out_objects,
     read_questions,
     read_scene_events,
     tracks,
 )
 from substrate.domains.clevrer.interpreter import answer_scene
-from substrate.domains.clevrer.motion.engine import simulate
-from substrate.domains.clevrer.motion.law import BELIEF as MOTION
-from substrate.domains.clevrer.motion.law import LAW
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.rows import Row
-from substrate.generators.clevrer.descriptive import ask
-from substrate.generators.clevrer.events import Event, Film
-from substrate.generators.clevrer.phrases import Names
 
 FOLDS, CLOSE = 5, 6
-PARTS = ("development", "aside", "ablations", "descriptive", "future", "speed")
-SEED, ASKED = 20, 11
-"""Of the descriptive questions that the world's generator makes: the seed, and how many a video, as official.
-"""
+PARTS = ("development", "aside", "ablations", "speed")
 _ENGINE = (1, 2, 3, 7, 8, 12, 17)
 """Terms of a contact that come from comparing courses of motion under the law."""
 
@@ -309,7 +291,6 @@ def main() -> int:
     )
     parser.add_argument("data", type=Path)
     parser.add_argument("--part", choices=PARTS, default="development")
-    parser.add_argument("--aside", action="store_true", help="of future: the videos kept from every fit")
     given = parser.parse_args()
     data: Path = given.data
     files = [data / f"ground_truth_{part}.jsonl.gz" for part in ("train", "test")]
@@ -327,123 +308,14 @@ def main() -> int:
         report("Cross-validated on the videos that may be fitted to", judged, asked)
         say("\n".join(place_errors(data, judged)) + "\n")
         say("\nLost to:\n" + "\n".join(causes(judged, asked, real)) + "\n")
-    elif given.part == "future":
-        future(data, truth, is_aside if given.aside else is_developed)
-    elif given.part == "descriptive":
-        descriptive(data, truth, read_scene_events(files[1]))
     else:
         ablations(data, truth, asked)
     return 0
 
 
-class Listed(Film):
-    """A film of which the events are known, and no speeds: nothing is asked about who moves."""
-
-    def __init__(self, real: SceneEvents) -> None:
-        objects = [ObjectProperty(o.id, o.color, o.material, o.shape) for o in real.objects]
-        super().__init__(Annotation(real.scene_index, "", objects, [], []))
-        self.__dict__["events"] = sorted(
-            [
-                *(Event("collision", tuple(sorted(c.object)), c.frame) for c in real.collisions),
-                *(Event(e.type, (number,), e.frame) for e in real.in_outs for number in in_out_objects(e)),
-            ],
-            key=lambda event: (event.frame, event.type, event.objects),
-        )
-        self.__dict__["end_is_clear"] = False
-
-    def in_state(self, state: str, frame: int) -> None:
-        """Not known."""
-
-    def in_state_throughout(self, state: str) -> None:
-        """Not known."""
-
-
-def descriptive(data: Path, truth: Mapping[int, Gold], real: Mapping[int, SceneEvents]) -> None:
-    """Descriptive questions that the world's generator makes of true events, asked of both logs."""
-    videos = examine(data, lambda number: number in real)
-    developed = [video for video in videos if is_developed(video.seen.video)]
-    parts = {
-        "cross-validated": crossed_over(developed, truth, partial(fit_belief, truth=truth)),
-        "kept aside": [(recorded(v), v, truth[v.seen.video]) for v in videos if is_aside(v.seen.video)],
-    }
-    say("\n| part | videos | subtype | answers as the true log | cannot run | as the generator says |\n")
-    say("|---|---|---|---|---|---|\n")
-    for part, judged in parts.items():
-        counts: Counter[tuple[str, str]] = Counter()
-        for found, _, _ in judged:
-            scene = real[found.scene_index]
-            film = Listed(scene)
-            names = Names(tuple(film.annotation.object_property))
-            made = ask(film, names, Random(f"{SEED}/{scene.scene_index}/descriptive"), ASKED)
-            questions = [
-                Question(number, one.text, "descriptive", list(one.program), one.subtype, one.answer)
-                for number, one in enumerate(made)
-            ]
-            logs = events_log(scene), events_log(compact(found, [*found.in_outs, *found.collisions]))
-            truly, mine = (answer_scene(log, scene.scene_index, questions, Parameters(), "") for log in logs)
-            for one, true, here in zip(made, truly, mine, strict=True):
-                for subtype in ("all", one.subtype.partition("_")[0]):
-                    counts[subtype, "n"] += 1
-                    counts[subtype, "same"] += here.predicted == true.predicted
-                    counts[subtype, "failed"] += here.error is not msgspec.UNSET
-                    counts[subtype, "true"] += bool(true.correct)
-        for subtype in ("all", "count", "exist", "query"):
-            n = {key: counts[subtype, key] for key in ("n", "same", "failed", "true")}
-            say(
-                f"| {part} | {len(judged)} | {subtype} | {share(n['same'], n['n'])} | {n['failed']} | "
-                f"{n['true']} |\n"
-            )
-
-
 def is_developed(number: int) -> bool:
     """Tell whether a video may be fitted to."""
     return not is_aside(number)
-
-
-def future(data: Path, truth: Mapping[int, Gold], part: Callable[[int], bool]) -> None:
-    """Collisions foretold from frames 80 and 100: F1 and exact sets, met pairs known and inferred."""
-    numbers = [n for n in proposal_names(data / "proposals.zip") if part(n)]
-    counts: Counter[tuple[int, str, str]] = Counter()
-    for name, video in read_videos(data / "proposals.zip", numbers):
-        gold = truth[video.video_index]
-        for at in (80, 100):
-            seen = examined(video, name, until=at)
-            looks = [path.look for path in seen.paths]
-            late = {look for (look, kind), frame in gold.crossings.items() if kind == "in" and frame > at}
-            true = {pair for pair, frame in gold.collisions.items() if frame > at and not pair & late}
-            past = {pair for pair, frame in gold.collisions.items() if frame <= at}
-            found = estimates(seen)
-            apart_ = apart([one.body for one in found], 2 * LAW.radius)
-            known = outlook(found, FRAMES - 1 - at, sight=PERCEIVED)
-            contacts = simulate(apart_, FRAMES - 1 - at).contacts
-            numbers_of = {look: number for number, look in enumerate(looks)}
-            told = {
-                (min(pair), max(pair))
-                for pair in ([numbers_of.get(look, -1) for look in hit] for hit in past)
-                if min(pair) >= 0
-            }
-            for mode, before in (("met inferred", met(seen)), ("met known", told)):
-                ways = {
-                    "straight lines": straight(seen, past=before),
-                    "one simulation": {(a, b) for _, a, b in contacts},
-                    "half of 64": {pair for pair, (part, _) in known.votes.items() if part >= 0.5},
-                    "64, weighed": {
-                        pair for pair, chance in believe(known, before).items() if chance >= MOTION.cut
-                    },
-                }
-                for way, pairs in ways.items():
-                    title = f"{way}, {mode}"
-                    here = {frozenset(looks[body] for body in pair) for pair in pairs - before}
-                    counts[at, title, "both"] += len(here & true)
-                    counts[at, title, "said"] += len(here)
-                    counts[at, title, "true"] += len(true)
-                    counts[at, title, "any"] += bool(here | true)
-                    counts[at, title, "exact"] += bool(here | true) and here == true
-    say("\n| from | way | F1 | true | exact, of those with any |\n|---|---|---|---|---|\n")
-    for at, title in sorted({key[:2] for key in counts}):
-        n = {key: counts[at, title, key] for key in ("both", "said", "true", "any", "exact")}
-        score = 2 * n["both"] / max(1, n["said"] + n["true"])
-        say(f"| {at} | {title} | {score:.4f} | {n['true']} | {n['exact']} of {n['any']} |\n")
 
 
 def ablations(data: Path, truth: Mapping[int, Gold], asked: Mapping[int, SceneQuestions]) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from research.domains.foretold import LINE, VOTE, foretold, from_detections
 from research.domains.perception import Perceived, perceive
 from research.domains.perception.belief import BELIEF
 from research.domains.perception.calibrate import noted
@@ -19,7 +20,7 @@ from research.domains.perception.camera import SEEN
 from research.domains.perception.ensemble import answer_perceived, compact, worlds
 from research.domains.perception.explain import explain_perceived
 from research.domains.perception.format import decode_proposals, proposal_names
-from research.domains.perception.future import chances, met, straight
+from research.domains.perception.future import met
 from research.domains.perception.judge import gold_of, happenings, lost
 from research.domains.perception.log import perceived_log
 from research.domains.perception.parameters import Perception
@@ -304,8 +305,8 @@ def test_the_future_is_foretold_from_frames_before_it() -> None:
     ((hit, *_),) = simulate([BALL, POST], 59).contacts
     early = examined(video, "sim_00007.json", until=hit - 10)
     assert not met(early)
-    assert max(chances(early, until=59).values()) > 0.5
-    assert straight(early, until=59) == {(0, 1)}
+    pair = frozenset(path.look for path in early.paths)
+    assert foretold(from_detections(early)) == {VOTE: {pair}, LINE: {pair}}
 
 
 def truth_log(hits: list[tuple[int, int, int]], colors: tuple[str, ...] = ("red", "blue")) -> EventLog:

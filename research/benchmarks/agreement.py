@@ -1,0 +1,124 @@
+"""What real videos would have shown without an object, which nobody knows: how often three methods agree.
+
+The log of a tracked scene has its true events, and poses out of its tracks, from which a fork is simulated.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable
+from itertools import combinations
+from typing import Any
+
+from orchestration.benchmarks import benchmark as bm
+from orchestration.scoring.counting import METRICS
+from research.benchmarks.future import tracks_of
+from research.benchmarks.truths import PROFILES, TABLE, true_events
+from research.domains.foretelling.poses import poses
+from research.domains.foretelling.trajectories import decode_trajectories
+from substrate.domains.clevrer.counterfactual import Counterfactual, judge
+from substrate.domains.clevrer.deltas import events_log
+from substrate.domains.clevrer.format import decode_scene_events
+from substrate.domains.clevrer.scene import Event, Scene
+from substrate.domains.rows import ChoiceRow, Row
+
+NAME = "agreement"
+ASKED = {name: Counterfactual(name, horizon=0) for name in ("duality", "partner", "simulated")}
+"""The methods by name; what is simulated ends with the video."""
+TWO = tuple(combinations(ASKED, 2))
+FILMED = {True: "filmed", False: "not_filmed"}
+"""Of a pair: whether its collision is in the video."""
+
+
+class AgreementData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The tracks of some scenes, and their true events."""
+
+    test: str | None = None
+    tracks: str | None = None
+
+
+def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = False) -> bm.Cases:
+    """The sampled tracked scenes in which anything collides; their record asks itself."""
+    truths, tracked = true_events(files, ("test",)), tracks_of(files)
+    hit = [n for n in tracked if n in truths and decode_scene_events(truths[n]).collisions]
+    scenes = bm.chosen(hit, only)
+    each = (
+        bm.Case(n, truths[n][0], b"\n".join((truths[n][1].strip(), tracked[n])), bm.WITHIN) for n in scenes
+    )
+    return bm.Cases(len(scenes), each)
+
+
+def logs(case: bm.Case, _: Any = None) -> list[bm.NamedLog]:
+    """The log of a scene's true events, with the poses that its tracks give."""
+    truth, track = case.record.split(b"\n")
+    events = decode_scene_events((case.source, truth))
+    seen = decode_trajectories((case.source, track))
+    return [bm.NamedLog(f"{case.scene:05d}", events_log(events, poses(seen, events)))]
+
+
+def rows(case: bm.Case, logs: bm.Logs, _: Any, split: str) -> Iterable[Row]:
+    """A row for two methods, of pairs that were filmed to collide and of others.
+
+    An option is an object that collides, taken out, and a pair of the others: what the first method says of
+    it stands as predicted, what the second says as expected.
+    """
+    scene = Scene(logs[0])
+    filmed = {event.objects for event in scene.events if event.kind == "Collision"}
+    found: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
+    for removed in sorted({number for pair in filmed for number in pair}):
+        for pair in map(frozenset, combinations([n for n in sorted(scene.objects) if n != removed], 2)):
+            event = Event("Collision", None, pair)
+            said = {
+                name: "correct" if judge(scene, event, removed, asked).occurs else "wrong"
+                for name, asked in ASKED.items()
+            }
+            for one, other in TWO:
+                found[f"{one}_{other}.{FILMED[pair in filmed]}"].append((said[one], said[other]))
+    for subset, verdicts in sorted(found.items()):
+        predicted, expected = (",".join(words) for words in zip(*verdicts, strict=True))
+        yield Row(
+            benchmark=NAME,
+            split=split,
+            subset=subset,
+            scene=case.scene,
+            question=subset,
+            predicted=predicted,
+            expected=expected,
+            correct=predicted == expected,
+            choices=[ChoiceRow(place, *both) for place, both in enumerate(verdicts)],
+            log=logs[0].digest,
+        )
+
+
+TRACKED = bm.Source(
+    name=NAME,
+    title="Tracked real scenes without an object",
+    about="Tracks of real scenes, and their true events: the files a user has of them.",
+    data=AgreementData,
+    inputs={"test": ("test.jsonl",), "tracks": ("tracks.jsonl",)},
+    cases=cases,
+    official=bm.Release("test", "tracked scenes"),
+    note=", agreement of two methods and not accuracy: nobody knows what would have happened",
+    profiles=PROFILES,
+)
+AGREEMENT = bm.Interpreted(
+    name=NAME,
+    title="Tracked real scenes without an object: agreement of two methods, not accuracy",
+    numbers=tuple(f"{NAME}/{one}_{other}.{filmed}/share" for one, other in TWO for filmed in FILMED.values()),
+    form=f"{NAME}/SCENE/METHODS",
+    table=(TABLE, 4),
+    source=TRACKED,
+    logger=bm.Logger(
+        name=NAME,
+        about="One event log a tracked scene: its true events, and poses out of its tracks.",
+        source=TRACKED,
+        logs=logs,
+        shapes="clevrer",
+    ),
+    rows=rows,
+    metrics={"share": METRICS["per_option"]},
+    about={
+        "answers": "A row for two methods: what each says of every pair without every object that collides.",
+        "scores": "The share of pairs of which two methods say the same: agreement, not accuracy.",
+    },
+)

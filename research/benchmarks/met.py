@@ -1,0 +1,108 @@
+"""Who met whom in Smallville's real simulation: what its event log says, and what its file says."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+from orchestration.benchmarks import benchmark as bm
+from orchestration.scoring.counting import RIGHT, Metric, Rows
+from research.benchmarks.truths import PROFILES, TABLE
+from research.domains.met import EVERY, by_log, by_reader, personas
+from substrate.base.inputs import read_bytes
+from substrate.domains.rows import Row
+from substrate.domains.smallville.deltas import movement_log
+from substrate.domains.smallville.movements import parse_movements
+
+NAME = "met"
+NEVER = "never"
+LOG, ADDRESS = "log", "address"
+"""Who answers: the log, and a reader of addresses to whom everybody is where its action is to take place."""
+
+
+class MetData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The movement file of a simulation."""
+
+    movements: str | None = None
+
+
+def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = False) -> bm.Cases:
+    """The simulation, which asks itself about each pair of its personas."""
+    path: Path = files["movements"]
+    scenes = bm.chosen([0], only)
+    return bm.Cases(len(scenes), (bm.Case(scene, str(path), read_bytes(path), bm.WITHIN) for scene in scenes))
+
+
+def logs(case: bm.Case, _: Any = None) -> list[bm.NamedLog]:
+    """The log of the simulation, a tick a step."""
+    return [bm.NamedLog("0", movement_log(parse_movements(case.record, case.source)))]
+
+
+def rows(case: bm.Case, logs: bm.Logs, _: Any, split: str) -> Iterable[Row]:
+    """Two rows a pair, by the log and by addresses; its name is the places of the two among all names."""
+    said = {LOG: by_log(logs[0]), ADDRESS: by_reader(case.record, by_address=True)}
+    truth = by_reader(case.record)
+    for (one, first), (other, second) in combinations(enumerate(personas(case.record)), 2):
+        for who, answers in said.items():
+            predicted, expected = (found.get((first, second), NEVER) for found in (answers, truth))
+            yield Row(
+                benchmark=NAME,
+                split=split,
+                subset=who,
+                scene=case.scene,
+                question=f"{one:02d}-{other:02d}",
+                predicted=predicted,
+                expected=expected,
+                correct=predicted == expected,
+                log=logs[0].digest,
+            )
+
+
+def wordings(case: bm.Case) -> Iterator[bm.Wording]:
+    """What is asked about each pair, in words."""
+    for (one, first), (other, second) in combinations(enumerate(personas(case.record)), 2):
+        for who in (LOG, ADDRESS):
+            text = f"When did {first} and {second} first meet, how often, and how long are they together?"
+            yield bm.Wording(f"{one:02d}-{other:02d}", text, (), who)
+
+
+def ever(rows: Rows) -> tuple[int, int]:
+    """Right of one about whether the two met at all."""
+    return int((rows[0].predicted == NEVER) == (rows[0].expected == NEVER)), 1
+
+
+SIMULATION = bm.Source(
+    name=NAME,
+    title="Smallville's real simulation",
+    about="The movement file of a Generative Agents simulation: what each persona did, step by step.",
+    data=MetData,
+    inputs={"movements": ("movements.json",)},
+    cases=cases,
+    official=bm.Release("simulation", "simulation"),
+    note=f", whose gold is read off the file by code that knows no log; a moment is every {EVERY}th step",
+    profiles=PROFILES,
+)
+MET = bm.Interpreted(
+    name=NAME,
+    title="Who met whom in Smallville",
+    numbers=tuple(f"{NAME}/{who}/{metric}" for who in (LOG, ADDRESS) for metric in ("accuracy", "ever")),
+    form=f"{NAME}/{LOG}|{ADDRESS}/SCENE/PAIR",
+    table=(TABLE, 3),
+    source=SIMULATION,
+    logger=bm.Logger(
+        name=NAME,
+        about="The event log of a recorded simulation: its record, and what the village's rules make of it.",
+        source=SIMULATION,
+        logs=logs,
+        shapes="village",
+    ),
+    rows=rows,
+    wordings=wordings,
+    metrics={"accuracy": RIGHT, "ever": Metric(ever)},
+    about={
+        "answers": "A row a pair and way: when the two first met, how often, and how long they are together.",
+        "scores": "Accuracy over all pairs: of all that is said, and of whether they met at all.",
+    },
+)

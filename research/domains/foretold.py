@@ -1,0 +1,143 @@
+"""What was foretold of a video at a frame, as an event log; and, once that stands, what truly came.
+
+A pair's collision to come is reified, not asserted, with its ``:probability`` and its ``:basis``: ``:vote``
+of the simulations that the motion allows, or ``:line``, that the two come near on straight lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+from math import hypot
+from typing import Any
+
+from research.domains.foretelling.estimate import Estimate, Sampled
+from research.domains.foretelling.predict import Pair, believe, met_pairs, outlook, states
+from research.domains.perception.future import PERCEIVED, estimates, met
+from research.domains.perception.masks import Look
+from research.domains.perception.perceive import Video, recorded
+from substrate.base.vocabulary import RDF_TYPE
+from substrate.domains.clevrer.deltas import NAMESPACE, events_log, scene_iri
+from substrate.domains.clevrer.format import (
+    FRAMES,
+    SECONDS_PER_FRAME,
+    CompactObject,
+    SceneEvents,
+    in_out_objects,
+)
+from substrate.domains.clevrer.motion.law import BELIEF, SIGHT, Sight
+from substrate.domains.clevrer.scene import Scene
+from substrate.domains.rows import ChoiceRow
+from substrate.log.event_log import EventLog
+
+AT = (80, 100)
+"""Last frames that may be known."""
+VOTE, LINE = "vote", "line"
+CORRECT, WRONG, UNSEEN = "correct", "wrong", "unseen"
+"""Of a pair: said to collide, said not to, and not spoken of, because one of the two came into view later."""
+_NEAR = 0.4
+"""Distance of centres that straight lines count as a collision (units)."""
+_LEAST = 0.0001
+_REIFIES = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies>"
+_DECIMAL = "<http://www.w3.org/2001/XMLSchema#decimal>"
+_TOLD = """SELECT ?basis ?probability ?one ?other WHERE {
+    ?record rdf:reifies <<( ?event a :Collision )>> ; :basis ?basis ; :probability ?probability .
+    ?event :participant/:number ?one , ?other FILTER (?one < ?other) }"""
+_PREFIXES = {"": NAMESPACE, "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#"}
+
+
+def from_detections(video: Video) -> EventLog:
+    """What is foretold of a video that was examined up to a frame.
+
+    A pair has met where a contact is believed, or where the paths came so near each other that they touched.
+    """
+    found = recorded(video)
+    objects = {thing.id: thing for thing in found.objects}
+    past = met(video) | met_pairs(objects, found.trajectory)
+    return _log(found.scene_index, video.seen.last, list(objects.values()), estimates(video), past, PERCEIVED)
+
+
+def from_tracks(
+    scene: int, objects: Iterable[CompactObject], trajectory: Mapping[int, list[Sampled]], at: int
+) -> EventLog:
+    """What is foretold of a tracked scene at a frame; later places are not read."""
+    seen = {number: [point for point in points if point[0] <= at] for number, points in trajectory.items()}
+    seen = {number: points for number, points in sorted(seen.items()) if points}
+    known = {thing.id: thing for thing in objects if thing.id in seen}
+    return _log(scene, at, list(known.values()), states(known, seen, at), met_pairs(known, seen), SIGHT)
+
+
+def _log(
+    scene: int,
+    at: int,
+    objects: Sequence[CompactObject],
+    found: list[Estimate],
+    past: set[Pair],
+    sight: Sight,
+) -> EventLog:
+    """The log of a frame: the objects seen by then, and what is foretold of those that have not met."""
+    log, iri = events_log(SceneEvents(scene, at + 1, list(objects), [], [])), scene_iri(scene)
+    chances = believe(outlook(found, FRAMES - 1 - at, sight=sight), past)
+    told = [(VOTE, pair, chance) for pair, chance in sorted(chances.items()) if chance >= _LEAST]
+    told += [(LINE, pair, 1.0) for pair in sorted(_near(found, at) - past)]
+    lines: list[str] = []
+    for basis, pair, chance in told:
+        event, record = (f"<{iri}:{kind}:{basis}:{pair[0]}:{pair[1]}>" for kind in ("foretold", "record"))
+        lines += (f"A {event} <{NAMESPACE}participant> <{iri}:object:{number}> ." for number in pair)
+        lines.append(f"A {record} {_REIFIES} <<( {event} <{RDF_TYPE.value}> <{NAMESPACE}Collision> )>> .")
+        lines.append(f"A {record} <{NAMESPACE}basis> <{NAMESPACE}{basis}> .")
+        lines.append(f'A {record} <{NAMESPACE}probability> "{chance:.4f}"^^{_DECIMAL} .')
+    log.extend_lines((at, line) for line in lines)
+    return log
+
+
+def _near(found: Iterable[Estimate], at: int) -> set[Pair]:
+    """The pairs that straight lines bring near each other between a frame and the video's end."""
+    seconds, near = (FRAMES - 1 - at) * SECONDS_PER_FRAME, set[Pair]()
+    for a, b in combinations([one.body for one in found], 2):
+        x, y, vx, vy = b.x - a.x, b.y - a.y, b.vx - a.vx, b.vy - a.vy
+        speed = vx * vx + vy * vy
+        time = min(max(-(x * vx + y * vy) / speed, 0.0), seconds) if speed else 0.0
+        if time > 0 and hypot(x + time * vx, y + time * vy) < _NEAR:
+            near.add((a.id, b.id))
+    return near
+
+
+def foretold(log: EventLog) -> dict[str, set[frozenset[Look]]]:
+    """By basis, the pairs that a log says will rather collide than not, by their looks."""
+    looks = {
+        number: (str(thing.color), str(thing.material), str(thing.shape))
+        for number, thing in Scene(log).objects.items()
+    }
+    told: dict[str, set[frozenset[Look]]] = {VOTE: set(), LINE: set()}
+    found: Any = log.head.query(_TOLD, prefixes=_PREFIXES)
+    for row in found:
+        if float(row["probability"].value) >= BELIEF.cut:
+            pair = frozenset(looks[int(row[name].value)] for name in ("one", "other"))
+            told[row["basis"].value.removeprefix(NAMESPACE)].add(pair)
+    return told
+
+
+def compared(truth: SceneEvents, at: int, told: set[frozenset[Look]]) -> list[ChoiceRow]:
+    """Each pair of a scene's objects: what was said of it at a frame, and whether it collides afterwards.
+
+    Pairs that no true object makes, which a detector invented, stand last.
+    """
+    looks: dict[int, Look] = {thing.id: (thing.color, thing.material, thing.shape) for thing in truth.objects}
+    late = {
+        looks[number]
+        for move in truth.in_outs
+        if move.type == "in" and move.frame > at
+        for number in in_out_objects(move)
+    }
+    came = {frozenset(looks[n] for n in hit.object) for hit in truth.collisions if at < hit.frame < FRAMES}
+    pairs = [frozenset((looks[a], looks[b])) for a, b in combinations(sorted(looks), 2)]
+    pairs += sorted(told - set(pairs), key=sorted)
+    return [
+        ChoiceRow(
+            place,
+            CORRECT if pair in told else UNSEEN if pair & late else WRONG,
+            CORRECT if pair in came else WRONG,
+        )
+        for place, pair in enumerate(pairs)
+    ]

@@ -1,0 +1,157 @@
+"""Who met whom in a recorded simulation: by its event log, and by a reader of its file that knows no log.
+
+Two meet when they come to share an arena. The reader decodes the file itself and goes from step to step; it
+shares no code with the log, its rules or its queries, and so can be held against them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from itertools import combinations, pairwise
+from typing import Any
+
+from pyoxigraph import NamedNode
+
+from substrate.base.vocabulary import RDF_TYPE, RDFS_LABEL
+from substrate.domains.smallville.deltas import NAMESPACE
+from substrate.log.event_log import EventLog
+
+NEVER = "never"
+EVERY = 10
+"""Steps between two moments at which it is asked who is with whom."""
+_MEETING, _WHO = NamedNode(f"{NAMESPACE}Meeting"), NamedNode(f"{NAMESPACE}who")
+_NAMED = f"SELECT ?who ?name WHERE {{ ?who a <{NAMESPACE}Persona> ; <{RDFS_LABEL.value}> ?name }}"
+_WITH = f"SELECT ?one ?other WHERE {{ ?one <{NAMESPACE}with> ?other FILTER (STR(?one) < STR(?other)) }}"
+
+Pair = tuple[str, str]
+"""Two names, in order."""
+_Record = Mapping[str, Any]
+_Steps = Mapping[int, Mapping[str, _Record]]
+_Places = Iterator[tuple[int, Mapping[str, tuple[str, ...] | None]]]
+"""By step, where each persona is; ``None`` on its way."""
+
+
+def in_words(first: int, meetings: int, moments: int) -> str:
+    """What is said of a pair that met: when first, how often, and at how many moments it was together."""
+    return f"first at {first}, {meetings} times, {moments} moments"
+
+
+def by_log(log: EventLog) -> dict[Pair, str]:
+    """Of each pair of personas that met, what a log says: its meetings, and the state at every moment.
+
+    Meetings are read off the deltas that bring them, who is with whom is asked in SPARQL.
+    """
+    named: Any = log.state().query(_NAMED)
+    names = {row["who"].value: row["name"].value for row in named}
+    ticks: dict[str, int] = {}
+    who: defaultdict[str, list[str]] = defaultdict(list)
+    for delta in log:
+        subject, predicate, value = delta.triple
+        if predicate == RDF_TYPE and value == _MEETING:
+            ticks[subject.value] = delta.tick
+        elif predicate == _WHO and (name := names.get(str(value).strip("<>"))):
+            who[subject.value].append(name)
+    moments = Counter[Pair]()
+    for tick in range(log.ticks[1], log.ticks[-1] + 1, EVERY):
+        together: Any = log.state(tick).query(_WITH)
+        moments.update(_pair(names[row["one"].value], names[row["other"].value]) for row in together)
+    met: defaultdict[Pair, list[int]] = defaultdict(list)
+    for meeting, tick in ticks.items():
+        met[_pair(*who[meeting])].append(tick)
+    return {pair: in_words(min(when), len(when), moments[pair]) for pair, when in met.items()}
+
+
+def _pair(one: str, other: str) -> Pair:
+    return (one, other) if one < other else (other, one)
+
+
+def personas(file: bytes) -> list[str]:
+    """The names in a movement file, sorted."""
+    return sorted({name for records in json.loads(file).values() for name in records})
+
+
+def by_reader(file: bytes, *, by_address: bool = False) -> dict[Pair, str]:
+    """The same from the file alone, step by step.
+
+    Args:
+        file: the movement file.
+        by_address: whether a persona is taken to be where its action is, though it may be on its way there.
+    """
+    steps = {
+        int(step): records for step, records in sorted(json.loads(file).items(), key=lambda one: int(one[0]))
+    }
+    places = _by_address(steps) if by_address else _by_tile(steps)
+    met: defaultdict[Pair, list[int]] = defaultdict(list)
+    moments, before, first = Counter[Pair](), set[Pair](), min(steps)
+    for step, where in places:
+        there: defaultdict[Any, list[str]] = defaultdict(list)
+        for name, place in where.items():
+            if place:
+                there[place].append(name)
+        now = {pair for together in there.values() for pair in combinations(sorted(together), 2)}
+        for pair in now - before:
+            met[pair].append(step)
+        if (step - first) % EVERY == 0:
+            moments.update(now)
+        before = now
+    return {pair: in_words(min(when), len(when), moments[pair]) for pair, when in met.items()}
+
+
+def _arena(record: _Record) -> tuple[str, ...] | None:
+    """World, sector and arena of a record's action; ``None`` in a conversation, which names no place."""
+    address = record["description"].rpartition(" @ ")[2]
+    return None if address.startswith("<") else tuple(address.split(":")[:3])
+
+
+def _by_address(steps: _Steps) -> _Places:
+    now: dict[str, tuple[str, ...]] = {}
+    for step, records in steps.items():
+        now |= {name: arena for name, record in records.items() if (arena := _arena(record))}
+        yield step, now
+
+
+def _by_tile(steps: _Steps) -> _Places:
+    """Where each persona is, by the tile that it is on."""
+    tiles, last, places = _tiles(steps), dict[str, _Record](), dict[str, tuple[str, ...] | None]()
+    for step, records in steps.items():
+        last |= records
+        for name, record in records.items():
+            arena, place = _arena(record), places.get(name)
+            stays = arena is None or arena == place
+            places[name] = tiles.get(tuple(record["movement"])) or (place if stays else None)
+        yield step, places
+
+
+def _tiles(steps: _Steps) -> dict[tuple[int, ...], tuple[str, ...]]:
+    """The arena of each tile on which somebody stood still during an action there, or passed between two such
+    tiles of one arena during one action; none where two arenas speak for a tile.
+    """
+    walks: dict[str, list[tuple[str, tuple[int, ...]]]] = defaultdict(list)
+    stood: defaultdict[tuple[int, ...], set[tuple[str, ...]]] = defaultdict(set)
+    last: dict[str, _Record] = {}
+    for records in steps.values():
+        for name, record in records.items():
+            walks[name].append((record["description"], tuple(record["movement"])))
+        for name, record in {**last, **records}.items():
+            arena = _arena(record)
+            if arena and name in last and last[name]["movement"] == record["movement"]:
+                stood[tuple(record["movement"])].add(arena)
+        last |= records
+    passed: defaultdict[tuple[int, ...], set[tuple[str, ...]]] = defaultdict(set)
+    for walk in walks.values():
+        start = 0
+        for place in range(1, len(walk) + 1):
+            if place < len(walk) and walk[place][0] == walk[start][0]:
+                continue
+            # A walk begins on the tile that the action before it ended on.
+            way = [tile for _, tile in walk[max(0, start - 1) : place]]
+            known = [number for number, tile in enumerate(way) if tile in stood]
+            for one, other in pairwise(known):
+                if stood[way[one]] == stood[way[other]]:
+                    for tile in way[one + 1 : other]:
+                        passed[tile] |= stood[way[one]]
+            start = place
+    spoken = {tile: stood.get(tile) or passed[tile] for tile in {*stood, *passed}}
+    return {tile: next(iter(arenas)) for tile, arenas in spoken.items() if len(arenas) == 1}

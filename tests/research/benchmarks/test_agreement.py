@@ -1,0 +1,41 @@
+"""What three methods say of a made-up scene without an object, held beside one another."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from research.benchmarks.agreement import AGREEMENT, cases, logs, rows
+
+THINGS = [
+    {"color": color, "material": "metal", "shape": "sphere", "id": number}
+    for number, color in enumerate(("red", "blue", "green"))
+]
+
+
+def test_methods_part_over_a_pair_that_only_a_rule_brings_together(tmp_path: Path) -> None:
+    """Two balls hit the one in the middle, one after the other; they never met, and never would have."""
+    hits = [{"object": [0, 1], "frame": 20}, {"object": [1, 2], "frame": 40}]
+    track = {
+        "0": [[frame, -2.0 + 0.06 * min(frame, 20), 0.0] for frame in range(0, 128, 5)],
+        "1": [[frame, -0.4, 0.0] for frame in range(0, 128, 5)],
+        "2": [[frame, -0.4, -3.0 + 0.055 * min(frame, 40)] for frame in range(0, 128, 5)],
+    }
+    truth = {"scene_index": 9, "n_frames": 128, "objects": THINGS, "in_outs": [], "collisions": hits}
+    still = truth | {"scene_index": 19, "collisions": []}
+    events, tracks = tmp_path / "events.jsonl", tmp_path / "tracks.jsonl"
+    events.write_text(f"{json.dumps(truth)}\n{json.dumps(still)}\n", "utf-8")
+    seen = [{"scene_index": n, "objects": THINGS, "trajectory": track} for n in (9, 10, 19)]
+    tracks.write_text("".join(f"{json.dumps(one)}\n" for one in seen), "utf-8")
+    (case,) = cases({"test": events, "tracks": tracks}).each
+    found = {row.subset: row for row in rows(case, [one.log for one in logs(case)], None, "test")}
+    assert case.scene == 9, "of every ten the last is asked about, where anything collides"
+    assert {name: row.correct for name, row in found.items() if "duality_partner" in name} == {
+        "duality_partner.filmed": True,
+        "duality_partner.not_filmed": False,
+    }
+    parted = found["duality_partner.not_filmed"]
+    assert (parted.predicted, parted.expected) == ("wrong", "correct"), (
+        "without the middle one the rule joins them"
+    )
+    assert AGREEMENT.metrics["share"].measure((parted,)) == (0, 1)

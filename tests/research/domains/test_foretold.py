@@ -1,0 +1,97 @@
+"""What is foretold at a frame stands in a log before the truth is read; each pair is then held beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from orchestration.benchmarks.benchmark import Case
+from orchestration.scoring.counting import Rows
+from research.benchmarks.future import FUTURE, METRICS, cases, logs, rows
+from research.domains.foretelling.trajectories import TrajectoryScene
+from research.domains.foretold import CORRECT, LINE, UNSEEN, VOTE, WRONG, compared, foretold, from_tracks
+from research.domains.perception.masks import Look
+from research.domains.perception.parameters import Perception
+from substrate.base.errors import ParameterError
+from substrate.base.vocabulary import RDF_TYPE
+from substrate.domains.clevrer.format import CompactCollision, CompactObject, InOut, SceneEvents
+from substrate.domains.rows import Row
+
+LOOKS: list[Look] = [("red", "metal", "sphere"), ("blue", "metal", "cube"), ("green", "rubber", "cylinder")]
+THINGS = [CompactObject(*look, number) for number, look in enumerate(LOOKS)]  # pyright: ignore[reportArgumentType]
+RED, BLUE, GREEN = LOOKS
+TRACK: dict[int, list[tuple[int, float, float]]] = {
+    0: [(75, -1.14, 0.0), (80, -1.0, 0.0), (85, -0.86, 0.0), (100, -0.45, 0.0)],
+    1: [(75, 0.0, 0.0), (80, 0.0, 0.0), (85, 0.0, 0.0), (100, 0.0, 0.0)],
+    2: [(95, 2.0, 2.0), (100, 2.0, 2.0)],
+}
+"""The ball rolls at the cube; the cylinder comes into view at frame 95."""
+TRUTH = SceneEvents(
+    9, 128, THINGS, [InOut(95, 2, "in")], [CompactCollision((0, 1), 105), CompactCollision((1, 2), 120)]
+)
+
+
+def counted(metric: str, row: Rows) -> tuple[int, int]:
+    return METRICS[metric](row)
+
+
+def test_a_collision_to_come_is_said_and_not_asserted() -> None:
+    log = from_tracks(9, THINGS, TRACK, 80)
+    assert foretold(log) == {VOTE: {frozenset((RED, BLUE))}, LINE: {frozenset((RED, BLUE))}}
+    classes = {str(delta.triple[2]) for delta in log if delta.triple[1] == RDF_TYPE}
+    assert not any("Collision" in one for one in classes)
+    assert {delta.tick for delta in log} == {0, 80}
+
+
+def test_nothing_after_the_frame_is_read() -> None:
+    later = TRACK | {0: [*TRACK[0][:2], (85, 5.0, 5.0)], 2: []}
+    assert from_tracks(9, THINGS, later, 80).digest == from_tracks(9, THINGS, TRACK, 80).digest
+    assert from_tracks(9, THINGS, later, 85).digest != from_tracks(9, THINGS, TRACK, 85).digest
+
+
+def test_each_pair_is_held_beside_what_came() -> None:
+    made = compared(TRUTH, 80, {frozenset((RED, BLUE))})
+    assert [(one.predicted, one.expected) for one in made] == [
+        (CORRECT, CORRECT),
+        (UNSEEN, WRONG),
+        (UNSEEN, CORRECT),
+    ], "the cylinder comes into view after the frame"
+    invented = frozenset((RED, ("gray", "metal", "cube")))
+    assert [(one.predicted, one.expected) for one in compared(TRUTH, 100, {invented})] == [
+        (WRONG, CORRECT),
+        (WRONG, WRONG),
+        (WRONG, CORRECT),
+        (CORRECT, WRONG),
+    ]
+
+
+def test_both_countings_and_the_trivial_way_stand_in_rows() -> None:
+    track = msgspec.json.encode({"tracks": TrajectoryScene(9, THINGS, TRACK)})
+    case = Case(9, "tracks.jsonl:1", track, msgspec.json.encode(TRUTH))
+    made = [one.log for one in logs(case, Perception())]
+    found: dict[str, Row] = {row.subset: row for row in rows(case, made, None, "test")}
+    assert list(found) == ["tracks.100", "tracks.100.lines", "tracks.80", "tracks.80.lines"]
+    row = (found["tracks.80"],)
+    assert counted("f1", row) == (2, 2)
+    assert counted("f1_entrants", row) == (2, 3)
+    assert (counted("precision", row), counted("recall", row)) == ((1, 1), (1, 1))
+    assert row[0].correct
+    assert counted("f1_kept_out", row) == (2, 2)
+    assert counted("f1_kept_out", (msgspec.structs.replace(row[0], scene=10),)) == (0, 0)
+
+
+def test_its_numbers_name_rows_that_there_are() -> None:
+    assert {name.split("/")[1] for name in FUTURE.numbers} == {
+        f"{medium}.{at}{end}"
+        for medium in ("detections", "tracks")
+        for at in (80, 100)
+        for end in ("", ".lines")
+    }
+
+
+def test_without_motion_it_says_what_to_name(tmp_path: Path) -> None:
+    (tmp_path / "test.jsonl").write_bytes(msgspec.json.encode(TRUTH) + b"\n")
+    with pytest.raises(ParameterError, match="Name a file of proposals, of tracks, or both"):
+        cases({"test": tmp_path / "test.jsonl"})
