@@ -12,6 +12,8 @@ from orchestration.base.yaml_text import parse_yaml, read_yaml
 from substrate.base.errors import ParameterError
 
 PARAMETERS_FILE = "params.yaml"
+REAL = "SUBSTRATE_REAL"
+"""The variable that names the folder of official files, before `real.folder` does."""
 T = TypeVar("T")
 Size = Annotated[int, msgspec.Meta(ge=0, le=10**9)]
 Seed = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]

@@ -1,6 +1,6 @@
 """Writes README's two tables of results from the pins; with ``--check`` it says whether they are those.
 
-    python scripts/readme.py [--check]
+python scripts/readme.py [--check]
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ BESIDE = "published of whole splits"
 OFFICIAL = {
     "clevrer/explanatory/per_question": "CLEVRER, explanatory, from true events",
     "clevrer_global/explanatory/per_question": "the same, causes before one frame of the video",
-    "perceived_aside/explanatory/per_question": "CLEVRER, explanatory, from NS-DR's proposals of unseen videos",
+    "perceived_aside/explanatory/per_question": "CLEVRER, explanatory, from proposals of unseen videos",
     "perceived/explanatory/per_question": "the same, with videos that weights were fitted to",
     "from_truth/detections/kept_out": "each collision explained, from proposals of unseen videos",
     "descriptive/detections/kept_out": "descriptive questions, from proposals of unseen videos",
@@ -77,7 +77,7 @@ def main() -> int:
     now = filled(text)
     if "--check" in sys.argv[1:]:
         if now != text:
-            sys.stderr.write("README.md: its tables are not those of the pins: run python scripts/readme.py\n")
+            sys.stderr.write("README.md: its tables are not those of the pins: run scripts/readme.py\n")
         return int(now != text)
     path.write_text(now, "utf-8")
     return 0

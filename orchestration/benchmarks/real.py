@@ -10,7 +10,8 @@ REAL = Table(
     about="What was measured on official files: a row a number, with what was read and who stands beside it.",
     layout="official",
     note="Systems beside it have the figure that was published on a whole official split; these files are "
-    "parts of official releases, so nothing is subtracted.",
+    "parts of official releases, so nothing is subtracted. An F1 stands as twice what was foretold and came "
+    "of what was foretold plus what came; its interval takes these for independent cases, and is a guide.",
 )
 MEASURED_ON = "real"
 """What a benchmark's ``about`` has for a row of this table: on what it was measured."""

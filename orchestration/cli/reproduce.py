@@ -17,7 +17,7 @@ from orchestration.base.yaml_text import read_yaml
 from orchestration.cli.console import running, stages_told
 from orchestration.ledger.look import hashes, keep, sources, stands
 from orchestration.ledger.manifest import Reproduction, read_manifest
-from orchestration.settings import PARAMETERS_FILE
+from orchestration.settings import PARAMETERS_FILE, REAL
 from orchestration.workspace.root import find_root
 from substrate.cli.console import doing
 
@@ -42,7 +42,8 @@ def reproduced(
     start, root = time.monotonic(), find_root()
     if not overrides and not force and not name:
         named = profile or str(read_yaml(root / PARAMETERS_FILE).get("profile"))
-        if (kept := stands(root, named, only)) and not kept.lacking:
+        kept = stands(root, named, only)
+        if kept and not kept.lacking and kept.real == os.environ.get(REAL, ""):
             took, report = time.monotonic() - start, kept.report and str(root / kept.report)
             return msgspec.structs.replace(kept, ran=False, seconds=took, report=report, computed=())
     doing("loading the pipeline")
@@ -88,7 +89,9 @@ def _run(
     workspace = open_run(profile, tuple(overrides), name)
     used, stages = workspace.settings.profile, stages_in(workspace)
     lacking = absent(workspace, SOURCES.values())
-    names = computable(stages, stages_of(only, stages), lacking)
+    whole = computable(stages, lacking)
+    # The report shows what there is.
+    names = [name for name in stages_of(only, stages) if name in whole or name == "report/html"]
     with project_lock(workspace.root):
         before = hashes(workspace.root, sources())
         if workspace.experiment:
@@ -129,6 +132,7 @@ def _run(
         drifted=dict(sorted(drifted.items())),
         moved=moved_lines(moved_here(workspace, stages, names)) if drifted else (),
         lacking=ways_to(workspace, chain.from_iterable(lacking.values())),
+        real=os.environ.get(REAL, ""),
         experiment=experiment,
         computed=[name for name in names if how.get(name) == "computed"],
     )

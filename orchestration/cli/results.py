@@ -182,8 +182,7 @@ def verify(
             report = verify_files(root, profile, STAGES, error)
         else:
             lacking = absent(workspace, SOURCES.values())
-            stages = stages_in(workspace)
-            stages = {name: stages[name] for name in computable(stages, stages, lacking)}
+            stages = computable(stages_in(workspace), lacking)
             if repair:
                 from orchestration.ledger.damage import repair as bring_back
                 from orchestration.pipeline.resources import WorkspaceResource

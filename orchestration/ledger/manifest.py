@@ -136,6 +136,7 @@ class Reproduction(msgspec.Struct, frozen=True, kw_only=True):
         report: where the report lies, if the whole was reproduced; in the project, where it is kept.
         checks: what checks said that stopped nothing.
         lacking: the official files that are not there, each with how it is got.
+        real: the folder of official files that the environment named.
         pinned: whether its results are held against pins.
         drifted: by path, how it differs from its pin.
         moved: in words, the numbers and answers behind that.
@@ -152,6 +153,7 @@ class Reproduction(msgspec.Struct, frozen=True, kw_only=True):
     report: str | None = None
     checks: Sequence[str] = ()
     lacking: Sequence[str] = ()
+    real: str = ""
     pinned: bool = False
     drifted: Mapping[str, str] = {}
     moved: Sequence[str] = ()

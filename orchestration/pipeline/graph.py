@@ -81,10 +81,11 @@ def stages_in(workspace: Workspace) -> Stages:
     return _of(tuple(names), real)
 
 
-def computable(stages: Stages, names: Iterable[str], absent: Collection[str]) -> list[str]:
-    """Those of some stages that need none of some sources' data; the report shows what there is."""
+def computable(stages: Stages, absent: Collection[str]) -> Stages:
+    """Those of some stages that need none of some sources' data."""
     lacking = {f"{source}/dataset" for source in absent}
-    return [n for n in names if n == "report/html" or not lacking.intersection(needed(stages, [n]))]
+    names = (name for name in stages if not lacking.intersection(needed(stages, [name])))
+    return {name: stages[name] for name in names} if lacking else stages
 
 
 def _is_of(stage: str, benchmark: str) -> bool:

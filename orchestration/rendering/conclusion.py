@@ -16,8 +16,10 @@ from orchestration.scoring.scores import Score, metrics_file, read_scores, score
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.real import absent, folder_of, is_real
 
-WHOLE = ("accuracy", "per_question")
+WHOLE = ("accuracy", "per_question", "f1")
 """The metrics of whole questions, by the last part of a number's name."""
+_FIRST = 3
+"""The most numbers of a benchmark on official data that are named: those that it declares first."""
 _NAMED = 4
 """The most numbers of a kind that are named; of more, the count alone is given."""
 
@@ -60,7 +62,7 @@ def of_official(scores: Mapping[str, Score], as_pinned: Collection[str] = ()) ->
     for name, benchmark in BENCHMARKS.items():
         of_it = [scores[number] for number in benchmark.numbers if number in scores and scores[number].n]
         whole = [one for one in of_it if one.metric in WHOLE]
-        for one in [s for s in whole if s.subset == "mean"] or whole:
+        for one in [s for s in whole if s.subset == "mean"] or whole[:_FIRST]:
             family, _, rest = benchmark.title.partition(", ")
             of = ", ".join(filter(None, [rest, one.subset if one.subset != "mean" else ""]))
             told = f"{of} {one.correct:,} of {one.n:,} ({share(one.correct, one.n)})".strip()

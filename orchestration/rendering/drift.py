@@ -121,7 +121,8 @@ def verdict(report: Report) -> str:
         return f"{_counted(report.differences, 'difference')} from the pins"
     if not report.fits:
         return f"{_counted(report.unrecorded or report.unaccepted, 'change')} that nobody accepted"
-    return "every artifact is what was pinned" + (
+    looked_at = "every artifact that could be looked at" if report.absent else "every artifact"
+    return f"{looked_at} is what was pinned" + (
         ", and computes to the same bytes again" if report.recomputed else ""
     )
 

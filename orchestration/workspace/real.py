@@ -14,12 +14,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from orchestration.benchmarks.benchmark import Source
-from orchestration.settings import PARAMETERS_FILE
+from orchestration.settings import PARAMETERS_FILE, REAL
 from orchestration.workspace.folders import Workspace
 from substrate.base.errors import FormatError, ParameterError
 
-REAL = "SUBSTRATE_REAL"
-"""The variable that names the folder of official files, before `real.folder` does."""
 USUAL = "downloads/real"
 """The folder where neither is given."""
 

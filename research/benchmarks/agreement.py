@@ -11,6 +11,7 @@ from itertools import combinations
 from typing import Any
 
 from orchestration.benchmarks import benchmark as bm
+from orchestration.benchmarks.real import MEASURED_ON
 from orchestration.scoring.counting import METRICS
 from research.benchmarks.future import tracks_of
 from research.benchmarks.truths import PROFILES, TABLE, true_events
@@ -120,5 +121,6 @@ AGREEMENT = bm.Interpreted(
     about={
         "answers": "A row for two methods: what each says of every pair without every object that collides.",
         "scores": "The share of pairs of which two methods say the same: agreement, not accuracy.",
+        MEASURED_ON: "pairs without an object that collides: agreement, not accuracy",
     },
 )

@@ -233,7 +233,7 @@ DESCRIPTIVE = bm.Interpreted(
 )
 FROM_TRUTH = bm.Interpreted(
     name="from_truth",
-    title="Each collision of real videos, explained",
+    title="Explanations of each collision of real videos",
     numbers=(
         *bm.per_choice("from_truth", TRUTH, DETECTIONS),
         "from_truth/detections/kept_out",

@@ -1,0 +1,192 @@
+"""The profile `real`: official files computed and pinned, and the pinned numbers where the files are not."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+import tarfile
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from projects import ROOT
+from typer.testing import CliRunner
+
+from orchestration.benchmarks.babi import STORIES
+from orchestration.benchmarks.clevrer import SCENES
+from orchestration.cli.main import app
+from orchestration.fetch.downloads import unpack_real
+from orchestration.project import open_workspace
+from orchestration.settings import REAL
+from orchestration.workspace.real import absent, content_digest
+from research.benchmarks.make_real import make
+from substrate.domains.clevrer.format import read_questions
+
+PINS = ("pins/real.json", "pins/real", "pins/real.accepted.jsonl")
+
+
+def substrate(*arguments: str) -> tuple[int, str]:
+    result = CliRunner().invoke(app, [*arguments])
+    return result.exit_code, result.output
+
+
+def bytes_of(folder: Path) -> dict[str, bytes]:
+    files = (file for part in ("scores", "tables", "clevrer", "met") for file in (folder / part).rglob("*"))
+    return {str(file): file.read_bytes() for file in files if file.is_file()}
+
+
+@pytest.fixture
+def small(make_project: Callable[..., Path], real_data: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project whose profile `real` has the questions with true events and the simulation alone."""
+    root = make_project()
+    path = root / "params.yaml"
+    parameters = yaml.safe_load(path.read_text("utf-8"))
+    kept = ("clevrer", "met", "twin")
+    parameters["profiles"]["real"] = {name: parameters["profiles"]["real"][name] for name in kept}
+    path.write_text(yaml.safe_dump(parameters), "utf-8")
+    monkeypatch.setenv(REAL, str(real_data))
+    return root
+
+
+@pytest.mark.long
+def test_official_files_are_computed_pinned_and_held(
+    small: Path, real_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code, said = substrate("reproduce", "--profile", "real")
+    assert code == 0, said
+    assert "CLEVRER: explanatory 564 of 564 (100.00 %); one global frame, explanatory 490 of 564" in said
+    assert "Who met whom in Smallville: log 300 of 300" in said
+    artifacts = small / "artifacts/real"
+    first = bytes_of(artifacts)
+    code, said = substrate("accept", "--profile", "real", "the first")
+    assert code == 0, said
+    code, said = substrate("reproduce", "--profile", "real", "--force", "--fail-on-drift")
+    assert code == 0, said
+    assert bytes_of(artifacts) == first
+    assert substrate("verify", "--profile", "real", "--no-recompute")[0] == 0
+
+    score = json.loads((artifacts / "scores/clevrer.explanatory.per_question.json").read_bytes())
+    assert (score["data"], score["split"]) == ("official", "explanatory_train")
+    code, said = substrate("trace", "clevrer/explanatory/per_question", "--profile", "real")
+    assert code == 0, said
+    assert "ground_truth_train.jsonl.gz" in said
+
+    # A row, a score and an input that somebody changed are each named.
+    answers, kept = artifacts / "clevrer/answers.jsonl", {}
+    for path, old, new in (
+        (answers, b'"correct": true', b'"correct": false'),
+        (artifacts / "scores/clevrer.explanatory.per_question.json", b"564", b"563"),
+    ):
+        kept[path] = path.read_bytes()
+        path.write_bytes(kept[path].replace(old, new, 1))
+    doctored = tmp_path / "doctored"
+    shutil.copytree(real_data / "smallville", doctored / "smallville")
+    shutil.copytree(real_data / "clevrer", doctored / "clevrer", ignore=shutil.ignore_patterns("*.zip"))
+    (doctored / "smallville/master_movement_n25.json.gz").write_bytes(gzip.compress(b"{}"))
+    monkeypatch.setenv(REAL, str(doctored))
+    code, said = substrate("verify", "--profile", "real", "--no-recompute")
+    assert code == 1
+    assert "clevrer/answers.jsonl" in said
+    assert "scores/clevrer.explanatory.per_question.json" in said
+    assert "smallville/master_movement_n25.json.gz" in said
+    for path, data in kept.items():
+        path.write_bytes(data)
+    code, said = substrate("reproduce", "--profile", "real")
+    assert code == 1
+    assert "master_movement_n25.json.gz: has SHA-256 44136fa355b3" in said
+
+
+@pytest.mark.long
+def test_without_the_files_the_pinned_numbers_are_shown(
+    make_project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = make_project()
+    (root / "pins").mkdir(exist_ok=True)
+    for name in PINS:
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+        copy(ROOT / name, root / name)
+    monkeypatch.delenv(REAL, raising=False)
+    code, said = substrate("reproduce", "--profile", "real", "--fail-on-drift")
+    assert code == 0, said
+    assert "explanatory 564 of 564 (100.00 %) as pinned" in said
+    assert "to get: babi/en: substrate fetch real" in said
+    assert f"not in {root / 'downloads/real'}" in said
+    code, said = substrate("verify", "--profile", "real")
+    assert code == 0, said
+    assert "not looked at, since these official files are not there" in said
+    assert "clevrer/proposals.zip" in said
+
+
+def test_a_profile_of_official_files_says_which_are_not_there(
+    make_project: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_project()
+    monkeypatch.setenv(REAL, str(tmp_path))
+    (tmp_path / "babi/en").mkdir(parents=True)
+    found = absent(open_workspace("real"), (SCENES, STORIES))
+    assert found == {"clevrer": ["clevrer/ground_truth_train.jsonl.gz", "clevrer/explanatory_train.jsonl.gz"]}
+    assert absent(open_workspace("sample"), (SCENES, STORIES)) == {}
+
+
+def test_what_a_file_holds_has_one_hash_however_it_is_packed(tmp_path: Path) -> None:
+    (tmp_path / "plain").mkdir()
+    (tmp_path / "packed").mkdir()
+    (tmp_path / "plain/one.txt").write_bytes(b"1")
+    (tmp_path / "packed/one.txt.gz").write_bytes(gzip.compress(b"1", 1))
+    assert content_digest(tmp_path / "plain") == content_digest(tmp_path / "packed")
+    for name, how in (("a.zip", zipfile.ZIP_STORED), ("b.zip", zipfile.ZIP_DEFLATED)):
+        with zipfile.ZipFile(tmp_path / name, "w", how) as archive:
+            archive.writestr("one.txt", b"1")
+    assert content_digest(tmp_path / "a.zip") == content_digest(tmp_path / "b.zip")
+    (tmp_path / "plain/two.txt").write_bytes(b"")
+    assert content_digest(tmp_path / "plain") != content_digest(tmp_path / "packed")
+
+
+def test_the_official_files_are_made_of_ns_drs_release(real_data: Path, tmp_path: Path) -> None:
+    """Proposals with their truth put back, as NS-DR releases them, give the files at hand again."""
+    given, release, scenes = real_data / "clevrer", tmp_path / "release", (0, 70)
+    release.mkdir()
+    with gzip.open(given / "ground_truth_train.jsonl.gz", "rt", encoding="utf-8") as lines:
+        truths: dict[int, Any] = {
+            truth["scene_index"]: truth for truth in map(json.loads, lines) if truth["scene_index"] in scenes
+        }
+    before = {}
+    with zipfile.ZipFile(given / "proposals.zip") as archive:
+        for scene in scenes:
+            before[scene] = archive.read(f"processed_proposals/sim_{scene:05d}.json")
+            truth = {key: truths[scene][key] for key in ("objects", "in_outs", "collisions")}
+            record = {**json.loads(before[scene]), "ground_truth": truth}
+            (release / f"sim_{scene:05d}.json").write_text(json.dumps(record), "utf-8")
+    asked = read_questions(given / "explanatory_train.jsonl.gz").raw
+    made = [*make(release, asked, tmp_path / "made")]
+    assert [Path(name).name for name in made] == [
+        "proposals.zip",
+        "ground_truth_train.jsonl.gz",
+        "ground_truth_test.jsonl.gz",
+    ]
+    with zipfile.ZipFile(tmp_path / "made/proposals.zip") as archive:
+        assert {
+            scene: archive.read(f"processed_proposals/sim_{scene:05d}.json") for scene in scenes
+        } == before
+    events = gzip.decompress((tmp_path / "made/ground_truth_train.jsonl.gz").read_bytes()).splitlines()
+    assert [json.loads(line) for line in events] == [truths[scene] for scene in scenes]
+
+
+def test_babis_training_files_are_unpacked_where_the_profile_looks(tmp_path: Path) -> None:
+    source = tmp_path / "qa.txt"
+    source.write_bytes(b"1 Mary went home.\n")
+    with tarfile.open(tmp_path / "tasks.tar.gz", "w:gz") as archive:
+        for part in ("en", "en-10k", "hn"):
+            for name in ("qa1_one_train.txt", "qa3_three_train.txt", "qa1_one_test.txt"):
+                archive.add(source, f"tasks_1-20_v1-2/{part}/{name}")
+    unpack_real(tmp_path / "tasks.tar.gz", tmp_path)
+    found = sorted(file.relative_to(tmp_path).as_posix() for file in tmp_path.glob("babi/*/*"))
+    assert found == [
+        "babi/en-10k/qa1_one_train.txt",
+        "babi/en/qa1_one_train.txt",
+        "babi/en/qa3_three_train.txt",
+    ]

@@ -1,0 +1,39 @@
+"""README's tables are those of the pins, and one that is not is found."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def readme() -> Any:
+    spec = importlib.util.spec_from_file_location("readme", ROOT / "scripts/readme.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_readmes_tables_are_those_of_the_pins(readme: Any) -> None:
+    text = (ROOT / "README.md").read_text("utf-8")
+    assert readme.filled(text) == text
+    assert readme.filled(text.replace("| 564 | 564 |", "| 564 | 563 |", 1)) == text
+
+
+def test_a_figure_that_no_pin_has_fails_the_check(
+    readme: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (ROOT / "README.md").read_text("utf-8").replace("| 564 | 564 |", "| 564 | 563 |", 1)
+    (tmp_path / "README.md").write_text(text, "utf-8")
+    (tmp_path / "pins").symlink_to(ROOT / "pins")
+    monkeypatch.setattr(readme, "ROOT", tmp_path)
+    monkeypatch.setattr("sys.argv", ["readme.py", "--check"])
+    assert readme.main() == 1
+    assert "its tables are not those of the pins" in capsys.readouterr().err
