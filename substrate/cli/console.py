@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from substrate.cli.notices import Voice
+from substrate.cli.notices import OURS, Voice
 from substrate.cli.printing import print_json, shown
 
 if TYPE_CHECKING:
@@ -170,11 +170,13 @@ def say(text: str, label: str = "", *, error: bool = False) -> None:
     """Print a line in one piece, with nothing that a terminal obeys, behind a label in colour."""
     if error and (stream := told()) and stream.say(text, label.rstrip(":") or "note") and label != "error:":
         return
+    # While others' words go to the log, the command's own still go where it prints.
+    out = OURS.get("stderr" if error else "stdout")
     if label:
         plain = False if os.environ.get("NO_COLOR") else None
         colour = _COLOURS.get(label.rstrip(":"), typer.colors.YELLOW)
-        typer.echo(typer.style(label, fg=colour, bold=True) + " ", nl=False, err=error, color=plain)
-    typer.echo(shown(text), err=error)
+        typer.echo(typer.style(label, fg=colour, bold=True) + " ", out, nl=False, err=error, color=plain)
+    typer.echo(shown(text), out, err=error)
 
 
 def note(text: str) -> None:
