@@ -13,14 +13,22 @@ from typing import Any
 from orchestration.benchmarks import benchmark as bm
 from orchestration.scoring.counting import METRICS
 from research.benchmarks.future import tracks_of
-from research.benchmarks.truths import PROFILES, TABLE, true_events
+from research.benchmarks.truths import (
+    INPUTS,
+    PROFILES,
+    TABLE,
+    FilmedData,
+    happening,
+    held_beside,
+    true_events,
+)
 from research.domains.foretelling.poses import poses
 from research.domains.foretelling.trajectories import decode_trajectories
 from substrate.domains.clevrer.counterfactual import Counterfactual, judge
 from substrate.domains.clevrer.deltas import events_log
 from substrate.domains.clevrer.format import decode_scene_events
 from substrate.domains.clevrer.scene import Event, Scene
-from substrate.domains.rows import ChoiceRow, Row
+from substrate.domains.rows import Row
 
 NAME = "agreement"
 ASKED = {name: Counterfactual(name, horizon=0) for name in ("duality", "partner", "simulated")}
@@ -30,17 +38,10 @@ FILMED = {True: "filmed", False: "not_filmed"}
 """Of a pair: whether its collision is in the video."""
 
 
-class AgreementData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The tracks of some scenes, and their true events."""
-
-    test: str | None = None
-    tracks: str | None = None
-
-
 def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = False) -> bm.Cases:
     """The sampled tracked scenes in which anything collides; their record asks itself."""
     truths, tracked = true_events(files, ("test",)), tracks_of(files)
-    hit = [n for n in tracked if n in truths and decode_scene_events(truths[n]).collisions]
+    hit = [n for n in tracked if n in truths and happening(truths[n])]
     scenes = bm.chosen(hit, only)
     each = (
         bm.Case(n, truths[n][0], b"\n".join((truths[n][1].strip(), tracked[n])), bm.WITHIN) for n in scenes
@@ -75,27 +76,16 @@ def rows(case: bm.Case, logs: bm.Logs, _: Any, split: str) -> Iterable[Row]:
             for one, other in TWO:
                 found[f"{one}_{other}.{FILMED[pair in filmed]}"].append((said[one], said[other]))
     for subset, verdicts in sorted(found.items()):
-        predicted, expected = (",".join(words) for words in zip(*verdicts, strict=True))
-        yield Row(
-            benchmark=NAME,
-            split=split,
-            subset=subset,
-            scene=case.scene,
-            question=subset,
-            predicted=predicted,
-            expected=expected,
-            correct=predicted == expected,
-            choices=[ChoiceRow(place, *both) for place, both in enumerate(verdicts)],
-            log=logs[0].digest,
-        )
+        place = {"scene": case.scene, "question": subset, "log": logs[0].digest}
+        yield Row(benchmark=NAME, split=split, subset=subset, **place, **held_beside(verdicts))
 
 
 TRACKED = bm.Source(
     name=NAME,
     title="Tracked real scenes without an object",
     about="Tracks of real scenes, and their true events: the files a user has of them.",
-    data=AgreementData,
-    inputs={"test": ("test.jsonl",), "tracks": ("tracks.jsonl",)},
+    data=FilmedData,
+    inputs={name: INPUTS[name] for name in ("test", "tracks")},
     cases=cases,
     official=bm.Release("test", "tracked scenes"),
     note=", agreement of two methods and not accuracy: nobody knows what would have happened",

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from orchestration.benchmarks import benchmark as bm
 from orchestration.scoring.counting import METRICS, RIGHT, Metric, Rows
 from research.benchmarks.perceived import PARAMETERS, look
+from research.domains.foretold import UNSEEN
 from research.domains.perception.calibrate import is_aside
 from research.domains.perception.format import proposal_names
 from research.domains.perception.log import perceived_log
@@ -51,12 +52,22 @@ TABLE = bm.Table(
 )
 
 
-class TruthsData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Files of true events, of one part of the official data or of two, and proposals of some videos."""
+class FilmedData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Files about real videos: true events of one part of the official data or of two, proposals, tracks."""
 
     train: str | None = None
     test: str | None = None
     proposals: str | None = None
+    tracks: str | None = None
+
+
+INPUTS = {
+    "train": ("train.jsonl",),
+    "test": ("test.jsonl",),
+    "proposals": ("proposals.zip", "proposals"),
+    "tracks": ("tracks.jsonl",),
+}
+"""What these files are called."""
 
 
 def true_events(files: bm.Files, names: Iterable[str]) -> dict[int, tuple[str, bytes]]:
@@ -74,21 +85,30 @@ def true_events(files: bm.Files, names: Iterable[str]) -> dict[int, tuple[str, b
     return dict(sorted(found.items()))
 
 
+def happening(record: tuple[str, bytes]) -> bool:
+    """Tell whether anything collides in a scene."""
+    return bool(decode_scene_events(record).collisions)
+
+
 def sampled(scene: int, seen: bool) -> bool:
     """Tell whether a scene is asked about, given whether it has proposals."""
     return scene % EVERY == 0 or (seen and is_aside(scene))
+
+
+def proposals_of(files: bm.Files, names: list[str]) -> Iterator[tuple[str, bytes]]:
+    """Source and record of some videos' proposals."""
+    return sources_in(files["proposals"], names) if names else iter(())
 
 
 def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = False) -> bm.Cases:
     """The sampled scenes: any proposals as the record, and the true events as what is asked."""
     truths = true_events(files, ("train", "test"))
     videos = proposal_names(files["proposals"]) if "proposals" in files else {}
-    scenes = bm.chosen([scene for scene in truths if sampled(scene, scene in videos)], only)
+    asked = (scene for scene in truths if sampled(scene, scene in videos) and happening(truths[scene]))
+    scenes = bm.chosen(list(asked), only)
 
     def each() -> Iterator[bm.Case]:
-        sources = (
-            sources_in(files["proposals"], [videos[n] for n in scenes if n in videos]) if videos else iter(())
-        )
+        sources = proposals_of(files, [videos[scene] for scene in scenes if scene in videos])
         for scene in scenes:
             where, truth = truths[scene]
             source, record = next(sources) if scene in videos else (where, b"")
@@ -110,44 +130,47 @@ def _truth(case: bm.Case) -> SceneEvents:
     return decode_scene_events((case.source, case.questions))
 
 
-def _answered(
+def _rows(
     name: str, case: bm.Case, logs: bm.Logs, asked: list[Question], parameters: Parameters, split: str
-) -> Iterator[list[Row]]:
-    """The rows of each question: from the true events, and from the perceived ones where there are any."""
-    scene = int(case.scene)
-    given = [
-        [
-            replace(row, benchmark=name, subset=who)
-            for row in answer_scene(log, scene, asked, parameters, split)
-        ]
-        for who, log in zip((TRUTH, DETECTIONS), logs, strict=False)
-    ]
-    yield from map(list, zip(*given, strict=True))
+) -> Iterator[Row]:
+    """The rows of a scene's questions: from the true events, and from perceived ones where there are any."""
+    for who, log in zip((TRUTH, DETECTIONS), logs, strict=False):
+        for row in answer_scene(log, int(case.scene), asked, parameters, split):
+            yield replace(row, benchmark=name, subset=who)
+
+
+def _by_question(row: Row) -> int:
+    return int(row.question)
 
 
 def descriptive_rows(case: bm.Case, logs: bm.Logs, parameters: Parameters, split: str) -> Iterable[Row]:
     """The rows of the descriptive questions that are made of a scene's true events."""
     asked = descriptive(_truth(case), SEED)
-    for rows in _answered("descriptive", case, logs, asked, parameters, split):
-        yield from rows
+    return sorted(_rows("descriptive", case, logs, asked, parameters, split), key=_by_question)
 
 
 def explanatory_rows(case: bm.Case, logs: bm.Logs, parameters: Parameters, split: str) -> Iterable[Row]:
     """The rows of the questions about each collision of a scene, beside what sharing an object answers."""
-    truth = _truth(case)
-    asked, shared = explanatory(truth, SEED), explanatory(truth, SEED, sharing=True)
-    for rows, rival in zip(
-        _answered("from_truth", case, logs, asked, parameters, split), shared, strict=True
-    ):
-        yield from rows
-        said = [choice.answer for choice in rival.choices or ()]
-        choices = [
-            ChoiceRow(choice.choice, str(answer), choice.expected)
-            for choice, answer in zip(rows[0].choices or (), said, strict=True)
-        ]
-        predicted = ",".join(choice.predicted for choice in choices)
-        correct = predicted == rows[0].expected
-        yield replace(rows[0], subset=SHARING, predicted=predicted, correct=correct, choices=choices)
+    asked, shared = (explanatory(_truth(case), SEED, sharing=sharing) for sharing in (False, True))
+    rows = list(_rows("from_truth", case, logs, asked, parameters, split))
+    for row, rival in zip(rows[: len(asked)], shared, strict=True):
+        pairs = zip(rival.choices or (), row.choices or (), strict=True)
+        verdicts = [(str(said.answer), str(true.expected)) for said, true in pairs]
+        rows.append(replace(row, subset=SHARING, **held_beside(verdicts)))
+    return sorted(rows, key=_by_question)
+
+
+def held_beside(verdicts: Iterable[tuple[str, str]]) -> dict[str, Any]:
+    """The fields of a row, given what is said of each option and what it is held beside. It is right where all
+    is that is spoken of.
+    """
+    choices = [ChoiceRow(place, *both) for place, both in enumerate(verdicts)]
+    return {
+        "predicted": ",".join(one.predicted for one in choices),
+        "expected": ",".join(str(one.expected) for one in choices),
+        "correct": all(one.predicted in (UNSEEN, one.expected) for one in choices),
+        "choices": choices,
+    }
 
 
 def wordings(
@@ -186,12 +209,8 @@ TRUTHS = bm.Source(
     name="truths",
     title="True events of real videos",
     about="True events of real videos, and a detector's proposals of some: the files a user has of them.",
-    data=TruthsData,
-    inputs={
-        "train": ("train.jsonl",),
-        "test": ("test.jsonl",),
-        "proposals": ("proposals.zip", "proposals"),
-    },
+    data=FilmedData,
+    inputs={name: INPUTS[name] for name in ("train", "test", "proposals")},
     cases=cases,
     official=bm.Release("train", "videos with true events"),
     note=f", every {EVERY}th scene and, of those with proposals, each that is kept from every fit of "

@@ -27,7 +27,6 @@ from substrate.domains.clevrer.format import (
 )
 from substrate.domains.clevrer.motion.law import BELIEF, SIGHT, Sight
 from substrate.domains.clevrer.scene import Scene
-from substrate.domains.rows import ChoiceRow
 from substrate.log.event_log import EventLog
 
 AT = (80, 100)
@@ -118,7 +117,7 @@ def foretold(log: EventLog) -> dict[str, set[frozenset[Look]]]:
     return told
 
 
-def compared(truth: SceneEvents, at: int, told: set[frozenset[Look]]) -> list[ChoiceRow]:
+def compared(truth: SceneEvents, at: int, told: set[frozenset[Look]]) -> list[tuple[str, str]]:
     """Each pair of a scene's objects: what was said of it at a frame, and whether it collides afterwards.
 
     Pairs that no true object makes, which a detector invented, stand last.
@@ -134,10 +133,6 @@ def compared(truth: SceneEvents, at: int, told: set[frozenset[Look]]) -> list[Ch
     pairs = [frozenset((looks[a], looks[b])) for a, b in combinations(sorted(looks), 2)]
     pairs += sorted(told - set(pairs), key=sorted)
     return [
-        ChoiceRow(
-            place,
-            CORRECT if pair in told else UNSEEN if pair & late else WRONG,
-            CORRECT if pair in came else WRONG,
-        )
-        for place, pair in enumerate(pairs)
+        (CORRECT if pair in told else UNSEEN if pair & late else WRONG, CORRECT if pair in came else WRONG)
+        for pair in pairs
     ]
