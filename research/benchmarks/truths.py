@@ -17,6 +17,7 @@ from orchestration.scoring.counting import METRICS, RIGHT, Metric, Rows
 from research.benchmarks.perceived import PARAMETERS, look
 from research.domains.foretold import UNSEEN
 from research.domains.perception.calibrate import is_aside
+from research.domains.perception.ensemble import answer_perceived, read_back
 from research.domains.perception.format import proposal_names
 from research.domains.perception.log import perceived_log
 from research.domains.perception.parameters import Perception
@@ -40,8 +41,10 @@ SEED = 20
 """Of the questions: which are asked, and how they are worded."""
 EVERY = 20
 """Every so many-th scene is asked about, and of those with proposals each that is kept from every fit."""
-TRUTH, DETECTIONS, SHARING = "truth", "detections", "sharing"
-"""Who answers: the interpreter from the true events, from the perceived ones, and a method that is none."""
+TRUTH, DETECTIONS, WORLDS, SHARING = "truth", "detections", "worlds", "sharing"
+"""Who answers: the interpreter from the true events, from the most probable log of what was perceived, from
+all possible ones, and a method that follows no chain.
+"""
 CONSTANTS = frozenset({"yes", "1", "gray", "rubber", "cube"})
 """What is answered to each kind of descriptive question where nothing is looked at."""
 TABLE = bm.Table(
@@ -133,10 +136,15 @@ def _truth(case: bm.Case) -> SceneEvents:
 def _rows(
     name: str, case: bm.Case, logs: bm.Logs, asked: list[Question], parameters: Parameters, split: str
 ) -> Iterator[Row]:
-    """The rows of a scene's questions: from the true events, and from perceived ones where there are any."""
+    """The rows of a scene's questions: from the true events, and, where there are perceived ones, from these
+    and from all that they may have been.
+    """
     for who, log in zip((TRUTH, DETECTIONS), logs, strict=False):
         for row in answer_scene(log, int(case.scene), asked, parameters, split):
             yield replace(row, benchmark=name, subset=who)
+    for seen in logs[1:]:
+        for row in answer_perceived(read_back(seen, int(case.scene)), asked, parameters, split):
+            yield replace(row, benchmark=name, subset=WORLDS, log=seen.digest)
 
 
 def _by_question(row: Row) -> int:
@@ -180,7 +188,7 @@ def wordings(
     """The questions of a scene in words."""
     for question in made(_truth(case), SEED):
         choices = tuple(choice.choice for choice in question.choices or ())
-        for subset in subsets if case.record else [who for who in subsets if who != DETECTIONS]:
+        for subset in subsets if case.record else [who for who in subsets if who in (TRUTH, SHARING)]:
             yield bm.Wording(str(question.question_id), question.question, choices, subset)
 
 
@@ -234,18 +242,20 @@ DESCRIPTIVE = bm.Interpreted(
         "descriptive/truth/accuracy",
         "descriptive/detections/accuracy",
         "descriptive/detections/kept_out",
+        "descriptive/worlds/accuracy",
+        "descriptive/worlds/kept_out",
         "descriptive/truth/constant",
     ),
-    form="descriptive/truth|detections/SCENE/QUESTION",
+    form="descriptive/truth|detections|worlds/SCENE/QUESTION",
     table=(TABLE, 0),
     source=TRUTHS,
     logger=_LOGGER,
     parameters=PARAMETERS,
     rows=descriptive_rows,
-    wordings=partial(wordings, descriptive, (TRUTH, DETECTIONS)),
+    wordings=partial(wordings, descriptive, (TRUTH, DETECTIONS, WORLDS)),
     metrics={"accuracy": RIGHT, "kept_out": Metric(kept_out), "constant": Metric(constant)},
     about={
-        "answers": "A row a question: answered from the true events, and from the perceived ones.",
+        "answers": "A row a question: answered from the true, the perceived, and all possible events.",
         "scores": "Accuracy from the true and from the perceived events, with Wilson's interval.",
     },
 )
@@ -253,20 +263,21 @@ FROM_TRUTH = bm.Interpreted(
     name="from_truth",
     title="Each collision of real videos, explained",
     numbers=(
-        *bm.per_choice("from_truth", TRUTH, DETECTIONS),
+        *bm.per_choice("from_truth", TRUTH, DETECTIONS, WORLDS),
         "from_truth/detections/kept_out",
+        "from_truth/worlds/kept_out",
         *(f"from_truth/detections/{chain}" for chain in CHAINS),
         *bm.per_choice("from_truth", SHARING),
         *(f"from_truth/sharing/{chain}" for chain in CHAINS),
         "from_truth/truth/always_wrong",
     ),
-    form="from_truth/truth|detections|sharing/SCENE/QUESTION",
+    form="from_truth/truth|detections|worlds|sharing/SCENE/QUESTION",
     table=(TABLE, 1),
     source=TRUTHS,
     logger=_LOGGER,
     parameters=PARAMETERS,
     rows=explanatory_rows,
-    wordings=partial(wordings, explanatory, (TRUTH, DETECTIONS, SHARING)),
+    wordings=partial(wordings, explanatory, (TRUTH, DETECTIONS, WORLDS, SHARING)),
     metrics={
         **METRICS,
         "kept_out": Metric(kept_out),
@@ -274,8 +285,8 @@ FROM_TRUTH = bm.Interpreted(
         **{name: Metric(measure) for name, measure in CHAINS.items()},
     },
     about={
-        "answers": "A row a question: each collision explained from the true events, from the perceived "
-        "ones, and by sharing an object alone.",
+        "answers": "A row a question: each collision explained from the true events, the perceived ones, "
+        "all possible ones, and by sharing an object alone.",
         "scores": "Accuracy by who answers and by the length of the chain, with Wilson's interval.",
     },
 )
