@@ -1,4 +1,4 @@
-"""What real videos would have shown without an object, which nobody knows: how often three methods agree.
+"""Real videos without an object: how often three methods agree on what nobody knows.
 
 The log of a tracked scene has its true events, and poses out of its tracks, from which a fork is simulated.
 """

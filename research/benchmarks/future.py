@@ -52,7 +52,7 @@ DETECTIONS, TRACKS = "detections", "tracks"
 TRACKED = 10
 """The last of so many tracked scenes is asked about: an odd one, to which no error of tracks was fitted."""
 _WAYS = {VOTE: "", LINE: ".lines"}
-"""What foretells, and what the names of its numbers end in."""
+"""The ways to foretell, each with the end of its numbers' names."""
 _SUBSETS = tuple(f"{medium}.{at}" for medium, at in product((DETECTIONS, TRACKS), AT))
 
 
@@ -123,7 +123,7 @@ def rows(case: bm.Case, logs: bm.Logs, _: Any, split: str) -> Iterable[Row]:
 
 
 def _counts(rows: Rows, *, entrants: bool = False) -> tuple[int, int, int]:
-    """How many pairs were foretold and came, were foretold, and came: of those that were seen, or of all."""
+    """The pairs that were foretold and came, were foretold, and came: of those that were seen, or of all."""
     pairs = [(one.predicted, one.expected) for one in rows[0].choices or ()]
     pairs = [pair for pair in pairs if entrants or pair[0] != UNSEEN]
     said, came = (sum(pair[place] == CORRECT for pair in pairs) for place in (0, 1))
@@ -142,12 +142,12 @@ def f1_kept_out(rows: Rows) -> tuple[int, int]:
 
 
 def precision(rows: Rows) -> tuple[int, int]:
-    """What came of what was foretold."""
+    """The share that came of what was foretold."""
     return _counts(rows)[0], _counts(rows)[1]
 
 
 def recall(rows: Rows) -> tuple[int, int]:
-    """What was foretold of what came."""
+    """The share that was foretold of what came."""
     return _counts(rows)[0], _counts(rows)[2]
 
 

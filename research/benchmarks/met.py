@@ -1,4 +1,4 @@
-"""Who met whom in Smallville's real simulation: what its event log says, and what its file says."""
+"""Meetings in Smallville's real simulation: what its event log says, and what its file says."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from substrate.domains.smallville.movements import parse_movements
 NAME = "met"
 NEVER = "never"
 LOG, ADDRESS = "log", "address"
-"""Who answers: the log, and a reader of addresses to whom everybody is where its action is to take place."""
+"""Those who answer: the log, and a reader of addresses to whom everybody is where its action takes place."""
 
 
 class MetData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -42,11 +42,11 @@ SEED = 20
 EVERY = 20
 """Every so many-th scene is asked about, and of those with proposals each that is kept from every fit."""
 TRUTH, DETECTIONS, WORLDS, SHARING = "truth", "detections", "worlds", "sharing"
-"""Who answers: the interpreter from the true events, from the most probable log of what was perceived, from
-all possible ones, and a method that follows no chain.
+"""Those who answer: the interpreter from the true events, from the most probable log of what was perceived,
+from all possible ones, and a method that follows no chain.
 """
 CONSTANTS = frozenset({"yes", "1", "gray", "rubber", "cube"})
-"""What is answered to each kind of descriptive question where nothing is looked at."""
+"""The answers to each kind of descriptive question of one who looks at nothing."""
 TABLE = bm.Table(
     name="truths",
     title="Real videos, and questions made out of their true events",
@@ -70,7 +70,7 @@ INPUTS = {
     "proposals": ("proposals.zip", "proposals"),
     "tracks": ("tracks.jsonl",),
 }
-"""What these files are called."""
+"""The names of these files in a dataset."""
 
 
 def true_events(files: bm.Files, names: Iterable[str]) -> dict[int, tuple[str, bytes]]:

@@ -1,4 +1,4 @@
-"""What was foretold of a video at a frame, as an event log; and, once that stands, what truly came.
+"""A prediction of a video's collisions at a frame, as an event log; and, once that stands, what truly came.
 
 A pair's collision to come is reified, not asserted, with its ``:probability`` and its ``:basis``: ``:vote``
 of the simulations that the motion allows, or ``:line``, that the two come near on straight lines.
@@ -46,7 +46,7 @@ _PREFIXES = {"": NAMESPACE, "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 
 
 def from_detections(video: Video) -> EventLog:
-    """What is foretold of a video that was examined up to a frame.
+    """The prediction of a video that was examined up to a frame.
 
     A pair has met where a contact is believed, or where the paths came so near each other that they touched.
     """
@@ -59,7 +59,7 @@ def from_detections(video: Video) -> EventLog:
 def from_tracks(
     scene: int, objects: Iterable[CompactObject], trajectory: Mapping[int, list[Sampled]], at: int
 ) -> EventLog:
-    """What is foretold of a tracked scene at a frame; later places are not read."""
+    """The prediction of a tracked scene at a frame; later places are not read."""
     seen = {number: [point for point in points if point[0] <= at] for number, points in trajectory.items()}
     seen = {number: points for number, points in sorted(seen.items()) if points}
     known = {thing.id: thing for thing in objects if thing.id in seen}

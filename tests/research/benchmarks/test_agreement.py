@@ -1,4 +1,4 @@
-"""What three methods say of a made-up scene without an object, held beside one another."""
+"""Three methods on a made-up scene without an object, held beside one another."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is foretold at a frame stands in a log before the truth is read; each pair is then held beside it."""
+"""A prediction stands in a log before the truth is read; each pair is then held beside it."""
 
 from __future__ import annotations
 
