@@ -1,7 +1,8 @@
 """Questions about real videos, with gold out of their true events: exact ones where those are complete.
 
-They are those that the world asks of its own films (:mod:`.descriptive`), and each collision's causes in full:
-every entry, collision and object is an option. Gold is counted from the list of events; no program is run.
+They are those that the world asks of its own films (:mod:`.descriptive`), and each collision's causes in
+full: every entry, collision and object is an option. Gold is counted from the list of events, and no program
+is run.
 """
 
 from __future__ import annotations
@@ -102,7 +103,7 @@ def descriptive(real: SceneEvents, seed: int) -> list[Question]:
 
 
 def explanatory(real: SceneEvents, seed: int, *, sharing: bool = False) -> list[Question]:
-    """A question about each collision of a video: which other objects, entries and collisions are responsible.
+    """A question about each collision of a video: which other objects and events are responsible.
 
     Its subtype says the length of the longest chain of collisions before it, ``chain_3`` three and more. An
     event that a video has twice, which no program can name, is neither asked about nor an option.
@@ -139,8 +140,8 @@ def explanatory(real: SceneEvents, seed: int, *, sharing: bool = False) -> list[
 
 
 def _options(film: Recorded, names: Names, rng: Random, target: Event) -> Iterator[Choice]:
-    """All that official questions offer: the presence of each object but the target's own, each entry, and each
-    collision.
+    """All that official questions offer: the presence of each object but the target's own, each entry, and
+    each collision.
     """
     causes, once = film.causes[target], film.once
     involved = {number for cause in causes for number in cause.objects}
