@@ -72,11 +72,15 @@ def _here(declared: Iterable[T | str]) -> Iterable[T]:
 
 _IN_ORDER: tuple[Benchmark, ...] = tuple(_here(_BENCHMARKS))
 ABSENT = frozenset(
-    one.rpartition(":")[2].lower()
+    name.lower()
     for one in (*_BENCHMARKS, *_STUDIES)
     if isinstance(one, str) and beyond(one) is None
+    for name in one.split(".")[-1].split(":")
 )
-"""The names of benchmarks and studies that are not installed, which are their keys of `params.yaml`."""
+"""The names of benchmarks, studies and sources that are not installed, which are their keys of `params.yaml`.
+
+A source that several benchmarks share is called what their module is.
+"""
 BENCHMARKS: Mapping[str, Benchmark] = {benchmark.name: benchmark for benchmark in _IN_ORDER}
 """Every benchmark by name, in the order of the report."""
 INTERPRETED: Mapping[str, Interpreted] = {

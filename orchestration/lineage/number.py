@@ -326,12 +326,13 @@ def counted_rows(path: Path, number: str) -> list[Row]:
 
 
 def _counted(lineage: Lineage, path: str, number: str, rows: list[Row], shown: int) -> Counted:
-    added, asked = tallies(number, rows), BENCHMARKS[benchmark_of(number)].asked
+    added = [tally for tally in tallies(number, rows) if tally.n]
+    asked, count = BENCHMARKS[benchmark_of(number)].asked, sum(len(tally.rows) for tally in added)
     first = [tally.rows[0] for tally in added if tally.right < tally.n][:shown]
     wrong = [f"{row.subset}/{row.scene}/{asked(row)}" for row in first]
     n, right = sum(tally.n for tally in added), sum(tally.right for tally in added)
     every = line_count(lineage.workspace.path(path))
-    return Counted(lineage.file(path), every, len(rows), n, right, wrong)
+    return Counted(lineage.file(path), every, count, n, right, wrong)
 
 
 def _logs(lineage: Lineage, path: str, digests: set[str]) -> Logs:

@@ -1,4 +1,4 @@
-"""What real videos would have shown without an object, which nobody knows: how often three methods agree.
+"""Real videos without an object: how often three methods agree on what nobody knows.
 
 The log of a tracked scene has its true events, and poses out of its tracks, from which a fork is simulated.
 """
@@ -14,34 +14,43 @@ from orchestration.benchmarks import benchmark as bm
 from orchestration.benchmarks.real import MEASURED_ON
 from orchestration.scoring.counting import METRICS
 from research.benchmarks.future import tracks_of
-from research.benchmarks.truths import PROFILES, TABLE, true_events
+from research.benchmarks.truths import (
+    INPUTS,
+    PROFILES,
+    TABLE,
+    FilmedData,
+    happening,
+    held_beside,
+    true_events,
+)
 from research.domains.foretelling.poses import poses
 from research.domains.foretelling.trajectories import decode_trajectories
+from research.domains.foretold import CORRECT, WRONG
 from substrate.domains.clevrer.counterfactual import Counterfactual, judge
 from substrate.domains.clevrer.deltas import events_log
 from substrate.domains.clevrer.format import decode_scene_events
 from substrate.domains.clevrer.scene import Event, Scene
-from substrate.domains.rows import ChoiceRow, Row
+from substrate.domains.rows import Row
 
 NAME = "agreement"
 ASKED = {name: Counterfactual(name, horizon=0) for name in ("duality", "partner", "simulated")}
 """The methods by name; what is simulated ends with the video."""
-TWO = tuple(combinations(ASKED, 2))
-FILMED = {True: "filmed", False: "not_filmed"}
-"""Of a pair: whether its collision is in the video."""
-
-
-class AgreementData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The tracks of some scenes, and their true events."""
-
-    test: str | None = None
-    tracks: str | None = None
+NOT_FILMED, DEPENDENT, INDEPENDENT = "not_filmed", "dependent", "independent"
+"""Of a pair: its collision is not in the video; or it is, and the object is among its ancestors or not."""
+COMPARED = (
+    ("duality_simulated", (NOT_FILMED, DEPENDENT, INDEPENDENT)),
+    ("partner_simulated", (NOT_FILMED,)),
+    ("duality_partner", (NOT_FILMED,)),
+)
+"""Two methods, and the pairs that they are compared on: of what was filmed the partner rule says what the
+duality does. Where an ancestor is gone and the simulation brings the pair together nevertheless, C4 fails.
+"""
 
 
 def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = False) -> bm.Cases:
     """The sampled tracked scenes in which anything collides; their record asks itself."""
     truths, tracked = true_events(files, ("test",)), tracks_of(files)
-    hit = [n for n in tracked if n in truths and decode_scene_events(truths[n]).collisions]
+    hit = [n for n in tracked if n in truths and happening(truths[n])]
     scenes = bm.chosen(hit, only)
     each = (
         bm.Case(n, truths[n][0], b"\n".join((truths[n][1].strip(), tracked[n])), bm.WITHIN) for n in scenes
@@ -58,7 +67,7 @@ def logs(case: bm.Case, _: Any = None) -> list[bm.NamedLog]:
 
 
 def rows(case: bm.Case, logs: bm.Logs, _: Any, split: str) -> Iterable[Row]:
-    """A row for two methods, of pairs that were filmed to collide and of others.
+    """A row for two methods and each kind of pairs.
 
     An option is an object that collides, taken out, and a pair of the others: what the first method says of
     it stands as predicted, what the second says as expected.
@@ -70,33 +79,26 @@ def rows(case: bm.Case, logs: bm.Logs, _: Any, split: str) -> Iterable[Row]:
         for pair in map(frozenset, combinations([n for n in sorted(scene.objects) if n != removed], 2)):
             event = Event("Collision", None, pair)
             said = {
-                name: "correct" if judge(scene, event, removed, asked).occurs else "wrong"
+                name: CORRECT if judge(scene, event, removed, asked).occurs else WRONG
                 for name, asked in ASKED.items()
             }
-            for one, other in TWO:
-                found[f"{one}_{other}.{FILMED[pair in filmed]}"].append((said[one], said[other]))
+            depends = INDEPENDENT if said["duality"] == CORRECT else DEPENDENT
+            kind = depends if pair in filmed else NOT_FILMED
+            for methods, kinds in COMPARED:
+                if kind in kinds:
+                    one, other = methods.split("_")
+                    found[f"{methods}.{kind}"].append((said[one], said[other]))
     for subset, verdicts in sorted(found.items()):
-        predicted, expected = (",".join(words) for words in zip(*verdicts, strict=True))
-        yield Row(
-            benchmark=NAME,
-            split=split,
-            subset=subset,
-            scene=case.scene,
-            question=subset,
-            predicted=predicted,
-            expected=expected,
-            correct=predicted == expected,
-            choices=[ChoiceRow(place, *both) for place, both in enumerate(verdicts)],
-            log=logs[0].digest,
-        )
+        place = {"scene": case.scene, "question": subset, "log": logs[0].digest}
+        yield Row(benchmark=NAME, split=split, subset=subset, **place, **held_beside(verdicts))
 
 
 TRACKED = bm.Source(
     name=NAME,
     title="Tracked real scenes without an object",
     about="Tracks of real scenes, and their true events: the files a user has of them.",
-    data=AgreementData,
-    inputs={"test": ("test.jsonl",), "tracks": ("tracks.jsonl",)},
+    data=FilmedData,
+    inputs={name: INPUTS[name] for name in ("test", "tracks")},
     cases=cases,
     official=bm.Release("test", "tracked scenes"),
     note=", agreement of two methods and not accuracy: nobody knows what would have happened",
@@ -105,7 +107,7 @@ TRACKED = bm.Source(
 AGREEMENT = bm.Interpreted(
     name=NAME,
     title="Tracked real scenes without an object: agreement of two methods, not accuracy",
-    numbers=tuple(f"{NAME}/{one}_{other}.{filmed}/share" for one, other in TWO for filmed in FILMED.values()),
+    numbers=tuple(f"{NAME}/{methods}.{kind}/share" for methods, kinds in COMPARED for kind in kinds),
     form=f"{NAME}/SCENE/METHODS",
     table=(TABLE, 4),
     source=TRACKED,

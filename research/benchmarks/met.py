@@ -1,8 +1,8 @@
-"""Who met whom in Smallville's real simulation: what its event log says, and what its file says."""
+"""Meetings in Smallville's real simulation: what its event log says, and what its file says."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from substrate.domains.smallville.movements import parse_movements
 NAME = "met"
 NEVER = "never"
 LOG, ADDRESS = "log", "address"
-"""Who answers: the log, and a reader of addresses to whom everybody is where its action is to take place."""
+"""Those who answer: the log, and a reader of addresses to whom everybody is where its action takes place."""
 
 
 class MetData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -61,14 +61,6 @@ def rows(case: bm.Case, logs: bm.Logs, _: Any, split: str) -> Iterable[Row]:
             )
 
 
-def wordings(case: bm.Case) -> Iterator[bm.Wording]:
-    """What is asked about each pair, in words."""
-    for (one, first), (other, second) in combinations(enumerate(personas(case.record)), 2):
-        for who in (LOG, ADDRESS):
-            text = f"When did {first} and {second} first meet, how often, and how long are they together?"
-            yield bm.Wording(f"{one:02d}-{other:02d}", text, (), who)
-
-
 def ever(rows: Rows) -> tuple[int, int]:
     """Right of one about whether the two met at all."""
     return int((rows[0].predicted == NEVER) == (rows[0].expected == NEVER)), 1
@@ -100,7 +92,6 @@ MET = bm.Interpreted(
         shapes="village",
     ),
     rows=rows,
-    wordings=wordings,
     metrics={"accuracy": RIGHT, "ever": Metric(ever)},
     about={
         "answers": "A row a pair and way: when the two first met, how often, and how long they are together.",

@@ -16,7 +16,9 @@ from orchestration.benchmarks import benchmark as bm
 from orchestration.benchmarks.real import MEASURED_ON
 from orchestration.scoring.counting import METRICS, RIGHT, Metric, Rows
 from research.benchmarks.perceived import PARAMETERS, look
+from research.domains.foretold import UNSEEN
 from research.domains.perception.calibrate import is_aside
+from research.domains.perception.ensemble import answer_perceived, read_back
 from research.domains.perception.format import proposal_names
 from research.domains.perception.log import perceived_log
 from research.domains.perception.parameters import Perception
@@ -40,10 +42,12 @@ SEED = 20
 """Of the questions: which are asked, and how they are worded."""
 EVERY = 20
 """Every so many-th scene is asked about, and of those with proposals each that is kept from every fit."""
-TRUTH, DETECTIONS, SHARING = "truth", "detections", "sharing"
-"""Who answers: the interpreter from the true events, from the perceived ones, and a method that is none."""
+TRUTH, DETECTIONS, WORLDS, SHARING = "truth", "detections", "worlds", "sharing"
+"""Those who answer: the interpreter from the true events, from the most probable log of what was perceived,
+from all possible ones, and a method that follows no chain.
+"""
 CONSTANTS = frozenset({"yes", "1", "gray", "rubber", "cube"})
-"""What is answered to each kind of descriptive question where nothing is looked at."""
+"""The answers to each kind of descriptive question of one who looks at nothing."""
 TABLE = bm.Table(
     name="truths",
     title="Real videos, and questions made out of their true events",
@@ -52,12 +56,22 @@ TABLE = bm.Table(
 )
 
 
-class TruthsData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Files of true events, of one part of the official data or of two, and proposals of some videos."""
+class FilmedData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Files about real videos: true events of one part of the official data or of two, proposals, tracks."""
 
     train: str | None = None
     test: str | None = None
     proposals: str | None = None
+    tracks: str | None = None
+
+
+INPUTS = {
+    "train": ("train.jsonl",),
+    "test": ("test.jsonl",),
+    "proposals": ("proposals.zip", "proposals"),
+    "tracks": ("tracks.jsonl",),
+}
+"""The names of these files in a dataset."""
 
 
 def true_events(files: bm.Files, names: Iterable[str]) -> dict[int, tuple[str, bytes]]:
@@ -75,21 +89,30 @@ def true_events(files: bm.Files, names: Iterable[str]) -> dict[int, tuple[str, b
     return dict(sorted(found.items()))
 
 
+def happening(record: tuple[str, bytes]) -> bool:
+    """Tell whether anything collides in a scene."""
+    return bool(decode_scene_events(record).collisions)
+
+
 def sampled(scene: int, seen: bool) -> bool:
     """Tell whether a scene is asked about, given whether it has proposals."""
     return scene % EVERY == 0 or (seen and is_aside(scene))
+
+
+def proposals_of(files: bm.Files, names: list[str]) -> Iterator[tuple[str, bytes]]:
+    """Source and record of some videos' proposals."""
+    return sources_in(files["proposals"], names) if names else iter(())
 
 
 def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = False) -> bm.Cases:
     """The sampled scenes: any proposals as the record, and the true events as what is asked."""
     truths = true_events(files, ("train", "test"))
     videos = proposal_names(files["proposals"]) if "proposals" in files else {}
-    scenes = bm.chosen([scene for scene in truths if sampled(scene, scene in videos)], only)
+    asked = (scene for scene in truths if sampled(scene, scene in videos) and happening(truths[scene]))
+    scenes = bm.chosen(list(asked), only)
 
     def each() -> Iterator[bm.Case]:
-        sources = (
-            sources_in(files["proposals"], [videos[n] for n in scenes if n in videos]) if videos else iter(())
-        )
+        sources = proposals_of(files, [videos[scene] for scene in scenes if scene in videos])
         for scene in scenes:
             where, truth = truths[scene]
             source, record = next(sources) if scene in videos else (where, b"")
@@ -111,44 +134,53 @@ def _truth(case: bm.Case) -> SceneEvents:
     return decode_scene_events((case.source, case.questions))
 
 
-def _answered(
+def _rows(
     name: str, case: bm.Case, logs: bm.Logs, asked: list[Question], parameters: Parameters, split: str
-) -> Iterator[list[Row]]:
-    """The rows of each question: from the true events, and from the perceived ones where there are any."""
-    scene = int(case.scene)
-    given = [
-        [
-            replace(row, benchmark=name, subset=who)
-            for row in answer_scene(log, scene, asked, parameters, split)
-        ]
-        for who, log in zip((TRUTH, DETECTIONS), logs, strict=False)
-    ]
-    yield from map(list, zip(*given, strict=True))
+) -> Iterator[Row]:
+    """The rows of a scene's questions: from the true events, and, where there are perceived ones, from these
+    and from all that they may have been.
+    """
+    for who, log in zip((TRUTH, DETECTIONS), logs, strict=False):
+        for row in answer_scene(log, int(case.scene), asked, parameters, split):
+            yield replace(row, benchmark=name, subset=who)
+    for seen in logs[1:]:
+        for row in answer_perceived(read_back(seen, int(case.scene)), asked, parameters, split):
+            yield replace(row, benchmark=name, subset=WORLDS, log=seen.digest)
+
+
+def _by_question(row: Row) -> int:
+    return int(row.question)
 
 
 def descriptive_rows(case: bm.Case, logs: bm.Logs, parameters: Parameters, split: str) -> Iterable[Row]:
     """The rows of the descriptive questions that are made of a scene's true events."""
     asked = descriptive(_truth(case), SEED)
-    for rows in _answered("descriptive", case, logs, asked, parameters, split):
-        yield from rows
+    return sorted(_rows("descriptive", case, logs, asked, parameters, split), key=_by_question)
 
 
 def explanatory_rows(case: bm.Case, logs: bm.Logs, parameters: Parameters, split: str) -> Iterable[Row]:
     """The rows of the questions about each collision of a scene, beside what sharing an object answers."""
-    truth = _truth(case)
-    asked, shared = explanatory(truth, SEED), explanatory(truth, SEED, sharing=True)
-    for rows, rival in zip(
-        _answered("from_truth", case, logs, asked, parameters, split), shared, strict=True
-    ):
-        yield from rows
-        said = [choice.answer for choice in rival.choices or ()]
-        choices = [
-            ChoiceRow(choice.choice, str(answer), choice.expected)
-            for choice, answer in zip(rows[0].choices or (), said, strict=True)
-        ]
-        predicted = ",".join(choice.predicted for choice in choices)
-        correct = predicted == rows[0].expected
-        yield replace(rows[0], subset=SHARING, predicted=predicted, correct=correct, choices=choices)
+    asked, shared = (explanatory(_truth(case), SEED, sharing=sharing) for sharing in (False, True))
+    rows = list(_rows("from_truth", case, logs, asked, parameters, split))
+    for row, rival in zip(rows[: len(asked)], shared, strict=True):
+        pairs = zip(rival.choices or (), row.choices or (), strict=True)
+        verdicts = [(str(said.answer), str(true.expected)) for said, true in pairs]
+        rows.append(replace(row, subset=SHARING, **held_beside(verdicts)))
+    return sorted(rows, key=_by_question)
+
+
+def held_beside(verdicts: Iterable[tuple[str, str]]) -> dict[str, Any]:
+    """The fields of a row, given what is said of each option and what that is held beside.
+
+    It is right where all is that is spoken of.
+    """
+    choices = [ChoiceRow(place, *both) for place, both in enumerate(verdicts)]
+    return {
+        "predicted": ",".join(one.predicted for one in choices),
+        "expected": ",".join(str(one.expected) for one in choices),
+        "correct": all(one.predicted in (UNSEEN, one.expected) for one in choices),
+        "choices": choices,
+    }
 
 
 def wordings(
@@ -157,7 +189,7 @@ def wordings(
     """The questions of a scene in words."""
     for question in made(_truth(case), SEED):
         choices = tuple(choice.choice for choice in question.choices or ())
-        for subset in subsets if case.record else [who for who in subsets if who != DETECTIONS]:
+        for subset in subsets if case.record else [who for who in subsets if who in (TRUTH, SHARING)]:
             yield bm.Wording(str(question.question_id), question.question, choices, subset)
 
 
@@ -187,12 +219,8 @@ TRUTHS = bm.Source(
     name="truths",
     title="True events of real videos",
     about="True events of real videos, and a detector's proposals of some: the files a user has of them.",
-    data=TruthsData,
-    inputs={
-        "train": ("train.jsonl",),
-        "test": ("test.jsonl",),
-        "proposals": ("proposals.zip", "proposals"),
-    },
+    data=FilmedData,
+    inputs={name: INPUTS[name] for name in ("train", "test", "proposals")},
     cases=cases,
     official=bm.Release("train", "videos with true events"),
     note=f", every {EVERY}th scene and, of those with proposals, each that is kept from every fit of "
@@ -215,18 +243,20 @@ DESCRIPTIVE = bm.Interpreted(
         "descriptive/truth/accuracy",
         "descriptive/detections/accuracy",
         "descriptive/detections/kept_out",
+        "descriptive/worlds/accuracy",
+        "descriptive/worlds/kept_out",
         "descriptive/truth/constant",
     ),
-    form="descriptive/truth|detections/SCENE/QUESTION",
+    form="descriptive/truth|detections|worlds/SCENE/QUESTION",
     table=(TABLE, 0),
     source=TRUTHS,
     logger=_LOGGER,
     parameters=PARAMETERS,
     rows=descriptive_rows,
-    wordings=partial(wordings, descriptive, (TRUTH, DETECTIONS)),
+    wordings=partial(wordings, descriptive, (TRUTH, DETECTIONS, WORLDS)),
     metrics={"accuracy": RIGHT, "kept_out": Metric(kept_out), "constant": Metric(constant)},
     about={
-        "answers": "A row a question: answered from the true events, and from the perceived ones.",
+        "answers": "A row a question: answered from the true, the perceived, and all possible events.",
         "scores": "Accuracy from the true and from the perceived events, with Wilson's interval.",
         MEASURED_ON: "made here of true events: every 20th video and those kept aside; gold by counting",
     },
@@ -235,20 +265,21 @@ FROM_TRUTH = bm.Interpreted(
     name="from_truth",
     title="Explanations of each collision of real videos",
     numbers=(
-        *bm.per_choice("from_truth", TRUTH, DETECTIONS),
+        *bm.per_choice("from_truth", TRUTH, DETECTIONS, WORLDS),
         "from_truth/detections/kept_out",
+        "from_truth/worlds/kept_out",
         *(f"from_truth/detections/{chain}" for chain in CHAINS),
         *bm.per_choice("from_truth", SHARING),
         *(f"from_truth/sharing/{chain}" for chain in CHAINS),
         "from_truth/truth/always_wrong",
     ),
-    form="from_truth/truth|detections|sharing/SCENE/QUESTION",
+    form="from_truth/truth|detections|worlds|sharing/SCENE/QUESTION",
     table=(TABLE, 1),
     source=TRUTHS,
     logger=_LOGGER,
     parameters=PARAMETERS,
     rows=explanatory_rows,
-    wordings=partial(wordings, explanatory, (TRUTH, DETECTIONS, SHARING)),
+    wordings=partial(wordings, explanatory, (TRUTH, DETECTIONS, WORLDS, SHARING)),
     metrics={
         **METRICS,
         "kept_out": Metric(kept_out),
@@ -256,8 +287,8 @@ FROM_TRUTH = bm.Interpreted(
         **{name: Metric(measure) for name, measure in CHAINS.items()},
     },
     about={
-        "answers": "A row a question: each collision explained from the true events, from the perceived "
-        "ones, and by sharing an object alone.",
+        "answers": "A row a question: each collision explained from the true events, the perceived ones, "
+        "all possible ones, and by sharing an object alone.",
         "scores": "Accuracy by who answers and by the length of the chain, with Wilson's interval.",
         MEASURED_ON: "made here of true events: every 20th video and those kept aside; gold by counting",
     },

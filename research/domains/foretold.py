@@ -1,4 +1,4 @@
-"""What was foretold of a video at a frame, as an event log; and, once that stands, what truly came.
+"""A prediction of a video's collisions at a frame, as an event log; and, once that stands, what truly came.
 
 A pair's collision to come is reified, not asserted, with its ``:probability`` and its ``:basis``: ``:vote``
 of the simulations that the motion allows, or ``:line``, that the two come near on straight lines.
@@ -27,7 +27,6 @@ from substrate.domains.clevrer.format import (
 )
 from substrate.domains.clevrer.motion.law import BELIEF, SIGHT, Sight
 from substrate.domains.clevrer.scene import Scene
-from substrate.domains.rows import ChoiceRow
 from substrate.log.event_log import EventLog
 
 AT = (80, 100)
@@ -47,7 +46,7 @@ _PREFIXES = {"": NAMESPACE, "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 
 
 def from_detections(video: Video) -> EventLog:
-    """What is foretold of a video that was examined up to a frame.
+    """The prediction of a video that was examined up to a frame.
 
     A pair has met where a contact is believed, or where the paths came so near each other that they touched.
     """
@@ -60,7 +59,7 @@ def from_detections(video: Video) -> EventLog:
 def from_tracks(
     scene: int, objects: Iterable[CompactObject], trajectory: Mapping[int, list[Sampled]], at: int
 ) -> EventLog:
-    """What is foretold of a tracked scene at a frame; later places are not read."""
+    """The prediction of a tracked scene at a frame; later places are not read."""
     seen = {number: [point for point in points if point[0] <= at] for number, points in trajectory.items()}
     seen = {number: points for number, points in sorted(seen.items()) if points}
     known = {thing.id: thing for thing in objects if thing.id in seen}
@@ -118,7 +117,7 @@ def foretold(log: EventLog) -> dict[str, set[frozenset[Look]]]:
     return told
 
 
-def compared(truth: SceneEvents, at: int, told: set[frozenset[Look]]) -> list[ChoiceRow]:
+def compared(truth: SceneEvents, at: int, told: set[frozenset[Look]]) -> list[tuple[str, str]]:
     """Each pair of a scene's objects: what was said of it at a frame, and whether it collides afterwards.
 
     Pairs that no true object makes, which a detector invented, stand last.
@@ -134,10 +133,6 @@ def compared(truth: SceneEvents, at: int, told: set[frozenset[Look]]) -> list[Ch
     pairs = [frozenset((looks[a], looks[b])) for a, b in combinations(sorted(looks), 2)]
     pairs += sorted(told - set(pairs), key=sorted)
     return [
-        ChoiceRow(
-            place,
-            CORRECT if pair in told else UNSEEN if pair & late else WRONG,
-            CORRECT if pair in came else WRONG,
-        )
-        for place, pair in enumerate(pairs)
+        (CORRECT if pair in told else UNSEEN if pair & late else WRONG, CORRECT if pair in came else WRONG)
+        for pair in pairs
     ]

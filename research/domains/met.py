@@ -1,4 +1,4 @@
-"""Who met whom in a recorded simulation: by its event log, and by a reader of its file that knows no log.
+"""Meetings in a recorded simulation: by its event log, and by a reader of its file that knows no log.
 
 Two meet when they come to share an arena. The reader decodes the file itself and goes from step to step; it
 shares no code with the log, its rules or its queries, and so can be held against them.
@@ -34,7 +34,7 @@ _Places = Iterator[tuple[int, Mapping[str, tuple[str, ...] | None]]]
 
 
 def in_words(first: int, meetings: int, moments: int) -> str:
-    """What is said of a pair that met: when first, how often, and at how many moments it was together."""
+    """The words of a pair that met: when first, how often, and at how many moments it was together."""
     return f"first at {first}, {meetings} times, {moments} moments"
 
 
@@ -113,7 +113,7 @@ def _by_address(steps: _Steps) -> _Places:
 
 
 def _by_tile(steps: _Steps) -> _Places:
-    """Where each persona is, by the tile that it is on."""
+    """The place of each persona, by the tile that it is on."""
     tiles, last, places = _tiles(steps), dict[str, _Record](), dict[str, tuple[str, ...] | None]()
     for step, records in steps.items():
         last |= records

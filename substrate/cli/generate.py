@@ -83,7 +83,7 @@ def _add_world(group: typer.Typer, name: str, levels: Mapping[str, World]) -> No
     if world.from_truth:
         about = (
             "True events, as `answer --events` takes them. No scene is made, but a question about each "
-            "of their collisions: every other event and object is an option."
+            "of their collisions: every other object, entry and collision is an option."
         )
         options["truth"] = Annotated[Path | None, option("--from-truth", about, metavar="FILE")], None
 

@@ -8,10 +8,12 @@ a listener does.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import product
 from math import prod
+from typing import Any
 
 import msgspec
 
@@ -20,9 +22,10 @@ from research.domains.perception.perceive import (
     Perceived,
     PerceivedCollision,
     PerceivedCrossing,
+    PerceivedObject,
 )
 from substrate.base.errors import ProgramError
-from substrate.domains.clevrer.deltas import events_log
+from substrate.domains.clevrer.deltas import NAMESPACE, events_log
 from substrate.domains.clevrer.format import (
     CompactCollision,
     CompactObject,
@@ -35,11 +38,39 @@ from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.program import World, run
 from substrate.domains.clevrer.scene import Scene
 from substrate.domains.rows import Row
+from substrate.log.event_log import EventLog
 
+_SAID = """SELECT ?event ?class ?p ?at ?n WHERE {
+    ?record rdf:reifies <<( ?event a ?class )>> ; :probability ?p .
+    ?event :frame ?at ; :participant/:number ?n }"""
+_PREFIXES = {"": NAMESPACE, "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#"}
 SURE = 0.98
 """Probability from which an event is in every world; at one less than the rest, it is in none."""
 _MOST = 6
 """Events that may be in doubt at once, the most doubtful ones: 64 worlds."""
+
+
+def read_back(log: EventLog, scene_index: int) -> Perceived:
+    """A video's record out of its perceived log: the objects, and every event with its probability."""
+    scene, events = Scene(log), defaultdict[tuple[str, str, int, float], list[int]](list)
+    said: Any = log.head.query(_SAID, prefixes=_PREFIXES)
+    for row in said:
+        event, class_, frame, chance, number = (
+            row[name].value for name in ("event", "class", "at", "p", "n")
+        )
+        events[event, class_.removeprefix(NAMESPACE), int(frame), float(chance)].append(int(number))
+    found = Perceived(scene_index, scene.end + 1, [], [], [], [], {})
+    for number, thing in sorted(scene.objects.items()):
+        found.objects.append(PerceivedObject(*thing[:3], number, 0))  # pyright: ignore[reportArgumentType]
+    for (_, class_, frame, chance), who in sorted(events.items(), key=lambda one: (one[0][2], one[0][0])):
+        span = frame, frame
+        if class_ == "Collision":
+            first, second = sorted(who)
+            found.collisions.append(PerceivedCollision((first, second), frame, chance, span))
+        else:
+            kind = "in" if class_ == "Entry" else "out"
+            found.in_outs.append(PerceivedCrossing(frame, who[0], kind, chance, span))
+    return found
 
 
 class PossibleWorld(msgspec.Struct, frozen=True):

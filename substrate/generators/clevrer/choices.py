@@ -57,7 +57,7 @@ def explain(film: Film, names: Names, rng: Random, number: int) -> list[Multiple
     in one. The objects of the explained event itself are no choices.
     """
     effects = [*film.of_type("collision"), *film.of_type("out")]
-    pools = {effect: explanations(film, names, rng, effect) for effect in effects}
+    pools = {effect: _explanations(film, names, rng, effect) for effect in effects}
     questions = []
     asked = [(effect, negated) for effect in effects for negated in (False, True)]
     for effect, negated in _telling_first(rng, asked, lambda one: pools[one[0]])[:number]:
@@ -73,12 +73,7 @@ def explain(film: Film, names: Names, rng: Random, number: int) -> list[Multiple
     return questions
 
 
-def explanations(
-    film: Film, names: Names, rng: Random, effect: Event, named: Callable[[Event], bool] = lambda event: True
-) -> list[tuple[Phrase, bool]]:
-    """All that may be responsible for an event, each with whether it is: objects but for its own, entries and
-    collisions of those that are ``named``.
-    """
+def _explanations(film: Film, names: Names, rng: Random, effect: Event) -> list[tuple[Phrase, bool]]:
     causes = film.causes[effect]
     involved = {number for cause in causes for number in cause.objects}
     objects = [
@@ -87,8 +82,7 @@ def explanations(
         if o.object_id not in effect.objects
     ]
     presences = [(Phrase(f"the presence of {phrase.text}", phrase.program), true) for phrase, true in objects]
-    events = [*film.of_type("in"), *film.of_type("collision")]
-    events = [event for event in events if event != effect and named(event)]
+    events = [event for event in (*film.of_type("in"), *film.of_type("collision")) if event != effect]
     return [*presences, *((names.event(event, rng, clause=False), event in causes) for event in events)]
 
 

@@ -1,13 +1,15 @@
 """Questions about real videos, with gold out of their true events: exact ones where those are complete.
 
-What is asked is what the world asks of its own films (:mod:`.descriptive`), and each collision's causes in
-full: every event and every object is an option. Gold is counted from the list of events; no program is run.
+They are those that the world asks of its own films (:mod:`.descriptive`), and each collision's causes in
+full: every entry, collision and object is an option. Gold is counted from the list of events, and no program
+is run.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 from random import Random
 
@@ -22,7 +24,6 @@ from substrate.domains.clevrer.format import (
     in_out_objects,
     read_scene_events,
 )
-from substrate.generators.clevrer.choices import explanations
 from substrate.generators.clevrer.descriptive import ask
 from substrate.generators.clevrer.events import Event, Film
 from substrate.generators.clevrer.phrases import Names, Phrase
@@ -69,6 +70,12 @@ class Recorded(Film):
         """The ways to name its objects."""
         return Names(tuple(self.annotation.object_property))
 
+    @cached_property
+    def once(self) -> set[Event]:
+        """The events that a program can name: those that happen to their objects once."""
+        times = Counter((event.type, event.objects) for event in self.events)
+        return {event for event in self.events if times[event.type, event.objects] == 1}
+
     def depths(self) -> dict[Event, int]:
         """By event, the collisions of the longest chain that leads to it.
 
@@ -96,7 +103,7 @@ def descriptive(real: SceneEvents, seed: int) -> list[Question]:
 
 
 def explanatory(real: SceneEvents, seed: int, *, sharing: bool = False) -> list[Question]:
-    """A question about each collision of a video: which of all other events and objects is responsible.
+    """A question about each collision of a video: which other objects and events are responsible.
 
     Its subtype says the length of the longest chain of collisions before it, ``chain_3`` three and more. An
     event that a video has twice, which no program can name, is neither asked about nor an option.
@@ -114,13 +121,11 @@ def explanatory(real: SceneEvents, seed: int, *, sharing: bool = False) -> list[
             event: [cause for cause in causes if set(cause.objects) & set(event.objects)]
             for event, causes in film.causes.items()
         }
-    times = Counter((event.type, event.objects) for event in film.events)
     questions: list[Question] = []
     for place, target in enumerate(film.of_type("collision")):
-        if times[target.type, target.objects] > 1:
+        if target not in film.once:
             continue
         phrase, depth = names.event(target, rng, clause=False), min(DEEPEST, depths[target])
-        options = explanations(film, names, rng, target, lambda one: times[one.type, one.objects] == 1)
         questions.append(
             Question(
                 depth * _BY_DEPTH + place,
@@ -128,17 +133,27 @@ def explanatory(real: SceneEvents, seed: int, *, sharing: bool = False) -> list[
                 "explanatory",
                 ["events", *phrase.program, "filter_ancestor", "belong_to"],
                 f"chain_{depth}",
-                choices=_choices(options),
+                choices=list(_options(film, names, rng, target)),
             )
         )
     return sorted(questions, key=lambda question: question.question_id)
 
 
-def _choices(options: Sequence[tuple[Phrase, bool]]) -> list[Choice]:
-    return [
-        Choice(place, phrase.text, list(phrase.program), "correct" if true else "wrong")
-        for place, (phrase, true) in enumerate(options)
+def _options(film: Recorded, names: Names, rng: Random, target: Event) -> Iterator[Choice]:
+    """All that official questions offer: the presence of each object but the target's own, each entry, and
+    each collision.
+    """
+    causes, once = film.causes[target], film.once
+    involved = {number for cause in causes for number in cause.objects}
+    others = [one.object_id for one in film.annotation.object_property if one.object_id not in target.objects]
+    named = [(names.of(number, rng), number in involved) for number in others]
+    options = [(Phrase(f"the presence of {phrase.text}", phrase.program), true) for phrase, true in named]
+    events = [
+        event for kind in ("in", "collision") for event in film.of_type(kind) if event in once - {target}
     ]
+    options += [(names.event(event, rng, clause=False), event in causes) for event in events]
+    for place, (phrase, true) in enumerate(options):
+        yield Choice(place, phrase.text, list(phrase.program), "correct" if true else "wrong")
 
 
 def depth_of(question: int) -> int:

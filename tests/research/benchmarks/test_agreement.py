@@ -1,4 +1,4 @@
-"""What three methods say of a made-up scene without an object, held beside one another."""
+"""Three methods on a made-up scene without an object, held beside one another."""
 
 from __future__ import annotations
 
@@ -30,10 +30,13 @@ def test_methods_part_over_a_pair_that_only_a_rule_brings_together(tmp_path: Pat
     (case,) = cases({"test": events, "tracks": tracks}).each
     found = {row.subset: row for row in rows(case, [one.log for one in logs(case)], None, "test")}
     assert case.scene == 9, "of every ten the last is asked about, where anything collides"
-    assert {name: row.correct for name, row in found.items() if "duality_partner" in name} == {
-        "duality_partner.filmed": True,
-        "duality_partner.not_filmed": False,
-    }
+    assert {name: row.predicted for name, row in found.items()} == {
+        "duality_partner.not_filmed": "wrong",
+        "duality_simulated.dependent": "wrong",
+        "duality_simulated.independent": "correct",
+        "duality_simulated.not_filmed": "wrong",
+        "partner_simulated.not_filmed": "correct",
+    }, "without the red ball the blue one is not where the green one comes"
     parted = found["duality_partner.not_filmed"]
     assert (parted.predicted, parted.expected) == ("wrong", "correct"), (
         "without the middle one the rule joins them"

@@ -94,7 +94,9 @@ def test_a_false_truth_changes_no_log_that_is_perceived_and_no_answer_from_it(tm
         made = logs(case, parameters)
         assert [one.name for one in made] == ["10020", "10020/perceived"]
         rows = by_subset(list(explanatory_rows(case, [one.log for one in made], parameters, "")))
-        seen.append((made[1].log.digest, [rows["detections"][0].predicted.split(",")[0]]))
+        first = [rows[who][0].predicted.split(",")[0] for who in ("detections", "worlds")]
+        assert rows["worlds"][0].log == made[1].log.digest
+        seen.append((made[1].log.digest, first))
     assert seen[0] == seen[1]
 
 

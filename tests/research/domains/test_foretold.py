@@ -1,4 +1,4 @@
-"""What is foretold at a frame stands in a log before the truth is read; each pair is then held beside it."""
+"""A prediction stands in a log before the truth is read; each pair is then held beside it."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ def test_nothing_after_the_frame_is_read() -> None:
 
 def test_each_pair_is_held_beside_what_came() -> None:
     made = compared(TRUTH, 80, {frozenset((RED, BLUE))})
-    assert [(one.predicted, one.expected) for one in made] == [
+    assert made == [
         (CORRECT, CORRECT),
         (UNSEEN, WRONG),
         (UNSEEN, CORRECT),
     ], "the cylinder comes into view after the frame"
     invented = frozenset((RED, ("gray", "metal", "cube")))
-    assert [(one.predicted, one.expected) for one in compared(TRUTH, 100, {invented})] == [
+    assert compared(TRUTH, 100, {invented}) == [
         (WRONG, CORRECT),
         (WRONG, WRONG),
         (WRONG, CORRECT),

@@ -1,4 +1,4 @@
-"""Who met whom: a log and a reader of the file, neither of which knows the other, say the same."""
+"""Meetings: a log and a reader of the file, neither of which knows the other, say the same."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from research.domains.perception import Perceived, perceive
 from research.domains.perception.belief import BELIEF
 from research.domains.perception.calibrate import noted
 from research.domains.perception.camera import SEEN
-from research.domains.perception.ensemble import answer_perceived, compact, worlds
+from research.domains.perception.ensemble import answer_perceived, compact, read_back, worlds
 from research.domains.perception.explain import explain_perceived
 from research.domains.perception.format import decode_proposals, proposal_names
 from research.domains.perception.future import met
@@ -273,6 +273,13 @@ CAUSE = asked(
 def test_worlds_weigh_what_is_in_doubt() -> None:
     made = worlds(doubtful_hit(0.3))
     assert [(round(world.weight, 3), len(world.events.collisions)) for world in made] == [(0.7, 0), (0.3, 1)]
+
+
+def test_a_log_says_which_worlds_are_possible() -> None:
+    video = examined(decode_proposals(source(film([BALL, POST]))), "sim_00007.json")
+    found = msgspec.structs.replace(recorded(video), doubtful=[PerceivedCollision((0, 1), 20, 0.3, (19, 21))])
+    assert len(worlds(found)) == 2
+    assert worlds(read_back(perceived_log(video, found), 7)) == worlds(found)
 
 
 def test_a_question_about_an_event_is_answered_where_the_event_happened() -> None:
