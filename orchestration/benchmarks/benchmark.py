@@ -236,9 +236,9 @@ class Source(Declared):
         return tuple(self.worlds.values())[:1]
 
     def files(self, folder: Path) -> dict[str, Path]:
-        """Its files in a dataset's folder; none where that is empty, or is not of the profile."""
+        """Its files in a dataset's folder; none where it is empty."""
         found: dict[str, Path] = {}
-        if not folder.is_dir() or not any(folder.iterdir()):
+        if not any(folder.iterdir()):
             return found
         for name, candidates in self.inputs.items():
             for candidate in candidates:

@@ -14,7 +14,7 @@ ProfileOption = Annotated[
     str | None,
     option(
         "--profile",
-        "sample, full, paper or local; the profile of params.yaml unless given.",
+        "sample, full, paper, real or local; the profile of params.yaml unless given.",
         autocompletion=completion.profiles,
     ),
 ]

@@ -138,8 +138,8 @@ def fetch_files(
     ] = NOTHING_SET,
     json: JsonOption = False,
 ) -> None:
-    """Official data: resumed, verified, pinned; of `real`, what has an address."""
-    from orchestration.fetch.downloads import Fetched, fetch, unpack_real, wanted
+    """Official data: resumed, verified, pinned; of the profile `real`, what has an address."""
+    from orchestration.fetch.downloads import Fetched, fetch, unpack, wanted
     from orchestration.fetch.sources import official_sources
     from orchestration.project import find_root
     from substrate.cli.events import speaking
@@ -156,8 +156,7 @@ def fetch_files(
                 progress = partial(told.advance, unit="bytes")
                 found += fetch(benchmark, folder, pins=pins, base=base, only=[name], progress=progress)
                 told.end(name, found[-1].status)
-            if benchmark == "real":
-                unpack_real(found[-1].path, folder)
+            unpack(benchmark, folder)
         if not give(found, f"{len(found)} files in {folder}", json=json):
             for one in found:
                 say(str(one))

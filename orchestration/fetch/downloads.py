@@ -15,7 +15,7 @@ import tarfile
 import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
@@ -279,14 +279,10 @@ def _hosts() -> set[str]:
     return {*map(bare_host, official), *os.environ.get("SUBSTRATE_HOSTS", "").replace(",", " ").split()}
 
 
-def unpack_real(archive: Path, out: Path) -> None:
-    """The training files of bAbI's two English parts, where the profile `real` looks for them."""
-    for part, left_out in (("en", "none"), ("en-10k", "qa3_")):
-        folder = out / "babi" / part
-
-        def wanted(member: PurePosixPath, part: str = part, left_out: str = left_out) -> str | None:
-            asked = member.parent.name == part and member.name.endswith("_train.txt")
-            return member.name if asked and not member.name.startswith(left_out) else None
-
-        folder.mkdir(parents=True, exist_ok=True)
-        extract(archive, wanted, folder, what=f"{part}/qaN_…_train.txt")
+def unpack(benchmark: str, folder: Path) -> None:
+    """Lay the members of a benchmark's archives that :attr:`SourceFile.unpack` names beside them."""
+    for file in official_sources()[benchmark].files:
+        for part in file.unpack:
+            out = folder / part.into
+            out.mkdir(parents=True, exist_ok=True)
+            extract(folder / file.name, part.name_of, out, what=part.members)

@@ -6,14 +6,29 @@ Where the files come from stands in ``sources.toml``, what their first downloads
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fnmatch import fnmatchcase as fnmatch
 from importlib.resources import files
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import msgspec
 
 from orchestration.fetch.archives import Holding
 from substrate.base.errors import FormatError
 from substrate.base.inputs import NOT_JSON
+
+
+class Unpacked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The members of an archive that are laid into a folder: those of a pattern but those of another."""
+
+    into: str
+    members: str
+    without: str = ""
+
+    def name_of(self, member: PurePosixPath) -> str | None:
+        """The name of a member in the folder; ``None`` where it is not wanted."""
+        path = "/".join(member.parts[-2:])
+        wanted = fnmatch(path, self.members) and not fnmatch(path, self.without)
+        return member.name if wanted else None
 
 
 class SourceFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -24,6 +39,7 @@ class SourceFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     blob: str | None = None
     holds: tuple[Holding, ...] = ()
     extra: bool = False
+    unpack: tuple[Unpacked, ...] = ()
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

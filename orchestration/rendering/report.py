@@ -226,10 +226,9 @@ def _exhibits(workspace: Workspace) -> Iterator[tuple[Any, ...]]:
     """The sections that benchmarks give: whose, the section, and what it shows."""
     for benchmark in EXPLAINED.values():
         file, files = workspace.artifacts / benchmark.name / "answers.jsonl", {}
-        for exhibit in benchmark.exhibits:
-            rows = rows_of(file) if file.is_file() else iter(())
+        for exhibit in benchmark.exhibits if file.is_file() else ():
             files = files or files_of(workspace, benchmark.source)
-            yield benchmark, exhibit, exhibit.shown(rows, files)
+            yield benchmark, exhibit, exhibit.shown(rows_of(file), files)
 
 
 def _summary(

@@ -48,7 +48,7 @@ from substrate.base.inputs import lines
 from substrate.domains.clevrer.format import decode_scene_events
 from substrate.domains.rows import Row
 
-NAME = "future"
+NAME = "foretold"
 DETECTIONS, TRACKS = "detections", "tracks"
 TRACKED = 10
 """The last of so many tracked scenes is asked about: an odd one, to which no error of tracks was fitted."""

@@ -96,7 +96,7 @@ _STORIES = replace(
     about="The files of bAbI's larger release that a user has; every tenth story of them is asked.",
     cases=every_tenth,
     worlds={},
-    profiles=("real", "local"),
+    profiles=REAL,
 )
 BABI_10K = replace(
     BABI,
@@ -160,7 +160,7 @@ _PROGRAMS = bm.Source(
     data=ProgramsData,
     inputs={"head": ("head.json",), "tail": ("tail.json",)},
     cases=programs,
-    profiles=("real", "local"),
+    profiles=REAL,
 )
 GQA_PROGRAMS = bm.Interpreted(
     name="gqa_programs",

@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 from orchestration.benchmarks.babi import STORIES
 from orchestration.benchmarks.clevrer import SCENES
 from orchestration.cli.main import app
-from orchestration.fetch.downloads import unpack_real
+from orchestration.fetch.downloads import unpack
 from orchestration.project import open_workspace
 from orchestration.settings import REAL
 from orchestration.workspace.real import absent, content_digest
@@ -179,11 +179,11 @@ def test_the_official_files_are_made_of_ns_drs_release(real_data: Path, tmp_path
 def test_babis_training_files_are_unpacked_where_the_profile_looks(tmp_path: Path) -> None:
     source = tmp_path / "qa.txt"
     source.write_bytes(b"1 Mary went home.\n")
-    with tarfile.open(tmp_path / "tasks.tar.gz", "w:gz") as archive:
+    with tarfile.open(tmp_path / "tasks_1-20_v1-2.tar.gz", "w:gz") as archive:
         for part in ("en", "en-10k", "hn"):
             for name in ("qa1_one_train.txt", "qa3_three_train.txt", "qa1_one_test.txt"):
                 archive.add(source, f"tasks_1-20_v1-2/{part}/{name}")
-    unpack_real(tmp_path / "tasks.tar.gz", tmp_path)
+    unpack("real", tmp_path)
     found = sorted(file.relative_to(tmp_path).as_posix() for file in tmp_path.glob("babi/*/*"))
     assert found == [
         "babi/en-10k/qa1_one_train.txt",

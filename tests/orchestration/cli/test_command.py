@@ -48,7 +48,13 @@ def completed(*words: str) -> list[str]:
 
 
 def test_the_shell_completes_profiles_stages_benchmarks_numbers_and_keys() -> None:
-    assert completed("substrate", "reproduce", "--profile", "") == ["full", "local", "paper", "sample"]
+    assert completed("substrate", "reproduce", "--profile", "") == [
+        "full",
+        "local",
+        "paper",
+        "real",
+        "sample",
+    ]
     assert completed("substrate", "reproduce", "--set", "clevrer.predictive.t") == ["clevrer.predictive.tau="]
     assert "gqa/answers" in completed("substrate", "materialize", "gqa/")
     assert completed("substrate", "reproduce", "--only", "com") == ["comphy", "comphy_inferred"]

@@ -18,7 +18,7 @@ from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.run import run_stages
 from orchestration.registry import BENCHMARKS
 
-MEASURED = {name: benchmark.numbers for name, benchmark in BENCHMARKS.items()}
+MEASURED = {name: benchmark.numbers for name, benchmark in BENCHMARKS.items() if f"{name}/scores" in STAGES}
 PREFIXES = (
     "PREFIX prov: <http://www.w3.org/ns/prov#> PREFIX schema: <https://schema.org/> PREFIX rdfs: "
     "<http://www.w3.org/2000/01/rdf-schema#> "

@@ -152,7 +152,7 @@ def test_a_job_opens_with_a_form_that_shows_every_field_and_changes_nothing() ->
 @pytest.mark.parametrize(
     ("form", "said"),
     [
-        ({"profile": "nope"}, "sample | full | paper | local"),
+        ({"profile": "nope"}, "sample | full | paper | real | local"),
         ({"configuration": "D"}, "A | B | C | S"),
         ({"set": {"bad.key": 1}}, "bad.key"),
         ({"seed": -1}, "seed: Expected `int` >= 0"),
