@@ -224,12 +224,13 @@ def checks_of(stages: Stages) -> Iterator[dg.AssetChecksDefinition]:
             about = "Under each condition there are as many rows as questions."
             again = partial(_asked_again, *parts[stage.name])
             yield _check(stage, "asked_again", about, again, blocking=True)
-        if benchmark is None:
-            continue
-        interpreted, logger = INTERPRETED.get(benchmark.name), LOGGERS.get(benchmark.name)
+        logger = LOGGERS.get(stage.benchmark)
         if step == "logs" and logger and logger.shapes:
             about = "A sample of event logs conforms to the SHACL shapes of the TBox."
             yield _check(stage, "shapes", about, partial(_shapes, logger))
+        if benchmark is None:
+            continue
+        interpreted = INTERPRETED.get(benchmark.name)
         if step == "answers" and interpreted and benchmark.whole.together:
             about = "The substrate's replay and the oracle's SQL give the same answer on every arm."
             yield _check(stage, "golds_agree", about, partial(_golds_agree, interpreted), blocking=True)

@@ -73,7 +73,8 @@ def _answer_line(row: ComparedRow, *, markdown: bool) -> str:
         command = f"substrate explain {row.answer}"
     else:
         numbers = BENCHMARKS[row.benchmark].numbers
-        number = next(name for name in numbers if split_name(name)[0] in ("", "mean", row.subset))
+        own = (name for name in numbers if split_name(name)[0] in ("", "mean", row.subset))
+        number = next(own, numbers[0])  # a subset that is counted no more has none of its own
         command = f"substrate trace {number} --question {row.answer}"
     if markdown:
         return f"- {row.change}: {_escape(said + gold)}: `{command}`"
