@@ -62,7 +62,13 @@ _given = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 def tracks_of(files: bm.Files) -> dict[int, bytes]:
-    """The lines of the sampled tracked scenes, by number."""
+    """The lines of the sampled tracked scenes, by number.
+
+    Raises:
+        ParameterError: none are named.
+    """
+    if "tracks" not in files:
+        raise ParameterError("no tracks are named", hint="Name a file of them as tracks")
     found = {decode_trajectories(source).scene_index: source[1] for source in lines(files["tracks"])}
     return {scene: line for scene, line in sorted(found.items()) if scene % TRACKED == TRACKED - 1}
 

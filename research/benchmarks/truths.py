@@ -224,7 +224,8 @@ TRUTHS = bm.Source(
     cases=cases,
     official=bm.Release("train", "videos with true events"),
     note=f", every {EVERY}th scene and, of those with proposals, each that is kept from every fit of "
-    "perception; the questions are made here, their gold counted from the true events and by no program",
+    "perception; the questions are made here, their gold counted from the true events and by no program; "
+    "of all possible events those count in which a question's program runs",
     profiles=PROFILES,
 )
 _LOGGER = bm.Logger(

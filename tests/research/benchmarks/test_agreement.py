@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from research.benchmarks.agreement import AGREEMENT, cases, logs, rows
+from substrate.base.errors import ParameterError
 
 THINGS = [
     {"color": color, "material": "metal", "shape": "sphere", "id": number}
@@ -42,3 +45,5 @@ def test_methods_part_over_a_pair_that_only_a_rule_brings_together(tmp_path: Pat
         "without the middle one the rule joins them"
     )
     assert AGREEMENT.metrics["share"].measure((parted,)) == (0, 1)
+    with pytest.raises(ParameterError, match="Name a file of them as tracks"):
+        cases({"test": events})
