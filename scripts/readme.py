@@ -23,7 +23,10 @@ OFFICIAL = {
     "perceived_aside/explanatory/per_question": "CLEVRER, explanatory, from proposals of unseen videos",
     "perceived/explanatory/per_question": "the same, with videos that weights were fitted to",
     "from_truth/detections/kept_out": "each collision explained, from proposals of unseen videos",
+    "from_truth/worlds/kept_out": "the same, from every log that a video may have",
     "descriptive/detections/kept_out": "descriptive questions, from proposals of unseen videos",
+    "foretold/detections.80/f1_kept_out": "collisions after frame 80, from proposals of unseen videos: F1",
+    "met/log/accuracy": "who met whom in Smallville's real simulation, all 300 pairs",
     "clevrer_humans/explanatory/per_question": "CLEVRER-Humans, from true events",
     "babi/mean/accuracy": "bAbI, 20 tasks",
 }
