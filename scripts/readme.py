@@ -45,7 +45,7 @@ GENERATED = {
 
 def official() -> Iterator[str]:
     """The table of official data, with who stands beside each number."""
-    yield "| on official data (training splits) | n | right | 95 % | published of whole splits |"
+    yield "| on parts of official releases | n | right | 95 % | published of whole splits |"
     yield "|---|---|---|---|---|"
     rows = dict(pinned_rows(ROOT))
     for number, what in OFFICIAL.items():

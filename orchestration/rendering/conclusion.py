@@ -46,9 +46,12 @@ def _as_pinned(workspace: Workspace, names: Collection[str]) -> list[str]:
     """The pinned numbers of questions on official data in a line, where the conclusion is of all."""
     if len(names) < len(BENCHMARKS):
         return []
-    rows = [row for number, row in pinned_rows(workspace.root) if number.endswith(WHOLE)]
-    counts = ((row["measured"].removesuffix(" per question"), row["right"], row["n"]) for row in rows)
-    told = "; ".join(f"{what} {right} of {n}" for what, right, n in counts)
+    first: dict[str, str] = {}
+    for number, row in pinned_rows(workspace.root):
+        if number.endswith(WHOLE):
+            told = f"{row['measured'].removesuffix(' per question')} {row['right']} of {row['n']}"
+            first.setdefault(number.partition("/")[0], told)
+    told = "; ".join(first.values())
     return [f"On official data, as pinned (`--profile real`): {told}."] if told else []
 
 
