@@ -13,7 +13,7 @@ from orchestration.base.beyond import beyond
 from orchestration.cli import completion
 from orchestration.cli.console import NOTHING_SET, ProfileOption, SetOption
 from orchestration.cli.logs import logs
-from orchestration.cli.results import accept, materialize, reproduce, sign, verify
+from orchestration.cli.results import accept, materialize, reproduce, verify
 from substrate.cli.console import JsonOption, argument, failing, give, option, say, speaking_as, voiced
 from substrate.cli.main import PLAIN, absent, add_commands, add_group
 from substrate.cli.notices import others_apart
@@ -49,7 +49,7 @@ app.add_typer(dvc_app, name="dvc")
 app.add_typer(cluster_app, name="cluster")
 
 
-for command in (reproduce, materialize, verify, accept, sign, logs):
+for command in (reproduce, materialize, verify, accept, logs):
     app.command()(command)
 for name in ("effect", "paper"):
     app.command(name)(beyond(f"research.cli.{name}:{name}") or absent(name))

@@ -22,7 +22,6 @@ from substrate.cli.console import (
     speaking_as,
     voiced,
 )
-from substrate.cli.heads import HeadOption, KeyOption, SignerOption, signed_head
 from substrate.cli.notices import others_apart
 from substrate.cli.printing import print_json, print_text
 
@@ -144,8 +143,6 @@ def verify(
             "First bring back what is damaged: from DVC's cache, from its remote, or computed again.",
         ),
     ] = False,
-    head: HeadOption = None,
-    key: SignerOption = None,
     markdown: Annotated[bool, option("--markdown", "As Markdown, for a comment on a change.")] = False,
     json: JsonOption = False,
 ) -> None:
@@ -156,7 +153,7 @@ def verify(
     doing("loading the pipeline")
     with failing(), running():
         from orchestration.ledger.acceptance import require_commit
-        from orchestration.ledger.verification import held_against, verify_files, verify_profile
+        from orchestration.ledger.verification import verify_files, verify_profile
         from orchestration.pipeline.graph import STAGES
         from orchestration.pipeline.run import recompute as compute
         from orchestration.project import find_root, open_workspace
@@ -190,31 +187,11 @@ def verify(
             doing("holding every file against its hash")
             recomputing = computing if recompute else None
             report = verify_profile(workspace, STAGES, recompute=recomputing, since=since)
-        if head or key:
-            report = held_against(report, root, signed_head(head, key))
     for line in mended:
         note(line)
     if not give(report, verdict(report), json=json):
         print_text(render_markdown(report) if markdown else render_text(report))
     raise typer.Exit(0 if report.fits else 1)
-
-
-@voiced
-def sign(
-    key: KeyOption,
-    out: Annotated[Path, option("--out", "The file to write.", metavar="HEAD")],
-    profile: ProfileOption = None,
-) -> None:
-    """Sign the pinned results of a profile, which `verify --head` holds them against."""
-    with failing():
-        from orchestration.ledger.pinned import head_of
-        from orchestration.project import open_workspace
-        from substrate.base.heads import sign as run
-
-        workspace = open_workspace(profile)
-        head = head_of(workspace.root, workspace.settings.profile)
-        run(head, key, out)
-    note(f"{out}: the {head.of}, signed: {head.digest}")
 
 
 @voiced

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import msgspec
 import pyoxigraph as ox
 import typer
 
@@ -33,7 +32,6 @@ from substrate.cli._log_text import (
     warn,
 )
 from substrate.cli.console import JsonOption, argument, failing, option
-from substrate.cli.heads import HeadOption, KeyOption, SignerOption, signed_head
 from substrate.cli.printing import print_json, print_lines, print_text
 from substrate.log.event_log import EventLog
 from substrate.sparql.guard import QueryLimits, Solutions, confined
@@ -41,7 +39,6 @@ from substrate.sparql.guard import query as guarded
 
 if TYPE_CHECKING:
     from substrate.ask.tellings import Learning
-    from substrate.base.heads import Head
     from substrate.rules.tbox import TBox
 
 
@@ -184,8 +181,6 @@ def verify(
         str | None,
         option("--tbox", "Check the last state against this TBox's shapes.", metavar="TBOX"),
     ] = None,
-    head: HeadOption = None,
-    key: SignerOption = None,
     json: JsonOption = False,
 ) -> None:
     """Recompute the chain, and compare; exit 1 where a byte was edited, an append was cut off, or anything
@@ -208,8 +203,6 @@ def verify(
             box = TBox.load(tbox)
             warn(box)
             faults += map(str, box.validate(log.state(), log))
-        if head or key:
-            faults += _not_signed(log, signed_head(head, key))
     if json:
         print_json(
             {
@@ -225,26 +218,6 @@ def verify(
             faults or [f"{file}: {len(log)} deltas to tick {log.last_tick}, the chain holds: {log.digest}"]
         )
     raise typer.Exit(1 if faults else 0)
-
-
-def sign(
-    file: FileArgument,
-    key: KeyOption,
-    out: Annotated[Path, option("--out", "The file to write.", metavar="HEAD")],
-    json: JsonOption = False,
-) -> None:
-    """Sign the log's head, which `log verify --head` holds the log against, also when it has grown."""
-    from substrate.base.heads import Head
-    from substrate.base.heads import sign as run
-
-    with failing():
-        log = read_log(file)
-        head = Head("log", log.digest, len(log), log.last_tick)
-        run(head, key, out)
-    if json:
-        print_json(msgspec.to_builtins(head) | {"file": str(file), "out": str(out)})
-    else:
-        print_lines([f"{out}: {len(log)} deltas to tick {log.last_tick}, signed: {log.digest}"])
 
 
 def repair(
@@ -284,16 +257,6 @@ def _not_forked(log: EventLog, parent: EventLog, path: Path) -> list[str]:
         if log.digest_at(before) == parent.digest_at(before)
         else [f"it differs from its parent before tick {log.descent.branch}"]
     )
-
-
-def _not_signed(log: EventLog, head: Head) -> list[str]:
-    if head.of != "log":
-        return [f"the head is that of {head.of}"]
-    if len(log) < head.deltas:
-        return [f"{head.deltas} deltas to tick {head.tick} were signed, and {len(log)} are there"]
-    # Later ticks may have come since, and more deltas of the last one.
-    same = log.digest_at(head.tick) == head.digest or EventLog([*log][: head.deltas]).digest == head.digest
-    return [] if same else [f"it differs from what was signed at or before tick {head.tick}"]
 
 
 def ask(
@@ -420,7 +383,6 @@ COMMANDS: Mapping[str, Callable[..., None]] = {
     "diff": diff,
     "merge": merge,
     "verify": verify,
-    "sign": sign,
     "repair": repair,
     "export": export,
     "import": import_,

@@ -19,7 +19,6 @@ from research.domains.humans import read_human_questions
 from research.domains.perception.format import proposal_names
 from substrate import EventLog, TBox
 from substrate.base.errors import SubstrateError
-from substrate.base.heads import read_head
 from substrate.cli._log_text import text_of_file
 from substrate.domains.babi.format import read_tasks
 from substrate.domains.clevrer.format import annotation_names, read_questions, read_scene_events
@@ -42,7 +41,6 @@ DOORS: dict[str, Callable[[Path], object]] = {
     "gold": read_gold,
     "gqa graphs": gqa.read_scene_graphs,
     "gqa questions": gqa.read_questions,
-    "head": lambda path: read_head(path, path),
     "human questions": read_human_questions,
     "log": EventLog.read,
     "log to repair": repair,

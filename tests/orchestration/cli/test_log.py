@@ -30,7 +30,6 @@ COMMANDS = (
     "diff",
     "merge",
     "verify",
-    "sign",
     "repair",
     "export",
     "import",
