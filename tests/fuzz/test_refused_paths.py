@@ -26,7 +26,6 @@ from substrate.domains.comphy import format as comphy
 from substrate.domains.gqa import format as gqa
 from substrate.domains.smallville.format import read_gold, read_specs
 from substrate.domains.smallville.grading import read_answers
-from substrate.domains.smallville.movements import read_movements
 from substrate.log.repair import repair
 
 DOORS: dict[str, Callable[[Path], object]] = {
@@ -45,7 +44,6 @@ DOORS: dict[str, Callable[[Path], object]] = {
     "log": EventLog.read,
     "log to repair": repair,
     "log to write": EventLog.open,
-    "movements": read_movements,
     "parameters": lambda path: load_settings(path, SETTINGS),
     "proposals": proposal_names,
     "questions": read_questions,
