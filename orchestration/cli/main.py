@@ -10,7 +10,6 @@ from typing import Annotated
 import typer
 
 from orchestration.base.beyond import beyond
-from orchestration.cli import completion
 from orchestration.cli.console import NOTHING_SET, ProfileOption, SetOption
 from orchestration.cli.logs import logs
 from orchestration.cli.results import accept, materialize, reproduce, verify
@@ -73,31 +72,6 @@ def ui(
         webserver.ui(listening)
 
 
-@app.command()
-@voiced
-def report(
-    profile: ProfileOption = None,
-    serve: Annotated[bool, option("--serve", "Serve it on the loopback interface until Ctrl-C.")] = False,
-    port: Annotated[int, option("--port", "For --serve; any free one unless given.", min=0, max=65535)] = 0,
-    json: JsonOption = False,
-) -> None:
-    """Show where the report of a profile lies; it opens from disk, or is served."""
-    if json and serve:
-        raise typer.BadParameter("--json goes without --serve")
-    with failing():
-        with others_apart():
-            from orchestration.cli.report import report_of
-            from orchestration.cli.report import serve as run
-
-            name, page = report_of(profile)
-        if serve:
-            run(page, port)
-        elif json:
-            print_json({"profile": name, "report": str(page)})
-        else:
-            say(str(page))
-
-
 @cluster_app.callback()
 def _cluster() -> None:
     """Typer leaves out the name of a group's only command."""
@@ -127,9 +101,7 @@ def cluster_check(
 @app.command("fetch")
 @speaking_as("fetch")
 def fetch_files(
-    benchmark: Annotated[
-        str, argument("A benchmark with official files.", autocompletion=completion.benchmarks)
-    ],
+    benchmark: Annotated[str, argument("A benchmark with official files.")],
     base: Annotated[
         str | None, option("--base", "A mirror that holds the files under their names.", metavar="URL")
     ] = None,
@@ -210,7 +182,6 @@ def trace(
             "BENCHMARK/SUBSET/METRIC, as in scores and tables; a row "
             "or a cell of a table, or a figure of the paper, such as 99.86.",
             metavar="NUMBER",
-            autocompletion=completion.numbers,
         ),
     ] = None,
     list_: Annotated[

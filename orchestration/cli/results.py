@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from orchestration.cli import completion
 from orchestration.cli.console import NOTHING_SET, ProfileOption, SetOption, running, stages_told
 from substrate.cli.console import (
     JsonOption,
@@ -35,7 +34,6 @@ def reproduce(
             "--only",
             "One benchmark instead of all.",
             metavar="BENCHMARK",
-            autocompletion=completion.benchmarks,
         ),
     ] = None,
     set_: SetOption = NOTHING_SET,
@@ -45,7 +43,6 @@ def reproduce(
             "--name",
             "What an experiment is called; made from what is --set unless given.",
             metavar="NAME",
-            autocompletion=completion.experiments,
         ),
     ] = "",
     force: Annotated[
@@ -90,9 +87,7 @@ def reproduce(
 
 @speaking_as("materialize")
 def materialize(
-    stage: Annotated[
-        str, argument("A stage's name, such as BENCHMARK/answers.", autocompletion=completion.stages)
-    ],
+    stage: Annotated[str, argument("A stage's name, such as BENCHMARK/answers.")],
     profile: ProfileOption = None,
     force: Annotated[bool, option("--force", "Run it although nothing it depends on has changed.")] = False,
     json: JsonOption = False,
