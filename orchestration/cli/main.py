@@ -198,9 +198,6 @@ def trace(
     reexecute: Annotated[
         bool, option("--reexecute", "Compute that answer again and compare bytes; needs --question.")
     ] = False,
-    prov: Annotated[
-        Path | None, option("--prov", "Write the way as PROV-O in Turtle.", metavar="FILE")
-    ] = None,
     profile: ProfileOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -215,7 +212,7 @@ def trace(
         if number is None:
             print_list(profile, json=json)
             raise typer.Exit
-        fits = print_trace(number, question, profile, reexecute=reexecute, prov=prov, json=json)
+        fits = print_trace(number, question, profile, reexecute=reexecute, json=json)
     raise typer.Exit(0 if fits else 1)
 
 
