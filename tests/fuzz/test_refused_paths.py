@@ -15,6 +15,7 @@ from orchestration.project import SETTINGS
 from orchestration.scoring.published import read_published
 from orchestration.settings import load_settings
 from research.domains.foretelling.trajectories import read_trajectories
+from research.domains.grading import read_answers
 from research.domains.humans import read_human_questions
 from research.domains.perception.format import proposal_names
 from substrate import EventLog, TBox
@@ -25,7 +26,6 @@ from substrate.domains.clevrer.format import annotation_names, read_questions, r
 from substrate.domains.comphy import format as comphy
 from substrate.domains.gqa import format as gqa
 from substrate.domains.smallville.format import read_gold, read_specs
-from substrate.domains.smallville.grading import read_answers
 from substrate.log.repair import repair
 
 DOORS: dict[str, Callable[[Path], object]] = {

@@ -37,6 +37,7 @@ from orchestration.workspace.tables import (
     write_cases,
 )
 from research.domains.foretelling.trajectories import read_trajectories
+from research.domains.grading import read_answers
 from research.domains.humans import read_human_questions
 from research.domains.perception.format import decode_proposals
 from research.domains.perception.perceive import perceive
@@ -55,7 +56,6 @@ from substrate.domains.clevrer.format import (
 from substrate.domains.comphy import format as comphy
 from substrate.domains.gqa import format as gqa
 from substrate.domains.smallville.format import read_gold, read_specs
-from substrate.domains.smallville.grading import read_answers
 from substrate.generators.clevrer import generate_annotation
 from substrate.generators.smallville import spec_line
 from substrate.log import from_state, to_turtle

@@ -43,7 +43,7 @@ def score_twin(
     query too.
     """
     with failing(), others_apart():
-        from substrate.domains.smallville import grading
+        from research.domains import grading
 
         asked = specs or _specs_of(profile)
         scores = grading.score_twin(answers, asked)
