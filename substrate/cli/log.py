@@ -34,12 +34,11 @@ from substrate.cli._log_text import (
 from substrate.cli.console import JsonOption, argument, failing, option
 from substrate.cli.printing import print_json, print_lines, print_text
 from substrate.log.event_log import EventLog
-from substrate.sparql.guard import QueryLimits, Solutions, confined
+from substrate.sparql.guard import QueryLimits, Solutions
 from substrate.sparql.guard import query as guarded
 
 if TYPE_CHECKING:
-    from substrate.ask.tellings import Learning
-    from substrate.rules.tbox import TBox
+    pass
 
 
 def show(
@@ -259,79 +258,6 @@ def _not_forked(log: EventLog, parent: EventLog, path: Path) -> list[str]:
     )
 
 
-def ask(
-    file: FileArgument,
-    template: Annotated[
-        str,
-        argument("happened, when, who_knew, learned_from, where or without_knowing.", metavar="QUESTION"),
-    ],
-    tbox: Annotated[
-        str,
-        option("--tbox", "A shipped TBox or a Turtle file: what the words mean.", metavar="TBOX"),
-    ],
-    fact: Annotated[str | None, option("--fact", "What is known.", metavar="TERM")] = None,
-    agent: Annotated[str | None, option("--agent", "Who forgets it.", metavar="TERM")] = None,
-    entity: Annotated[str | None, option("--entity", "What is somewhere.", metavar="TERM")] = None,
-    kind: Annotated[str | None, option("--kind", "The class of an event.", metavar="TERM")] = None,
-    participant: Annotated[
-        list[str] | None,
-        option("--participant", "Who took part in it; once for each.", metavar="TERM"),
-    ] = None,
-    tick: TickOption = None,
-    prefix: PrefixOption = NO_PREFIXES,
-    timeout: TimeoutOption = DEFAULTS.timeout,
-    memory: MemoryOption = DEFAULTS.memory >> 20,
-    json: JsonOption = False,
-) -> None:
-    """Ask a question that any domain can be asked; with the deltas behind the answer, and who knew from whom.
-    The rules of the TBox end within the limits of a query.
-    """
-    from substrate.ask.tellings import in_words
-    from substrate.cli._log_domains import put_question
-    from substrate.rules.tbox import TBox
-
-    with failing():
-        log, box, names = read_log(file), TBox.load(tbox), prefixes_of(prefix, tbox)
-        terms = {"fact": fact, "agent": agent, "entity": entity, "kind": kind}
-        about: dict[str, Any] = {name: term_of(text, names) for name, text in terms.items() if text}
-        if participant:
-            about["participants"] = [term_of(text, names) for text in participant]
-        warn(box)
-        limits = QueryLimits(timeout, memory=memory << 20)
-        answer, known = confined(
-            put_question, (box.name, box.turtle), log.to_patch(), template, about, tick, limits=limits
-        )
-    box = box.naming(log)
-    if json:
-        links = [[_link(log, box, link) for link in chain] for chain in known]
-        print_json(
-            answer._asdict()
-            | {
-                "evidence": [placed_as_json(log, p) for p in answer.evidence],
-                "knowers": [chain[0] | {"chain": chain[1:]} for chain in links],
-            }
-        )
-        return
-    print_lines([answer.question, answer.answer])
-    for chain in known:
-        print_lines(["", in_words(box, chain), *(line_of(log, p) for p in chain[0].evidence)])
-    if not known:
-        print_lines(line_of(log, p) for p in answer.evidence)
-
-
-def _link(log: EventLog, box: TBox, link: Learning) -> dict[str, object]:
-    source, telling = (str(term) if term is not None else None for term in (link.source, link.telling))
-    deltas = [placed_as_json(log, position) for position in link.evidence]
-    return {
-        "who": str(link.knower),
-        "name": box.label(link.knower),
-        "tick": link.tick,
-        "from": source,
-        "telling": telling,
-        "deltas": deltas,
-    }
-
-
 def _print_rows(found: Solutions, ordered: bool, json: bool) -> None:
     names, rows = found.variables, [*found.rows]
     if not ordered:
@@ -386,7 +312,6 @@ COMMANDS: Mapping[str, Callable[..., None]] = {
     "repair": repair,
     "export": export,
     "import": import_,
-    "ask": ask,
 }
 """The commands in the order in which help names them."""
 

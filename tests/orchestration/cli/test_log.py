@@ -32,7 +32,6 @@ COMMANDS = (
     "repair",
     "export",
     "import",
-    "ask",
 )
 
 
@@ -417,7 +416,7 @@ def test_text_of_a_log_gives_a_terminal_no_order(tmp_path: Path) -> None:
     for command, *more in (
         *(["show"], ["state"], ["history"], ["diff", 0, 1], ["query", "SELECT ?o { ?s ?p ?o }"]),
         *(["diff", "--with", other], ["merge", other, "--functional", "<urn:says>"]),
-        *(["query", "CONSTRUCT WHERE { ?s ?p ?o }"], ["ask", "happened", "--tbox", "village"]),
+        ["query", "CONSTRUCT WHERE { ?s ?p ?o }"],
     ):
         for form in ([], ["--json"]):
             called = runner.invoke(log_app, [str(one) for one in (command, file, *more, *form)])
