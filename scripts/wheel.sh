@@ -91,8 +91,6 @@ for version in $PYTHONS; do
     "$UV" pip install --quiet --python "$venv/bin/python" --only-binary :all: "$WHEEL[cli]"
     "$ROOT/.venv/bin/pyright" --pythonpath "$venv/bin/python" core
     "$venv/bin/substrate" generate twin --specs 2 --out "$WORK/twin-$version"
-    printf '{"spec": %s, "arm": "%s", "answer": "no"}\n' 0 a 0 b 1 a 1 b > "$WORK/answers.jsonl"
-    "$venv/bin/substrate" score twin "$WORK/answers.jsonl" --specs "$WORK/twin-$version/specs.jsonl" | head -4
     "$venv/bin/python" - "$WORK/log-$version.rdfp" <<'PROGRAM'
 import sys
 from substrate import EventLog, Namespace
@@ -105,6 +103,8 @@ PROGRAM
     refused "pip install event-graph-research" predict --help
     "$UV" pip install --quiet --python "$venv/bin/python" --only-binary :all: "$BEYOND"
     "$venv/bin/substrate" perceive --help >/dev/null
+    printf '{"spec": %s, "arm": "%s", "answer": "no"}\n' 0 a 0 b 1 a 1 b > "$WORK/answers.jsonl"
+    "$venv/bin/substrate" score twin "$WORK/answers.jsonl" --specs "$WORK/twin-$version/specs.jsonl" | head -4
     "$venv/bin/substrate" predict clevrer --trajectories "$WORK/tracks.jsonl" --at 80 --out "$WORK/pairs-$version.jsonl"
     grep -q '"collisions": \[\[0, 1\]\]' "$WORK/pairs-$version.jsonl"
 done

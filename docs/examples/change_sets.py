@@ -8,8 +8,7 @@ from __future__ import annotations
 from pyoxigraph import NamedNode
 
 from substrate import Delta, EventLog, Op
-from substrate.adapters.bridges import write_state
-from substrate.log import difference, from_state
+from substrate.log import difference, from_state, to_turtle
 
 MARCH = """
 @prefix skos: <http://www.w3.org/2004/02/skos/core#> . @prefix : <https://example.org/soil#> .
@@ -48,7 +47,7 @@ def main() -> None:
         narrower = sorted(str(concept) for concept, _, _ in log.state(tick).match(None, broader))
         print(f"{tick}: narrower than something: {' '.join(narrower)}")
 
-    print(write_state(log.state(202603), "turtle", PREFIXES), end="")
+    print(to_turtle(log.state(202603), PREFIXES), end="")
 
     # A patch is the log as text; who gets it has the same digest, or is told where it was edited.
     received = EventLog.from_patch(log.to_patch())

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Annotated
 
-from orchestration.cli import completion
 from substrate.cli.console import note, option
 from substrate.cli.notices import Voice, others_apart
 
@@ -15,7 +14,6 @@ ProfileOption = Annotated[
     option(
         "--profile",
         "sample, full, paper, real or local; the profile of params.yaml unless given.",
-        autocompletion=completion.profiles,
     ),
 ]
 SetOption = Annotated[
@@ -24,7 +22,6 @@ SetOption = Annotated[
         "--set",
         "Override a key of params.yaml; may be repeated.",
         metavar="KEY=VALUE",
-        autocompletion=completion.keys,
     ),
 ]
 NOTHING_SET: list[str] = []

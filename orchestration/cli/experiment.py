@@ -7,13 +7,12 @@ from typing import Annotated
 
 import typer
 
-from orchestration.cli import completion
 from substrate.cli.console import JsonOption, argument, failing, note, option, say
 from substrate.cli.notices import others_apart
 from substrate.cli.printing import print_json, print_text
 
 experiment_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
-Name = Annotated[str, typer.Argument(metavar="NAME", autocompletion=completion.experiments)]
+Name = Annotated[str, typer.Argument(metavar="NAME")]
 
 
 @experiment_app.command("list")
@@ -58,7 +57,6 @@ def diff(
         argument(
             "An experiment, or `workspace`: what lies in artifacts/, as after `dvc exp run`.",
             metavar="A",
-            autocompletion=completion.experiments,
         ),
     ],
     b: Annotated[
@@ -66,7 +64,6 @@ def diff(
         argument(
             "What it is compared with; the pinned results unless given.",
             metavar="[B]",
-            autocompletion=completion.experiments,
         ),
     ] = None,
     html: Annotated[

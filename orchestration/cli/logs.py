@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from orchestration.cli import completion
 from orchestration.cli.console import NOTHING_SET, ProfileOption, SetOption
 from substrate.cli.console import JsonOption, argument, failing, option, voiced
 from substrate.cli.notices import others_apart
@@ -15,9 +14,7 @@ from substrate.cli.printing import print_json, print_text
 if TYPE_CHECKING:
     from orchestration.benchmarks.benchmark import Interpreted
 
-NameOfLogs = Annotated[
-    str, argument("A benchmark with logs.", metavar="NAME", autocompletion=completion.benchmarks)
-]
+NameOfLogs = Annotated[str, argument("A benchmark with logs.", metavar="NAME")]
 TimeoutOption = Annotated[float | None, option("--timeout", "Seconds; 30 unless given.", min=0.1)]
 
 

@@ -10,10 +10,9 @@ from typing import Annotated
 import typer
 
 from orchestration.base.beyond import beyond
-from orchestration.cli import completion
 from orchestration.cli.console import NOTHING_SET, ProfileOption, SetOption
 from orchestration.cli.logs import logs
-from orchestration.cli.results import accept, materialize, reproduce, sign, verify
+from orchestration.cli.results import accept, materialize, reproduce, verify
 from substrate.cli.console import JsonOption, argument, failing, give, option, say, speaking_as, voiced
 from substrate.cli.main import PLAIN, absent, add_commands, add_group
 from substrate.cli.notices import others_apart
@@ -49,7 +48,7 @@ app.add_typer(dvc_app, name="dvc")
 app.add_typer(cluster_app, name="cluster")
 
 
-for command in (reproduce, materialize, verify, accept, sign, logs):
+for command in (reproduce, materialize, verify, accept, logs):
     app.command()(command)
 for name in ("effect", "paper"):
     app.command(name)(beyond(f"research.cli.{name}:{name}") or absent(name))
@@ -71,31 +70,6 @@ def ui(
         say(f"Asset graph:  {address}/asset-groups")
         say(f"Runs:         {address}/runs; Ctrl-C ends the server")
         webserver.ui(listening)
-
-
-@app.command()
-@voiced
-def report(
-    profile: ProfileOption = None,
-    serve: Annotated[bool, option("--serve", "Serve it on the loopback interface until Ctrl-C.")] = False,
-    port: Annotated[int, option("--port", "For --serve; any free one unless given.", min=0, max=65535)] = 0,
-    json: JsonOption = False,
-) -> None:
-    """Show where the report of a profile lies; it opens from disk, or is served."""
-    if json and serve:
-        raise typer.BadParameter("--json goes without --serve")
-    with failing():
-        with others_apart():
-            from orchestration.cli.report import report_of
-            from orchestration.cli.report import serve as run
-
-            name, page = report_of(profile)
-        if serve:
-            run(page, port)
-        elif json:
-            print_json({"profile": name, "report": str(page)})
-        else:
-            say(str(page))
 
 
 @cluster_app.callback()
@@ -127,9 +101,7 @@ def cluster_check(
 @app.command("fetch")
 @speaking_as("fetch")
 def fetch_files(
-    benchmark: Annotated[
-        str, argument("A benchmark with official files.", autocompletion=completion.benchmarks)
-    ],
+    benchmark: Annotated[str, argument("A benchmark with official files.")],
     base: Annotated[
         str | None, option("--base", "A mirror that holds the files under their names.", metavar="URL")
     ] = None,
@@ -211,7 +183,6 @@ def trace(
             "BENCHMARK/SUBSET/METRIC, as in scores and tables; a row "
             "or a cell of a table, or a figure of the paper, such as 99.86.",
             metavar="NUMBER",
-            autocompletion=completion.numbers,
         ),
     ] = None,
     list_: Annotated[
@@ -228,9 +199,6 @@ def trace(
     reexecute: Annotated[
         bool, option("--reexecute", "Compute that answer again and compare bytes; needs --question.")
     ] = False,
-    prov: Annotated[
-        Path | None, option("--prov", "Write the way as PROV-O in Turtle.", metavar="FILE")
-    ] = None,
     profile: ProfileOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -245,7 +213,7 @@ def trace(
         if number is None:
             print_list(profile, json=json)
             raise typer.Exit
-        fits = print_trace(number, question, profile, reexecute=reexecute, prov=prov, json=json)
+        fits = print_trace(number, question, profile, reexecute=reexecute, json=json)
     raise typer.Exit(0 if fits else 1)
 
 

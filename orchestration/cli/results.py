@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from orchestration.cli import completion
 from orchestration.cli.console import NOTHING_SET, ProfileOption, SetOption, running, stages_told
 from substrate.cli.console import (
     JsonOption,
@@ -22,7 +21,6 @@ from substrate.cli.console import (
     speaking_as,
     voiced,
 )
-from substrate.cli.heads import HeadOption, KeyOption, SignerOption, signed_head
 from substrate.cli.notices import others_apart
 from substrate.cli.printing import print_json, print_text
 
@@ -36,7 +34,6 @@ def reproduce(
             "--only",
             "One benchmark instead of all.",
             metavar="BENCHMARK",
-            autocompletion=completion.benchmarks,
         ),
     ] = None,
     set_: SetOption = NOTHING_SET,
@@ -46,7 +43,6 @@ def reproduce(
             "--name",
             "What an experiment is called; made from what is --set unless given.",
             metavar="NAME",
-            autocompletion=completion.experiments,
         ),
     ] = "",
     force: Annotated[
@@ -93,9 +89,7 @@ def reproduce(
 
 @speaking_as("materialize")
 def materialize(
-    stage: Annotated[
-        str, argument("A stage's name, such as BENCHMARK/answers.", autocompletion=completion.stages)
-    ],
+    stage: Annotated[str, argument("A stage's name, such as BENCHMARK/answers.")],
     profile: ProfileOption = None,
     force: Annotated[bool, option("--force", "Run it although nothing it depends on has changed.")] = False,
     json: JsonOption = False,
@@ -147,8 +141,6 @@ def verify(
             "First bring back what is damaged: from DVC's cache, from its remote, or computed again.",
         ),
     ] = False,
-    head: HeadOption = None,
-    key: SignerOption = None,
     markdown: Annotated[bool, option("--markdown", "As Markdown, for a comment on a change.")] = False,
     json: JsonOption = False,
 ) -> None:
@@ -159,12 +151,7 @@ def verify(
     doing("loading the pipeline")
     with failing(), running():
         from orchestration.ledger.acceptance import require_commit
-        from orchestration.ledger.verification import (
-            beside_inputs,
-            held_against,
-            verify_files,
-            verify_profile,
-        )
+        from orchestration.ledger.verification import beside_inputs, verify_files, verify_profile
         from orchestration.pipeline.graph import STAGES, computable, stages_in
         from orchestration.pipeline.run import recompute as compute
         from orchestration.project import find_root, open_workspace
@@ -204,31 +191,11 @@ def verify(
             not_here = sorted({name for names in lacking.values() for name in names})
             report = verify_profile(workspace, stages, recompute=recomputing, since=since, absent=not_here)
             report = beside_inputs(report, doctored(workspace, SOURCES.values()))
-        if head or key:
-            report = held_against(report, root, signed_head(head, key))
     for line in mended:
         note(line)
     if not give(report, verdict(report), json=json):
         print_text(render_markdown(report) if markdown else render_text(report))
     raise typer.Exit(0 if report.fits else 1)
-
-
-@voiced
-def sign(
-    key: KeyOption,
-    out: Annotated[Path, option("--out", "The file to write.", metavar="HEAD")],
-    profile: ProfileOption = None,
-) -> None:
-    """Sign the pinned results of a profile, which `verify --head` holds them against."""
-    with failing():
-        from orchestration.ledger.pinned import head_of
-        from orchestration.project import open_workspace
-        from substrate.base.heads import sign as run
-
-        workspace = open_workspace(profile)
-        head = head_of(workspace.root, workspace.settings.profile)
-        run(head, key, out)
-    note(f"{out}: the {head.of}, signed: {head.digest}")
 
 
 @voiced

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -36,7 +35,7 @@ _WIDE = 2_000
 
 
 def print_trace(
-    number: str, question: str | None, profile: str | None, *, reexecute: bool, prov: Path | None, json: bool
+    number: str, question: str | None, profile: str | None, *, reexecute: bool, json: bool
 ) -> bool:
     """Trace a number and print the way; says whether all of it fits together.
 
@@ -68,10 +67,6 @@ def print_trace(
 
         answer = trace_answer(lineage, number, question)
         again = computed(workspace, answer) if reexecute else None
-    if prov:
-        from orchestration.lineage.prov import write_prov
-
-        write_prov(lineage, [way], prov, answer)
     if json:
         print_json({"trace": way, "answer": answer, "reexecution": again})
     else:

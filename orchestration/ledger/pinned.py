@@ -28,7 +28,6 @@ from orchestration.stage import Stage, Stages
 from orchestration.workspace.folders import Workspace
 from substrate.base.errors import SubstrateError
 from substrate.base.files import replacing, sha256
-from substrate.base.heads import Head
 from substrate.base.inputs import NOT_JSON
 from substrate.domains.rows import decode
 
@@ -207,19 +206,6 @@ def read_pin_file(root: Path, profile: str) -> PinFile | None:
     except (OSError, *NOT_JSON):
         return None
     return found if found.text() == data else None
-
-
-def head_of(root: Path, profile: str) -> Head:
-    """The head of a profile's results: the hash of the file of pins, which seals all others.
-
-    Raises:
-        PinError: there are no pins, or one is not as it was sealed.
-    """
-    path, bad = root / pin_name(profile), broken(root, profile)
-    if bad or not path.is_file():
-        where = [root / name for name in bad] or [path]
-        raise PinError("is damaged" if bad else "is not there", where=tuple(where[:1]), hint=_FIRST)
-    return Head(f"results {profile}", sha256(path))
 
 
 _FIRST = "`substrate verify --no-recompute` names all that is damaged; restore it from git"

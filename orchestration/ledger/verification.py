@@ -17,11 +17,9 @@ from orchestration.ledger.drift import Cause, Difference, causes, differences, e
 from orchestration.ledger.manifest import Made, Pins, changing
 from orchestration.ledger.moved import Moved, moved
 from orchestration.ledger.pinned import (
-    NOTHING,
     accepted_name,
     drift,
     measure,
-    pin_name,
     read_pins,
     write_pins,
 )
@@ -31,7 +29,6 @@ from orchestration.stage import Stage, Stages
 from orchestration.workspace.folders import Workspace
 from substrate.base.errors import ParameterError, SubstrateError
 from substrate.base.files import passing_folder, replacing, sha256
-from substrate.base.heads import Head
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -147,18 +144,6 @@ def beside_inputs(report: Report, doctored: Mapping[str, tuple[str, str]]) -> Re
     """
     found = [Difference("real", "file", name, *apart) for name, apart in doctored.items()]
     return msgspec.structs.replace(report, differences=[*report.differences, *found])
-
-
-def held_against(report: Report, root: Path, head: Head) -> Report:
-    """The report, with a difference more where the pins are not those of a head that somebody signed."""
-    name = pin_name(report.profile)
-    path = root / name
-    now = Head(f"results {report.profile}", sha256(path) if path.is_file() else NOTHING)
-    if now == head:
-        return report
-    was, is_ = (one.digest if head.of == now.of else one.of for one in (head, now))
-    apart = Difference("pins", "file", name, f"signed as {was}", is_)
-    return msgspec.structs.replace(report, differences=[*report.differences, apart])
 
 
 def _require(workspace: Workspace, stages: Iterable[Stage], named: Collection[str]) -> None:

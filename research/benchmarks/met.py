@@ -12,10 +12,10 @@ from orchestration.benchmarks.real import MEASURED_ON
 from orchestration.scoring.counting import RIGHT, Metric, Rows
 from research.benchmarks.truths import PROFILES, TABLE
 from research.domains.met import EVERY, by_log, by_reader, personas
+from research.domains.movements import parse_movements
+from research.domains.recorded import movement_log
 from substrate.base.inputs import read_bytes
 from substrate.domains.rows import Row
-from substrate.domains.smallville.deltas import movement_log
-from substrate.domains.smallville.movements import parse_movements
 
 NAME = "met"
 NEVER = "never"

@@ -28,9 +28,9 @@ def effect(
     """The effect of an intervention on an outcome, over all logs of a benchmark."""
     with failing(), others_apart():
         from orchestration.project import open_workspace
+        from research.domains.effects import Constructed
         from research.pipeline.effects import ask_effects
         from substrate.base.limits import LIMITS
-        from substrate.branch.effects import Constructed
 
         tick = int(at) if at.strip().isdecimal() else at
         found = ask_effects(

@@ -14,8 +14,8 @@ from typing import Any
 
 from pyoxigraph import NamedNode
 
+from research.domains.recorded import NAMESPACE
 from substrate.base.vocabulary import RDF_TYPE, RDFS_LABEL
-from substrate.domains.smallville.deltas import NAMESPACE
 from substrate.log.event_log import EventLog
 
 NEVER = "never"

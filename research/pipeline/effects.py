@@ -14,8 +14,8 @@ from orchestration.pipeline.all_logs import naming_option, of_each, parsed
 from orchestration.pipeline.spark import NUMBER, PLACE
 from orchestration.scoring.statistics import student
 from orchestration.workspace.folders import Workspace
+from research.domains.effects import Constructed, effect
 from substrate.base.errors import InterventionError, ParameterError, SubstrateError
-from substrate.branch.effects import Constructed, effect
 from substrate.log.event_log import EventLog
 from substrate.sparql.guard import checked
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from orchestration.benchmarks.benchmark import Benchmark
 from orchestration.lineage.number import Lineage, trace_number
-from orchestration.lineage.prov import write_prov
 from orchestration.stage import Stage
 from orchestration.workspace.folders import Workspace
+from research.exporters.prov import write_prov
 
 
 def crate_stage(benchmarks: Sequence[Benchmark], described: Sequence[Stage]) -> Stage:

@@ -1,17 +1,16 @@
-"""Logs and states in the hands of other libraries: rdflib, pandas, Arrow; and the formats of RDF.
+"""Logs and states in the hands of other libraries: rdflib, pandas, Arrow.
 
-A log crosses as a table of its deltas, a state as a graph or as text. What a library cannot hold is refused,
+A log crosses as a table of its deltas, a state as a graph. What a library cannot hold is refused,
 never dropped.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import pyoxigraph as ox
 
-from substrate.base.errors import LogError, ParameterError
+from substrate.base.errors import LogError
 from substrate.base.extras import needed
 from substrate.base.rdflib_terms import rdflib_term
 from substrate.log.event_log import EventLog, Op, Term, Triple
@@ -26,52 +25,6 @@ COLUMNS = ("position", "tick", "op", "subject", "predicate", "object")
 """The columns of a log as a table; terms are N-Triples, ``op`` is ``insert`` or ``retract``."""
 
 _LETTERS = {"insert": Op.INSERT.value, "retract": Op.RETRACT.value}
-FORMATS: Mapping[str, ox.RdfFormat] = {
-    "jsonld": ox.RdfFormat.JSON_LD,
-    "n3": ox.RdfFormat.N3,
-    "nquads": ox.RdfFormat.N_QUADS,
-    "ntriples": ox.RdfFormat.N_TRIPLES,
-    "rdfxml": ox.RdfFormat.RDF_XML,
-    "trig": ox.RdfFormat.TRIG,
-    "turtle": ox.RdfFormat.TURTLE,
-}
-"""The formats that a state is written to."""
-
-
-def write_state(state: State, format: str, prefixes: Mapping[str, str] | None = None) -> str:
-    """A state as text, statements in the order of their N-Triples.
-
-    Args:
-        state: the ABox.
-        format: one of :data:`FORMATS`.
-        prefixes: prefix names to IRIs, beside those of the log, where the format has any.
-
-    Raises:
-        ParameterError: there is no such format.
-        LogError: the format cannot hold the state: JSON-LD knows no triple terms.
-
-    >>> log = EventLog()
-    >>> log.extend_lines([(0, "A <urn:v:ann> <urn:v:at> <urn:v:cafe> .")])
-    >>> write_state(log.state(), "jsonld")
-    '[{"@id":"urn:v:ann","urn:v:at":[{"@id":"urn:v:cafe"}]}]'
-    """
-    triples = sorted((ox.Triple(*triple) for triple in state), key=str)
-    known = dict(sorted({**state.prefixes, **(prefixes or {})}.items()))
-    try:
-        text = ox.serialize(triples, format=_format(format), prefixes=known)
-    except (OSError, ValueError) as error:
-        raise LogError(
-            f"{format} cannot hold the state ({error})",
-            where=(f"tick {state.tick}",),
-            hint="Write it as turtle or nquads, which hold all of RDF 1.2",
-        ) from error
-    return (text or b"").decode()
-
-
-def _format(format: str) -> ox.RdfFormat:
-    if format not in FORMATS:
-        raise ParameterError(f"no format {format!r}", hint=f"Choose one of {', '.join(FORMATS)}")
-    return FORMATS[format]
 
 
 def to_rdflib(state: State) -> rdflib.Graph:

@@ -36,8 +36,6 @@ from substrate.sparql.guard import QueryLimits, Solutions, query
 
 PAGE = 4_000
 """Bytes of a reply's list: fewer than 2,000 tokens, since a token of JSON has two bytes or more."""
-BRANCHES = 16
-"""Branches that a desk keeps; the oldest goes first."""
 ABOUT = """A memory of facts (subject, predicate, object) that only grows. Each change has a tick.
 Write names and values as plain words: ann, likes, gold, 7. Put a text in quotes where a thing has its name.
 `recall` lists facts, `why` names the records behind one, `impact` says what rests on it, `what_if` answers
@@ -68,10 +66,6 @@ _At = Annotated[
 ]
 _Cursor = Annotated[
     int, Meta(ge=0, description="The `next_cursor` of the last reply, for its next page.", examples=[40])
-]
-_Kept = Annotated[str, _meta("A branch that was kept.", "no party")]
-_Branch = Annotated[
-    str | None, _meta("A branch that `what_if` or `merge` kept; the memory unless given.", "no party")
 ]
 _Change = Literal[tuple(INTERVENTIONS)]  # pyright: ignore[reportInvalidTypeForm]
 
@@ -139,7 +133,7 @@ def about(desk: Desk) -> Reply:
     """Describe this memory: its size, its last tick, its digest, and whether it may be written to."""
     log = desk.memory().log
     found: Reply = {"deltas": len(log), "last_tick": log.last_tick, "digest": log.digest}
-    found |= {"writable": desk.write and not desk.held, "branches": list(desk.branches)}
+    found |= {"writable": desk.write and not desk.held}
     found["prefixes"] = dict(desk.tbox.prefixes) if desk.tbox else {}
     return found | ({"note": f"{desk.held}; it is read here, and followed"} if desk.held else {})
 
@@ -151,11 +145,10 @@ def recall(
     object: Annotated[_Value | None, _meta("Facts with this object.", "gold")] = None,
     tick: _Tick = None,
     at: _At = None,
-    branch: _Branch = None,
     cursor: _Cursor = 0,
 ) -> Reply:
     """List facts. Give a subject, a predicate, an object, or none of them. Each fact says who stored it."""
-    words, memory = desk.words, desk.memory(branch)
+    words, memory = desk.words, desk.memory()
     thing = None if subject is None else words.node(subject)
     relation = None if predicate is None else words.predicate(predicate)
     objects = [None] if object is None else words.objects(object)
@@ -171,11 +164,9 @@ def recall(
     return _page("facts", facts, stored, cursor, tick=records.tick)
 
 
-def who_knew(
-    desk: Desk, fact: _Fact, tick: _Tick = None, branch: _Branch = None, cursor: _Cursor = 0
-) -> Reply:
+def who_knew(desk: Desk, fact: _Fact, tick: _Tick = None, cursor: _Cursor = 0) -> Reply:
     """List who knew something, in the order in which they came to know."""
-    return _page("who", desk.memory(branch).who_knew(desk.words.fact(fact), tick), desk.words.word, cursor)
+    return _page("who", desk.memory().who_knew(desk.words.fact(fact), tick), desk.words.word, cursor)
 
 
 def told_by(desk: Desk, agent: _Agent, fact: _Fact, tick: _Tick = None) -> Reply:
@@ -217,7 +208,6 @@ def what_if(
         int | None,
         _meta("The tick of the change; unless given, after what is taken away began, else now.", 12),
     ] = None,
-    keep_as: Annotated[str | None, _meta("A name under which the branch is kept.", "no party")] = None,
     cursor: _Cursor = 0,
 ) -> Reply:
     """Tell how the present would differ, had something been otherwise at a tick. Nothing is changed.
@@ -242,46 +232,20 @@ def what_if(
         at = began[-1].start + 1 if began else memory.log.last_tick + bool(len(memory.log))
     terms = (node, relation, value) if any_relation else (node, value, relation)
     imagined = memory.imagine(at, made(change, terms))
-    if keep_as is not None:
-        desk.keep(keep_as, imagined)
     return desk.difference(memory, imagined, cursor, at=at)
-
-
-def compare(
-    desk: Desk, branch: _Kept, other: _Branch = None, tick: _Tick = None, cursor: _Cursor = 0
-) -> Reply:
-    """List the facts in which two branches differ, or a branch and the memory."""
-    return desk.difference(desk.memory(other), desk.memory(branch), cursor, tick)
-
-
-def merge(
-    desk: Desk,
-    branch: _Kept,
-    keep_as: Annotated[str, _meta("The name of the new branch.", "both")],
-    other: _Branch = None,
-    prefer: Annotated[Literal["branch", "other"] | None, _meta("Whose word counts.", "branch")] = None,
-) -> Reply:
-    """Make the branch in which both of two have happened, and keep it. Where they say otherwise of the same
-    thing, `prefer` says whose word counts.
-    """
-    side: Any = {"branch": "a", "other": "b"}.get(prefer or "")
-    both = desk.memory(branch).merge(desk.memory(other), choose=(lambda _: side) if side else None)
-    desk.keep(keep_as, both)
-    return desk.difference(desk.memory(), both, 0)
 
 
 def sparql(
     desk: Desk,
     sparql: Annotated[str, _meta("The query.", "SELECT ?who { ?who <urn:memory:likes> ?what }")],
     tick: _Tick = None,
-    branch: _Branch = None,
     cursor: _Cursor = 0,
 ) -> Reply:
     """Ask a SPARQL query (SELECT, ASK, CONSTRUCT, DESCRIBE) of the state at a tick. For what no other tool
     answers.
     """
     with desk.turn:
-        state = desk.memory(branch).log.state(tick)
+        state = desk.memory().log.state(tick)
     found = query(state, sparql, prefixes=desk.tbox.prefixes if desk.tbox else {}, limits=desk.limits)
     if isinstance(found, bool):
         return {"tick": state.tick, "boolean": found}
@@ -366,7 +330,7 @@ def forget(desk: Desk, said: _Said, author: _Author = None, source: _Source = No
 
 READING = {
     run.__name__: Tool(run, alone=run is not sparql)
-    for run in (about, recall, who_knew, told_by, why, impact, history, what_if, compare, merge, sparql)
+    for run in (about, recall, who_knew, told_by, why, impact, history, what_if, sparql)
 }
 """The tools of every desk, by name."""
 WRITING = {run.__name__: Tool(run, writes=True) for run in (remember, know, correct, end, forget)}
@@ -392,7 +356,6 @@ class Desk:
     ) -> None:
         self.path, self.write, self.tbox, self.limits = path, write, tbox, limits or QueryLimits()
         self.turn = threading.RLock()
-        self.branches: dict[str, Memory] = {}
         self.words = Words(tbox)
         self.held = ""
         if write:
@@ -439,13 +402,8 @@ class Desk:
             self._take(EventLog.open(self.path))
             self.held = ""
 
-    def memory(self, branch: str | None = None) -> Memory:
-        """The memory as its file has it now, or a branch of it."""
-        if branch is not None:
-            if branch not in self.branches:
-                hint = f"Kept: {', '.join(self.branches) or 'none'}; `what_if` keeps one under `keep_as`"
-                raise ParameterError(f"no branch {branch[:80]!r}", where=("branch",), hint=hint)
-            return self.branches[branch]
+    def memory(self) -> Memory:
+        """The memory as its file has it now."""
         if not self.write or self.held:
             if len(log := self._memory.log):
                 log.refresh()
@@ -453,13 +411,6 @@ class Desk:
             else:
                 self._take(EventLog.read(self.path))
         return self._memory
-
-    def keep(self, name: str, branch: Memory) -> None:
-        """Keep a branch under a name."""
-        self.branches.pop(name, None)
-        while len(self.branches) >= BRANCHES:
-            self.branches.pop(next(iter(self.branches)))
-        self.branches[name] = branch
 
     def said(self, subject: str, predicate: str, object: _Value, *, new: bool = False) -> Triple:
         """A fact as a triple: of what an object may mean, what the memory has heard of."""

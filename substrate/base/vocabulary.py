@@ -42,9 +42,6 @@ DEFEASIBLE = NamedNode(NAMESPACE + "defeasible")
 RETRACT = NamedNode(NAMESPACE + "retract")
 """On a rule: the CONSTRUCT query that gives what ends to hold."""
 
-TICK = NamedNode(NAMESPACE + "tick")
-"""A member's tick in an event stream."""
-
 RDF_TYPE = NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
 RDFS_LABEL = NamedNode("http://www.w3.org/2000/01/rdf-schema#label")
 SUBCLASS = NamedNode("http://www.w3.org/2000/01/rdf-schema#subClassOf")

@@ -8,21 +8,18 @@ that shares a place whether they talk. What it leaves out: reflection, planning,
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from substrate.base.errors import SubstrateError
-from substrate.baselines.model import Message, Model, ReplyError, Request, ask, one_of
+from substrate.baselines.model import Model, ReplyError, ask, one_of
 from substrate.baselines.twin import INTERVENTIONS, Names, names_of, plan_text
 from substrate.domains.smallville.format import Arm, ArmIntervention, Plan, Query, Spec
 
 _PLAY = """You play one villager. Decide what this villager does next, \
 in keeping with the schedule and the situation.
 Reply with JSON only, {"answer": "..."} with one of the options, word for word."""
-_WRITE = "Continue the text."
 TALK = ("yes", "no")
 
 
@@ -35,15 +32,6 @@ class Sampler:
     def __init__(self, model: Model) -> None:
         self._model = model
 
-    def sample_text(
-        self, prompt: str, *, max_tokens: int = 5000, terminators: Collection[str] = (), **_: Any
-    ) -> str:
-        """Free text after a prompt, up to the first terminator."""
-        request = Request((Message("system", _WRITE), Message("user", prompt)), None, max_tokens)
-        text = self._model.ask(request)
-        ends = [at for terminator in terminators if terminator and (at := text.find(terminator)) >= 0]
-        return text[: min(ends)] if ends else text
-
     def sample_choice(
         self, prompt: str, responses: Sequence[str], **_: Any
     ) -> tuple[int, str, Mapping[str, Any]]:
@@ -52,33 +40,6 @@ class Sampler:
         request = ask(_PLAY, f"{prompt}\nOptions:\n{options}", one_of(*responses))
         said = request.read(self._model.ask(request)).answer
         return responses.index(said), said, {}
-
-
-def language_model(model: Model) -> Any:
-    """The model as a real ``concordia.language_model.language_model.LanguageModel``, for Concordia's own
-    agents.
-
-    Raises:
-        SubstrateError: gdm-concordia is not installed.
-    """
-    try:
-        theirs: Any = importlib.import_module("concordia.language_model.language_model")
-    except ImportError as error:
-        raise SubstrateError(
-            "gdm-concordia is not installed",
-            hint="Install the extra: pip install 'event-graph-substrate[concordia]'",
-        ) from error
-
-    class Adapter(Sampler, theirs.LanguageModel):
-        def sample_choice(
-            self, prompt: str, responses: Sequence[str], **others: Any
-        ) -> tuple[int, str, Mapping[str, Any]]:
-            try:
-                return super().sample_choice(prompt, responses, **others)
-            except ReplyError as error:
-                raise theirs.InvalidResponseError(str(error)) from error
-
-    return Adapter(model)
 
 
 class ActionSpec(NamedTuple):

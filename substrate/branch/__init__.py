@@ -1,6 +1,5 @@
 """Branches of a log: forks, the interventions they begin with, and merges."""
 
-from substrate.branch.effects import Constructed, Effect, effect
 from substrate.branch.fork import Emitter, Simulation, TwinTick, arms, fork, twin
 from substrate.branch.interventions import (
     Assert,
@@ -17,8 +16,6 @@ __all__ = [
     "Assert",
     "AssertAwareness",
     "Conflict",
-    "Constructed",
-    "Effect",
     "Emitter",
     "Intervention",
     "MergeError",
@@ -30,7 +27,6 @@ __all__ = [
     "Worlds",
     "arms",
     "conflicts",
-    "effect",
     "fork",
     "merge",
     "merge_base",

@@ -1,1 +1,1 @@
-"""The commands of the library alone: `substrate log`, `mcp`, `score`, `generate`, `predict`, `perceive`."""
+"""The commands of the library alone: `substrate log`, `mcp`, `generate`, and those of `research`."""

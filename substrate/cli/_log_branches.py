@@ -105,7 +105,7 @@ def fork(
     the limits of a query.
     """
     from substrate.branch.fork import fork as branch_off
-    from substrate.cli._log_domains import fork_by_rules
+    from substrate.cli._log_rules import fork_by_rules
     from substrate.rules.tbox import TBox
 
     with failing():

@@ -6,8 +6,6 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from substrate.cli._log_text import (
     NO_PREFIXES,
     FileArgument,
@@ -29,22 +27,21 @@ class Format(StrEnum):
     patch = "patch"
     nquads = "nquads"
     turtle = "turtle"
-    ldes = "ldes"
 
 
 def export(
     file: FileArgument,
     format_: Annotated[
         Format,
-        option("--format", "patch and ldes: the whole log; nquads and turtle: the state at a tick."),
+        option("--format", "patch: the whole log; nquads and turtle: the state at a tick."),
     ] = Format.patch,
     tick: TickOption = None,
     out: Annotated[Path | None, option("--out", "A file instead of standard output.", metavar="OUT")] = None,
     prefix: PrefixOption = NO_PREFIXES,
     tbox: TBoxOption = None,
 ) -> None:
-    """The log as RDF Patch or an event stream (LDES), or a state as N-Quads or Turtle."""
-    from substrate.log.export import members, to_turtle
+    """The log as RDF Patch, or a state as N-Quads or Turtle."""
+    from substrate.log.export import to_turtle
     from substrate.log.journal import write_atomically
 
     with failing():
@@ -53,7 +50,6 @@ def export(
             Format.patch: lambda: log.to_patch(),
             Format.nquads: lambda: log.state(tick).nquads(),
             Format.turtle: lambda: to_turtle(log.state(tick), prefixes_of(prefix, tbox)),
-            Format.ldes: lambda: "".join(f"{line}\n" for line in members(log)),
         }
         text = texts[format_]()
         if out:
@@ -64,16 +60,11 @@ def export(
 
 def import_(
     source: Annotated[
-        list[str],
-        argument(
-            "RDF Patch, N-Quads, Turtle, or an event stream; behind a domain's name, a file of that domain.",
-            metavar="[DOMAIN] SOURCE",
-        ),
+        Path,
+        argument("RDF Patch of any program, or a state as N-Quads or Turtle.", metavar="SOURCE"),
     ],
     out: Annotated[Path, option("--out", "The event log to write.", metavar="FILE")],
-    format_: Annotated[
-        Format, option("--format", "What SOURCE is, where no domain is named.")
-    ] = Format.patch,
+    format_: Annotated[Format, option("--format", "What SOURCE is.")] = Format.patch,
     tick: Annotated[
         int,
         option("--tick", "For nquads and turtle: where the triples are inserted.", metavar="T", min=0),
@@ -82,47 +73,19 @@ def import_(
         str | None,
         option("--graph", "For patch: the graph to take, where rows name graphs.", metavar="IRI"),
     ] = None,
-    fact: Annotated[
-        list[str] | None,
-        option(
-            "--fact",
-            "smallville: a fact, and which utterances mention it; may be repeated.",
-            metavar="ID=REGEX",
-        ),
-    ] = None,
-    label: Annotated[
-        list[str] | None, option("--label", "smallville: a fact in words.", metavar="ID=TEXT")
-    ] = None,
-    knower: Annotated[
-        list[str] | None,
-        option(
-            "--knower", "smallville: who knows a fact from the start; may be repeated.", metavar="ID=NAME"
-        ),
-    ] = None,
     json: JsonOption = False,
 ) -> None:
-    """An event log from RDF Patch of any program, from a state, from an event stream, or from a domain's own
-    file.
-    """
-    from substrate.cli._log_domains import import_domain
-    from substrate.log.export import from_members, from_state
+    """An event log from RDF Patch of any program, or from a state."""
+    from substrate.log.export import from_state
 
     with failing():
-        *domain, name = source
-        if len(domain) > 1 or (not domain and (fact or label or knower)):
-            raise typer.BadParameter("give SOURCE, or a domain and its SOURCE")
-        path = Path(name)
+        name = str(source)
         readers = {
             Format.patch: lambda text: EventLog.from_patch(text, name, graph),
             Format.nquads: lambda text: from_state(text, "nquads", tick, name),
             Format.turtle: lambda text: from_state(text, "turtle", tick, name),
-            Format.ldes: lambda text: from_members(text, name),
         }
-        log = (
-            import_domain(domain[0], path, fact or (), label or (), knower or ())
-            if domain
-            else readers[format_](text_of_file(path))
-        )
+        log = readers[format_](text_of_file(source))
         log.save(out)
     about = {"out": str(out), "digest": log.digest, "deltas": len(log), "last_tick": log.last_tick}
     print_json(about) if json else print_lines(f"{name}: {value}" for name, value in about.items())

@@ -38,10 +38,6 @@ def argument(about: str, **more: Any) -> Any:
 
 
 JsonOption = Annotated[bool, option("--json", "Machine-readable output.")]
-_JsonLinesOption = Annotated[
-    bool,
-    option("--json-lines", "Each event as an object of JSON on a line, in place of all else."),
-]
 _QuietOption = Annotated[bool, option("--quiet", "Results and errors alone.", "-q")]
 _VerboseOption = Annotated[
     bool,
@@ -68,7 +64,7 @@ def voiced(command: Callable[..., Any]) -> Callable[..., Any]:
 def speaking_as(
     name: str, *, beside_documents: bool = True
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """A long command: it tells its events, to a machine with `--json-lines`; and it is voiced.
+    """A long command: it tells its events; and it is voiced.
 
     Args:
         name: the command's.
@@ -77,16 +73,14 @@ def speaking_as(
 
     def of(command: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(command)
-        def told(*given: Any, json_lines: bool = False, **options: Any) -> Any:
+        def told(*given: Any, **options: Any) -> Any:
             document = options.get("json") or options.get("markdown")
-            if json_lines and document:
-                raise typer.BadParameter("--json-lines goes without --json and --markdown")
             from substrate.cli.events import speaking
 
-            with failing(), speaking(name, json_lines=json_lines, lines=beside_documents or not document):
+            with failing(), speaking(name, lines=beside_documents or not document):
                 return command(*given, **options)
 
-        return voiced(_with_options(told, command, json_lines=_JsonLinesOption))
+        return voiced(_with_options(told, command))
 
     return of
 
@@ -168,8 +162,8 @@ _COLOURS = {"error": typer.colors.RED, "interrupted": typer.colors.RED}
 
 def say(text: str, label: str = "", *, error: bool = False) -> None:
     """Print a line in one piece, with nothing that a terminal obeys, behind a label in colour."""
-    if error and (stream := told()) and stream.say(text, label.rstrip(":") or "note") and label != "error:":
-        return
+    if error and (stream := told()):
+        stream.say(text, label.rstrip(":") or "note")
     # While others' words go to the log, the command's own still go where it prints.
     out = OURS.get("stderr" if error else "stdout")
     if label:
@@ -198,15 +192,15 @@ def doing(text: str) -> None:
 
 
 def give(result: object, text: str, *, json: bool) -> bool:
-    """Hand a result over where a machine reads it: true where it does.
+    """Print a result as JSON where that is asked for: true where it is.
 
     Args:
         result: what `--json` prints.
         text: the line that closes the command.
         json: whether `--json` was given.
     """
-    if (stream := told()) and stream.give(result, text):
-        return True
+    if stream := told():
+        stream.give(result, text)
     if json:
         print_json(result)
     return json

@@ -1,9 +1,8 @@
 """The events of a long command: one stream, which a terminal, a log and a machine each get in their form.
 
 A terminal has a line for every part that ends and a bar for what is under way. Where there is no
-terminal the lines are the same, and where nothing was said for ten seconds a line says how far it is. With
-`--json-lines` every event is an object of JSON on a line of standard output, and `SUBSTRATE_EVENTS=FILE`
-appends the same lines to a file beside what is shown.
+terminal the lines are the same, and where nothing was said for ten seconds a line says how far it is.
+`SUBSTRATE_EVENTS=FILE` appends each event to a file, as an object of JSON on a line.
 """
 
 from __future__ import annotations
@@ -187,19 +186,15 @@ class Stream:
 
     Args:
         command: its name.
-        json_lines: write the events to standard output as JSON, in place of lines and bars.
         lines: write lines where there is no terminal.
     """
 
-    def __init__(self, command: str, *, json_lines: bool = False, lines: bool = True) -> None:
-        self.json_lines = json_lines
+    def __init__(self, command: str, *, lines: bool = True) -> None:
         self._lock, self._over = threading.RLock(), threading.Event()
         self._opened, self._faces = ExitStack(), list[Callable[[Event], object]]()
         self._bars: Bars | None = None
-        if json_lines:
-            self._faces.append(_writing(self._opened.enter_context(_own("stdout", 1)), _json))
-        elif not Voice.quiet:
-            errors = self._opened.enter_context(_own("stderr", 2))
+        if not Voice.quiet:
+            errors = self._opened.enter_context(_errors())
             if errors.isatty():
                 self._bars = Bars(errors)
                 self._faces.append(self._bars.show)
@@ -252,18 +247,16 @@ class Stream:
             self._at_rest(f"after {part}")
             self._tell(Ended(at=self._now(), part=part, number=number, of=of, how=how, rows=rows, took=took))
 
-    def say(self, text: str, level: str) -> bool:
-        """Take a line of the command that is no result; false where the command prints it itself."""
+    def say(self, text: str, level: str) -> None:
+        """Tell a line of the command that is no result, which the command prints itself."""
         self.rest()
         with self._lock:
             self._tell(Said(at=self._now(), level=level, text=text))
-        return self.json_lines
 
-    def give(self, result: object, text: str) -> bool:
-        """Take the result; false where the command prints it itself."""
+    def give(self, result: object, text: str) -> None:
+        """Keep the result for the last event; the command prints it itself."""
         self._closing = text, result
         self.rest()
-        return self.json_lines
 
     def rest(self) -> None:
         """Take the bars away, so that a result can be printed."""
@@ -330,12 +323,12 @@ class Voices:
 
 
 @contextmanager
-def speaking(command: str, *, json_lines: bool = False, lines: bool = True) -> Iterator[Stream]:
+def speaking(command: str, *, lines: bool = True) -> Iterator[Stream]:
     """The stream of a command, from its first event to its last; inside another one that one goes on."""
     if Voices.stream:
         yield Voices.stream
         return
-    Voices.stream = stream = Stream(command, json_lines=json_lines, lines=lines)
+    Voices.stream = stream = Stream(command, lines=lines)
     code = 1
     try:
         yield stream
@@ -352,13 +345,13 @@ def speaking(command: str, *, json_lines: bool = False, lines: bool = True) -> I
 
 
 @contextmanager
-def _own(name: str, number: int) -> Iterator[TextIO]:
-    """The command's own output, which stays what it is while other programs' words are sent away."""
-    stream = OURS.get(name) or getattr(sys, name)
-    if name in OURS or not writes_to(stream, number):
+def _errors() -> Iterator[TextIO]:
+    """The command's own standard error, which stays what it is while other programs' words are sent away."""
+    stream = OURS.get("stderr") or sys.stderr
+    if "stderr" in OURS or not writes_to(stream, 2):
         yield stream
         return
-    copy = os.fdopen(os.dup(number), "w", encoding="utf-8")
+    copy = os.fdopen(os.dup(2), "w", encoding="utf-8")
     try:
         yield copy
     finally:

@@ -15,7 +15,7 @@ from substrate.cli import platform
 COMMANDS: Mapping[str, str] = {
     "log": "cli",
     "mcp": "mcp",
-    "score": "cli",
+    "score": "research",
     "generate": "cli",
     "predict": "research",
     "perceive": "research",
@@ -25,10 +25,10 @@ COMMANDS: Mapping[str, str] = {
 
 _ABOUT = """substrate {version}: the library is installed, and none of its commands.
 
-pip install 'event-graph-substrate[cli]'      substrate log, score, generate: over logs, answers and worlds
+pip install 'event-graph-substrate[cli]'      substrate log, generate: over logs and worlds
 pip install 'event-graph-substrate[worlds]'   what simulated worlds need beside that
 pip install 'event-graph-substrate[mcp]'      substrate mcp: a log as an agent's memory
-pip install event-graph-research              substrate perceive, predict: events and futures of real videos
+pip install event-graph-research              substrate perceive, predict, score: beyond the paper
 
 The other commands belong to the platform, which is run from its checkout: `make setup` there.
 """

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import msgspec
 import pyoxigraph as ox
 import typer
 
@@ -33,16 +32,13 @@ from substrate.cli._log_text import (
     warn,
 )
 from substrate.cli.console import JsonOption, argument, failing, option
-from substrate.cli.heads import HeadOption, KeyOption, SignerOption, signed_head
 from substrate.cli.printing import print_json, print_lines, print_text
 from substrate.log.event_log import EventLog
-from substrate.sparql.guard import QueryLimits, Solutions, confined
+from substrate.sparql.guard import QueryLimits, Solutions
 from substrate.sparql.guard import query as guarded
 
 if TYPE_CHECKING:
-    from substrate.ask.tellings import Learning
-    from substrate.base.heads import Head
-    from substrate.rules.tbox import TBox
+    pass
 
 
 def show(
@@ -184,8 +180,6 @@ def verify(
         str | None,
         option("--tbox", "Check the last state against this TBox's shapes.", metavar="TBOX"),
     ] = None,
-    head: HeadOption = None,
-    key: SignerOption = None,
     json: JsonOption = False,
 ) -> None:
     """Recompute the chain, and compare; exit 1 where a byte was edited, an append was cut off, or anything
@@ -208,8 +202,6 @@ def verify(
             box = TBox.load(tbox)
             warn(box)
             faults += map(str, box.validate(log.state(), log))
-        if head or key:
-            faults += _not_signed(log, signed_head(head, key))
     if json:
         print_json(
             {
@@ -225,26 +217,6 @@ def verify(
             faults or [f"{file}: {len(log)} deltas to tick {log.last_tick}, the chain holds: {log.digest}"]
         )
     raise typer.Exit(1 if faults else 0)
-
-
-def sign(
-    file: FileArgument,
-    key: KeyOption,
-    out: Annotated[Path, option("--out", "The file to write.", metavar="HEAD")],
-    json: JsonOption = False,
-) -> None:
-    """Sign the log's head, which `log verify --head` holds the log against, also when it has grown."""
-    from substrate.base.heads import Head
-    from substrate.base.heads import sign as run
-
-    with failing():
-        log = read_log(file)
-        head = Head("log", log.digest, len(log), log.last_tick)
-        run(head, key, out)
-    if json:
-        print_json(msgspec.to_builtins(head) | {"file": str(file), "out": str(out)})
-    else:
-        print_lines([f"{out}: {len(log)} deltas to tick {log.last_tick}, signed: {log.digest}"])
 
 
 def repair(
@@ -284,89 +256,6 @@ def _not_forked(log: EventLog, parent: EventLog, path: Path) -> list[str]:
         if log.digest_at(before) == parent.digest_at(before)
         else [f"it differs from its parent before tick {log.descent.branch}"]
     )
-
-
-def _not_signed(log: EventLog, head: Head) -> list[str]:
-    if head.of != "log":
-        return [f"the head is that of {head.of}"]
-    if len(log) < head.deltas:
-        return [f"{head.deltas} deltas to tick {head.tick} were signed, and {len(log)} are there"]
-    # Later ticks may have come since, and more deltas of the last one.
-    same = log.digest_at(head.tick) == head.digest or EventLog([*log][: head.deltas]).digest == head.digest
-    return [] if same else [f"it differs from what was signed at or before tick {head.tick}"]
-
-
-def ask(
-    file: FileArgument,
-    template: Annotated[
-        str,
-        argument("happened, when, who_knew, learned_from, where or without_knowing.", metavar="QUESTION"),
-    ],
-    tbox: Annotated[
-        str,
-        option("--tbox", "A shipped TBox or a Turtle file: what the words mean.", metavar="TBOX"),
-    ],
-    fact: Annotated[str | None, option("--fact", "What is known.", metavar="TERM")] = None,
-    agent: Annotated[str | None, option("--agent", "Who forgets it.", metavar="TERM")] = None,
-    entity: Annotated[str | None, option("--entity", "What is somewhere.", metavar="TERM")] = None,
-    kind: Annotated[str | None, option("--kind", "The class of an event.", metavar="TERM")] = None,
-    participant: Annotated[
-        list[str] | None,
-        option("--participant", "Who took part in it; once for each.", metavar="TERM"),
-    ] = None,
-    tick: TickOption = None,
-    prefix: PrefixOption = NO_PREFIXES,
-    timeout: TimeoutOption = DEFAULTS.timeout,
-    memory: MemoryOption = DEFAULTS.memory >> 20,
-    json: JsonOption = False,
-) -> None:
-    """Ask a question that any domain can be asked; with the deltas behind the answer, and who knew from whom.
-    The rules of the TBox end within the limits of a query.
-    """
-    from substrate.ask.tellings import in_words
-    from substrate.cli._log_domains import put_question
-    from substrate.rules.tbox import TBox
-
-    with failing():
-        log, box, names = read_log(file), TBox.load(tbox), prefixes_of(prefix, tbox)
-        terms = {"fact": fact, "agent": agent, "entity": entity, "kind": kind}
-        about: dict[str, Any] = {name: term_of(text, names) for name, text in terms.items() if text}
-        if participant:
-            about["participants"] = [term_of(text, names) for text in participant]
-        warn(box)
-        limits = QueryLimits(timeout, memory=memory << 20)
-        answer, known = confined(
-            put_question, (box.name, box.turtle), log.to_patch(), template, about, tick, limits=limits
-        )
-    box = box.naming(log)
-    if json:
-        links = [[_link(log, box, link) for link in chain] for chain in known]
-        print_json(
-            answer._asdict()
-            | {
-                "evidence": [placed_as_json(log, p) for p in answer.evidence],
-                "knowers": [chain[0] | {"chain": chain[1:]} for chain in links],
-            }
-        )
-        return
-    print_lines([answer.question, answer.answer])
-    for chain in known:
-        print_lines(["", in_words(box, chain), *(line_of(log, p) for p in chain[0].evidence)])
-    if not known:
-        print_lines(line_of(log, p) for p in answer.evidence)
-
-
-def _link(log: EventLog, box: TBox, link: Learning) -> dict[str, object]:
-    source, telling = (str(term) if term is not None else None for term in (link.source, link.telling))
-    deltas = [placed_as_json(log, position) for position in link.evidence]
-    return {
-        "who": str(link.knower),
-        "name": box.label(link.knower),
-        "tick": link.tick,
-        "from": source,
-        "telling": telling,
-        "deltas": deltas,
-    }
 
 
 def _print_rows(found: Solutions, ordered: bool, json: bool) -> None:
@@ -420,11 +309,9 @@ COMMANDS: Mapping[str, Callable[..., None]] = {
     "diff": diff,
     "merge": merge,
     "verify": verify,
-    "sign": sign,
     "repair": repair,
     "export": export,
     "import": import_,
-    "ask": ask,
 }
 """The commands in the order in which help names them."""
 

@@ -1,4 +1,4 @@
-"""The library's commands as one: `substrate log`, `mcp`, `score`, `generate`, `predict` and `perceive`.
+"""The library's commands as one: `substrate log`, `mcp`, `generate`, and those of `research`.
 
 A group is loaded when it is used: `substrate --help` takes no longer than it must.
 """
@@ -73,9 +73,9 @@ def _logs() -> typer.Typer:
 
 
 def _scores() -> typer.Typer:
-    from substrate.cli.score import score_app
+    from substrate.base.extras import needed
 
-    return score_app
+    return needed("research.cli.score").score_app
 
 
 def _worlds() -> typer.Typer:

@@ -1,7 +1,7 @@
 """The event log: its deltas, chain and file, and the states, histories and exports that are read from it."""
 
 from substrate.log.event_log import EventLog, TornTailWarning, insert, record, retract
-from substrate.log.export import from_members, from_state, members, to_turtle
+from substrate.log.export import from_state, to_turtle
 from substrate.log.history import Change, Difference, History, Interval, diff, difference, histories, history
 from substrate.log.replay import Replay
 from substrate.log.simulator import Simulator
@@ -19,12 +19,10 @@ __all__ = [
     "TornTailWarning",
     "diff",
     "difference",
-    "from_members",
     "from_state",
     "histories",
     "history",
     "insert",
-    "members",
     "record",
     "retract",
     "to_turtle",

@@ -1,7 +1,7 @@
 """The hash chain over a log's ticks: whoever kept a head sees any change behind it (paper, section 2).
 
-Who can rewrite the whole chain gives it another head: only a head that was kept elsewhere, or signed
-(:mod:`substrate.base.heads`), tells them apart.
+Who can rewrite the whole chain gives it another head: only a head that was kept elsewhere tells
+them apart.
 
 The value after a tick is the SHA-256 of the value before it, the tick's number and its deltas as
 RDF Patch lines; equal logs have equal values, however their deltas were batched.

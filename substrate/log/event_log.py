@@ -13,7 +13,6 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from io import BytesIO
-from itertools import islice
 from operator import attrgetter, itemgetter
 from os import SEEK_END, PathLike
 from pathlib import Path
@@ -22,8 +21,7 @@ from typing import NamedTuple, Self
 import pyoxigraph as ox
 
 from substrate.base.arguments import path_of, require, require_tick
-from substrate.base.delta import Delta, Op, Spelled, Term, Triple, text_of, texts_of, triple_of
-from substrate.base.display import ROWS, Listing, as_html, as_rich, counted, line
+from substrate.base.delta import Delta, Op, Spelled, Term, Triple, counted, text_of, texts_of, triple_of
 from substrate.base.errors import LogError
 from substrate.base.terms import Value, triple
 from substrate.log._chain import Chain
@@ -120,21 +118,11 @@ class EventLog(Timeline):
         if deltas != ():
             self.extend(deltas)
 
-    __repr__ = line
-    _repr_html_ = as_html
-    __rich__ = as_rich
-
-    def _listing(self) -> Listing:
+    def __repr__(self) -> str:
         if not len(self):
-            return Listing("EventLog: empty", (), [], 0)
-        span = f"{counted(len(self), 'delta')}, ticks {self[0].tick} to {self.last_tick}"
+            return "<EventLog: empty>"
         forked = f", forked at tick {self.branch_tick}" if self.branch_tick is not None else ""
-        first = [
-            (str(position), str(delta.tick), delta.op.name.lower(), *map(str, delta.triple))
-            for position, delta in enumerate(islice(self, ROWS))
-        ]
-        columns = ("position", "tick", "operation", "subject", "predicate", "object")
-        return Listing(f"EventLog: {span}{forked}", columns, first, len(self))
+        return f"<EventLog: {counted(len(self), 'delta')}, ticks {self[0].tick} to {self.last_tick}{forked}>"
 
     @property
     def descent(self) -> Descent | None:

@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from substrate.base.arguments import require_tick
-from substrate.base.delta import Delta, Op, Term, Triple, quads_of, text_of, triple_of
-from substrate.base.display import ROWS, Listing, as_html, as_rich, line, terms_in_words
+from substrate.base.delta import Delta, Op, Term, Triple, quads_of, terms_in_words, text_of, triple_of
 from substrate.base.errors import ParameterError
 from substrate.log._columns import DeltaSequence
 from substrate.log._triples import fitting
@@ -62,18 +61,9 @@ class History(NamedTuple):
         """Tell whether the triple was true at a tick."""
         return any(tick in interval for interval in self.intervals)
 
-    __repr__ = line
-    _repr_html_ = as_html
-    __rich__ = as_rich
-
-    def _listing(self) -> Listing:
+    def __repr__(self) -> str:
         spans = [f"ticks {i.start} to {i.end - 1}" if i.end else f"tick {i.start} on" for i in self.intervals]
-        rows = [
-            (str(change.position), str(change.delta.tick), change.delta.op.name.lower())
-            for change in self.changes[:ROWS]
-        ]
-        title = f"History: {terms_in_words(self.triple)}: {', '.join(spans) or 'never'}"
-        return Listing(title, ("position", "tick", "operation"), rows, len(self.changes))
+        return f"<History: {terms_in_words(self.triple)}: {', '.join(spans) or 'never'}>"
 
 
 def history(log: DeltaSequence, triple: Triple) -> History:
@@ -153,16 +143,8 @@ class Difference(NamedTuple):
     def __bool__(self) -> bool:
         return bool(self.inserted or self.retracted)
 
-    __repr__ = line
-    _repr_html_ = as_html
-    __rich__ = as_rich
-
-    def _listing(self) -> Listing:
-        changed = [("−", triple) for triple in self.retracted]
-        changed += [("+", triple) for triple in self.inserted]
-        title = f"Difference: {len(self.inserted)} inserted, {len(self.retracted)} retracted"
-        rows = [(sign, *map(str, triple)) for sign, triple in changed[:ROWS]]
-        return Listing(title, ("", "subject", "predicate", "object"), rows, len(changed))
+    def __repr__(self) -> str:
+        return f"<Difference: {len(self.inserted)} inserted, {len(self.retracted)} retracted>"
 
 
 def diff(log: DeltaSequence, a: int, b: int) -> Difference:

@@ -12,8 +12,7 @@ from contextlib import contextmanager
 
 import pyoxigraph as ox
 
-from substrate.base.delta import Op, Term, Triple, quads_of, spelled, text_of, triple_of
-from substrate.base.display import ROWS, Listing, as_html, as_rich, counted, line
+from substrate.base.delta import Op, Term, Triple, counted, quads_of, spelled, text_of, triple_of
 from substrate.base.errors import LogError
 from substrate.log._columns import DeltaSequence
 from substrate.log._locking import MEMORY
@@ -64,15 +63,8 @@ class State:
         self._distinct = True
         self._pending: list[tuple[int, int]] = []
 
-    __repr__ = line
-    _repr_html_ = as_html
-    __rich__ = as_rich
-
-    def _listing(self) -> Listing:
-        first = sorted(self, key=lambda triple: str(ox.Quad(*triple)))[:ROWS]
-        title = f"State: tick {self.tick}, {counted(len(self), 'triple')}"
-        rows = [tuple(map(str, triple)) for triple in first]
-        return Listing(title, ("subject", "predicate", "object"), rows, len(self))
+    def __repr__(self) -> str:
+        return f"<State: tick {self.tick}, {counted(len(self), 'triple')}>"
 
     @property
     def prefixes(self) -> dict[str, str]:

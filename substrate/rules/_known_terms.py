@@ -15,7 +15,10 @@ from substrate.sparql.tokens import tokens
 
 CORE_TERMS = frozenset(
     {term.value for term in vars(vocabulary).values() if isinstance(term, ox.NamedNode)}
-    | {NAMESPACE + name for name in ("position", "parent", "branch", "digest", "Insertion", "Retraction")}
+    | {
+        NAMESPACE + name
+        for name in ("tick", "position", "parent", "branch", "digest", "Insertion", "Retraction")
+    }
 )
 """The terms that the core itself speaks."""
 _OWN = re.compile(rf"{NAMESPACE}[^:/#]+$")

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import abc
 import re
-import sys
-from types import ModuleType
-from typing import Any
 
 import pytest
 from villages import QUERIES, VILLAGE, spec
 
-from substrate.base.errors import SubstrateError
-from substrate.baselines.concordia import Sampler, concordia, language_model, simulate
+from substrate.baselines.concordia import Sampler, concordia, simulate
 from substrate.baselines.model import ReplyError, Request
 from substrate.domains.smallville.format import Arm
 
@@ -116,47 +111,3 @@ def test_a_choice_that_cannot_be_read_is_the_answer() -> None:
             return "…"
 
     assert isinstance(concordia(Mute(), spec(), "a"), ReplyError)
-
-
-def test_text_ends_at_a_terminator() -> None:
-    class Talker:
-        def ask(self, request: Request) -> str:
-            assert (request.schema, request.max_tokens) == (None, 5000)
-            return "one two\nthree"
-
-    assert (
-        Sampler(Talker()).sample_text("Count.", terminators=["\n", "four"], temperature=0.5, seed=3)
-        == "one two"
-    )
-    assert Sampler(Talker()).sample_text("Count.") == "one two\nthree"
-
-
-def test_without_the_package_its_name_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "concordia", None)
-    with pytest.raises(SubstrateError, match="gdm-concordia is not installed"):
-        language_model(Obedient())
-
-
-def test_with_the_package_the_model_is_one_of_its_language_models(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The package is not installed here; its abstract class has these two methods and this error."""
-
-    class LanguageModel(metaclass=abc.ABCMeta):
-        @abc.abstractmethod
-        def sample_text(self, prompt: str, *, max_tokens: int = 5000) -> str: ...
-
-        @abc.abstractmethod
-        def sample_choice(self, prompt: str, responses: Any, *, seed: int | None = None) -> Any: ...
-
-    class InvalidResponseError(Exception):
-        pass
-
-    theirs = ModuleType("concordia.language_model.language_model")
-    theirs.__dict__.update(LanguageModel=LanguageModel, InvalidResponseError=InvalidResponseError)
-    for name in ("concordia", "concordia.language_model"):
-        monkeypatch.setitem(sys.modules, name, ModuleType(name))
-    monkeypatch.setitem(sys.modules, theirs.__name__, theirs)
-    model = language_model(Obedient("no"))
-    assert isinstance(model, LanguageModel)
-    assert model.sample_choice("Do you talk with Bo?", ["yes", "no"], seed=1) == (1, "no", {})
-    with pytest.raises(InvalidResponseError):
-        model.sample_choice("Do you talk with Bo?", ["left", "right"])

@@ -8,18 +8,15 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from pyoxigraph import BlankNode, Literal, parse
+from pyoxigraph import BlankNode, Literal
 
-from substrate import Delta, EventLog, LogError, Namespace, Op, ParameterError, TBox, unfold
+from substrate import EventLog, LogError, Namespace, TBox, unfold
 from substrate.adapters.bridges import (
-    FORMATS,
     from_arrow,
     to_arrow,
     to_pandas,
     to_rdflib,
-    write_state,
 )
-from substrate.base.delta import triple_of
 from substrate.base.extras import MissingExtraError
 from substrate.log import insert
 
@@ -37,24 +34,6 @@ def log() -> EventLog:
     insert(found, V.ann, V.says, Literal("שלום", language="he"))
     insert(found, V.ann, V.says, Literal("01", datatype=Literal(1).datatype))
     return found
-
-
-@pytest.mark.parametrize("form", FORMATS)
-def test_a_state_is_written_as_others_read_it(log: EventLog, form: str) -> None:
-    state = log.state()
-    text = write_state(state, form, {"v": str(V)})
-    assert text == write_state(EventLog.from_patch(log.to_patch()).state(), form, {"v": str(V)})
-    read = EventLog(Delta(3, Op.INSERT, triple_of(quad)) for quad in parse(text, FORMATS[form]))
-    assert read.state(3).digest == state.digest
-
-
-def test_what_a_format_cannot_hold_is_refused(log: EventLog) -> None:
-    deep = EventLog(log)
-    insert(deep, V.bo, V.believes, (V.ann, V.at, V.cafe))
-    with pytest.raises(LogError, match="jsonld"):
-        write_state(deep.state(), "jsonld")
-    with pytest.raises(ParameterError, match="turtle"):
-        write_state(log.state(), "yaml")
 
 
 @graphs

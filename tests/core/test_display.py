@@ -1,14 +1,12 @@
-"""The look of a log and its parts in a terminal and in a notebook."""
+"""The look of a log and its parts in a terminal."""
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from typing import Any
 
 import pytest
 
 from substrate import Delta, EventLog, Namespace, fork
-from substrate.base.display import ROWS
 from substrate.log import insert, retract
 
 V = Namespace("urn:v:")
@@ -37,26 +35,3 @@ def test_each_part_says_in_a_line_what_it_is(log: EventLog) -> None:
 def test_parts_that_are_no_delta_can_still_be_shown() -> None:
     wrong: Any = ("urn:ann", None)
     assert repr(Delta._make((1, "A", wrong))) == "(1, 'A', ('urn:ann', None))"  # pyright: ignore
-
-
-def test_a_notebook_shows_a_table_that_is_escaped_and_does_not_grow(log: EventLog) -> None:
-    insert(log, V.ann, V.says, "<script>alert(1)</script>")
-    for number in range(3 * ROWS):
-        insert(log, V.ann, V.counts, number, tick=4)
-    for shown in (log, log.state(), log.diff(0, 4), log[0], log.history(log[0].triple)):
-        page: str = shown._repr_html_()  # pyright: ignore
-        assert page.count("<tr>") <= ROWS + 1
-        assert "<script>" not in page
-    assert f"… and {len(log) - ROWS} more" in log._repr_html_()  # pyright: ignore
-    assert "&lt;urn:v:home&gt;" in log._repr_html_()  # pyright: ignore
-
-
-@pytest.mark.skipif(not find_spec("rich"), reason="needs the extra cli")
-def test_rich_shows_the_same_table(log: EventLog) -> None:
-    console_type = pytest.importorskip("rich.console").Console
-    insert(log, V.ann, V.says, "[red]not a colour[/]")
-    console = console_type(width=200, record=True, file=open("/dev/null", "w"))  # noqa: SIM115
-    console.print(log)
-    text = console.export_text()
-    assert "EventLog: 4 deltas, ticks 1 to 3" in text
-    assert "[red]not a colour[/]" in text

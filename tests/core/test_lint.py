@@ -31,6 +31,14 @@ def test_shipped_tboxes_are_clean(name: str) -> None:
     assert lint(box) == []
 
 
+def test_each_core_term_that_an_error_offers_is_known() -> None:
+    with pytest.raises(TBoxError) as raised:
+        TBox("t", "<urn:t:at> a <urn:substrate:locatoin> .")
+    offered = raised.value.hint.removeprefix("Use one of ").split(", ")
+    assert {"tick", "location", "Event"} <= set(offered)
+    TBox("t", "".join(f"<urn:t:a> <urn:t:b> <urn:substrate:{name}> ." for name in offered))
+
+
 @pytest.mark.parametrize(
     "turtle",
     [

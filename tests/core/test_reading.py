@@ -28,7 +28,6 @@ from substrate.domains.clevrer.format import (
 from substrate.domains.gqa import format as gqa
 from substrate.domains.gqa.format import Step, order
 from substrate.domains.smallville.format import read_specs
-from substrate.domains.smallville.movements import parse_movements
 
 CUBE = {"color": "red", "material": "metal", "shape": "cube", "object_id": 0}
 POSE = {
@@ -199,8 +198,6 @@ def test_questions_past_all_measure(read: Callable[..., Any], text: str, tmp_pat
 def test_numbers_of_5000_digits_in_other_files() -> None:
     with pytest.raises(FormatError, match="line 1"):
         parse_stories(f"{LONG} Mary went home.\n", file="f", subset="qa1")
-    with pytest.raises(FormatError, match="no whole number"):
-        parse_movements(f'{{"{LONG}": {{}}}}'.encode())
 
 
 def test_a_compression_bomb_is_found_before_it_has_grown(tmp_path: Path) -> None:

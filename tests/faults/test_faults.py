@@ -70,7 +70,7 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 COMMANDS = {
     "log import": ("log", "import", "IN/log.rdfp", "--out", "OUT"),
     "log import gz": ("log", "import", "IN/log.rdfp", "--out", "OUT.gz"),
-    "log export": ("log", "export", "IN/log.rdfp", "--format", "ldes", "--out", "OUT"),
+    "log export": ("log", "export", "IN/log.rdfp", "--format", "nquads", "--out", "OUT"),
     "log fork": ("log", "fork", "IN/log.rdfp", "--at", "9", "--out", "OUT"),
     "answer": (
         *("answer", "clevrer", "--annotations", "IN/annotations", "--questions", "IN/questions.json"),

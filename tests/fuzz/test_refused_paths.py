@@ -15,19 +15,17 @@ from orchestration.project import SETTINGS
 from orchestration.scoring.published import read_published
 from orchestration.settings import load_settings
 from research.domains.foretelling.trajectories import read_trajectories
+from research.domains.grading import read_answers
 from research.domains.humans import read_human_questions
 from research.domains.perception.format import proposal_names
 from substrate import EventLog, TBox
 from substrate.base.errors import SubstrateError
-from substrate.base.heads import read_head
 from substrate.cli._log_text import text_of_file
 from substrate.domains.babi.format import read_tasks
 from substrate.domains.clevrer.format import annotation_names, read_questions, read_scene_events
 from substrate.domains.comphy import format as comphy
 from substrate.domains.gqa import format as gqa
 from substrate.domains.smallville.format import read_gold, read_specs
-from substrate.domains.smallville.grading import read_answers
-from substrate.domains.smallville.movements import read_movements
 from substrate.log.repair import repair
 
 DOORS: dict[str, Callable[[Path], object]] = {
@@ -42,12 +40,10 @@ DOORS: dict[str, Callable[[Path], object]] = {
     "gold": read_gold,
     "gqa graphs": gqa.read_scene_graphs,
     "gqa questions": gqa.read_questions,
-    "head": lambda path: read_head(path, path),
     "human questions": read_human_questions,
     "log": EventLog.read,
     "log to repair": repair,
     "log to write": EventLog.open,
-    "movements": read_movements,
     "parameters": lambda path: load_settings(path, SETTINGS),
     "proposals": proposal_names,
     "questions": read_questions,

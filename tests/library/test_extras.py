@@ -46,9 +46,7 @@ def test_the_version_is_the_same_everywhere() -> None:
         assert f"## {substrate.__version__}\n" in (HERE / "CHANGELOG.md").read_text("utf-8")
 
 
-@pytest.mark.parametrize(
-    ("asked", "extra"), [("log", "cli"), ("mcp", "mcp"), ("score", "cli"), ("generate", "cli")]
-)
+@pytest.mark.parametrize(("asked", "extra"), [("log", "cli"), ("mcp", "mcp"), ("generate", "cli")])
 def test_a_command_that_is_not_installed_names_its_extra(asked: str, extra: str) -> None:
     done = command(asked, "FILE", without=("typer",))
     assert (done.returncode, done.stdout) == (1, "")

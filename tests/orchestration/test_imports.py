@@ -49,7 +49,7 @@ def test_the_order_of_imports_changes_no_stage() -> None:
     orders = (
         ("orchestration.definitions",),
         ("orchestration.cli.main", "orchestration.rendering.report", "orchestration.definitions"),
-        ("orchestration.pipeline.jobs", "orchestration.registry", "orchestration.lineage.prov"),
+        ("orchestration.pipeline.jobs", "orchestration.registry", "research.exporters.prov"),
     )
     program = (
         "import importlib, sys\n"

@@ -37,6 +37,7 @@ from orchestration.workspace.tables import (
     write_cases,
 )
 from research.domains.foretelling.trajectories import read_trajectories
+from research.domains.grading import read_answers
 from research.domains.humans import read_human_questions
 from research.domains.perception.format import decode_proposals
 from research.domains.perception.perceive import perceive
@@ -55,11 +56,9 @@ from substrate.domains.clevrer.format import (
 from substrate.domains.comphy import format as comphy
 from substrate.domains.gqa import format as gqa
 from substrate.domains.smallville.format import read_gold, read_specs
-from substrate.domains.smallville.grading import read_answers
-from substrate.domains.smallville.movements import parse_movements
 from substrate.generators.clevrer import generate_annotation
 from substrate.generators.smallville import spec_line
-from substrate.log import from_members, from_state, members, to_turtle
+from substrate.log import from_state, to_turtle
 from substrate.log._chain import Chain
 from substrate.log.journal import _pack  # pyright: ignore[reportPrivateUsage]
 from substrate.log.repair import repair
@@ -164,16 +163,6 @@ GQA = {
             {"operation": "select", "argument": "cup (1)", "dependencies": []},
             {"operation": "query", "argument": "color", "dependencies": [0]},
         ],
-    }
-}
-MOVEMENTS = {
-    "0": {
-        "Ann": {
-            "movement": [1, 2],
-            "pronunciatio": "x",
-            "description": "tea @ the Ville:Cafe:cafe:counter",
-            "chat": [["Ann", "hello"]],
-        }
     }
 }
 STORIES = (
@@ -422,15 +411,10 @@ DOORS: dict[str, Door] = {
     "gqa graphs": Door(lambda path: dict(gqa.read_scene_graphs(path)), _json(GRAPHS)),
     "gqa questions": Door(gqa.read_questions, _json(GQA, [GQA["11"] | {"questionId": 3}])),
     "specs": Door(lambda path: (read_specs(path), read_gold(path)), _specs),
-    "movements": Door(lambda path: parse_movements(path.read_bytes(), str(path)), _json(MOVEMENTS)),
     "log": Door(_log, lambda: [village().to_patch().encode()], "log.rdfp"),
     "packed log": Door(_log, lambda: [gzip.compress(village().to_patch().encode(), mtime=0)], "log.rdfp.gz"),
     "patch": Door(lambda path: EventLog.from_patch(_text(path)), lambda: [village().to_patch().encode()]),
     "turtle": Door(lambda path: from_state(_text(path)), lambda: [to_turtle(village().state()).encode()]),
-    "event stream": Door(
-        lambda path: from_members(_text(path)),
-        lambda: ["\n".join(members(EventLog([*village()][:8]))).encode()],
-    ),
     "sparql": Door(_sparql, lambda: SPARQL),
     "tbox": Door(
         _tbox,

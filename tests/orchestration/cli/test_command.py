@@ -39,28 +39,6 @@ def test_help_loads_neither_the_library_nor_what_draws_nor_the_platform() -> Non
     assert not {"substrate.base", "pyoxigraph", "rich", "dagster", "pyspark", "yaml", "msgspec"} & loaded
 
 
-def completed(*words: str) -> list[str]:
-    done = command(
-        _SUBSTRATE_COMPLETE="complete_bash", COMP_WORDS=" ".join(words), COMP_CWORD=str(len(words) - 1)
-    )
-    assert done.stderr == ""
-    return done.stdout.split()
-
-
-def test_the_shell_completes_profiles_stages_benchmarks_numbers_and_keys() -> None:
-    assert completed("substrate", "reproduce", "--profile", "") == [
-        "full",
-        "local",
-        "paper",
-        "real",
-        "sample",
-    ]
-    assert completed("substrate", "reproduce", "--set", "clevrer.predictive.t") == ["clevrer.predictive.tau="]
-    assert "gqa/answers" in completed("substrate", "materialize", "gqa/")
-    assert completed("substrate", "reproduce", "--only", "com") == ["comphy", "comphy_inferred"]
-    assert "twin/joint" in completed("substrate", "trace", "twin/")
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

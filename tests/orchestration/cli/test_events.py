@@ -21,10 +21,12 @@ from substrate.cli.events import Bars, Begun, Doing, Done, Ended, Event, Progres
 ROOT = Path(__file__).resolve().parents[3]
 
 
-def told(*arguments: object, code: int = 0) -> list[Event]:
-    done = CliRunner().invoke(app, [*map(str, arguments), "--json-lines"])
+def told(file: Path, *arguments: object, code: int = 0) -> list[Event]:
+    """The events that a command appends to a file that is not there yet."""
+    file.unlink(missing_ok=True)
+    done = CliRunner().invoke(app, [*map(str, arguments)], env={"SUBSTRATE_EVENTS": str(file)})
     assert done.exit_code == code, done.output
-    return decoded(done.stdout)
+    return decoded(file.read_text("utf-8"))
 
 
 def decoded(lines: str) -> list[Event]:
@@ -48,7 +50,8 @@ def test_every_event_and_field_stands_in_the_page_of_commands() -> None:
 
 
 def test_a_machine_reads_what_a_command_does_and_how_it_ended(tmp_path: Path) -> None:
-    begun, *_, ended, done = told("generate", "babi", "--questions", 20, "--out", tmp_path / "tasks")
+    file = tmp_path / "events.jsonl"
+    begun, *_, ended, done = told(file, "generate", "babi", "--questions", 20, "--out", tmp_path / "tasks")
     assert begun == Begun(command="generate", at=begun.at)
     assert isinstance(ended, Ended)
     assert (ended.part, ended.how, ended.rows) == ("babi", "computed", 20)
@@ -56,12 +59,12 @@ def test_a_machine_reads_what_a_command_does_and_how_it_ended(tmp_path: Path) ->
     assert done.exit == 0
     assert done.result == {"out": str(tmp_path / "tasks"), "questions": 20, "seed": 20}
     rows = tmp_path / "rows.jsonl"
-    *_, ended, done = told("answer", "babi", "--tasks", tmp_path / "tasks", "--out", rows)
+    *_, ended, done = told(file, "answer", "babi", "--tasks", tmp_path / "tasks", "--out", rows)
     assert isinstance(ended, Ended)
     assert ended.rows == len(rows.read_bytes().splitlines())
     assert isinstance(done, Done)
     assert done.text.startswith(f"{done.result['questions']} questions")
-    *_, said, done = told("answer", "babi", "--tasks", tmp_path / "nope", "--out", rows, code=1)
+    *_, said, done = told(file, "answer", "babi", "--tasks", tmp_path / "nope", "--out", rows, code=1)
     assert isinstance(said, Said)
     assert said.level == "error"
     assert "is not there" in said.text
@@ -69,19 +72,22 @@ def test_a_machine_reads_what_a_command_does_and_how_it_ended(tmp_path: Path) ->
     assert (done.exit, done.result) == (1, None)
 
 
-def test_a_run_speaks_before_it_loads_what_takes_long() -> None:
+def test_a_run_speaks_before_it_loads_what_takes_long(tmp_path: Path) -> None:
     barred = (
         "import os, sys\n"
         "class Barred:\n"
         "    def find_spec(self, name, *_):\n"
         "        if name in ('dagster', 'pyspark', 'rich', 'numpy'): os._exit(86)\n"
         "sys.meta_path.insert(0, Barred())\n"
-        "sys.argv[1:] = ['reproduce', '--json-lines', '--only', 'babi']\n"
+        "sys.argv[1:] = ['reproduce', '--only', 'babi']\n"
         "from substrate.cli.launcher import main; main()"
     )
-    done = subprocess.run([sys.executable, "-c", barred], capture_output=True, text=True, check=False)
+    file = tmp_path / "events.jsonl"
+    done = subprocess.run(
+        [sys.executable, "-c", barred], env=os.environ | {"SUBSTRATE_EVENTS": str(file)}, check=False
+    )
     assert done.returncode == 86, "what it waits for is loaded after that"
-    first, second, *_ = decoded(done.stdout)
+    first, second, *_ = decoded(file.read_text("utf-8"))
     assert (type(first), type(second)) == (Begun, Doing)
 
 

@@ -11,7 +11,6 @@ import pytest
 from scipy.stats import binomtest
 from typer.testing import CliRunner
 
-from orchestration.cli import completion
 from orchestration.cli.main import app
 from orchestration.definitions import build_definitions
 from orchestration.experiments.comparison import compare
@@ -125,7 +124,6 @@ def test_the_command_lists_shows_refuses_and_removes(reproduced: Path) -> None:
     assert "counterfactual.method" in invoke("experiment", "list")
     (listed,) = json.loads(invoke("experiment", "list", "--json"))
     assert listed["changed"] == {"clevrer.counterfactual.method": {"was": "partner", "now": "printed"}}
-    assert completion.experiments("pr") == ["printed"]
     shown = json.loads(invoke("experiment", "show", "printed", "--json"))
     assert NUMBER in invoke("experiment", "show", "printed")
     diff = json.loads(invoke("experiment", "diff", "printed", "--json"))

@@ -10,9 +10,7 @@ from typing import Any
 import pyoxigraph as ox
 import pytest
 from rocrate.rocrate import ROCrate
-from typer.testing import CliRunner
 
-from orchestration.cli.main import app
 from orchestration.pipeline.graph import STAGES
 from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.run import run_stages
@@ -63,21 +61,6 @@ def test_every_number_derives_from_its_input_by_stages_with_code_and_parameters(
         "ORDER BY ?world",
     )
     assert worlds == [["urn:substrate:world:clevrer"], ["urn:substrate:world:comphy"]]
-
-
-def test_one_answer_as_prov_goes_down_to_its_deltas(reproduced: Path, tmp_path: Path) -> None:
-    out = tmp_path / "answer.ttl"
-    result = CliRunner().invoke(
-        app, ["trace", "clevrer/descriptive/per_question", "--question", "10001/0", "--prov", str(out)]
-    )
-    assert result.exit_code == 0, result.output
-    deltas = ask(
-        out,
-        'SELECT ?delta ?text WHERE { ?row rdfs:label "clevrer/10001/0" ; prov:wasDerivedFrom ?delta . ?log '
-        "prov:hadMember ?delta . ?delta rdfs:label ?text }",
-    )
-    assert deltas
-    assert all("log:clevrer/10001#position=" in delta and text.startswith("tick ") for delta, text in deltas)
 
 
 @pytest.fixture

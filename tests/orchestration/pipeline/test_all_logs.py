@@ -12,11 +12,11 @@ from orchestration.pipeline.deltas import ask_deltas
 from orchestration.project import open_workspace
 from orchestration.registry import INTERPRETED
 from orchestration.workspace.tables import read_index
+from research.domains.effects import Constructed
 from research.pipeline.effects import ask_effects
 from substrate import TBox, ancestors
 from substrate.ask import occurrences
 from substrate.base.errors import ParameterError, SubstrateError
-from substrate.branch import Constructed
 from substrate.cause.ancestry import Event
 from substrate.domains.clevrer.emitter import without
 from substrate.domains.clevrer.scene import Scene

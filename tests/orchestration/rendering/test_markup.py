@@ -6,13 +6,13 @@ import json
 from pathlib import Path
 
 from orchestration.lineage.number import Lineage, trace_number
-from orchestration.lineage.prov import write_prov
 from orchestration.pipeline.graph import STAGES
 from orchestration.pipeline.previews import preview
 from orchestration.project import open_workspace
 from orchestration.rendering.report import write_report
 from orchestration.rendering.tables import FORMATS, Table
 from research.exporters.crate import write_crate
+from research.exporters.prov import write_prov
 
 NAME = '<script>alert("1")</script>|<img src=x onerror=y>'
 

@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 from pyoxigraph import NamedNode
-from typer.testing import CliRunner
 
+from research.domains.movements import parse_movements, read_movements
+from research.domains.recorded import Fact, conversations, movement_log
 from substrate import (
     EventLog,
     FormatError,
@@ -24,9 +25,6 @@ from substrate import (
     fork,
 )
 from substrate.ask import ask
-from substrate.cli.log import log_app
-from substrate.domains.smallville.deltas import Fact, conversations, movement_log
-from substrate.domains.smallville.movements import parse_movements, read_movements
 
 V, E = "urn:substrate:village:", "urn:village:"
 CAFE, KITCHEN = "the Ville:Hobbs Cafe:cafe:counter", "the Ville:Lin family's house:kitchen:stove"
@@ -250,49 +248,3 @@ def test_names_that_would_be_one_are_refused_and_words_are_kept_as_they_are() ->
     uttered = log.state().match(None, NamedNode(V + "words"))
     assert [o.value for _, _, o in uttered] == [words]  # pyright: ignore
     assert EventLog.from_patch(log.to_patch()).digest == log.digest
-
-
-def test_the_commands(tmp_path: Path) -> None:
-    source, out = tmp_path / "movement.json", tmp_path / "secret.rdfp"
-    source.write_text(json.dumps(whisper()), "utf-8")
-
-    def run(*arguments: object, code: int = 0) -> str:
-        result = CliRunner().invoke(log_app, [str(argument) for argument in arguments])
-        assert result.exit_code == code, result.output
-        return result.stdout if code == 0 else result.stderr
-
-    def refused(*arguments: object, code: int = 1) -> str:
-        return run("import", *arguments, "--out", tmp_path / "no", code=code)
-
-    fact = ("--fact", "secret=secret", "--label", "secret=there is a secret", "--knower", "secret=Ann Ray")
-    made = json.loads(run("import", "smallville", source, *fact, "--out", out, "--json"))
-    log = EventLog.read(out)
-    assert made["digest"] == log.digest
-    village = (out, "--tbox", "village")
-    secret = ("--fact", "entity:secret")
-    found = json.loads(run("ask", *village, "who_knew", *secret, "--tick", 8, "--json"))
-    assert found["question"] == "Who knew at tick 8 that there is a secret?"
-    knowers = found["knowers"]
-    assert [(k["name"], k["tick"], k["from"], [link["name"] for link in k["chain"]]) for k in knowers] == [
-        ("Ann Ray", 2, None, []),
-        ("Bo Li", 5, "<urn:village:ann-ray>", ["Ann Ray"]),
-        ("Cy Fox", 8, "<urn:village:bo-li>", ["Bo Li", "Ann Ray"]),
-    ]
-    for link in (link for knower in knowers for link in (knower, *knower["chain"])):
-        for delta in link["deltas"]:
-            assert str(log[delta["position"]].triple[0]) == delta["triple"].split()[0]
-    text = run("ask", *village, "learned_from", "--fact", "urn:village:secret")
-    shown = run("show", out).splitlines()
-    lines = [line for line in text.splitlines() if "  tick " in line]
-    assert lines
-    assert set(lines) <= set(shown)
-    assert "Cy Fox from Bo Li at tick 8, from Ann Ray at tick 5, untold since tick 2" in text.splitlines()
-    where = run("ask", *village, "where", "--entity", "entity:bo-li")
-    assert where.splitlines()[:2] == ["Where was Bo Li at tick 13?", "Hobbs Cafe, cafe"]
-    assert "where asks about entity and tick" in run("ask", *village, "where", *secret, code=1)
-    assert "no question 'why'" in run("ask", *village, "why", code=1)
-    assert "no domain 'atlantis'" in refused("atlantis", source)
-    assert "not declared" in refused("smallville", source, "--knower", "secret=Ann Ray")
-    assert "--fact takes ID=VALUE" in refused("smallville", source, "--fact", "secret")
-    refused(source, "--fact", "secret=x", code=2)
-    assert not (tmp_path / "no").exists()

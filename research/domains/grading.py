@@ -9,14 +9,12 @@ Other keys of a line are passed over.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
-from substrate import __version__
 from substrate.base.counts import wilson
 from substrate.base.errors import FormatError
 from substrate.base.inputs import decode, lines
@@ -160,36 +158,6 @@ def score_twin(answers: Path, specs: Path) -> list[Score]:
         hint = "Give the specifications with their gold to grade against"
         raise FormatError(f"specification {without[0]} has no gold", where=(specs,), hint=hint)
     return grade(asked, gold, read_answers(answers, {spec.spec: spec.arms for spec in asked}))
-
-
-class LeaderboardRow(msgspec.Struct, frozen=True):
-    """A line of a leaderboard: who answered what, and the three numbers with their 95 % intervals.
-
-    ``specs`` is the SHA-256 of the specifications' file, so that only like stands beside like.
-    """
-
-    system: str
-    benchmark: str
-    specs: str
-    n: int
-    per_arm: float | None
-    per_arm_interval: tuple[float, float] | None
-    joint: float | None
-    joint_interval: tuple[float, float] | None
-    divergence: float | None
-    divergence_interval: tuple[float, float] | None
-    substrate: str = __version__
-
-
-def leaderboard_row(system: str, specs: Path, scores: Iterable[Score]) -> LeaderboardRow:
-    """Scores of :func:`score_twin` as one line of a leaderboard."""
-    found = {s.metric: s for s in scores if not s.subset}
-    numbers: dict[str, Any] = {}
-    for metric in Judgement._fields:
-        numbers[metric] = found[metric].accuracy
-        numbers[f"{metric}_interval"] = found[metric].wilson
-    digest = f"sha256:{hashlib.sha256(specs.read_bytes()).hexdigest()}"
-    return LeaderboardRow(system, "twin-eventlog", digest, found["joint"].n, **numbers)
 
 
 def scoreboard(scores: Iterable[Score]) -> str:

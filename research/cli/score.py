@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -37,22 +37,18 @@ def score_twin(
         str | None,
         option("--profile", "sample, full, paper or local; that of params.yaml unless given."),
     ] = None,
-    row: Annotated[
-        str | None, option("--row", "One leaderboard row of this name, as JSON.", metavar="SYSTEM")
-    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Per-arm, joint and divergence accuracy of any agent's answers, with Wilson intervals, by linkage and
     query too.
     """
     with failing(), others_apart():
-        from substrate.domains.smallville import grading
+        from research.domains import grading
 
         asked = specs or _specs_of(profile)
         scores = grading.score_twin(answers, asked)
-        said: Any = grading.leaderboard_row(row, asked, scores) if row else scores
-    if json or row:
-        print_json(said)
+    if json:
+        print_json(scores)
     else:
         print_text(grading.scoreboard(scores) + "\n")
 

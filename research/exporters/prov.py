@@ -18,7 +18,6 @@ import msgspec
 import pyoxigraph as ox
 
 from orchestration.base.templates import text_template
-from orchestration.lineage.answer import AnswerTrace
 from orchestration.lineage.number import Lineage, Trace
 from orchestration.settings import flattened
 from substrate.base.files import replacing
@@ -42,9 +41,7 @@ def file_iri(path: str) -> str:
     return f"{BASE}file:{quote(path)}"
 
 
-def write_prov(
-    lineage: Lineage, ways: Iterable[Trace], path: Path, answer: AnswerTrace | None = None
-) -> None:
+def write_prov(lineage: Lineage, ways: Iterable[Trace], path: Path) -> None:
     """Write traces as Turtle; the same traces, the same bytes."""
     ways = list(ways)
     steps = {step.stage: step for way in ways for step in way.steps}
@@ -68,7 +65,6 @@ def write_prov(
         steps=steps.values(),
         folders={path for path in paths if lineage.workspace.path(path).is_dir()},
         sources={source.file.path: source for way in ways for source in way.sources}.values(),
-        answer=answer,
     )
     triples = {quad.triple for quad in ox.parse(said, ox.RdfFormat.TURTLE)}
     turtle = ox.serialize(sorted(triples, key=str), format=ox.RdfFormat.TURTLE, prefixes=PREFIXES)

@@ -22,9 +22,9 @@ from urllib.parse import quote
 
 import pyoxigraph as ox
 
+from research.domains.movements import Activity, Chat, Movements
 from substrate.base.errors import FormatError, ParameterError
 from substrate.base.vocabulary import RDF_TYPE, RDFS_LABEL
-from substrate.domains.smallville.movements import Activity, Chat, Movements
 from substrate.log.event_log import EventLog
 from substrate.rules.fixpoint import unfold
 from substrate.rules.tbox import TBox
@@ -119,7 +119,7 @@ def movement_log(movements: Movements, facts: Sequence[Fact] = ()) -> EventLog:
         ParameterError: a fact is not one: its id, pattern or knowers.
         FormatError: two names of the file would have one IRI.
 
-    >>> from substrate.domains.smallville.movements import parse_movements
+    >>> from research.domains.movements import parse_movements
     >>> said = '"chat": [["Ann", "Come to the party!"]]'
     >>> talk = f'"pronunciatio": "", "description": "chatting @ <persona> X", {said}'
     >>> text = f'{{"7": {{"Ann": {{"movement": [1, 1], {talk}}}, "Bo": {{"movement": [2, 1], {talk}}}}}}}'
