@@ -27,6 +27,12 @@ SETTINGS_TAG = ".dagster/settings"
 """The tag of a run with the SHA-256 of the settings with which it began, which stand in its log."""
 
 
+def settings_of(workspace: Workspace) -> tuple[str, str]:
+    """The settings of a workspace as JSON, and the SHA-256 of it."""
+    settings = msgspec.json.encode(workspace.settings, order="sorted")
+    return settings.decode(), hashlib.sha256(settings).hexdigest()
+
+
 def unconfigured(definition: Any) -> Any:
     """A resource or an executor of Dagster's without settings, which may be paths or modules to import."""
     name = {"name": definition.name} if isinstance(definition, dg.ExecutorDefinition) else {}
@@ -78,14 +84,14 @@ class WorkspaceResource(dg.ConfigurableResource):  # type: ignore[type-arg]
         with project_lock(find_root(), f"run {run.run_id}" if run else "", shared=True):
             self._opened = workspace = self.open()
             if run and context.instance:
-                settings = msgspec.json.encode(workspace.settings, order="sorted")
-                digest = hashlib.sha256(settings).hexdigest()
-                if run.tags.get(SETTINGS_TAG, digest) != digest:  # an earlier step had its own process
+                settings, digest = settings_of(workspace)
+                # The command, or an earlier step with a process of its own, has read them before.
+                if run.tags.get(SETTINGS_TAG, digest) != digest:
                     hint = "Start another run: the stages of one are made with the same settings"
                     raise ParameterError("changed during the run", where=(PARAMETERS_FILE,), hint=hint)
                 context.instance.add_run_tags(run.run_id, {SETTINGS_TAG: digest})
                 if context.log:
-                    context.log.info(f"settings: {settings.decode()}")
+                    context.log.info(f"settings: {settings}")
             if workspace.experiment:
                 begin(workspace, self.overrides)
             try:

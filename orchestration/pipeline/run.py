@@ -19,7 +19,7 @@ from orchestration.pipeline.dagster_home import dagster_home, set_aside
 from orchestration.pipeline.graph import stages_in
 from orchestration.pipeline.progress import ended
 from orchestration.pipeline.project_lock import open_lock, project_lock
-from orchestration.pipeline.resources import WorkspaceResource
+from orchestration.pipeline.resources import SETTINGS_TAG, WorkspaceResource, settings_of
 from orchestration.pipeline.standing import to_run
 from orchestration.pipeline.stopping import ends_when_told
 from substrate.base.errors import SubstrateError
@@ -143,7 +143,8 @@ def run_stages(
             if name not in todo:
                 ended(name, {"skipped": True})
         with _written(Path(os.environ.get("DAGSTER_HOME") or root / ".dagster")):
-            failed = _run(todo, workspace, where() if where else None) if todo else []
+            tags = {SETTINGS_TAG: settings_of(opened)[1]}
+            failed = _run(todo, workspace, tags, where() if where else None) if todo else []
     by_stage: dict[str, list[dg.AssetCheckEvaluation]] = {name: [] for name in todo}
     for check in failed:
         by_stage[check.asset_key.to_user_string()].append(check)
@@ -151,7 +152,10 @@ def run_stages(
 
 
 def _run(
-    names: list[str], workspace: WorkspaceResource, where: dg.DagsterInstance | None
+    names: list[str],
+    workspace: WorkspaceResource,
+    tags: dict[str, str],
+    where: dg.DagsterInstance | None,
 ) -> list[dg.AssetCheckEvaluation]:
     selection = dg.AssetSelection.assets(*map(asset_key, names))
     job = dg.define_asset_job(
@@ -168,7 +172,7 @@ def _run(
     )
     quiet = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
     job_of_run = definitions.resolve_job_def("reproduce")
-    result = job_of_run.execute_in_process(instance=where, run_config=quiet, raise_on_error=False)
+    result = job_of_run.execute_in_process(instance=where, run_config=quiet, raise_on_error=False, tags=tags)
     failed = [evaluation for evaluation in result.get_asset_check_evaluations() if not evaluation.passed]
     if result.success:
         return failed

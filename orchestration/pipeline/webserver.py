@@ -15,7 +15,6 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 from urllib.parse import urlsplit
@@ -146,7 +145,8 @@ def ui(listening: socket.socket) -> None:
     where = ["-w", "workspace.yaml"]
     # At its own level the daemon says every 5 s that a run goes on.
     quiet = ["--log-level", "warning"]
-    daemon = subprocess.Popen([Path(sys.executable).with_name("dagster-daemon"), "run", *quiet, *where])
+    command = [sys.executable, "-m", "orchestration.pipeline.daemon", "run", *quiet, *where]
+    daemon = subprocess.Popen(command, stdin=subprocess.PIPE)
     try:
         with listening, suppress(KeyboardInterrupt):
             host, port = listening.getsockname()

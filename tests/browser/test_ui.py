@@ -37,7 +37,9 @@ from orchestration.workspace.folders import Workspace
 ROOT = Path(__file__).resolve().parents[2]
 SECOND = 1000
 PATIENCE = 1800 * SECOND
-"""Ends what hangs; no test waits that long for what comes."""
+"""Ends a run that hangs, or a server that does not start; no test waits that long for what comes."""
+SOON = 90 * SECOND
+"""The same for an element of a page that no run precedes."""
 pytestmark = pytest.mark.long
 SIZE: ViewportSize = {"width": 1440, "height": 900}
 GROUPS = ("babi", "clevrer", "clevrer_humans", "comphy", "gqa", "twin", "results", "experiments")
@@ -109,8 +111,8 @@ def page(address: str) -> Iterator[Page]:
             executable_path=browsing.CHROMIUM, args=["--no-sandbox"] if os.geteuid() == 0 else []
         )
         opened = browser.new_page(viewport=SIZE, base_url=address)
-        opened.set_default_timeout(PATIENCE)
-        expect.set_options(timeout=PATIENCE)
+        opened.set_default_timeout(SOON)
+        expect.set_options(timeout=SOON)
         opened.on("pageerror", lambda error: errors.append(str(error)))
         opened.on(
             "response",

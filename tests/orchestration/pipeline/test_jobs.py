@@ -28,7 +28,7 @@ from orchestration.pipeline.graph import STAGES, stages_of
 from orchestration.pipeline.previews import preview
 from orchestration.pipeline.project_lock import project_lock
 from orchestration.pipeline.resources import SETTINGS_TAG, WorkspaceResource
-from orchestration.pipeline.run import run_stages
+from orchestration.pipeline.run import RunError, run_stages
 
 
 def look(cursor: str | None = None) -> dg.SensorResult | dg.SkipReason:
@@ -176,6 +176,21 @@ def test_a_run_of_the_ui_holds_the_project_and_keeps_its_settings_to_the_end(
         assert f"a run is under way: process {holder.pid} (a long run), since " in str(
             refused.value.__cause__
         )
+
+
+def test_a_command_whose_settings_change_before_its_run_begins_is_refused(
+    make_project: Callable[..., Path],
+) -> None:
+    root = make_project()
+
+    def opened() -> dg.DagsterInstance:
+        path = root / "params.yaml"
+        path.write_text(path.read_text("utf-8").replace("\nseed: 20", "\nseed: 21"), "utf-8")
+        return dg.DagsterInstance.ephemeral()
+
+    with pytest.raises(RunError, match=r"params\.yaml: changed during the run"):
+        run_stages(["gqa/dataset"], WorkspaceResource(profile="sample"), opened)
+    assert not (root / "data/sample/gqa").exists()
 
 
 def test_steps_of_a_run_with_a_process_each_share_the_project(tmp_path: Path) -> None:

@@ -9,9 +9,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import httpx
+import psutil
 import pytest
 from projects import ROOT
 from starlette.applications import Starlette
@@ -151,6 +153,27 @@ def test_the_ui_is_dagster_s_behind_the_guard_and_ends_when_told(make_project: C
         assert running.wait(30) == 0
     finally:
         running.kill()
+
+
+def test_the_daemon_of_a_ui_that_was_killed_ends_too(make_project: Callable[..., Path]) -> None:
+    command = [sys.executable, "-m", "orchestration.cli.main", "ui", "--port", "0"]
+    quiet = subprocess.DEVNULL
+    running = subprocess.Popen(command, cwd=make_project(), env=_environment(), stdout=quiet, stderr=quiet)
+    deadline, daemons = time.monotonic() + 120, list[psutil.Process]()
+    try:
+        while not daemons:
+            assert time.monotonic() < deadline
+            time.sleep(0.2)
+            children = psutil.Process(running.pid).children()
+            daemons = [child for child in children if "daemon" in " ".join(child.cmdline())]
+        time.sleep(1)
+        running.kill()
+        _, living = psutil.wait_procs(daemons, timeout=60)
+        assert not living
+    finally:
+        for process in (running, *daemons):
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
 
 
 def _environment() -> dict[str, str]:
