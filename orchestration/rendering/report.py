@@ -24,7 +24,7 @@ from orchestration.lineage.explain import Each, each_here
 from orchestration.lineage.number import Lineage, environment, trace_number
 from orchestration.registry import BENCHMARKS, EXPLAINED, MAIN, SOURCES, STUDIES, TABLES
 from orchestration.rendering.answers import Answers, write_answers
-from orchestration.rendering.conclusion import concluded
+from orchestration.rendering.conclusion import WHOLE, concluded
 from orchestration.rendering.figures import Curve, ablation_curve, accuracy_by_subset
 from orchestration.rendering.official import HEADS, pinned_rows
 from orchestration.rendering.page import (
@@ -47,6 +47,7 @@ from orchestration.scoring.scores import Score, metrics_file, read_metrics
 from orchestration.stage import Stages
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import files_of, kind_of
+from orchestration.workspace.real import is_real, names_of
 from substrate import TBox, unfold
 from substrate.ask import Answer, survey
 from substrate.ask.questions import TEMPLATES
@@ -179,6 +180,7 @@ def _content(workspace: Workspace, scores: Scores, out: Path) -> dict[str, Any]:
             source.size(data) if (data := workspace.settings.data(source.name)).source == "generated" else "",
         )
         for source in SOURCES.values()
+        if names_of(workspace, source) or not is_real(workspace)
     ]
     per_question = [score for score in scores.get(MAIN.name, {}).values() if score.metric == "per_question"]
     curves = read_list(workspace.artifacts / "ablations" / "curves.json", Curve)
@@ -192,7 +194,7 @@ def _content(workspace: Workspace, scores: Scores, out: Path) -> dict[str, Any]:
         "main_on": _MEASURED_ON[kind_of(workspace, MAIN.source)],
         "sources": sources,
         "concluded": concluded(workspace),
-        "pinned": [] if REAL.name in tables else [row for _, row in pinned_rows(workspace.root)],
+        "pinned": [] if REAL.name in tables else _pinned(workspace),
         "REAL": REAL,
         "HEADS": HEADS,
         "summary": _summary(workspace, every.values(), sources),
@@ -220,6 +222,11 @@ def _content(workspace: Workspace, scores: Scores, out: Path) -> dict[str, Any]:
         "MARKED": MARKED,
         "HORIZON": HORIZON,
     }
+
+
+def _pinned(workspace: Workspace) -> list[dict[str, str]]:
+    """The pinned rows of whole questions on official data."""
+    return [row for number, row in pinned_rows(workspace.root) if number.endswith(WHOLE)]
 
 
 def _exhibits(workspace: Workspace) -> Iterator[tuple[Any, ...]]:
