@@ -3,11 +3,14 @@
     python benchmarks/clevrer_questions.py counterfactual [--scenes 300] [--seed 9001]
     python benchmarks/clevrer_questions.py predictive [--scenes 300] [--seed 9001]
     python benchmarks/clevrer_questions.py duality [--scenes 300] [--seed 9001]
+    python benchmarks/clevrer_questions.py trivial [--scenes 300] [--seed 9001] [--data DATA]
 
 ``counterfactual`` says in how many questions somebody collides after the video's end alone, and how each
 method answers, those choices apart. ``predictive`` asks the same futures with three kinds of wrong choices,
 and over Algorithm 3's parameters. ``duality`` says how often two collide without an object that is among
-their collision's causes, by simulating again and by the questions' key.
+their collision's causes, by simulating again and by the questions' key. ``trivial`` says what methods have
+that need no interpreter, and what options name, on generated questions and on the official ones in DATA
+(`ground_truth_train.jsonl.gz`, `explanatory_train.jsonl.gz`).
 """
 
 from __future__ import annotations
@@ -16,10 +19,13 @@ import argparse
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
 
 from research.domains.trial import trials
-from substrate.domains.clevrer.deltas import annotation_log
-from substrate.domains.clevrer.format import FRAMES, Question
+from research.domains.trivial import trivial_rows
+from substrate.domains.clevrer.deltas import annotation_log, events_log
+from substrate.domains.clevrer.format import FRAMES, Question, read_questions, read_scene_events
 from substrate.domains.clevrer.interpreter import answer_scene, choice_program
 from substrate.domains.clevrer.parameters import Counterfactual, Parameters, Predictive
 from substrate.domains.clevrer.program import Step, World, run
@@ -170,10 +176,45 @@ def duality(made: Sequence[WorldScene]) -> Iterator[str]:
         yield f"| {title} | {cells[0]} | {cells[1]} |"
 
 
+def trivial(scenes: Iterable[tuple[Scene, int, Sequence[Question]]], of: str) -> Iterator[str]:
+    """What trivial methods have right, how deep the asked-for chains are, and what options name."""
+    right, options, depths = Counter[tuple[str, bool]](), Counter[str](), Counter[bool]()
+    for scene, number, questions in scenes:
+        right.update((row.subset, bool(row.correct)) for row in trivial_rows(scene, number, questions, ""))
+        for question in questions:
+            if question.question_type != "explanatory":
+                continue
+            for place, choice in enumerate(question.choices or ()):
+                steps: list[Step] = []
+                run(choice_program(question.program, choice), World(scene, Parameters()), steps.append)
+                named = next(step.arguments[0] for step in steps if step.token == "belong_to")
+                options[named.kind if isinstance(named, Event) else "Object"] += 1
+                causes = next(step.result for step in steps if step.token == "filter_ancestor")
+                if not place:
+                    depths[any(cause.kind == "Collision" for cause in causes)] += 1
+    for subset in dict.fromkeys(subset for subset, _ in right):
+        n = right[subset, True] + right[subset, False]
+        yield f"| {of} | {subset} | {right[subset, True]} of {n} ({100 * right[subset, True] / n:.2f} %) |"
+    for kind, n in sorted(options.items()):
+        share = f"{n} of {options.total()} ({100 * n / options.total():.1f} %)"
+        yield f"| {of} | explanatory options, {kind} | {share} |"
+    if n := depths.total():
+        share = f"{depths[False]} of {n} ({100 * depths[False] / n:.1f} %)"
+        yield f"| {of} | explanatory targets without an ancestor collision | {share} |"
+
+
+def official(data: Path) -> Iterator[tuple[Scene, int, Sequence[Question]]]:
+    """The official explanatory questions of the training split with their scenes' true events."""
+    events = read_scene_events(data / "ground_truth_train.jsonl.gz")
+    for number, asked in read_questions(data / "explanatory_train.jsonl.gz").items():
+        yield Scene(events_log(events[number])), number, asked.questions
+
+
 def main() -> int:
     """The command."""
     parser = argparse.ArgumentParser(description="What are accuracies on generated questions evidence of?")
-    parser.add_argument("what", choices=("counterfactual", "predictive", "duality"))
+    parser.add_argument("what", choices=("counterfactual", "predictive", "duality", "trivial"))
+    parser.add_argument("--data", type=Path)
     parser.add_argument("--scenes", type=int, default=300)
     parser.add_argument("--seed", type=int, default=9001)
     given = parser.parse_args()
@@ -182,7 +223,17 @@ def main() -> int:
         lines = predictive(numbers, given.seed)
     else:
         made = [generate_scene(number, given.seed) for number in numbers]
-        lines = counterfactual(made) if given.what == "counterfactual" else duality(made)
+        if given.what == "trivial":
+            asked_of = (
+                (Scene(annotation_log(m.annotation)), m.annotation.scene_index, m.questions.questions)
+                for m in made
+            )
+            lines = chain(
+                trivial(asked_of, "generated"),
+                trivial(official(given.data), "official") if given.data else (),
+            )
+        else:
+            lines = counterfactual(made) if given.what == "counterfactual" else duality(made)
     for line in lines:
         sys.stdout.write(f"{line}\n")
         sys.stdout.flush()

@@ -11,6 +11,7 @@ import msgspec
 
 from orchestration.benchmarks.baselines import COMPARISONS
 from orchestration.lineage.number import read_tables
+from orchestration.models.transcript import read_told
 from orchestration.registry import BENCHMARKS
 from orchestration.scoring.counting import Comparison
 from orchestration.scoring.likeness import difference, own, why_not
@@ -33,7 +34,9 @@ class Entry(msgspec.Struct, frozen=True):
     """A number: accuracies in percent, differences in percentage points, counts as they are.
 
     ``paper`` is the figure as printed; ``measured`` is ``None`` where nothing was, or where what was measured
-    may not be set beside it. ``n`` is that of the measurement, else the paper's.
+    may not be set beside it. ``n`` is that of the measurement, else the paper's. ``answered_by`` is the
+    language model whose answers were measured here, which need not be the one that the paper asked; ``None``
+    where none was.
     """
 
     name: str
@@ -44,6 +47,7 @@ class Entry(msgspec.Struct, frozen=True):
     n: int | None
     interval: tuple[float, float] | None
     data: Kind
+    answered_by: str | None
 
 
 class Count(msgspec.Struct, frozen=True):
@@ -115,7 +119,16 @@ class Listing:
             n=made.n or published().n(number),
             interval=made.interval and (round(made.interval[0], 4), round(made.interval[1], 4)),
             data=made.data,
+            answered_by=None if made.value is None else self._answered_by(name),
         )
+
+    def _answered_by(self, name: str) -> str | None:
+        """The model that answered here, of a number of its own or of a difference to one."""
+        for part in re.split(f"/{MINUS}", name)[::-1]:
+            one = BENCHMARKS.get(part.partition("/")[0])
+            if one and one.by_model and (told := read_told(self.workspace.data / one.name)):
+                return told.name
+        return None
 
     def find(self, text: str) -> list[Hit]:
         """The numbers that a text may mean, each once."""

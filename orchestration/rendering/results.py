@@ -17,7 +17,7 @@ from orchestration.models.transcript import Told, read_told
 from orchestration.registry import BENCHMARKS, SOURCES
 from orchestration.rendering.official import official
 from orchestration.rendering.tables import Column, Table, read_list
-from orchestration.scoring.counting import Comparison, graded_rows
+from orchestration.scoring.counting import Comparison, Metric, graded_rows
 from orchestration.scoring.formatting import bounds, paired, share
 from orchestration.scoring.likeness import (
     NOT_MEASURED,
@@ -38,6 +38,7 @@ from orchestration.scoring.likeness import (
 )
 from orchestration.scoring.published import MINUS, PAPER, published
 from orchestration.scoring.scores import Score
+from orchestration.scoring.statistics import wilson
 from orchestration.studies.determinism import Repetition
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import kind_of, read_named, trusted_on_first_use
@@ -190,13 +191,16 @@ def _others(place: int, row: _Row) -> str:
 def _beside(benchmark: Benchmark, workspace: Workspace) -> Iterator[list[str]]:
     """The rows by which a model's number is judged: constants, the substrate, and the fate of its replies."""
     rows = _graded(workspace, benchmark.name)
-    for label, right in constants(rows).items():
+    trivial = constants(rows)
+    for label, right in trivial.items():
         yield [label, "a constant", f"{len(rows):,}", share(right, len(rows)), bounds(right, len(rows))]
     # A run of one baseline alone compares nothing.
     for one in read_list(workspace.path(COMPARISONS), Comparison):
         if one.second == benchmark.name and one.mcnemar is not None:
             right = one.both + one.first_only
             p = f"the substrate on the same questions, McNemar's exact p {one.mcnemar:.2g}"
+            best = max(trivial, key=trivial.__getitem__)
+            p += at_chance(sum(bool(row.correct) for row in rows), best, trivial[best], len(rows))
             yield [p, "substrate", f"{one.n:,}", share(right, one.n), bounds(right, one.n)]
     for label, cell in _replies(workspace, benchmark.name).items():
         yield [label, "", cell]
@@ -269,8 +273,8 @@ def by_metric(table: Declared, shown: Benchmarks, scores: Scores, workspace: Wor
         heads = "substrate", marked(PAPER, joint)
         if name != first:
             of |= dict.fromkeys(_PAIRED, joint)
-            paired_here, paired_there = _against(pairs[name])
-            here, there = here | paired_here, there | paired_there
+            trivial = _constants(_graded(workspace, name), BENCHMARKS[name].metrics["joint"])
+            here, there = here | _measured_apart(pairs[name], trivial), there | _printed_apart(pairs[name])
             model = said.answered[0].model if (said := told[name]) else NO_MODEL
             heads = f"{name.removeprefix(f'{first}_')}, {model}", f"{marked(who)}, published"
         here |= (judged := _judged_beside(workspace, name, table.labels))
@@ -280,7 +284,11 @@ def by_metric(table: Declared, shown: Benchmarks, scores: Scores, workspace: Wor
     return Table.of(caption, columns, rows)
 
 
-_PAIRED = ("joint: substrate minus this", "McNemar, exact, two-sided p")
+_APART = "joint: substrate minus this, measured here"
+_ABOVE = "joint: substrate minus the best constant, measured here"
+_P = "McNemar, exact, two-sided p, measured here"
+_PAPERS = "joint: substrate minus this, as the paper prints it", "McNemar's p, as the paper prints it"
+_PAIRED = (_APART, _ABOVE, _P, *_PAPERS)
 
 
 def _at(cells: Mapping[str, str], label: str) -> str:
@@ -291,25 +299,57 @@ def _judged_beside(workspace: Workspace, name: str, labels: Mapping[str, str]) -
     """The cells by which a column is judged: constants on its questions, and what became of its replies."""
     rows, cells = _graded(workspace, name), dict[str, str]()
     for metric, label in labels.items():
-        counting = BENCHMARKS[name].metrics[metric]
-        for answer in ("yes", "no"):
-            said = (replace(row, predicted=answer, correct=row.expected == answer) for row in rows)
-            judged = [counting.measure(unit) for unit in counting.units(said)]
-            right, most = (sum(of) for of in zip(*judged, strict=True)) if judged else (0, 0)
-            cells[f"{label}, always “{answer}”"] = share(right, most) if most else ""
+        for answer, (right, most) in _constants(rows, BENCHMARKS[name].metrics[metric]).items():
+            cells[f"{label}, {answer}"] = share(right, most) if most else ""
     return cells | dict.fromkeys(REPLIES, "") | _replies(workspace, name)
 
 
-def _against(one: Comparison) -> list[dict[str, str]]:
-    """The paired difference on joint accuracy and its p, as measured and as published."""
+def _constants(rows: Sequence[Row], counting: Metric) -> dict[str, tuple[int, int]]:
+    """What each of two constant answers has right, of how much, as a metric counts."""
+    counts: dict[str, tuple[int, int]] = {}
+    for answer in ("yes", "no"):
+        said = (replace(row, predicted=answer, correct=row.expected == answer) for row in rows)
+        judged = [counting.measure(unit) for unit in counting.units(said)]
+        right, most = (sum(of) for of in zip(*judged, strict=True)) if judged else (0, 0)
+        counts[f"always “{answer}”"] = right, most
+    return counts
+
+
+def at_chance(right: int, constant: str, trivial: int, n: int) -> str:
+    """The words for a model that no better than a constant is known to be; empty where it is better.
+
+    >>> at_chance(133, "always “no”", 126, 500)
+    '; the model is at chance: 26.60 % beside 25.20 % of always “no”'
+    >>> at_chance(406, "always “no”", 126, 500)
+    ''
+    """
+    if not n or wilson(right, n)[0] > trivial / n:
+        return ""
+    return f"; the model is at chance: {share(right, n)} beside {share(trivial, n)} of {constant}"
+
+
+def _measured_apart(one: Comparison, trivial: Mapping[str, tuple[int, int]]) -> dict[str, str]:
+    """The paired difference on joint accuracy and its p as measured, and the one to the best constant."""
+    if one.difference is None or one.mcnemar is None:
+        return dict.fromkeys((_APART, _ABOVE, _P), NOT_MEASURED)
+    constant = max(trivial, key=lambda answer: trivial[answer][0])
+    right, n = trivial[constant]
+    chance = at_chance(one.both + one.second_only, constant, right, one.n)
+    above = 100 * ((one.both + one.first_only) / one.n - right / n)
+    return {
+        _APART: paired(one.both, one.first_only, one.second_only, one.neither) + chance,
+        _ABOVE: f"{above:+.2f} pp, {constant}",
+        _P: f"{one.mcnemar:.2g}{chance and ', against a model at chance'}",
+    }
+
+
+def _printed_apart(one: Comparison) -> dict[str, str]:
+    """The difference and its p that the paper prints."""
     figures = published().numbers[f"{one.first}/joint"].figures
     edges = (figures.get(f"{MINUS}{one.second}/joint{edge}") for edge in ("", "/low", "/high", "/p"))
     apart, low, high, p = (figure and figure.printed for figure in edges)
-    here, p_here = NOT_MEASURED, NOT_MEASURED if one.mcnemar is None else f"{one.mcnemar:.2g}"
-    if one.difference is not None:
-        here = paired(one.both, one.first_only, one.second_only, one.neither)
-    printed_so = f"+{apart} pp{f' [{low}, {high}]' if low and high else ''}", p or NOT_REPORTED
-    return [dict(zip(_PAIRED, cells, strict=True)) for cells in ((here, p_here), printed_so)]
+    cells = f"+{apart} pp{f' [{low}, {high}]' if low and high else ''}", p or NOT_REPORTED
+    return dict(zip(_PAPERS, cells, strict=True))
 
 
 def _graded(workspace: Workspace, name: str) -> list[Row]:

@@ -1,4 +1,4 @@
-"""Questions: how hard generated ones are, and whether a key says what the duality denies."""
+"""Questions: what trivial methods have of them, how hard they are, and where a key denies the duality."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from orchestration.benchmarks.benchmark import Case, Logs
 from orchestration.benchmarks.clevrer import CLEVRER
 from orchestration.studies.study import Part, Shares, Study, Weighed
 from research.domains.trial import trials
+from research.domains.trivial import trivial_rows
 from research.studies.robustness import ROBUSTNESS
 from substrate.domains.clevrer.format import SceneQuestions
 from substrate.domains.clevrer.interpreter import answer_scene
@@ -49,6 +50,12 @@ def near_misses(seed: int, case: Case, logs: Logs, parameters: Parameters, split
                 yield replace(row, subset=f"predictive.{name}: {label}")
 
 
+def without_interpreter(case: Case, logs: Logs, _: Parameters, split: str) -> Iterator[Row]:
+    """The rows of a video's questions under methods that a result is to be judged beside."""
+    asked = msgspec.json.decode(case.questions, type=SceneQuestions).questions
+    yield from trivial_rows(Scene.of(logs[0]), int(case.scene), asked, split)
+
+
 def trial_rows(case: Case, logs: Logs, _: Parameters, split: str) -> Iterator[Weighed]:
     """A row for each object and collision that a video's key says both of; no answer is read."""
     questions = msgspec.json.decode(case.questions, type=SceneQuestions).questions
@@ -71,6 +78,12 @@ QUESTIONS = Study(
             first=KEY,
         ),
         _part(
+            name="trivial",
+            about="CLEVRER's questions by trivial methods: constants, sharing a participant, the nearest "
+            "pair, no collision, what was observed. A row a question under each.",
+            rows=without_interpreter,
+        ),
+        _part(
             name="duality",
             about="The duality on trial: of the objects and collisions that a key says both of, how often "
             "two collide without an object that is responsible for their collision.",
@@ -81,8 +94,10 @@ QUESTIONS = Study(
     shares=Shares(
         "How hard the questions are",
         "Questions: predictive ones of the first generated videos with other wrong choices, by "
-        "configuration; and of all objects and collisions of which a key says both whether the object is "
-        "responsible and whether the two collide without it, how often it contradicts the duality.",
+        "configuration; all questions by trivial methods: a number of CLEVRER's table is evidence as far as "
+        "it is above the best of them; and of all objects and collisions of which a key says both whether "
+        "the object is responsible and whether the two collide without it, how often it contradicts the "
+        "duality.",
         ("benchmark", "asked", "input", "right or so", "n", "share", "95 % interval"),
     ),
 )

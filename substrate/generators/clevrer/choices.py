@@ -17,6 +17,14 @@ Pair = tuple[int, int]
 
 # Shares among official explanatory questions, by number of correct choices of four.
 _CORRECT = {0: 41, 1: 124, 2: 221, 3: 146, 4: 32}
+_ROOTLESS = 0.2
+"""Probability of asking about an event that no collision led to as soon as about one that some did."""
+_READILY = {
+    "object": {True: 1.0, False: 0.3},
+    "collision": {True: 2.0, False: 6.0},
+    "in": {True: 3.0, False: 0.6},
+}
+"""How readily an explanatory option names a cause, and what is none, of each kind (docs/design/worlds.md)."""
 _BOTH_RIGHT = 0.15
 """Probability that a predictive question offers two events that both happen, where two do."""
 _SHUN_DULL = 0.85
@@ -54,17 +62,26 @@ def explain(film: Film, names: Names, rng: Random, number: int) -> list[Multiple
     """Choices about what is (not) responsible for a collision or an exit.
 
     An event is responsible when it is a cause; an object's presence is when the object takes part
-    in one. The objects of the explained event itself are no choices.
+    in one. The objects of the explained event itself and their entries are no choices, as in the official
+    questions, and most explained events have a collision among their causes.
     """
     effects = [*film.of_type("collision"), *film.of_type("out")]
     pools = {effect: _explanations(film, names, rng, effect) for effect in effects}
     questions = []
-    asked = [(effect, negated) for effect in effects for negated in (False, True)]
-    for effect, negated in _telling_first(rng, asked, lambda one: pools[one[0]])[:number]:
+    chained = [
+        any(cause.type == "collision" for cause in film.causes[effect]) or rng.random() < _ROOTLESS
+        for effect in effects
+    ]
+    asked: list[tuple[Event, bool]] = []
+    for wanted in (True, False):
+        some = [effect for effect, holds in zip(effects, chained, strict=True) if holds is wanted]
+        both = [(effect, negated) for effect in some for negated in (False, True)]
+        asked += _telling_first(rng, both, lambda one: [choice[:2] for choice in pools[one[0]]])
+    for effect, negated in asked[:number]:
         phrase = names.event(effect, rng, clause=False)
         choices = _pick(
             rng,
-            [(words, true != negated) for words, true in pools[effect]],
+            [(words, true != negated, weight) for words, true, weight in pools[effect]],
             4,
             rng.choices(list(_CORRECT), list(_CORRECT.values()))[0],
         )
@@ -73,7 +90,11 @@ def explain(film: Film, names: Names, rng: Random, number: int) -> list[Multiple
     return questions
 
 
-def _explanations(film: Film, names: Names, rng: Random, effect: Event) -> list[tuple[Phrase, bool]]:
+_Option = tuple[Phrase, bool, float]
+"""A choice, whether it is correct, and how readily it is taken."""
+
+
+def _explanations(film: Film, names: Names, rng: Random, effect: Event) -> list[_Option]:
     causes = film.causes[effect]
     involved = {number for cause in causes for number in cause.objects}
     objects = [
@@ -81,9 +102,19 @@ def _explanations(film: Film, names: Names, rng: Random, effect: Event) -> list[
         for o in names.properties
         if o.object_id not in effect.objects
     ]
-    presences = [(Phrase(f"the presence of {phrase.text}", phrase.program), true) for phrase, true in objects]
-    events = [event for event in (*film.of_type("in"), *film.of_type("collision")) if event != effect]
-    return [*presences, *((names.event(event, rng, clause=False), event in causes) for event in events)]
+    presences = [
+        (Phrase(f"the presence of {phrase.text}", phrase.program), true, _READILY["object"][true])
+        for phrase, true in objects
+    ]
+    entries = [event for event in film.of_type("in") if not {*event.objects} & {*effect.objects}]
+    events = [event for event in (*entries, *film.of_type("collision")) if event != effect]
+    return [
+        *presences,
+        *(
+            (names.event(event, rng, clause=False), event in causes, _READILY[event.type][event in causes])
+            for event in events
+        ),
+    ]
 
 
 Wrong = Literal["any", "near", "met"]
@@ -187,14 +218,15 @@ def _outcomes(
     return _sample(rng, [*chosen, *_sample(rng, idle, 4 - len(chosen))], 4)
 
 
-def _pick(
-    rng: Random, pool: Sequence[tuple[Phrase, bool]], size: int, correct: int
-) -> tuple[tuple[Phrase, bool], ...]:
+def _pick(rng: Random, pool: Sequence[_Option], size: int, correct: int) -> tuple[tuple[Phrase, bool], ...]:
     """``size`` choices, ``correct`` of them correct as far as the pool has them."""
-    right = _sample(rng, [choice for choice in pool if choice[1]], correct)
-    wrong = _sample(rng, [choice for choice in pool if not choice[1]], size - len(right))
-    rest = [choice for choice in pool if choice not in right and choice not in wrong]
-    return tuple(_sample(rng, [*right, *wrong, *_sample(rng, rest, size - len(right) - len(wrong))], size))
+    # The least of these exponential draws comes from each with a probability in proportion to its weight.
+    ordered = sorted(pool, key=lambda choice: rng.expovariate(choice[2]))
+    right = [choice for choice in ordered if choice[1]][:correct]
+    wrong = [choice for choice in ordered if not choice[1]][: size - len(right)]
+    rest = [choice for choice in ordered if choice not in right and choice not in wrong]
+    picked = [*right, *wrong, *rest[: size - len(right) - len(wrong)]]
+    return tuple((words, true) for words, true, _ in rng.sample(picked, len(picked)))
 
 
 def _sample(rng: Random, pool: Sequence[T], size: int) -> list[T]:

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from orchestration.cli.main import app
 from orchestration.lineage.listing import Hit, Listing
+from orchestration.models.transcript import TOLD, Answerer, Told
 from orchestration.project import open_workspace
 from orchestration.registry import BENCHMARKS
 from orchestration.scoring.counting import Comparison
@@ -20,7 +21,7 @@ from orchestration.scoring.likeness import percent
 from orchestration.scoring.published import Kind
 from orchestration.scoring.scores import score, score_file
 
-KEYS = ["name", "where", "paper", "citation", "measured", "n", "interval", "data"]
+KEYS = ["name", "where", "paper", "citation", "measured", "n", "interval", "data", "answered_by"]
 JOINT = "twin/joint/minus/twin_direct/joint"
 NS_DR = "clevrer/explanatory/per_question/minus/ns_dr"
 
@@ -86,6 +87,7 @@ def test_differences_bounds_and_p_stand_beside_the_papers(project: Path) -> None
         "n": 7738,
         "interval": None,
         "data": "official",
+        "answered_by": None,
     }
     reference = "clevrer/explanatory/per_question/minus/ablations/explanatory.global/per_question"
     assert entries[reference]["measured"] == pytest.approx(7.573, abs=1e-3)
@@ -95,6 +97,20 @@ def test_differences_bounds_and_p_stand_beside_the_papers(project: Path) -> None
     assert (entries[JOINT]["paper"], entries[JOINT]["measured"]) == ("18.80", 18.8)
     assert entries[JOINT]["interval"] == pytest.approx([15.5279, 22.4578])
     assert entries[f"{JOINT}/p"]["measured"] == pytest.approx(1e-28, rel=0.02)
+
+
+def test_a_models_number_names_the_model_that_answered_here(project: Path) -> None:
+    write_scores(project, "generated", "generated")
+    assert listed()["twin_direct/joint"]["answered_by"] is None
+    folder = project / "data/sample/twin_direct"
+    folder.mkdir(parents=True)
+    by = Answerer("Small", "b1", "server 1", "Q4", "sha256:0123456789abcdef")
+    told = Told("Small", "sha256:0123456789abcdef", [by], 2, 30, 6, 1.5, 1, 1)
+    (folder / TOLD).write_bytes(msgspec.json.encode(told))
+    entries = listed()
+    assert entries["twin_direct/joint"]["answered_by"] == "Small (Q4, weights 0123456789ab, server 1)"
+    assert entries[JOINT]["answered_by"] == "Small (Q4, weights 0123456789ab, server 1)"
+    assert entries["twin/joint"]["answered_by"] is None
 
 
 def test_a_difference_to_unlike_data_is_not_measured(project: Path) -> None:

@@ -1,0 +1,103 @@
+"""Trivial methods on CLEVRER's questions: what a number is judged beside.
+
+Each says less than a method must: a constant, one step of a chain, the nearest pair, what was seen. They are
+opcodes put in the place of the interpreter's own, so they read a question as it does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import combinations
+from math import hypot
+
+from substrate.base.errors import ProgramError
+from substrate.domains.clevrer.format import Question
+from substrate.domains.clevrer.interpreter import Language, rows
+from substrate.domains.clevrer.parameters import Parameters
+from substrate.domains.clevrer.program import OPCODES, WORDS, Step, World, compiled, run, run_choices
+from substrate.domains.clevrer.scene import Event, Scene
+from substrate.domains.rows import Row
+
+
+def _sharing(world: World, events: Sequence[Event], event: Event) -> list[Event]:
+    """The earlier events of the same objects: one step of the chain."""
+    return [e for e in events if (e.frame or 0) < (event.frame or 0) and e.objects & event.objects]
+
+
+def _nothing(world: World, events: Sequence[Event], removed: int) -> list[Event]:
+    return []
+
+
+def _seen(world: World, events: Sequence[Event], removed: int) -> list[Event]:
+    """The observed collisions of the others."""
+    return [e for e in events if removed not in e.objects and (e.kind, e.objects) in world.scene.alike]
+
+
+def _language(**changed: object) -> Language:
+    opcodes = OPCODES | {name: OPCODES[name]._replace(run=of) for name, of in changed.items()}  # pyright: ignore[reportArgumentType]
+    table = compiled(opcodes, WORDS)
+    return Language(partial(run, table=table), partial(run_choices, table=table), str.__eq__)
+
+
+def _always(answer: str) -> Language:
+    return Language(
+        lambda program, world: answer, lambda program, choices, world: [answer] * len(choices), str.__eq__
+    )
+
+
+def gaps(scene: Scene) -> dict[frozenset[int], float]:
+    """How near each pair in view comes if all go straight on after the video, in units."""
+    last = {number: samples[-1] for number, samples in scene.samples.items() if samples}
+    found: dict[frozenset[int], float] = {}
+    for a, b in combinations(sorted(last), 2):
+        one, other = last[a], last[b]
+        dx, dy, vx, vy = one.x - other.x, one.y - other.y, one.vx - other.vx, one.vy - other.vy
+        speed = vx * vx + vy * vy
+        time = max(0.0, -(dx * vx + dy * vy) / speed) if speed else 0.0
+        found[frozenset((a, b))] = hypot(dx + time * vx, dy + time * vy)
+    return found
+
+
+def _nearest(
+    question: Sequence[str], choices: Sequence[Sequence[str]], world: World
+) -> Iterator[str | ProgramError]:
+    """Of the pairs that a question offers, the one that comes nearest."""
+    pairs: list[frozenset[int]] = []
+    for choice in choices:
+        steps: list[Step] = []
+        try:
+            run([*choice, *question], world, steps.append)
+        except ProgramError:
+            pairs.append(frozenset())
+            continue
+        pairs.append(next(step.arguments[0].objects for step in steps if step.token == "belong_to"))
+    near = gaps(world.scene)
+    best = min(range(len(pairs)), key=lambda place: (near.get(pairs[place], float("inf")), place))
+    yield from ("yes" if place == best else "no" for place in range(len(pairs)))
+
+
+_CONSTANTS = {"always “yes”": _always("yes"), "always “no”": _always("no")}
+_REMOVAL = "get_counterfact", "filter_counterfact"
+_OPTIONS = {"every option": _always("yes"), "no option": _always("no")}
+METHODS: Mapping[str, Mapping[str, Language]] = {
+    "descriptive": _CONSTANTS,
+    "explanatory": {**_OPTIONS, "sharing a participant": _language(filter_ancestor=_sharing)},
+    "predictive": {**_OPTIONS, "the nearest pair": Language(run, _nearest, str.__eq__)},
+    "counterfactual": {
+        **_OPTIONS,
+        "no collision": _language(**dict.fromkeys(_REMOVAL, _nothing)),
+        "what was observed": _language(**dict.fromkeys(_REMOVAL, _seen)),
+    },
+}
+"""The trivial methods by type of question."""
+
+
+def trivial_rows(scene: Scene, number: int, questions: Iterable[Question], split: str) -> Iterator[Row]:
+    """A row for each question of a scene under each trivial method, which the row's subset names."""
+    world, asked = World(scene, Parameters()), list(questions)
+    common = {"benchmark": "clevrer", "split": split, "scene": number, "log": scene.log.digest}
+    for kind, methods in METHODS.items():
+        of_kind = [question for question in asked if question.question_type == kind]
+        for method, language in methods.items():
+            yield from rows(of_kind, world, language, lambda _, name=f"{kind}: {method}": name, common)
