@@ -11,7 +11,6 @@ from typer.testing import CliRunner
 
 from orchestration.cli.main import app
 from orchestration.pipeline import benchmark_stages
-from orchestration.pipeline.graph import STAGES, stages_of
 
 
 def substrate(*arguments: str) -> tuple[int, str]:
@@ -33,8 +32,6 @@ def test_results_that_differ_for_no_reason_are_computed_again(
     reproduced: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As after a run in an environment that was tampered with, and then restored."""
-    # The code is hashed by what its names mean when it is first asked for: before it is tampered with.
-    assert all(STAGES[name].code for name in stages_of("gqa"))
     right = benchmark_stages.score
 
     def tampered(*given: Any) -> Any:
