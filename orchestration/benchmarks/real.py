@@ -14,4 +14,4 @@ REAL = Table(
     "of what was foretold plus what came; its interval takes these for independent cases, and is a guide.",
 )
 MEASURED_ON = "real"
-"""What a benchmark's ``about`` has for a row of this table: on what it was measured."""
+"""The key of a benchmark's ``about`` that says on what a row of this table was measured."""

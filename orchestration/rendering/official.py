@@ -1,4 +1,4 @@
-"""What was measured on official data: the table of a run, and the same table out of the pins."""
+"""The table of what was measured on official data, of a run and out of the pins."""
 
 from __future__ import annotations
 

@@ -305,7 +305,7 @@ def _judged_beside(workspace: Workspace, name: str, labels: Mapping[str, str]) -
 
 
 def _constants(rows: Sequence[Row], counting: Metric) -> dict[str, tuple[int, int]]:
-    """What each of two constant answers has right, of how much, as a metric counts."""
+    """The questions that each of two constant answers has right, of how much, as a metric counts."""
     counts: dict[str, tuple[int, int]] = {}
     for answer in ("yes", "no"):
         said = (replace(row, predicted=answer, correct=row.expected == answer) for row in rows)

@@ -52,7 +52,7 @@ def absent(workspace: Workspace, sources: Iterable[Source]) -> dict[str, list[st
 
 
 def ways_to(workspace: Workspace, names: Iterable[str]) -> list[str]:
-    """How each of some official files is got, a line each."""
+    """The way to each of some official files, a line each."""
     known = workspace.settings.real.files
     return [
         f"{name}: {known[name].get if name in known else 'not described'}" for name in dict.fromkeys(names)

@@ -1,4 +1,4 @@
-"""What official files allow beside the paper's own benchmarks: for the profile `real`."""
+"""Benchmarks of the profile `real` beside the paper's own."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def _always(answer: str) -> Language:
 
 
 def gaps(scene: Scene) -> dict[frozenset[int], float]:
-    """How near each pair in view comes if all go straight on after the video, in units."""
+    """The nearness to which each pair in view comes if all go straight on after the video, in units."""
     last = {number: samples[-1] for number, samples in scene.samples.items() if samples}
     found: dict[frozenset[int], float] = {}
     for a, b in combinations(sorted(last), 2):

@@ -40,7 +40,7 @@ def test_a_trace_gives_a_terminal_no_order(capsys: pytest.CaptureFixture[str]) -
 
 
 def test_a_text_in_an_outline_is_no_markup_and_no_line_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
-    entry = Entry("a[bold]\n  b", "nowhere", None, None, None, None, None, "none")
+    entry = Entry("a[bold]\n  b", "nowhere", None, None, None, None, None, "none", None)
     made = Made(None, [Count("c [red]\nd", 1, 2, "e.json")], "counted")
     trace.console().print(trace.outline("derived", entry, made, "here", "sample", {}, "go on"))
     lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]

@@ -15,7 +15,7 @@ RED, BLUE, GREEN = "cube filter_shape", "blue filter_color", "cylinder filter_sh
 
 
 def said(kind: Subset, program: str, choices: Sequence[str]) -> dict[str, str]:
-    """What each method answers about a chain of two collisions."""
+    """The answers of each method about a chain of two collisions."""
     record = annotation([(CUBE, BALL, 20), (BALL, CAN, 60)])
     scene = Scene(annotation_log(decode_annotation(("film", json.dumps(record).encode()))))
     options = [Choice(place, "", words.split()) for place, words in enumerate(choices)]
