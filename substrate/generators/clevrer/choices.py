@@ -24,7 +24,7 @@ _READILY = {
     "collision": {True: 2.0, False: 6.0},
     "in": {True: 3.0, False: 0.6},
 }
-"""The weights by which an explanatory option names a cause, and what is none, of each kind (docs/design/worlds.md)."""
+"""The weights by which an explanatory option names a cause, or what is none, of each kind (worlds.md)."""
 _BOTH_RIGHT = 0.15
 """Probability that a predictive question offers two events that both happen, where two do."""
 _SHUN_DULL = 0.85
