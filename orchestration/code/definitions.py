@@ -231,6 +231,15 @@ def _runs(statement: ast.stmt, names: tuple[str, ...], own: set[str], imported: 
     return any(not set(_called(node)) & own for node in said)
 
 
+def bare(source: bytes) -> str:
+    """The text of a module's tree without comments and docstrings.
+
+    >>> bare(b"one = 1  # a remark") == bare(b"one = 1")
+    True
+    """
+    return ast.dump(_Bare().visit(ast.parse(source)))
+
+
 class _Bare(ast.NodeTransformer):
     """Takes docstrings out of a statement's tree, and collects the annotations of classes' attributes."""
 

@@ -10,13 +10,17 @@ Nothing heavy is imported here: neither Dagster, nor Spark, nor the stages.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from orchestration.code import PACKAGES
+import msgspec
+
+from orchestration.base.yaml_text import read_yaml
+from orchestration.code import PACKAGES, bare
 from orchestration.ledger.manifest import (
     LEDGER,
     File,
@@ -26,6 +30,8 @@ from orchestration.ledger.manifest import (
     ledger_at,
     read_manifest,
 )
+from orchestration.settings import PARAMETERS_FILE
+from substrate.base.errors import SubstrateError
 from substrate.base.files import OutputError, sha256
 
 _RACY = 50_000_000
@@ -33,6 +39,8 @@ _RACY = 50_000_000
 _CHECKOUT = Path(__file__).resolve().parents[2]
 _OF_CODE = "code:"
 """The prefix of names of files in the checkout that runs, wherever the project is."""
+OFFICIAL = "pins/real.json"
+"""The pins of what was measured on official data, which the report of any profile shows."""
 _ELSEWHERE = ("SUBSTRATE_MODEL_URL", "DVC_EXP_BASELINE_REV")
 """Variables of the environment that let a run do what no file shows: ask a model, be an experiment."""
 _PASSED_OVER = {"__pycache__", Path(LEDGER).name, "paper"}
@@ -75,6 +83,8 @@ def stands(root: Path, profile: str, only: str | None) -> Reproduction | None:
     if now != kept.files:
         with suppress(OutputError), changing(folder) as manifest:
             manifest.files = now
+            if PARAMETERS_FILE in manifest.beside and not run.drifted:
+                manifest.beside[PARAMETERS_FILE] = sha256(root / PARAMETERS_FILE)
     return run
 
 
@@ -90,7 +100,13 @@ def settled(state: os.stat_result, begun: int) -> bool:
 
 def _look(root: Path, profile: str, kept: Manifest) -> dict[str, File]:
     """All that a run reads and writes as it is; a file that shows no change since it was seen is not read."""
-    of_profile = (f"pins/{profile}.json", f"pins/{profile}", f"artifacts/{profile}", f"data/{profile}")
+    of_profile = (
+        f"pins/{profile}.json",
+        OFFICIAL,
+        f"pins/{profile}",
+        f"artifacts/{profile}",
+        f"data/{profile}",
+    )
     outside = (path for made in kept.stages.values() for path in made.inputs if os.path.isabs(path))
     paths = {*sources(), "dvc.yaml", "dvc.lock", "data.dvc", "transcripts", *of_profile, *outside}
     begun, found = time.time_ns(), dict[str, File]()
@@ -98,9 +114,21 @@ def _look(root: Path, profile: str, kept: Manifest) -> dict[str, File]:
         seen, now = kept.files.get(name), (state.st_size, state.st_mtime_ns, state.st_ctime_ns)
         if seen is None or (seen.size, seen.modified, seen.changed) != now:
             times = now[1:] if settled(state, begun) else (0, 0)
-            seen = File(state.st_size, *times, sha256(_place(root, name)))
+            seen = File(state.st_size, *times, content_of(_place(root, name)))
         found[name] = seen
     return found
+
+
+def content_of(path: Path) -> str:
+    """The hash of what a file says: of code without comments and docstrings, of parameters the values, of
+    any other file its bytes. A remark leaves it as it is.
+    """
+    with suppress(SyntaxError, SubstrateError):  # whoever runs it says what is wrong
+        if path.suffix == ".py":
+            return hashlib.sha256(bare(path.read_bytes()).encode()).hexdigest()
+        if path.name == PARAMETERS_FILE:
+            return hashlib.sha256(msgspec.json.encode(read_yaml(path), order="sorted")).hexdigest()
+    return sha256(path)
 
 
 def _place(root: Path, name: str) -> Path:

@@ -13,6 +13,7 @@ import dagster as dg
 from orchestration.base.beyond import beyond
 from orchestration.benchmarks.baselines import COMPARED, COMPARISONS, LanguageModel
 from orchestration.benchmarks.benchmark import Benchmark, Explained, Interpreted, Table
+from orchestration.ledger.look import OFFICIAL
 from orchestration.pipeline.cases import each_case
 from orchestration.registry import STAGES_BEYOND, STUDIES
 from orchestration.rendering.report import write_report
@@ -88,6 +89,7 @@ def describing_stages(benchmarks: Benchmarks, stages: Iterable[Stage]) -> Iterat
         describes=described,
         kinds=("spark",),
         pinned_by="nothing",
+        outside=lambda workspace: {"official": workspace.root / OFFICIAL},
     )
     for name in STAGES_BEYOND:
         if make := beyond(name):

@@ -26,6 +26,9 @@ def test_a_remark_leaves_nothing_to_do(reproduced: Path) -> None:
     assert code == 0
     assert said.splitlines()[-1].startswith("Nothing to do: all ")
     assert "  computed  " not in said
+    assert "loading the pipeline" not in said
+    code, said = substrate("verify", "--no-recompute")
+    assert code == 0, said
 
 
 def test_results_that_differ_for_no_reason_are_computed_again(
