@@ -34,7 +34,7 @@ _BENCHMARKS: tuple[Benchmark | str, ...] = (
     "research.benchmarks.official:GQA_PROGRAMS",
     "research.benchmarks.truths:DESCRIPTIVE",
     "research.benchmarks.truths:FROM_TRUTH",
-    "research.benchmarks.future:FUTURE",
+    "research.benchmarks.foretold:FUTURE",
     "research.benchmarks.met:MET",
     "research.benchmarks.agreement:AGREEMENT",
     baselines.CONTROLLED,

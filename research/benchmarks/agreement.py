@@ -13,7 +13,7 @@ from typing import Any
 from orchestration.benchmarks import benchmark as bm
 from orchestration.benchmarks.real import MEASURED_ON
 from orchestration.scoring.counting import METRICS
-from research.benchmarks.future import tracks_of
+from research.benchmarks.foretold import tracks_of
 from research.benchmarks.truths import (
     INPUTS,
     PROFILES,

@@ -159,7 +159,8 @@ def test_the_form_of_a_job_offers_every_key_and_refuses_what_is_wrong_before_a_r
     for field in ("profile", "seed", "scenes", "configuration", "force", "set"):
         expect(page.locator(".CodeMirror-line").get_by_text(field, exact=True)).to_be_visible()
     type_over(page, "profile: sample", "profile: nope")
-    expect(page.get_by_text("not in enum type full | local | paper | real | sample got nope").first).to_be_visible()
+    refused = "not in enum type full | local | paper | real | sample got nope"
+    expect(page.get_by_text(refused).first).to_be_visible()
     expect(page.get_by_role("button", name="Launch Run")).to_be_disabled()
     type_over(page, "profile: nope", "profile: sample")
     expect(page.get_by_text("No errors")).to_be_visible()

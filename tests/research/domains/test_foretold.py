@@ -9,7 +9,7 @@ import pytest
 
 from orchestration.benchmarks.benchmark import Case
 from orchestration.scoring.counting import Rows
-from research.benchmarks.future import FUTURE, METRICS, cases, logs, rows
+from research.benchmarks.foretold import FUTURE, METRICS, cases, logs, rows
 from research.domains.foretelling.trajectories import TrajectoryScene
 from research.domains.foretold import CORRECT, LINE, UNSEEN, VOTE, WRONG, compared, foretold, from_tracks
 from research.domains.perception.masks import Look
