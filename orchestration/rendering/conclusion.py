@@ -29,7 +29,7 @@ def concluded(workspace: Workspace, benchmarks: Iterable[str] = BENCHMARKS) -> l
 
     Those of official files that are not there are the pinned ones, and the lines say so.
     """
-    names = set(benchmarks)
+    names = [name for name in BENCHMARKS if name in {*benchmarks}]
     there = [name for name in names if (workspace.artifacts / metrics_file(name)).is_file()]
     scores = read_scores(workspace.artifacts, [one for name in there for one in BENCHMARKS[name].numbers])
     if not is_real(workspace):

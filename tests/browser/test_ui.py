@@ -310,7 +310,7 @@ def test_an_experiment_of_the_form_is_compared_with_the_pinned_results(page: Pag
     write_pins(workspace, measure(workspace, STAGES))
     form = {
         "profile": "sample",
-        "set": {"clevrer.explanatory.reference_frame": "global"},
+        "set": {"clevrer.counterfactual.method": "printed"},
         "experiment": "one",
     }
     keys = [{"path": ["clevrer", stage]} for stage in ("answers", "scores")]
@@ -318,9 +318,9 @@ def test_an_experiment_of_the_form_is_compared_with_the_pinned_results(page: Pag
     assert (project / "experiments/one/artifacts/sample/clevrer/answers.jsonl").is_file()
     succeed(page, launched(page, "compare_experiments", {}))
     page.goto("/assets/experiments/compared")
-    changes = 'clevrer.explanatory.reference_frame: "event" -> "global"'
+    changes = 'clevrer.counterfactual.method: "partner" -> "printed"'
     expect(page.get_by_role("cell", name=changes, exact=True)).to_be_visible()
-    expect(page.get_by_role("cell", name="clevrer/explanatory/per_question", exact=True)).to_be_visible()
+    expect(page.get_by_role("cell", name="clevrer/counterfactual/per_question", exact=True)).to_be_visible()
     page.goto("/assets/experiments/compared?view=events")
     expect(page.get_by_role("cell", name=changes, exact=True)).to_be_visible()
     picture(page, "experiment")
@@ -338,7 +338,7 @@ def test_a_result_that_drifted_says_in_its_check_what_why_and_where(page: Page, 
     workspace = Workspace(project, load_settings(project / "params.yaml", SETTINGS))
     write_pins(workspace, measure(workspace, STAGES, [stage]))
     parameters = yaml.safe_load((project / "params.yaml").read_text("utf-8"))
-    parameters["clevrer"]["explanatory"]["reference_frame"] = "global"
+    parameters["clevrer"]["counterfactual"]["method"] = "printed"
     (project / "params.yaml").write_text(yaml.safe_dump(parameters), "utf-8")
     key = {"path": ["clevrer", "answers"]}
     check = {"assetKey": key, "name": "drift"}
@@ -348,8 +348,8 @@ def test_a_result_that_drifted_says_in_its_check_what_why_and_where(page: Page, 
     page.goto("/assets/clevrer/answers?view=checks&checkDetail=drift")
     expect(page.get_by_text("This is a non-blocking asset check")).to_be_visible()
     expect(page.get_by_text(re.compile("[0-9]+ rows? differs?: scene "))).to_be_visible()
-    expect(page.get_by_role("cell", name="(explanatory)").first).to_be_visible()
-    because = 'parameter clevrer.explanatory.reference_frame "event" -> "global" (clevrer/answers)'
+    expect(page.get_by_role("cell", name="(counterfactual)").first).to_be_visible()
+    because = 'parameter clevrer.counterfactual.method "partner" -> "printed" (clevrer/answers)'
     expect(page.get_by_role("cell", name=because)).to_be_visible()
     expect(page.get_by_role("link", name="report / html")).to_be_visible()
     picture(page, "drift")
