@@ -154,6 +154,7 @@ def fork(
         raise LogError(f"branch tick {at} lies outside the log", hint=f"Name a tick from 0 to {end}")
     rules = emitter if isinstance(emitter, RuleEmitter) else None
     start = rules.keeps(log, at) if rules else log.kept(at)
+    seen = len(log)  # before the branch's triples are numbered above the log's: another may append meanwhile
     branch = log.branch(start, at)
     put = _intervene(branch, at, changes, rules if check is not False else None)
     # Whether something follows a protocol takes as long to tell as the rest of a fork
@@ -161,7 +162,7 @@ def fork(
         rules = rules if check is not False else replace(rules, check=False)
         branch.extend(rules.emit(branch, log, at))
     elif not emitter and not put:
-        branch.follow(log, start, len(log))
+        branch.follow(log, start, seen)
     elif not emitter:
         _follow_but(branch, log[start:], put)
     elif isinstance(emitter, SpellingEmitter):
