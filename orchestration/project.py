@@ -43,6 +43,11 @@ def open_workspace(profile: str | None = None, overrides: tuple[str, ...] = ()) 
     return Workspace(root, load_settings(root / PARAMETERS_FILE, SETTINGS, overrides, profile, ABSENT))
 
 
+def is_usual(workspace: Workspace) -> bool:
+    """Tell whether a workspace's profile is that of `params.yaml`, which DVC holds the files of."""
+    return workspace.settings.profile == open_workspace().settings.profile
+
+
 def open_run(profile: str | None = None, overrides: tuple[str, ...] = (), name: str = "") -> Workspace:
     """The project around the current folder, to compute in under some parameters.
 
@@ -68,7 +73,7 @@ def open_run(profile: str | None = None, overrides: tuple[str, ...] = (), name: 
     if not changed:
         return workspace
     profile = workspace.settings.profile
-    of_another = profile if profile != open_workspace().settings.profile else ""
+    of_another = "" if is_usual(workspace) else profile
     name = name or name_of({key: now for key, (_, now) in changed.items()}, of_another)
     return replace(workspace, experiment=making(workspace.root, name))
 

@@ -472,3 +472,8 @@ def asked_scenes(
 def chosen(scenes: Collection[T], only: Collection[Any] | None) -> Collection[T]:
     """The scenes that are wanted, in order: all, where none are named."""
     return scenes if only is None else [scene for scene in scenes if scene in only]
+
+
+def named_rows(name: str, rows: Callable[..., Iterable[Row]], *given: Any) -> list[Row]:
+    """The rows of another benchmark's function under a benchmark's own name."""
+    return [msgspec.structs.replace(row, benchmark=name) for row in rows(*given)]

@@ -81,7 +81,7 @@ def _run(
     from orchestration.pipeline.project_lock import project_lock
     from orchestration.pipeline.resources import WorkspaceResource
     from orchestration.pipeline.run import instance, run_stages
-    from orchestration.project import open_run, open_workspace
+    from orchestration.project import is_usual, open_run
     from orchestration.registry import SOURCES
     from orchestration.rendering.drift import moved_lines
     from orchestration.workspace.real import absent, ways_to
@@ -102,7 +102,7 @@ def _run(
             )
             ran = run_stages(names, resource, partial(instance, workspace.root))
         doing("comparing with the pins")
-        usual = used == open_workspace().settings.profile
+        usual = is_usual(workspace)
         pinned = not overrides and (usual or (workspace.root / pin_name(used)).is_file())
         reused = [name for name in names if how.get(name) == "reused"]
         drifted: dict[str, str] = {}

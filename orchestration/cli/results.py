@@ -220,12 +220,11 @@ def accept(
             from orchestration.ledger.verification import accept_results, proposed
             from orchestration.pipeline.graph import stages_in
             from orchestration.pipeline.project_lock import project_lock
-            from orchestration.project import open_workspace
+            from orchestration.project import is_usual, open_workspace
             from orchestration.rendering.drift import moved_lines
             from substrate.base.files import replacing
 
             workspace = open_workspace(profile)
-            usual = workspace.settings.profile == open_workspace().settings.profile
             stages = stages_in(workspace)
             until_pinned.enter_context(project_lock(workspace.root))
             acceptance, moved = proposed(workspace, stages, reason, unsafe=unsafe)
@@ -235,7 +234,7 @@ def accept(
             say("\n".join(lines))
         if not dry_run:
             with others_apart():
-                accept_results(workspace, stages, acceptance, usual=usual)
+                accept_results(workspace, stages, acceptance, usual=is_usual(workspace))
         if message:
             with replacing(message) as fresh:
                 fresh.write_text(commit_message(acceptance), "utf-8")

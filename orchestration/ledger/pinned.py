@@ -252,6 +252,14 @@ def pinned_scores(root: Path, profile: str) -> dict[str, tuple[int, int]]:
     return {number: counts for made in stages for number, counts in made.scores.items()}
 
 
+def pinned_cells(root: Path, profile: str, table: str) -> dict[str, dict[str, str]]:
+    """The pinned cells of a table of a profile by row and head; none where it has none; errors as
+    :func:`read_pins`.
+    """
+    made = _whole(root, profile).stages.get(f"tables/{table}", Made())
+    return made.cells.get(table, {})
+
+
 def drift(workspace: Workspace) -> dict[str, str]:
     """The pinned paths that are not what was pinned, with how: ``modified`` or ``deleted``; what was never
     pinned does not drift.

@@ -137,7 +137,9 @@ def _asset(
     )
     def materialize(workspace: WorkspaceResource) -> dg.MaterializeResult[Any]:
         opened, log = workspace.open(), dg.AssetExecutionContext.get().log.info
-        if (stage := (stages := of(opened) if of else every).get(declared.name)) is None:
+        stages = of(opened) if of else every
+        stage = stages.get(declared.name)
+        if stage is None:
             return dg.MaterializeResult(metadata={"skipped": f"not of profile {opened.settings.profile}"})
         paths = [opened.path(out) for out in stage.outs]
         inputs = [opened.path(out) for out in inputs_of(stages, stage)]

@@ -24,7 +24,7 @@ from orchestration.workspace.named import (
     kind_of,
     split_of,
 )
-from orchestration.workspace.real import folder_of, names_of, whole
+from orchestration.workspace.real import folder_of, names_of, require_whole
 from substrate.base.errors import ParameterError
 from substrate.base.files import sha256, write_json
 
@@ -124,8 +124,7 @@ def make_dataset(source: Source, workspace: Workspace, out: Path) -> dict[str, A
     for world in source.world if data.source == "generated" else ():
         made = make_scenes(workspace, source, world, f"{source.name}/dataset", out)
         return {"source": "generated", world.counted[0]: made, "seed": workspace.settings.seed}
-    for name in names_of(workspace, source).values():
-        whole(workspace, name)
+    require_whole(workspace, source)
     if given := files_outside(source, workspace):
         for name, path in given.items():
             _place(path, name, source, out)

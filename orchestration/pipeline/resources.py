@@ -17,7 +17,7 @@ from pydantic import Field, PrivateAttr
 from orchestration.experiments.making import begin, drop, finish
 from orchestration.ledger.dvc import settle
 from orchestration.pipeline.project_lock import project_lock
-from orchestration.project import open_run, open_workspace
+from orchestration.project import is_usual, open_run
 from orchestration.settings import PARAMETERS_FILE
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.root import find_root
@@ -112,14 +112,10 @@ class WorkspaceResource(dg.ConfigurableResource):  # type: ignore[type-arg]
                 drop(workspace)
         elif workspace.experiment:
             finish(workspace)
-        elif self.settles and self._is_pinned(workspace):
+        elif self.settles and is_usual(workspace) and (workspace.root / ".dvc").is_dir():
             from orchestration.pipeline.graph import stages_in
 
             settle(workspace, stages_in(workspace), made)
-
-    def _is_pinned(self, workspace: Workspace) -> bool:
-        default = open_workspace().settings.profile
-        return workspace.settings.profile == default and (workspace.root / ".dvc").is_dir()
 
 
 def _made(instance: dg.DagsterInstance, run: str) -> list[str]:

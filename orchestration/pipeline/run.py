@@ -22,6 +22,7 @@ from orchestration.pipeline.project_lock import open_lock, project_lock
 from orchestration.pipeline.resources import SETTINGS_TAG, WorkspaceResource, settings_of
 from orchestration.pipeline.standing import to_run
 from orchestration.pipeline.stopping import ends_when_told
+from orchestration.stage import Stages
 from substrate.base.errors import SubstrateError
 from substrate.base.files import OutputError
 from substrate.cli.console import note
@@ -136,7 +137,8 @@ def run_stages(
     with ends_when_told(), project_lock(root):
         if opened.experiment:
             begin(opened, workspace.overrides)
-        todo = names if workspace.force or workspace.scratch else to_run(stages_in(opened), names, opened)
+        stages = stages_in(opened)
+        todo = names if workspace.force or workspace.scratch else to_run(stages, names, opened)
         if opened.experiment:  # which ends with the run
             todo = todo or names[-1:]
         for name in names:
@@ -144,7 +146,7 @@ def run_stages(
                 ended(name, {"skipped": True})
         with _written(Path(os.environ.get("DAGSTER_HOME") or root / ".dagster")):
             tags = {SETTINGS_TAG: settings_of(opened)[1]}
-            failed = _run(todo, workspace, tags, where() if where else None) if todo else []
+            failed = _run(stages, todo, workspace, tags, where() if where else None) if todo else []
     by_stage: dict[str, list[dg.AssetCheckEvaluation]] = {name: [] for name in todo}
     for check in failed:
         by_stage[check.asset_key.to_user_string()].append(check)
@@ -152,6 +154,7 @@ def run_stages(
 
 
 def _run(
+    stages: Stages,
     names: list[str],
     workspace: WorkspaceResource,
     tags: dict[str, str],
@@ -163,7 +166,6 @@ def _run(
         selection=selection.without_checks() if workspace.scratch else selection,
         executor_def=dg.in_process_executor,
     )
-    stages = stages_in(workspace.open())
     definitions = dg.Definitions(
         assets=assets_of(stages, names),
         asset_checks=[*checks_of(stages)],

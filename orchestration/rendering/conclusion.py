@@ -29,16 +29,19 @@ def concluded(workspace: Workspace, benchmarks: Iterable[str] = BENCHMARKS) -> l
 
     Those of official files that are not there are the pinned ones, and the lines say so.
     """
-    names = [name for name in BENCHMARKS if name in {*benchmarks}]
+    wanted = {*benchmarks}
+    names = [name for name in BENCHMARKS if name in wanted]
     there = [name for name in names if (workspace.artifacts / metrics_file(name)).is_file()]
     scores = read_scores(workspace.artifacts, [one for name in there for one in BENCHMARKS[name].numbers])
     if not is_real(workspace):
         return [*_as_pinned(workspace, names), *conclusion(scores)]
-    pinned = pinned_scores(workspace.root, workspace.settings.profile)
-    kept = {number: score(number, *counts, "official") for number, counts in pinned.items()}
     lacking = absent(workspace, SOURCES.values())
     of_lacking = {name for name in names if BENCHMARKS[name].source.name in lacking}
-    kept = {number: one for number, one in kept.items() if number.partition("/")[0] in of_lacking}
+    kept = {
+        number: score(number, *counts, "official")
+        for number, counts in pinned_scores(workspace.root, workspace.settings.profile).items()
+        if number.partition("/")[0] in of_lacking
+    }
     return [*of_official(scores | kept, of_lacking), *_way_to(workspace, lacking)]
 
 

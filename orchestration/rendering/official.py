@@ -8,7 +8,7 @@ from pathlib import Path
 from orchestration.benchmarks.benchmark import Benchmark
 from orchestration.benchmarks.benchmark import Table as Declared
 from orchestration.benchmarks.real import MEASURED_ON, REAL
-from orchestration.ledger.pinned import read_pins
+from orchestration.ledger.pinned import pinned_cells
 from orchestration.registry import BENCHMARKS
 from orchestration.rendering.tables import Column, Table
 from orchestration.scoring.likeness import NOT_REPORTED, bounded, percent, printed, rivals
@@ -59,7 +59,6 @@ def _beside(score: Score) -> str:
 
 def pinned_rows(root: Path) -> Iterator[tuple[str, dict[str, str]]]:
     """The rows of the table as they are pinned, by number, in the order of the report; each by head."""
-    pin = read_pins(root, PROFILE).get(f"tables/{REAL.name}")
-    cells = pin.cells.get(REAL.name, {}) if pin else {}
+    cells = pinned_cells(root, PROFILE, REAL.name)
     for benchmark in BENCHMARKS.values():
         yield from ((number, cells[number]) for number in benchmark.numbers if number in cells)

@@ -84,27 +84,33 @@ def doctored(workspace: Workspace, sources: Iterable[Source]) -> dict[str, tuple
     that it has, and theirs.
     """
     names = {name for source in sources for name in names_of(workspace, source).values()}
-    there = {name: path for name in sorted(names) if (path := folder_of(workspace) / name).exists()}
-    known = {name: file.sha256 for name, file in workspace.settings.real.files.items()}
-    found = {name: (known.get(name, "not described"), content_digest(path)) for name, path in there.items()}
-    return {name: pair for name, pair in found.items() if pair[0] != pair[1]}
+    known, found = workspace.settings.real.files, dict[str, tuple[str, str]]()
+    for name in sorted(names):
+        if (path := folder_of(workspace) / name).exists():
+            held = known[name].sha256 if name in known else "not described"
+            if (digest := content_digest(path)) != held:
+                found[name] = held, digest
+    return found
 
 
-def whole(workspace: Workspace, name: str) -> Path:
-    """An official file or folder, which has the bytes that `params.yaml` says.
+def require_whole(workspace: Workspace, source: Source) -> None:
+    """Refuse a source's official file or folder that has other bytes than `params.yaml` says.
 
     Raises:
         ParameterError: `params.yaml` does not describe it.
         FormatError: it is not there, or has other bytes.
     """
-    path, known = folder_of(workspace) / name, workspace.settings.real.files.get(name)
-    if known is None:
-        hint = "Write its sha256, licence, source and get there"
-        raise ParameterError("is not described", where=(PARAMETERS_FILE, f"real.files.{name}"), hint=hint)
-    if not path.exists():
-        raise FormatError("is not there", where=(path,), hint=f"Get it: {known.get}")
-    digest = content_digest(path)
-    if digest != known.sha256:
-        what = f"has SHA-256 {digest} instead of {known.sha256}"
-        raise FormatError(what, where=(path,), hint=f"Get the official one: {known.get}")
-    return path
+    known = workspace.settings.real.files
+    for name in names_of(workspace, source).values():
+        path = folder_of(workspace) / name
+        if name not in known:
+            where, hint = (
+                (PARAMETERS_FILE, f"real.files.{name}"),
+                "Write its sha256, licence, source and get there",
+            )
+            raise ParameterError("is not described", where=where, hint=hint)
+        if not path.exists():
+            raise FormatError("is not there", where=(path,), hint=f"Get it: {known[name].get}")
+    for name, (held, digest) in doctored(workspace, [source]).items():
+        what, hint = f"has SHA-256 {digest} instead of {held}", f"Get the official one: {known[name].get}"
+        raise FormatError(what, where=(folder_of(workspace) / name,), hint=hint)

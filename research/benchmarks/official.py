@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -17,7 +18,6 @@ from orchestration.benchmarks.clevrer import CLEVRER
 from orchestration.benchmarks.real import MEASURED_ON
 from orchestration.benchmarks.transfer import TRANSFER
 from research.benchmarks.perceived import PERCEIVED
-from research.benchmarks.perceived import rows as perceived_rows
 from research.domains.perception import calibrate
 from substrate.base.errors import SubstrateError
 from substrate.domains.clevrer.parameters import Explanatory, Parameters
@@ -32,11 +32,10 @@ EVERY = 10
 _gqa = msgspec.json.Decoder(dict[str, Question])
 
 
-def in_one_frame(case: bm.Case, logs: bm.Logs, parameters: Parameters, split: str) -> Iterator[Row]:
+def in_one_frame(case: bm.Case, logs: bm.Logs, parameters: Parameters, split: str) -> Iterable[Row]:
     """CLEVRER's rows with causes looked for before one frame of the whole video, as NS-DR's release does."""
     parameters = changed(parameters, explanatory=Explanatory(reference_frame="global"))
-    for row in clevrer.rows(case, logs, parameters, split):
-        yield changed(row, benchmark=CLEVRER_GLOBAL.name)
+    return clevrer.rows(case, logs, parameters, split)
 
 
 CLEVRER_GLOBAL = replace(
@@ -45,7 +44,7 @@ CLEVRER_GLOBAL = replace(
     title="CLEVRER, one global frame",
     numbers=bm.per_choice("clevrer_global", "explanatory"),
     form="clevrer_global/SCENE/QUESTION",
-    rows=in_one_frame,
+    rows=partial(bm.named_rows, "clevrer_global", in_one_frame),
     examples={},
     declared={},
     profiles=REAL,
@@ -58,19 +57,13 @@ def is_aside(case: bm.Case) -> bool:
     return bool(case.questions) and calibrate.is_aside(int(case.scene))
 
 
-def aside(case: bm.Case, logs: bm.Logs, parameters: Any, split: str) -> Iterator[Row]:
-    """The rows of a video that is kept from every fit of perception."""
-    for row in perceived_rows(case, logs, parameters, split):
-        yield changed(row, benchmark=PERCEIVED_ASIDE.name)
-
-
 PERCEIVED_ASIDE = replace(
     PERCEIVED,
     name="perceived_aside",
     title=f"{PERCEIVED.title}, of videos kept aside",
     numbers=bm.per_choice("perceived_aside", "explanatory"),
     form="perceived_aside/SCENE/QUESTION",
-    rows=aside,
+    rows=partial(bm.named_rows, "perceived_aside", PERCEIVED.rows),
     asks=is_aside,
     examples={},
     pages=(),
@@ -106,7 +99,7 @@ BABI_10K = replace(
     form="babi_10k/TASK/STORY/QUESTION",
     source=_STORIES,
     logger=replace(BABI.logger, name="babi_10k", source=_STORIES),
-    rows=lambda *given: [changed(row, benchmark="babi_10k") for row in BABI.rows(*given)],
+    rows=partial(bm.named_rows, "babi_10k", BABI.rows),
     examples={},
     declared={},
     about={**BABI.about, MEASURED_ON: "every tenth story of the training files of en-10k, without task 3"},

@@ -137,8 +137,7 @@ def logs(case: bm.Case, parameters: Perception) -> list[bm.NamedLog]:
 def rows(case: bm.Case, logs: bm.Logs, parameters: Perception, split: str) -> Iterable[Row]:
     """The rows of a video's questions."""
     questions = _questions.decode(case.questions).questions
-    for row in answer_scene(logs[0], int(case.scene), questions, parameters, split):
-        yield replace(row, benchmark=NAME)
+    return bm.named_rows(NAME, answer_scene, logs[0], int(case.scene), questions, parameters, split)
 
 
 def shown(case: bm.Case, parameters: Perception, rows: Sequence[Row]) -> bm.SceneShown:

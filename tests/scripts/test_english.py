@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import doctest
-import importlib.util
 import shutil
 import subprocess
 import sys
@@ -11,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from script_modules import script
 
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "english.py"
 
@@ -60,11 +60,6 @@ def test_questions_code_and_tables_are_left_alone(check: Check) -> None:
 
 
 def test_the_examples_of_the_counter_hold() -> None:
-    spec = importlib.util.spec_from_file_location("english", SCRIPT)
-    assert spec
-    assert spec.loader
-    english = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(english)
-    examples = doctest.testmod(english)
+    examples = doctest.testmod(script("english"))
     assert examples.attempted
     assert not examples.failed

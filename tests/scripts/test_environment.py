@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 from typing import Any
 
 import pytest
+from script_modules import script
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
 def environment() -> Any:
-    spec = importlib.util.spec_from_file_location("environment", ROOT / "scripts" / "environment.py")
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return script("environment")
 
 
 def test_the_pipeline_needs_no_tool_of_the_developers_but_what_builds_the_checkout(environment: Any) -> None:

@@ -5,24 +5,16 @@ only those that depend on it.
 from __future__ import annotations
 
 import ast
-import importlib.util
-from pathlib import Path
 from typing import Any
 
 import pytest
-
-SCRIPT = Path(__file__).parents[2] / "scripts" / "house.py"
+from script_modules import script
 
 
 @pytest.fixture(scope="module")
 def house() -> Any:
     """The script."""
-    spec = importlib.util.spec_from_file_location("house", SCRIPT)
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return script("house")
 
 
 @pytest.fixture(scope="module")

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 from typing import Any
 
 import pytest
+from script_modules import script
 
 ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
 def readme() -> Any:
-    spec = importlib.util.spec_from_file_location("readme", ROOT / "scripts/readme.py")
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return script("readme")
 
 
 def test_readmes_tables_are_those_of_the_pins(readme: Any) -> None:
