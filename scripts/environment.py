@@ -15,6 +15,7 @@ import os
 import re
 import subprocess
 import sys
+import sysconfig
 import tempfile
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
@@ -114,6 +115,21 @@ def install(locked: Mapping[str, tuple[str, set[str]]], wanted: Collection[str])
             sys.stderr.write("uv could not install the lock (see above); pip does, which takes longer\n")
             _run(*pip, "--require-hashes", "--requirement", requirements)
             _run(*pip, *checkout)
+    for entry in Path(sysconfig.get_path("purelib")).glob("_event_graph_*.pth"):
+        entry.write_text(in_any_locale(entry.read_text("utf-8")), "ascii")
+
+
+def in_any_locale(entry: str) -> str:
+    """A `.pth` file of ASCII that adds the same folder.
+
+    Python 3.11 decodes such a file by the locale: in `C` it does not start with a path of other letters.
+
+    >>> in_any_locale("/home/a")
+    '/home/a'
+    """
+    if entry.isascii():
+        return entry
+    return f"import os, sys; sys.path.append(os.fsdecode({os.fsencode(entry.strip())!r}))\n"
 
 
 def _written(path: Path, locked: Mapping[str, tuple[str, set[str]]], names: Iterable[str]) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import venv
 from pathlib import Path
 from typing import Any
 
@@ -38,3 +40,18 @@ def test_uv_is_told_what_pip_was_told_unless_the_user_told_uv(environment: Any) 
         "UV_FIND_LINKS": "/w",
     }
     assert environment.like_pip(pip, {"UV_INDEX_URL": "https://mine"}) == {"UV_FIND_LINKS": "/w"}
+
+
+def test_python_starts_in_the_locale_c_where_the_checkout_lies_in_a_folder_of_other_letters(
+    environment: Any, tmp_path: Path
+) -> None:
+    checkout = tmp_path / "Ümlaut"
+    checkout.mkdir()
+    (checkout / "of_the_checkout.py").write_text("")
+    made = tmp_path / "venv"
+    venv.create(made)
+    (packages,) = made.glob("lib/python*/site-packages")
+    (packages / "_event_graph_substrate.pth").write_text(environment.in_any_locale(f"{checkout}\n"), "ascii")
+    python = [made / "bin" / "python", "-c", "import of_the_checkout"]
+    for locale in ("C", "C.UTF-8"):
+        subprocess.run(python, check=True, env={"LC_ALL": locale, "PYTHONUTF8": "0"})
