@@ -1,0 +1,79 @@
+"""A measured number in docs is pinned, published, or stands beside the command that measures it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from orchestration.ledger.pinned import pinned_cells, pinned_scores
+from orchestration.scoring.published import published
+from substrate.base.counts import wilson
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = ("README.md", "docs/findings.md", "docs/findings-paper.md", "docs/perception.md")
+COUNTED = re.compile(r"\b(\d[\d,]*) of (?:the |some )?(\d[\d,]*)")
+INTERVAL = re.compile(r"(\d+\.\d+)(?:, | to )(\d+\.\d+)")
+DECIMAL = re.compile(r"(?<![\w.,§])(?<!RDF )(\d+\.\d+)(?![\w]|\.\d)")
+BENCH = re.compile(r"(benchmarks/\w+\.py|research\.\w[\w.]*|artifacts/[\w/]+\.\w+|substrate bench )")
+"""What measures numbers that no pin holds: a program of the tree, or a pinned file of a run."""
+
+
+@cache
+def known() -> set[str | tuple[str, ...]]:
+    """Counts, intervals and shares as pins and publications have them, with one and two digits."""
+    counts = [pair for profile in ("sample", "real") for pair in pinned_scores(ROOT, profile).values()]
+    for number in published().numbers.values():
+        accuracies = [f for name, f in number.figures.items() if name in published().systems]
+        counts += [(round(float(f.printed) * number.n / 100), number.n) for f in accuracies if number.n]
+    counts += [(n - right, n) for right, n in counts]
+    found: set[str | tuple[str, ...]] = {(str(right), str(n)) for right, n in counts}
+    for right, n in counts:
+        for scale, digits in ((100, 1), (100, 2), (1, 2), (1, 3)) if n else ():
+            found.add(f"{scale * right / n:.{digits}f}")
+            found.add(tuple(f"{scale * bound:.{digits}f}" for bound in wilson(right, n)))
+    found |= {figure.printed.lstrip("-+") for figure in published().figures()}
+    found |= {figure for rival in published().rivals for figure in rival.figures.values()}
+    cells = " ".join(cell for row in pinned_cells(ROOT, "real", "real").values() for cell in row.values())
+    bounds = [(f"{name}/low", f"{name}/high") for name in published().systems]
+    printed = [number.figures for number in published().numbers.values()]
+    found |= {
+        (f[low].printed, f[high].printed) for f in printed for low, high in bounds if {low, high} <= f.keys()
+    }
+    return found | set(INTERVAL.findall(cells)) | set(DECIMAL.findall(cells))
+
+
+def sections(text: str) -> Iterator[str]:
+    """A page's sections, without its pictures, links and comments."""
+    plain = re.sub(r"\]\([^)]*\)|<!--.*?-->", "]", text)
+    yield from re.split(r"^(?=#{1,3} )", plain, flags=re.MULTILINE)
+
+
+def unknown(section: str) -> list[str]:
+    """The numbers of a section that no pin and no publication has, and no command there measures."""
+    if BENCH.search(section):
+        return []
+    prose = re.sub(r"```.*?```|`[^`]*`|^ {4}.*$", " ", section, flags=re.DOTALL | re.MULTILINE)
+    pairs = [tuple(n.replace(",", "") for n in pair) for pair in COUNTED.findall(prose)]
+    rest = INTERVAL.sub(" ", prose)
+    said = [*pairs, *INTERVAL.findall(prose), *DECIMAL.findall(rest)]
+    return [
+        number if isinstance(number, str) else " of ".join(number) for number in said if number not in known()
+    ]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_each_number_has_a_pin_a_citation_or_the_command_that_measures_it(page: str) -> None:
+    found = {s.splitlines()[0]: unknown(s) for s in sections((ROOT / page).read_text("utf-8")) if s.strip()}
+    assert not {title: numbers for title, numbers in found.items() if numbers}
+
+
+def test_a_number_that_nobody_measured_is_named() -> None:
+    page = (ROOT / "README.md").read_text("utf-8")
+    doctored = sections(page.replace("[83.84, 89.42]", "[83.84, 89.47]"))
+    assert [number for section in doctored for number in unknown(section)] == ["83.84 of 89.47"]
+    assert unknown("It answers 491 of 564 (86.88 %).") == ["491 of 564"]
+    assert unknown("It answers 491 of 564.\n\n    python benchmarks/clevrer_perception.py DATA") == []
