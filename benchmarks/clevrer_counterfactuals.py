@@ -1,9 +1,11 @@
 """Duality, partner rule and simulation on official annotations, beside Bullet: where they agree.
 
     python benchmarks/clevrer_counterfactuals.py ANNOTATIONS
+    python benchmarks/clevrer_counterfactuals.py --worked TRUE_EVENTS TRACKS
 
 Bullet moves the bodies from frame 0 without the object: a reference that shares no code with the planar
-engine, and is no truth. On tracked scenes the benchmark `agreement` compares the three.
+engine, and is no truth. On tracked scenes the benchmark `agreement` compares the three; `--worked` shows the
+first video of each kind on which two of them part.
 """
 
 from __future__ import annotations
@@ -15,9 +17,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
 from pathlib import Path
 
+from research.benchmarks import agreement as agreed
 from research.domains.foretelling.from_annotations import read_annotations
 from substrate.domains.clevrer.counterfactual import Counterfactual, judge
 from substrate.domains.clevrer.deltas import annotation_log
+from substrate.domains.clevrer.emitter import without
 from substrate.domains.clevrer.format import Annotation
 from substrate.domains.clevrer.motion import bodies, masses
 from substrate.domains.clevrer.scene import Event, Scene
@@ -88,11 +92,59 @@ def agreement(cases: Iterable[tuple[bool, Verdicts]]) -> Iterator[str]:
         yield f"| {'observed' if observed else 'not observed'} | {ground} | {same + other} | {same} |"
 
 
+PARTED = {
+    "the duality loses what the simulation keeps (C4 fails)": ("duality", "simulated", agreed.DEPENDENT),
+    "the duality keeps what the simulation loses (C2 fails)": ("duality", "simulated", agreed.INDEPENDENT),
+    "the simulation brings together what the video does not": ("partner", "simulated", agreed.NOT_FILMED),
+}
+"""Two methods that part, and on pairs of which kind."""
+
+
+def worked(events: Path, tracks: Path) -> Iterator[str]:
+    """Videos worked out: the first on which two methods part, one for each way in which they do."""
+    left = dict(PARTED)
+    for case in agreed.cases({"test": events, "tracks": tracks}).each:
+        scene = Scene(agreed.logs(case)[0].log)
+        for asked in agreed.imagined(scene):
+            for title, (one, other, kind) in list(left.items()):
+                if asked.kind == kind and asked.said[one] != asked.said[other]:
+                    del left[title]
+                    yield f"\n{title}: video {case.scene}\n"
+                    yield from told(scene, asked, one, other)
+
+
+def told(scene: Scene, asked: agreed.Imagined, one: str, other: str) -> Iterator[str]:
+    """A pair without an object: what was filmed, what two methods say, and what the fork shows."""
+    thing = {n: f"the {o.color} {o.material} {o.shape}" for n, o in scene.objects.items()}
+    pair = " and ".join(thing[number] for number in sorted(asked.pair))
+
+    def collisions(of: Scene) -> str:
+        hits = (e for e in of.events if e.kind == "Collision")
+        return "; ".join(f"frame {e.frame}: {', '.join(thing[n] for n in sorted(e.objects))}" for e in hits)
+
+    yield f"- without {thing[asked.removed]}: do {pair} collide?"
+    yield f"- filmed: {collisions(scene)}"
+    yield f"- {one}: {says(asked, one)}; {other}: {says(asked, other)}"
+    yield f"- the fork without it: {collisions(without(scene, asked.removed)) or 'nothing collides'}"
+
+
+def says(asked: agreed.Imagined, method: str) -> str:
+    """A method's verdict in a word."""
+    return "yes" if asked.said[method] == agreed.CORRECT else "no"
+
+
 def main() -> int:
     """The command."""
     parser = argparse.ArgumentParser(description="Compare three ways to imagine a video without an object.")
-    parser.add_argument("annotations", type=Path, help="folder or zip of official annotations")
+    parser.add_argument("annotations", type=Path, nargs="?", help="folder or zip of official annotations")
+    files = ("TRUE_EVENTS", "TRACKS")
+    parser.add_argument("--worked", type=Path, nargs=2, metavar=files, help="show three tracked videos")
     given = parser.parse_args()
+    if given.worked:
+        sys.stdout.writelines(f"{line}\n" for line in worked(*given.worked))
+        return 0
+    if not given.annotations:
+        parser.error("name the annotations, or --worked and two files")
     films = read_annotations(given.annotations)
     right = missed = extra = 0
     for film in films:

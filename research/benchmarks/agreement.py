@@ -6,9 +6,9 @@ The log of a tracked scene has its true events, and poses out of its tracks, fro
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 from orchestration.benchmarks import benchmark as bm
 from orchestration.benchmarks.real import MEASURED_ON
@@ -66,15 +66,18 @@ def logs(case: bm.Case, _: Any = None) -> list[bm.NamedLog]:
     return [bm.NamedLog(f"{case.scene:05d}", events_log(events, poses(seen, events)))]
 
 
-def rows(case: bm.Case, logs: bm.Logs, _: Any, split: str) -> Iterable[Row]:
-    """A row for two methods and each kind of pairs.
+class Imagined(NamedTuple):
+    """A pair without an object: of which kind it is, and what each method says of it."""
 
-    An option is an object that collides, taken out, and a pair of the others: what the first method says of
-    it stands as predicted, what the second says as expected.
-    """
-    scene = Scene(logs[0])
+    removed: int
+    pair: frozenset[int]
+    kind: str
+    said: dict[str, str]
+
+
+def imagined(scene: Scene) -> Iterator[Imagined]:
+    """Every pair of a scene without every object that collides, in order."""
     filmed = {event.objects for event in scene.events if event.kind == "Collision"}
-    found: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
     for removed in sorted({number for pair in filmed for number in pair}):
         for pair in map(frozenset, combinations([n for n in sorted(scene.objects) if n != removed], 2)):
             event = Event("Collision", None, pair)
@@ -83,11 +86,21 @@ def rows(case: bm.Case, logs: bm.Logs, _: Any, split: str) -> Iterable[Row]:
                 for name, asked in ASKED.items()
             }
             depends = INDEPENDENT if said["duality"] == CORRECT else DEPENDENT
-            kind = depends if pair in filmed else NOT_FILMED
-            for methods, kinds in COMPARED:
-                if kind in kinds:
-                    one, other = methods.split("_")
-                    found[f"{methods}.{kind}"].append((said[one], said[other]))
+            yield Imagined(removed, pair, depends if pair in filmed else NOT_FILMED, said)
+
+
+def rows(case: bm.Case, logs: bm.Logs, _: Any, split: str) -> Iterable[Row]:
+    """A row for two methods and each kind of pairs.
+
+    An option is an object that collides, taken out, and a pair of the others: what the first method says of
+    it stands as predicted, what the second says as expected.
+    """
+    found: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
+    for asked in imagined(Scene(logs[0])):
+        for methods, kinds in COMPARED:
+            if asked.kind in kinds:
+                one, other = methods.split("_")
+                found[f"{methods}.{asked.kind}"].append((asked.said[one], asked.said[other]))
     for subset, verdicts in sorted(found.items()):
         place = {"scene": case.scene, "question": subset, "log": logs[0].digest}
         yield Row(benchmark=NAME, split=split, subset=subset, **place, **held_beside(verdicts))
