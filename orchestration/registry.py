@@ -32,6 +32,7 @@ _BENCHMARKS: tuple[Benchmark | str, ...] = (
     "research.benchmarks.clevrer_humans:CLEVRER_HUMANS",
     GQA,
     "research.benchmarks.official:GQA_PROGRAMS",
+    "research.benchmarks.gqa_scenes:GQA_SCENES",
     "research.benchmarks.truths:DESCRIPTIVE",
     "research.benchmarks.truths:FROM_TRUTH",
     "research.benchmarks.foretold:FUTURE",

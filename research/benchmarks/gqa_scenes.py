@@ -1,0 +1,111 @@
+"""The real scene graphs that a public release shows, with the questions that it asks about them.
+
+GraphVQA (Liang et al., MAI at NAACL 2021) has four scene graphs of GQA beside its program, and a question
+about two of them, each with a program in a form of its own: `[722335]=relate_inv([1], on)`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from orchestration.benchmarks import benchmark as bm
+from orchestration.benchmarks.gqa import GQA
+from orchestration.benchmarks.real import MEASURED_ON
+from orchestration.benchmarks.transfer import TRANSFER
+from substrate.base.errors import FormatError
+from substrate.domains.gqa.format import Question, Step, read_scene_graphs
+
+NAME = "gqa_scenes"
+_CALL = re.compile(r"(?:\[[\d, ]*\]|\?)=(\w+)\((?:\[(\d+)\])?(?:, )?(.*?)\)")
+_STEPS = {
+    "select": ("select", "{}"),
+    "filter": ("filter", "{}"),
+    "verify": ("verify", "{}"),
+    "relate": ("relate", "_,{},o"),
+    "relate_inv": ("relate", "_,{},s"),
+    "query_n": ("query", "name"),
+    "exist": ("exist", "?"),
+}
+"""By GraphVQA's operation: GQA's, and how its argument is written."""
+
+
+def step_of(call: str) -> Step:
+    """A step of GQA's programs, from a call of GraphVQA's.
+
+    Raises:
+        FormatError: it is no call, or of an operation that is not known.
+
+    >>> step_of("[722335]=relate_inv([1], on)")
+    Step(operation='relate', argument='_,on,s', dependencies=[1])
+    """
+    match = _CALL.fullmatch(call)
+    if not match or match[1] not in _STEPS:
+        raise FormatError(f"no step is known that is written {call!r}", hint=f"Use {', '.join(_STEPS)}")
+    operation, argument = _STEPS[match[1]]
+    return Step(operation, argument.format(match[3]), [int(match[2])] if match[2] else [])
+
+
+def asked(path: Path) -> dict[str, dict[str, Question]]:
+    """The questions of a file, by image and number."""
+    found: dict[str, dict[str, Question]] = {}
+    for image, text, calls, number, answer, *_ in msgspec.json.decode(
+        path.read_bytes(), type=list[list[Any]]
+    ):
+        found.setdefault(image, {})[number] = Question(image, text, [step_of(call) for call in calls], answer)
+    return found
+
+
+class ScenesData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The release's two files."""
+
+    scene_graphs: str | None = None
+    programs: str | None = None
+
+
+def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = False) -> bm.Cases:
+    """The scene graphs that are asked about, with their questions as GQA writes them."""
+    graphs, questions = read_scene_graphs(files["scene_graphs"]), asked(files["programs"])
+    images = bm.chosen(sorted(graphs if unasked else questions), only)
+    each = (
+        bm.Case(
+            image,
+            f"{graphs.name}:{image}",
+            bytes(graphs.raw[image]),
+            msgspec.json.encode(questions[image]) if image in questions else b"",
+        )
+        for image in images
+    )
+    return bm.Cases(len(images), each)
+
+
+SCENES = bm.Source(
+    name=NAME,
+    title="GQA's real scene graphs",
+    about="Scene graphs of GQA that GraphVQA shows, and its questions about them.",
+    data=ScenesData,
+    inputs={"scene_graphs": ("sceneGraphs.json",), "programs": ("programs.json",)},
+    cases=cases,
+    official=bm.Release("shown", "scene graphs that are shown"),
+    profiles=("real",),
+)
+GQA_SCENES = replace(
+    GQA,
+    name=NAME,
+    title="GQA, real scene graphs",
+    numbers=tuple(number.replace("gqa/", f"{NAME}/") for number in GQA.numbers),
+    form=f"{NAME}/by_name|by_id/IMAGE/QUESTION",
+    table=(TRANSFER, 10),
+    source=SCENES,
+    logger=replace(GQA.logger, name=NAME, source=SCENES),
+    rows=partial(bm.named_rows, NAME, GQA.rows),
+    examples={},
+    declared={},
+    about={**GQA.about, MEASURED_ON: "all the public questions with a real scene graph that could be had"},
+)
