@@ -288,6 +288,7 @@ class Table(Declared):
         layout: how it is laid out, a name in :data:`orchestration.rendering.results.LAYOUTS`.
         needs: stages that it shows beside the scores of its benchmarks.
         beyond: numbers of other benchmarks that stand below its own.
+        trivial: stages of a study whose rows are trivial methods' answers to the same questions.
         labels: what its rows are called, by metric or by subset.
         note: what its caption says of its rows.
         of_rivals: what its caption says of those that the substrate stands beside.
@@ -299,6 +300,7 @@ class Table(Declared):
     layout: str
     needs: tuple[str, ...] = ()
     beyond: tuple[str, ...] = ()
+    trivial: tuple[str, ...] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
     note: str = ""
     of_rivals: str = ""

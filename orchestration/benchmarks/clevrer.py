@@ -169,6 +169,7 @@ TABLE = bm.Table(
     about="Table 1: accuracy on CLEVRER by subset, beside NS-DR and ALOE, and what simulated forks reach.",
     layout="by subset",
     needs=("ablations/scores",),
+    trivial=("questions/trivial",),
     beyond=bm.per_choice("ablations", "counterfactual.simulated", "counterfactual.video", "predictive.S"),
     note="The rows of a dotted name are not the paper's: forks simulated by the calibrated law of motion, "
     "counterfactual.simulated to the horizon of the official key (51 frames after the video), "

@@ -11,4 +11,5 @@ TRANSFER = Table(
     about="Transfer: accuracy on the other benchmarks, beside what was published.",
     layout="by number",
     needs=(COMPARED,),
+    trivial=("questions/last_word",),
 )

@@ -42,6 +42,7 @@ def result_stages(benchmarks: Benchmarks, tables: Iterable[tuple[Table, Benchmar
             needs=tuple(sorted({f"{one.name}/answers" for pair in pairs for one in pair})),
             functions=tuple(pair[1].whole.measure for pair in pairs),
         )
+    studies = {study.name for study in STUDIES}
     for table, of_it in tables:
         shown = tuple(of_it)
         asked = sorted({benchmark.source.name for benchmark in shown if not benchmark.by_model})
@@ -54,8 +55,10 @@ def result_stages(benchmarks: Benchmarks, tables: Iterable[tuple[Table, Benchmar
             needs=(
                 *(f"{benchmark.name}/scores" for benchmark in shown),
                 *(f"{data}/dataset" for data in asked),
-                # Who answered, and the rows that constants are held against.
-                *(f"{one.name}/{what}" for one in shown if one.by_model for what in ("answers", "dataset")),
+                # The rows that trivial methods are held against, and who answered.
+                *(f"{one.name}/answers" for one in shown if table.layout != "official"),
+                *(f"{one.name}/dataset" for one in shown if one.by_model),
+                *(stage for stage in table.trivial if stage.partition("/")[0] in studies),
                 *table.needs,
             ),
             parameters=("seed", *(f"profiles.{{profile}}.{data}" for data in asked), *keys),

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
 import msgspec
-from msgspec.structs import replace
 
 from orchestration.benchmarks.baselines import COMPARISONS, LanguageModel
 from orchestration.benchmarks.benchmark import Benchmark, Source
@@ -17,7 +15,8 @@ from orchestration.models.transcript import Told, read_told
 from orchestration.registry import BENCHMARKS, SOURCES
 from orchestration.rendering.official import official
 from orchestration.rendering.tables import Column, Table, read_list
-from orchestration.scoring.counting import Comparison, Metric, graded_rows
+from orchestration.scoring import trivial as trivially
+from orchestration.scoring.counting import Comparison, Metric, graded_rows, rows_of
 from orchestration.scoring.formatting import bounds, paired, share
 from orchestration.scoring.likeness import (
     NOT_MEASURED,
@@ -80,6 +79,7 @@ def by_subset(table: Declared, shown: Benchmarks, scores: Scores, workspace: Wor
     columns = [
         Column("subset", label),
         *_measured("substrate"),
+        Column(BEST_TRIVIAL, _Trivial(table, workspace)),
         _PAPERS_N,
         *(Column(marked(who), partial(_printed, who), (who,)) for who in (PAPER, *rivals_shown)),
         Column("paper's gap", lambda of: _printed_gap(of.name, best_rival(of.name)), (PAPER, *rivals_shown)),
@@ -93,6 +93,34 @@ def _measured(head: str) -> list[Column]:
     """The columns of what was measured here: n, accuracy and interval."""
     n = Column("n", lambda score: f"{score.n:,}")
     return [n, Column(head, percent), Column("95 % interval", bounded)]
+
+
+BEST_TRIVIAL = "best trivial method"
+
+
+class _Trivial:
+    """The best trivial method beside each number of some benchmarks, on the same questions."""
+
+    def __init__(self, table: Declared, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._rows: dict[str, list[Row]] = {}
+        files = [workspace.artifacts / f"{stage}.jsonl" for stage in table.trivial]
+        self._others = [row for file in files if file.is_file() for row in rows_of(file)]
+
+    def __call__(self, score: Score) -> str:
+        name, of = score.name.partition("/")[0], BENCHMARKS[score.name.partition("/")[0]]
+        if of.by_model or not score.n:
+            return ""
+        if name not in self._rows:
+            self._rows[name] = _graded(self._workspace, name)
+        rows = [row for row in self._rows[name] if score.subset in ("", "mean", row.subset)]
+        asked = {(row.subset.partition(".")[0], str(row.scene), str(row.question)) for row in rows}
+        others: dict[str, list[Row]] = {}
+        for row in self._others:
+            kind, _, method = row.subset.partition(": ")
+            if (kind, str(row.scene), str(row.question)) in asked:
+                others.setdefault(method, []).append(row)
+        return trivially.best(rows, of.metrics[score.metric], others)
 
 
 def _papers_n(score: Score, who: str = PAPER) -> str:
@@ -124,7 +152,7 @@ def _printed_gap(name: str, rival: str | None) -> str:
     return f"{'+' if figure.value > 0 else ''}{figure.printed} pp vs. {published().systems[rival].title}"
 
 
-def by_number(_: Declared, shown: Benchmarks, scores: Scores, workspace: Workspace) -> Table:
+def by_number(table: Declared, shown: Benchmarks, scores: Scores, workspace: Workspace) -> Table:
     """The other benchmarks: what was measured, of whom, and what the paper and others printed of it."""
     asked = dict.fromkeys(one.source.name for one in shown if not one.by_model) or dict.fromkeys(
         one.asks.source.name for one in shown if isinstance(one, LanguageModel)
@@ -145,6 +173,7 @@ def by_number(_: Declared, shown: Benchmarks, scores: Scores, workspace: Workspa
         Column("number", lambda row: row.name),
         Column("measured of", lambda row: row.measured_of),
         *(one.at(0) for one in _measured("measured")),
+        Column(BEST_TRIVIAL, _Trivial(table, workspace)).at(0),
         Column("paper's n", lambda row: _papers_n(row.score, row.whose), (PAPER,)),
         Column("paper", lambda row: printed(row.name, row.whose), (PAPER,)),
         Column("paper's 95 % interval", lambda row: interval(row.name, row.whose), (PAPER,)),
@@ -191,7 +220,8 @@ def _others(place: int, row: _Row) -> str:
 def _beside(benchmark: Benchmark, workspace: Workspace) -> Iterator[list[str]]:
     """The rows by which a model's number is judged: constants, the substrate, and the fate of its replies."""
     rows = _graded(workspace, benchmark.name)
-    trivial = constants(rows)
+    every = Metric(lambda of: (int(bool(of[0].correct)), 1))
+    trivial = {name: right for name, right, _ in trivially.counted(rows, every, trivially.constants(rows))}
     for label, right in trivial.items():
         yield [label, "a constant", f"{len(rows):,}", share(right, len(rows)), bounds(right, len(rows))]
     # A run of one baseline alone compares nothing.
@@ -239,9 +269,10 @@ def by_variant(table: Declared, shown: Benchmarks, scores: Scores, workspace: Wo
     columns = [Column("variant", label).at(0)]
     for place, (n, metric) in enumerate((("n", "per question"), ("options", "per option"))):
         asked, *measured = _measured(metric)
+        trivial = Column(BEST_TRIVIAL, _Trivial(table, workspace))
         paper = Column(marked(PAPER), partial(_printed, PAPER), (PAPER,))
         apart = Column(f"{metric} minus paper", _minus_paper, (PAPER,))
-        own_columns = (asked._replace(head=n), *measured, _PAPERS_N, paper, apart)
+        own_columns = (asked._replace(head=n), *measured, trivial, _PAPERS_N, paper, apart)
         columns += (one.at(place) for one in own_columns)
     return Table.of(caption, columns, [tuple(scores[name] for name in pair) for pair in pairs])
 
@@ -273,7 +304,7 @@ def by_metric(table: Declared, shown: Benchmarks, scores: Scores, workspace: Wor
         heads = "substrate", marked(PAPER, joint)
         if name != first:
             of |= dict.fromkeys(_PAIRED, joint)
-            trivial = _constants(_graded(workspace, name), BENCHMARKS[name].metrics["joint"])
+            trivial = _constants(workspace, name, "joint")
             here, there = here | _measured_apart(pairs[name], trivial), there | _printed_apart(pairs[name])
             model = said.answered[0].model if (said := told[name]) else NO_MODEL
             heads = f"{name.removeprefix(f'{first}_')}, {model}", f"{marked(who)}, published"
@@ -297,22 +328,17 @@ def _at(cells: Mapping[str, str], label: str) -> str:
 
 def _judged_beside(workspace: Workspace, name: str, labels: Mapping[str, str]) -> dict[str, str]:
     """The cells by which a column is judged: constants on its questions, and what became of its replies."""
-    rows, cells = _graded(workspace, name), dict[str, str]()
+    cells: dict[str, str] = {}
     for metric, label in labels.items():
-        for answer, (right, most) in _constants(rows, BENCHMARKS[name].metrics[metric]).items():
+        for answer, (right, most) in _constants(workspace, name, metric).items():
             cells[f"{label}, {answer}"] = share(right, most) if most else ""
     return cells | dict.fromkeys(REPLIES, "") | _replies(workspace, name)
 
 
-def _constants(rows: Sequence[Row], counting: Metric) -> dict[str, tuple[int, int]]:
-    """The questions that each of two constant answers has right, of how much, as a metric counts."""
-    counts: dict[str, tuple[int, int]] = {}
-    for answer in ("yes", "no"):
-        said = (replace(row, predicted=answer, correct=row.expected == answer) for row in rows)
-        judged = [counting.measure(unit) for unit in counting.units(said)]
-        right, most = (sum(of) for of in zip(*judged, strict=True)) if judged else (0, 0)
-        counts[f"always “{answer}”"] = right, most
-    return counts
+def _constants(workspace: Workspace, name: str, metric: str) -> dict[str, tuple[int, int]]:
+    """What each of two constant answers has right of a benchmark's questions, and of how much."""
+    rows, counting = _graded(workspace, name), BENCHMARKS[name].metrics[metric]
+    return {of: (right, n) for of, right, n in trivially.counted(rows, counting, trivially.YES_OR_NO)}
 
 
 def at_chance(right: int, constant: str, trivial: int, n: int) -> str:
@@ -355,20 +381,6 @@ def _printed_apart(one: Comparison) -> dict[str, str]:
 def _graded(workspace: Workspace, name: str) -> list[Row]:
     """The rows of a benchmark that have gold."""
     return list(graded_rows(workspace.artifacts / name / "answers.jsonl"))
-
-
-def constants(rows: Sequence[Row]) -> dict[str, int]:
-    """The rows that each constant answer gets right: yes, no, and the gold that is most often.
-
-    >>> asked = {"benchmark": "b", "split": "s", "subset": "", "predicted": "", "correct": False, "log": ""}
-    >>> constants([Row(**asked, scene=0, question=0, expected=gold) for gold in ("3", "no", "3")])
-    {'always “yes”': 0, 'always “no”': 1, 'always the majority, “3”': 2}
-    """
-    gold = Counter(str(row.expected) for row in rows)
-    most = min(gold, key=lambda answer: (-gold[answer], answer))
-    return {f"always “{answer}”": gold[answer] for answer in ("yes", "no")} | {
-        f"always the majority, “{most}”": gold[most]
-    }
 
 
 def _replies(workspace: Workspace, name: str) -> dict[str, str]:

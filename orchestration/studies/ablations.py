@@ -167,6 +167,7 @@ TABLE = Table(
     "how they are computed.",
     layout="by variant",
     needs=("ablations/determinism",),
+    trivial=("questions/trivial",),
     labels={
         "explanatory": "reference frame",
         "counterfactual": "world without an object",

@@ -53,7 +53,9 @@ def from_detections(video: Video) -> EventLog:
     found = recorded(video)
     objects = {thing.id: thing for thing in found.objects}
     past = met(video) | met_pairs(objects, found.trajectory)
-    return _log(found.scene_index, video.seen.last, list(objects.values()), estimates(video), past, PERCEIVED)
+    return prediction(
+        found.scene_index, video.seen.last, list(objects.values()), estimates(video), past, PERCEIVED
+    )
 
 
 def from_tracks(
@@ -63,10 +65,10 @@ def from_tracks(
     seen = {number: [point for point in points if point[0] <= at] for number, points in trajectory.items()}
     seen = {number: points for number, points in sorted(seen.items()) if points}
     known = {thing.id: thing for thing in objects if thing.id in seen}
-    return _log(scene, at, list(known.values()), states(known, seen, at), met_pairs(known, seen), SIGHT)
+    return prediction(scene, at, list(known.values()), states(known, seen, at), met_pairs(known, seen), SIGHT)
 
 
-def _log(
+def prediction(
     scene: int,
     at: int,
     objects: Sequence[CompactObject],

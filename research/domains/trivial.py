@@ -1,4 +1,4 @@
-"""Trivial methods on CLEVRER's questions: what a number is judged beside.
+"""Trivial methods on CLEVRER's and bAbI's questions: what a number is judged beside.
 
 Each says less than a method must: a constant, one step of a chain, the nearest pair, what was seen. They are
 opcodes put in the place of the interpreter's own, so they read a question as it does.
@@ -12,6 +12,7 @@ from itertools import combinations
 from math import hypot
 
 from substrate.base.errors import ProgramError
+from substrate.domains.babi.format import Statement, Story
 from substrate.domains.clevrer.format import Question
 from substrate.domains.clevrer.interpreter import Language, rows
 from substrate.domains.clevrer.parameters import Parameters
@@ -101,3 +102,23 @@ def trivial_rows(scene: Scene, number: int, questions: Iterable[Question], split
         of_kind = [question for question in asked if question.question_type == kind]
         for method, language in methods.items():
             yield from rows(of_kind, world, language, lambda _, name=f"{kind}: {method}": name, common)
+
+
+def last_word_rows(story: Story, log: str, split: str) -> Iterator[Row]:
+    """A row for each question of a bAbI story, answered by the last word of the sentence before it."""
+    told = ""
+    for line in story.lines:
+        if isinstance(line, Statement):
+            told = line.text.rstrip(".").split()[-1].lower()
+            continue
+        yield Row(
+            benchmark="babi",
+            split=split or story.split,
+            subset=f"{story.subset}: the last word",
+            scene=story.scene,
+            question=line.id,
+            predicted=told,
+            expected=line.answer,
+            correct=None if line.answer is None else told == line.answer,
+            log=log,
+        )

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import partial
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
+from orchestration.benchmarks.babi import BABI
 from orchestration.benchmarks.benchmark import Case, Logs
 from orchestration.benchmarks.clevrer import CLEVRER
 from orchestration.studies.study import Part, Shares, Study, Weighed
 from research.domains.trial import trials
-from research.domains.trivial import trivial_rows
+from research.domains.trivial import last_word_rows, trivial_rows
 from research.studies.robustness import ROBUSTNESS
+from substrate.domains.babi.format import Story
 from substrate.domains.clevrer.format import SceneQuestions
 from substrate.domains.clevrer.interpreter import answer_scene
 from substrate.domains.clevrer.parameters import Parameters, Predictive
@@ -23,6 +26,7 @@ from substrate.generators.clevrer import predictive_questions
 from substrate.generators.clevrer.choices import Wrong
 
 KEY = "questions"
+_stories = msgspec.json.Decoder(list[Story])
 CONFIGURATIONS = ("A", "B", "C", "S")
 OWN = "the wrong choice is any pair"
 OTHERS: Mapping[Wrong, str] = {"near": "a near miss", "met": "a pair that had met"}
@@ -56,6 +60,12 @@ def without_interpreter(case: Case, logs: Logs, _: Parameters, split: str) -> It
     yield from trivial_rows(Scene.of(logs[0]), int(case.scene), asked, split)
 
 
+def last_words(case: Case, logs: Logs, _: Any, split: str) -> Iterator[Row]:
+    """The rows of the questions of a case's stories by the last word that was told before each."""
+    for story, log in zip(_stories.decode(case.record), logs, strict=True):
+        yield from last_word_rows(story, log.digest, split)
+
+
 def trial_rows(case: Case, logs: Logs, _: Parameters, split: str) -> Iterator[Weighed]:
     """A row for each object and collision that a video's key says both of; no answer is read."""
     questions = msgspec.json.decode(case.questions, type=SceneQuestions).questions
@@ -82,6 +92,13 @@ QUESTIONS = Study(
             about="CLEVRER's questions by trivial methods: constants, sharing a participant, the nearest "
             "pair, no collision, what was observed. A row a question under each.",
             rows=without_interpreter,
+        ),
+        Part(
+            name="last_word",
+            about="bAbI's questions by a trivial method: the last word of the sentence before. A row each.",
+            base=BABI,
+            free=None,
+            rows=last_words,
         ),
         _part(
             name="duality",

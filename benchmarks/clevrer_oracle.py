@@ -1,0 +1,110 @@
+"""What is lost where collisions to come are foretold from detections: the states, who met, or the motion.
+
+    python benchmarks/clevrer_oracle.py TRUE_EVENTS… --proposals ZIP
+
+The videos and frames of the benchmark `foretold`. Beside its prediction stand two that nobody could make:
+from states at the frame as all 128 frames show them, and from these with the true collisions of the past.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from research.benchmarks import foretold as benchmark
+from research.domains import foretold
+from research.domains.foretelling.estimate import Estimate
+from research.domains.foretelling.predict import Pair, met_pairs
+from research.domains.perception import future
+from research.domains.perception.format import decode_proposals
+from research.domains.perception.masks import Look
+from research.domains.perception.perceive import Perceived, Video, examined, recorded
+from substrate.domains.clevrer.format import SceneEvents, decode_scene_events
+from substrate.domains.clevrer.motion.engine import Body
+
+WAYS = ("seen by the frame", "states of all frames", "and the true past")
+
+
+def looks(events: SceneEvents | Perceived) -> dict[int, Look]:
+    """What the objects of a video look like, by number: two readings of a video share no numbers."""
+    return {thing.id: (str(thing.color), str(thing.material), str(thing.shape)) for thing in events.objects}
+
+
+def known_later(video: Video, at: int) -> list[Estimate]:
+    """The state of each body at a frame, from the whole piece of its path between two blows."""
+    found: list[Estimate] = []
+    for number, path in enumerate(video.paths):
+        if not path.first <= at <= path.last:
+            continue
+        blows = video.blows(number)
+        start = max([path.first, *(blow + 1 for blow in blows if blow < at)])
+        piece = path.piece(start, max(start, min([path.last, *(blow for blow in blows if blow >= at)])))
+        (x, y), (vx, vy) = piece.at(at), piece.velocity_at(at)
+        found.append(Estimate(Body(number, path.shape, x, y, vx, vy), "steady", 0))
+    return found
+
+
+def predictions(whole: Video, seen: Video, truth: SceneEvents, at: int) -> Iterator[set[frozenset[Look]]]:
+    """The pairs that each way foretells, by their looks."""
+    yield foretold.foretold(foretold.from_detections(seen))[foretold.VOTE]
+    then, later, true = recorded(seen), recorded(whole), looks(truth)
+    named, numbers = looks(then), {look: number for number, look in looks(later).items()}
+    objects = [thing for thing in later.objects if looks(later)[thing.id] in named.values()]
+    here = {thing.id for thing in objects}
+    states = [state for state in known_later(whole, at) if state.body.id in here]
+    past = future.met(seen) | met_pairs({thing.id: thing for thing in then.objects}, then.trajectory)
+
+    def renumbered(pairs: Iterable[Iterable[Look]]) -> set[Pair]:
+        both = ([numbers[look] for look in pair if look in numbers] for pair in pairs)
+        return {(min(pair), max(pair)) for pair in both if len(pair) == 2}
+
+    hits = (hit for hit in truth.collisions if hit.frame <= at)
+    for met in (
+        renumbered([named[n] for n in pair] for pair in past),
+        renumbered([true[n] for n in hit.object] for hit in hits),
+    ):
+        log = foretold.prediction(then.scene_index, at, objects, states, met, future.PERCEIVED)
+        yield foretold.foretold(log)[foretold.VOTE]
+
+
+def main() -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(description="Say what is lost where collisions to come are foretold.")
+    parser.add_argument("events", type=Path, nargs="+", help="true events, of training and test videos")
+    parser.add_argument("--proposals", type=Path, required=True)
+    given = parser.parse_args()
+    files = dict(zip(("train", "test"), given.events, strict=False)) | {"proposals": given.proposals}
+    counts: Counter[tuple[int, str, str]] = Counter()
+    videos = 0
+    for case in benchmark.cases(files).each:
+        truth = decode_scene_events((case.source, case.questions))
+        record = msgspec.json.decode(case.record, type=dict[str, msgspec.Raw])[benchmark.DETECTIONS]
+        proposals = decode_proposals((case.source, bytes(record)))
+        whole, videos = examined(proposals, case.source), videos + 1
+        for at in foretold.AT:
+            seen = examined(proposals, case.source, until=at)
+            for way, told in zip(WAYS, predictions(whole, seen, truth, at), strict=True):
+                for said, came in foretold.compared(truth, at, told):
+                    if said != foretold.UNSEEN:
+                        counts[at, way, "both"] += said == came == foretold.CORRECT
+                        counts[at, way, "said"] += said == foretold.CORRECT
+                        counts[at, way, "came"] += came == foretold.CORRECT
+    sys.stdout.write(
+        f"{videos} videos\n\n| frame | from | F1 | right | foretold | came |\n|---|---|---|---|---|---|\n"
+    )
+    for at in foretold.AT:
+        for way in WAYS:
+            both, said, came = (counts[at, way, what] for what in ("both", "said", "came"))
+            sys.stdout.write(
+                f"| {at} | {way} | {2 * both / (said + came):.3f} | {both} | {said} | {came} |\n"
+            )
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,61 @@
+"""What trivial methods have of a benchmark's questions: a number is evidence as far as it is above that."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+import msgspec
+from msgspec.structs import replace
+
+from orchestration.scoring.counting import Metric
+from orchestration.scoring.formatting import share
+from substrate.domains.rows import Row
+
+YES_OR_NO = {"always “yes”": "yes", "always “no”": "no"}
+_OPTIONS = {"every option": "correct", "no option": "wrong"}
+
+
+def always(row: Row, answer: str) -> Row:
+    """A row as a constant answer has it, which is said of each option where there are options."""
+    if not isinstance(row.choices, list):
+        return replace(row, predicted=answer, correct=row.expected == answer)
+    choices = [replace(choice, predicted=answer) for choice in row.choices]
+    return replace(row, choices=choices, correct=all(one.expected == answer for one in choices))
+
+
+def constants(rows: Sequence[Row]) -> Mapping[str, str]:
+    """The constant answers to some rows, by what tables call them.
+
+    >>> asked = {"benchmark": "b", "split": "s", "subset": "", "predicted": "", "correct": False, "log": ""}
+    >>> rows = [Row(**asked, scene=0, question=0, expected=gold) for gold in ("3", "no", "3")]
+    >>> constants(rows)["always the majority, “3”"]
+    '3'
+    """
+    if any(row.choices is not msgspec.UNSET for row in rows):
+        return _OPTIONS
+    gold = Counter(str(row.expected) for row in rows)
+    most = min(gold, key=lambda answer: (-gold[answer], answer), default="")
+    return YES_OR_NO | {f"always the majority, “{most}”": most}
+
+
+def counted(
+    rows: Sequence[Row], metric: Metric, answers: Mapping[str, str]
+) -> Iterator[tuple[str, int, int]]:
+    """Of each constant answer its name, what it has right, and of how much, as a metric counts."""
+    for name, answer in answers.items():
+        yield name, *tallied([always(row, answer) for row in rows], metric)
+
+
+def tallied(rows: Sequence[Row], metric: Metric) -> tuple[int, int]:
+    """What is right in some rows, and of how much."""
+    counts = [metric.measure(unit) for unit in metric.units(rows)]
+    return sum(right for right, _ in counts), sum(n for _, n in counts)
+
+
+def best(rows: Sequence[Row], metric: Metric, others: Mapping[str, Sequence[Row]]) -> str:
+    """The best trivial method on some rows with its share: a constant, or one of others by name."""
+    ways = [*counted(rows, metric, constants(rows))]
+    ways += ((name, *tallied(of, metric)) for name, of in others.items())
+    name, right, n = max(ways, key=lambda way: way[1] / way[2] if way[2] else 0.0)
+    return f"{share(right, n)} {name}" if n else ""
