@@ -9,6 +9,7 @@ REAL = Table(
     title="On official data",
     about="What was measured on official files: a row a number, with what was read and who stands beside it.",
     layout="official",
+    trivial=("questions/trivial", "questions/last_word"),
     note="Systems beside it have the figure that was published on a whole official split; these files are "
     "parts of official releases, so nothing is subtracted. An F1 stands as twice what was foretold and came "
     "of what was foretold plus what came; its interval takes these for independent cases, and is a guide.",

@@ -48,7 +48,11 @@ def _of(names: tuple[str, ...], real: bool) -> Stages:
     benchmarks = [BENCHMARKS[name] for name in names]
     if not real:
         return _usual(benchmarks)
-    computed = [*_answered(benchmarks), *result_stages(benchmarks, [(REAL, benchmarks)])]
+    computed = list(_answered(benchmarks))
+    there, studied = {one.name for one in computed}, (one for study in STUDIES for one in study_stages(study))
+    trivial = [one for one in studied if one.name in REAL.trivial and there.issuperset(one.needs)]
+    table = replace(REAL, trivial=tuple(one.name for one in trivial))
+    computed += (*trivial, *result_stages(benchmarks, [(table, benchmarks)]))
     # Parameters hold the files that data are copied from, and these may be packed in many ways.
     computed = [replace(one, pinned_by="nothing") if one.pinned_by == "data.dvc" else one for one in computed]
     return in_order([*computed, *describing_stages(benchmarks, computed)])

@@ -56,7 +56,7 @@ def result_stages(benchmarks: Benchmarks, tables: Iterable[tuple[Table, Benchmar
                 *(f"{benchmark.name}/scores" for benchmark in shown),
                 *(f"{data}/dataset" for data in asked),
                 # The rows that trivial methods are held against, and who answered.
-                *(f"{one.name}/answers" for one in shown if table.layout != "official"),
+                *(f"{one.name}/answers" for one in shown),
                 *(f"{one.name}/dataset" for one in shown if one.by_model),
                 *(stage for stage in table.trivial if stage.partition("/")[0] in studies),
                 *table.needs,

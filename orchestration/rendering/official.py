@@ -11,13 +11,24 @@ from orchestration.benchmarks.real import MEASURED_ON, REAL
 from orchestration.ledger.pinned import pinned_cells
 from orchestration.registry import BENCHMARKS
 from orchestration.rendering.tables import Column, Table
+from orchestration.rendering.trivial import BEST_TRIVIAL, BestTrivial
 from orchestration.scoring.likeness import NOT_REPORTED, bounded, percent, printed, rivals
 from orchestration.scoring.published import published
 from orchestration.scoring.scores import Score
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.real import names_of
 
-HEADS = ("measured", "on", "n", "right", "accuracy", "95 % interval", "published of whole splits")
+BESIDE = "published of whole splits"
+HEADS = (
+    "measured",
+    "on",
+    "n",
+    "right",
+    "accuracy",
+    "95 % interval",
+    BEST_TRIVIAL,
+    "published of whole splits",
+)
 PROFILE = "real"
 """The profile whose pins are shown where it was not computed."""
 
@@ -31,7 +42,8 @@ def official(
         f"Official data (profile {workspace.settings.profile}): {', '.join(sorted(files))}; their SHA-256, "
         f"licences and sources stand in params.yaml. Intervals are Wilson, 95 %. {table.note}"
     )
-    cells = (_label, _on, lambda s: f"{s.n:,}", lambda s: f"{s.correct:,}", percent, bounded, _beside)
+    cells = (_label, _on, lambda s: f"{s.n:,}", lambda s: f"{s.correct:,}", percent, bounded)
+    cells = (*cells, BestTrivial(table, workspace), _beside)
     columns = [Column(head, cell) for head, cell in zip(HEADS, cells, strict=True)]
     each = [score for score in scores.values() if score.n]
     means = {score.name.partition("/")[0] for score in each if score.subset == "mean"}

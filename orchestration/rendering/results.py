@@ -15,8 +15,9 @@ from orchestration.models.transcript import Told, read_told
 from orchestration.registry import BENCHMARKS, SOURCES
 from orchestration.rendering.official import official
 from orchestration.rendering.tables import Column, Table, read_list
+from orchestration.rendering.trivial import BEST_TRIVIAL, BestTrivial, graded
 from orchestration.scoring import trivial as trivially
-from orchestration.scoring.counting import Comparison, Metric, graded_rows, rows_of
+from orchestration.scoring.counting import Comparison, Metric
 from orchestration.scoring.formatting import bounds, paired, share
 from orchestration.scoring.likeness import (
     NOT_MEASURED,
@@ -42,7 +43,6 @@ from orchestration.studies.determinism import Repetition
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import kind_of, read_named, trusted_on_first_use
 from orchestration.workspace.real import names_of
-from substrate.domains.rows import Row
 
 Benchmarks = Sequence[Benchmark]
 Scores = Mapping[str, Score]
@@ -79,7 +79,7 @@ def by_subset(table: Declared, shown: Benchmarks, scores: Scores, workspace: Wor
     columns = [
         Column("subset", label),
         *_measured("substrate"),
-        Column(BEST_TRIVIAL, _Trivial(table, workspace)),
+        Column(BEST_TRIVIAL, BestTrivial(table, workspace)),
         _PAPERS_N,
         *(Column(marked(who), partial(_printed, who), (who,)) for who in (PAPER, *rivals_shown)),
         Column("paper's gap", lambda of: _printed_gap(of.name, best_rival(of.name)), (PAPER, *rivals_shown)),
@@ -93,34 +93,6 @@ def _measured(head: str) -> list[Column]:
     """The columns of what was measured here: n, accuracy and interval."""
     n = Column("n", lambda score: f"{score.n:,}")
     return [n, Column(head, percent), Column("95 % interval", bounded)]
-
-
-BEST_TRIVIAL = "best trivial method"
-
-
-class _Trivial:
-    """The best trivial method beside each number of some benchmarks, on the same questions."""
-
-    def __init__(self, table: Declared, workspace: Workspace) -> None:
-        self._workspace = workspace
-        self._rows: dict[str, list[Row]] = {}
-        files = [workspace.artifacts / f"{stage}.jsonl" for stage in table.trivial]
-        self._others = [row for file in files if file.is_file() for row in rows_of(file)]
-
-    def __call__(self, score: Score) -> str:
-        name, of = score.name.partition("/")[0], BENCHMARKS[score.name.partition("/")[0]]
-        if of.by_model or not score.n:
-            return ""
-        if name not in self._rows:
-            self._rows[name] = _graded(self._workspace, name)
-        rows = [row for row in self._rows[name] if score.subset in ("", "mean", row.subset)]
-        asked = {(row.subset.partition(".")[0], str(row.scene), str(row.question)) for row in rows}
-        others: dict[str, list[Row]] = {}
-        for row in self._others:
-            kind, _, method = row.subset.partition(": ")
-            if (kind, str(row.scene), str(row.question)) in asked:
-                others.setdefault(method, []).append(row)
-        return trivially.best(rows, of.metrics[score.metric], others)
 
 
 def _papers_n(score: Score, who: str = PAPER) -> str:
@@ -173,7 +145,7 @@ def by_number(table: Declared, shown: Benchmarks, scores: Scores, workspace: Wor
         Column("number", lambda row: row.name),
         Column("measured of", lambda row: row.measured_of),
         *(one.at(0) for one in _measured("measured")),
-        Column(BEST_TRIVIAL, _Trivial(table, workspace)).at(0),
+        Column(BEST_TRIVIAL, BestTrivial(table, workspace)).at(0),
         Column("paper's n", lambda row: _papers_n(row.score, row.whose), (PAPER,)),
         Column("paper", lambda row: printed(row.name, row.whose), (PAPER,)),
         Column("paper's 95 % interval", lambda row: interval(row.name, row.whose), (PAPER,)),
@@ -219,7 +191,7 @@ def _others(place: int, row: _Row) -> str:
 
 def _beside(benchmark: Benchmark, workspace: Workspace) -> Iterator[list[str]]:
     """The rows by which a model's number is judged: constants, the substrate, and the fate of its replies."""
-    rows = _graded(workspace, benchmark.name)
+    rows = graded(workspace, benchmark.name)
     every = Metric(lambda of: (int(bool(of[0].correct)), 1))
     trivial = {name: right for name, right, _ in trivially.counted(rows, every, trivially.constants(rows))}
     for label, right in trivial.items():
@@ -269,7 +241,7 @@ def by_variant(table: Declared, shown: Benchmarks, scores: Scores, workspace: Wo
     columns = [Column("variant", label).at(0)]
     for place, (n, metric) in enumerate((("n", "per question"), ("options", "per option"))):
         asked, *measured = _measured(metric)
-        trivial = Column(BEST_TRIVIAL, _Trivial(table, workspace))
+        trivial = Column(BEST_TRIVIAL, BestTrivial(table, workspace))
         paper = Column(marked(PAPER), partial(_printed, PAPER), (PAPER,))
         apart = Column(f"{metric} minus paper", _minus_paper, (PAPER,))
         own_columns = (asked._replace(head=n), *measured, trivial, _PAPERS_N, paper, apart)
@@ -337,7 +309,7 @@ def _judged_beside(workspace: Workspace, name: str, labels: Mapping[str, str]) -
 
 def _constants(workspace: Workspace, name: str, metric: str) -> dict[str, tuple[int, int]]:
     """What each of two constant answers has right of a benchmark's questions, and of how much."""
-    rows, counting = _graded(workspace, name), BENCHMARKS[name].metrics[metric]
+    rows, counting = graded(workspace, name), BENCHMARKS[name].metrics[metric]
     return {of: (right, n) for of, right, n in trivially.counted(rows, counting, trivially.YES_OR_NO)}
 
 
@@ -378,17 +350,12 @@ def _printed_apart(one: Comparison) -> dict[str, str]:
     return dict(zip(_PAPERS, cells, strict=True))
 
 
-def _graded(workspace: Workspace, name: str) -> list[Row]:
-    """The rows of a benchmark that have gold."""
-    return list(graded_rows(workspace.artifacts / name / "answers.jsonl"))
-
-
 def _replies(workspace: Workspace, name: str) -> dict[str, str]:
     """The fate of a model's replies, in words; nothing where no model was asked."""
     told = read_told(workspace.data / name)
     if told is None:
         return {}
-    rows = _graded(workspace, name)
+    rows = graded(workspace, name)
     lost = sum(row.error is not msgspec.UNSET for row in rows)
     tokens = f"{told.prompt_tokens:,} tokens in, {told.completion_tokens:,} out"
     pace = f", {told.seconds:.1f} s a request" if told.seconds else ""

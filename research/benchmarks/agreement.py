@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from orchestration.benchmarks import benchmark as bm
 from orchestration.benchmarks.real import MEASURED_ON
 from orchestration.scoring.counting import METRICS
-from research.benchmarks.foretold import tracks_of
+from research.benchmarks.foretold import TRACKED, tracks_of
 from research.benchmarks.truths import (
     INPUTS,
     PROFILES,
@@ -47,9 +47,11 @@ duality does. Where an ancestor is gone and the simulation brings the pair toget
 """
 
 
-def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = False) -> bm.Cases:
+def cases(
+    files: bm.Files, only: Collection[Any] | None = None, unasked: bool = False, every: int = TRACKED
+) -> bm.Cases:
     """The sampled tracked scenes in which anything collides; their record asks itself."""
-    truths, tracked = true_events(files, ("test",)), tracks_of(files)
+    truths, tracked = true_events(files, ("test",)), tracks_of(files, every)
     hit = [n for n in tracked if n in truths and happening(truths[n])]
     scenes = bm.chosen(hit, only)
     each = (

@@ -61,8 +61,8 @@ _given = msgspec.json.Decoder(dict[str, msgspec.Raw])
 """A case's record: the proposals of a video, its tracks, or both."""
 
 
-def tracks_of(files: bm.Files) -> dict[int, bytes]:
-    """The lines of the sampled tracked scenes, by number.
+def tracks_of(files: bm.Files, every: int = TRACKED) -> dict[int, bytes]:
+    """The lines of one tracked scene in so many, by number.
 
     Raises:
         ParameterError: none are named.
@@ -70,7 +70,7 @@ def tracks_of(files: bm.Files) -> dict[int, bytes]:
     if "tracks" not in files:
         raise ParameterError("no tracks are named", hint="Name a file of them as tracks")
     found = {decode_trajectories(source).scene_index: source[1] for source in lines(files["tracks"])}
-    return {scene: line for scene, line in sorted(found.items()) if scene % TRACKED == TRACKED - 1}
+    return {scene: line for scene, line in sorted(found.items()) if scene % every == every - 1}
 
 
 def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = False) -> bm.Cases:

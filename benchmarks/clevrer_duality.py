@@ -1,0 +1,87 @@
+"""The duality's conditions on real video: how often each fails, as far as a simulation says, and how surely.
+
+    python benchmarks/clevrer_duality.py TRUE_EVENTS TRACKS [--every N]
+
+Every tracked scene, every object that collides taken out. C2 fails where a filmed collision is gone that does
+not depend on the object; C3 where a pair collides that does not in the video; C4 where a filmed collision
+comes all the same that depends on the object and is not its own. The simulation is no truth: beside each
+count stands how many of the failures most of an ensemble of 32 forks have, and nearly all. Each fork has
+poses and constants off by what they may be.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from copy import copy
+from pathlib import Path
+
+from research.benchmarks import agreement as agreed
+from substrate.domains.clevrer.counterfactual import Counterfactual, judge
+from substrate.domains.clevrer.motion.draws import DRAWS, Draw
+from substrate.domains.clevrer.scene import Event, Scene
+
+CONDITIONS = {
+    "C2": (agreed.INDEPENDENT, "filmed collisions that do not depend on the object", "lost"),
+    "C3": (agreed.NOT_FILMED, "pairs that do not collide in the video", "collide"),
+    "C4": (agreed.DEPENDENT, "filmed collisions that depend on the object", "kept"),
+}
+SIMULATED = Counterfactual("simulated", horizon=0)
+
+
+class Doubted:
+    """The draws of a scene, each with its forks, made once."""
+
+    def __init__(self, scene: Scene) -> None:
+        self._scene = scene
+        self._draws: list[Scene] = []
+
+    def collide(self, removed: int, pair: frozenset[int]) -> float:
+        """The share of draws in which a pair collides without an object."""
+        if not self._draws:
+            for number in range(DRAWS):
+                drawn = copy(self._scene)
+                drawn.branches, drawn.draw = {}, Draw(number)
+                self._draws.append(drawn)
+        event = Event("Collision", None, pair)
+        return sum(judge(one, event, removed, SIMULATED).occurs for one in self._draws) / DRAWS
+
+
+def main() -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(description="Count how often the duality's conditions fail.")
+    parser.add_argument("events", type=Path, help="true events of the tracked videos")
+    parser.add_argument("tracks", type=Path, help="their trajectories")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="every Nth tracked scene alone")
+    given = parser.parse_args()
+    files = {"test": given.events, "tracks": given.tracks}
+    count, scenes, worlds = Counter[tuple[str, str]](), 0, set[tuple[int, int]]()
+    for case in agreed.cases(files, every=given.every).each:
+        scene = Scene(agreed.logs(case)[0].log)
+        doubted, scenes = Doubted(scene), scenes + 1
+        for asked in agreed.imagined(scene):
+            worlds.add((int(case.scene), asked.removed))
+            (name,) = (name for name, (kind, *_) in CONDITIONS.items() if kind == asked.kind)
+            count[name, "n"] += 1
+            occurs = asked.said["simulated"] == agreed.CORRECT
+            if occurs == (name == "C2"):
+                continue
+            count[name, "fails"] += 1
+            share = doubted.collide(asked.removed, asked.pair)
+            share = 1 - share if name == "C2" else share
+            count[name, "most"] += share > 0.5
+            count[name, "sure"] += share >= 0.9
+    sys.stdout.write(f"{scenes} scenes, {len(worlds)} worlds without an object\n\n")
+    sys.stdout.write(
+        "| condition | of | fails | in most of 32 forks | in nine of ten |\n|---|---|---|---|---|\n"
+    )
+    for name, (_, of, how) in CONDITIONS.items():
+        n, fails, most, sure = (count[name, what] for what in ("n", "fails", "most", "sure"))
+        said = f"{fails:,} {how} ({100 * fails / n:.1f} %)" if n else ""
+        sys.stdout.write(f"| {name} | {n:,} {of} | {said} | {most:,} | {sure:,} |\n")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
