@@ -103,8 +103,9 @@ def _add_world(group: typer.Typer, name: str, levels: Mapping[str, World]) -> No
         world = levels[level]
         with failing(), others_apart(), speaking("generate") as told, filling(out_) as fresh:
             numbers, make = world.numbers(data), lambda scene: world.make(scene, seed, data)
-            if truth and world.from_truth:
-                numbers, make = world.from_truth(truth, seed)
+            real = world.from_truth(truth, seed) if truth and world.from_truth else None
+            if real:
+                numbers, make = real.numbers, real.make
 
             def made() -> Iterator[bytes]:
                 for done, scene in enumerate(numbers):
@@ -113,6 +114,8 @@ def _add_world(group: typer.Typer, name: str, levels: Mapping[str, World]) -> No
                 told.end(name, "computed", len(numbers))
 
             world.write(fresh, made(), seed)
+            if real:
+                real.describe(fresh)
             if parquet:
                 publishing = needed("research.exporters.twin_dataset")
                 publishing.publish_numbers(fresh / "published", numbers, seed, level)

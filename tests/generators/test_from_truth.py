@@ -90,3 +90,8 @@ def test_the_command_writes_questions_in_the_official_format(tmp_path: Path) -> 
     again = tmp_path / "again"
     CliRunner().invoke(app, [*command[:5], str(again)])
     assert (again / "questions.json").read_bytes() == (out / "questions.json").read_bytes()
+    sheet = (out / "DATASHEET.md").read_text("utf-8")
+    assert f"{len(asked.questions)} questions about 1 videos" in sheet
+    options = sum(len(question.choices or ()) for question in asked.questions)
+    offered = [int(line.split("|")[2]) for line in sheet.partition("| offered |")[2].splitlines()[2:5]]
+    assert sum(offered) == options

@@ -8,12 +8,14 @@ is run.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
+from importlib import resources
 from pathlib import Path
 from random import Random
 
 from substrate.base.errors import FormatError
+from substrate.base.files import replacing
 from substrate.domains.clevrer.format import (
     Annotation,
     Choice,
@@ -33,6 +35,7 @@ ASKED = 11
 """Descriptive questions a video, as official ones."""
 DEEPEST = 3
 """Chains of so many collisions and longer are one stratum."""
+_KINDS = {"filter_in": "entry", "filter_collision": "collision"}
 _BY_DEPTH = 100
 """The number of an explanatory question is its depth times this, and its place among the collisions."""
 
@@ -165,15 +168,48 @@ def depth_of(question: int) -> int:
     return question // _BY_DEPTH
 
 
-def from_truth(path: Path, seed: int) -> tuple[list[int], Callable[[int], bytes]]:
-    """The scenes of a file of true events that have a collision or more, and what makes a scene's questions.
+class Truths:
+    """A file of true events, and the questions made of it.
+
+    Args:
+        path: the file, as `answer --events` takes it.
+        seed: of the wording.
 
     Raises:
         FormatError: the file breaks its format, or two objects of a scene look alike.
     """
-    scenes = read_scene_events(path)
 
-    def make(scene: int) -> bytes:
-        return encode_scene({QUESTIONS: SceneQuestions(scene, explanatory(scenes[scene], seed))})
+    def __init__(self, path: Path, seed: int) -> None:
+        self._path, self._seed, self._scenes = path, seed, read_scene_events(path)
+        self._asked: Counter[str] = Counter()
+        self._options: Counter[tuple[str, str]] = Counter()
+        self.numbers: Sequence[int] = [
+            number for number, scene in sorted(self._scenes.items()) if scene.collisions
+        ]
 
-    return [number for number, scene in sorted(scenes.items()) if scene.collisions], make
+    def make(self, scene: int) -> bytes:
+        """The official record of a scene's questions."""
+        questions = explanatory(self._scenes[scene], self._seed)
+        for question in questions:
+            self._asked[question.question_subtype or ""] += 1
+            for choice in question.choices or ():
+                presence = "presence" in choice.choice
+                kind = "presence of an object" if presence else _KINDS[choice.program[-2]]
+                self._options[kind, choice.answer or ""] += 1
+        return encode_scene({QUESTIONS: SceneQuestions(scene, questions)})
+
+    def describe(self, out: Path) -> None:
+        """Write `DATASHEET.md`, with counts of the questions that were made."""
+        kinds = sorted({kind for kind, _ in self._options})
+        rows = [(kind, *(self._options[kind, answer] for answer in ("correct", "wrong"))) for kind in kinds]
+        text = resources.files("substrate.generators.clevrer").joinpath("from_truth.md").read_text("utf-8")
+        filled = text.format(
+            file=self._path.name,
+            seed=self._seed,
+            scenes=f"{len(self.numbers):,}",
+            questions=f"{self._asked.total():,}",
+            depths="\n".join(f"| {name[6:]} | {n:,} |" for name, n in sorted(self._asked.items())),
+            options="\n".join(f"| {kind} | {yes + no:,} | {yes:,} |" for kind, yes, no in rows),
+        )
+        with replacing(out / "DATASHEET.md") as fresh:
+            fresh.write_text(filled, "utf-8")

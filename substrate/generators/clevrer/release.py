@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from substrate.generators.clevrer import scene_files
-from substrate.generators.clevrer.from_truth import from_truth
+from substrate.generators.clevrer.from_truth import Truths
 from substrate.generators.layout import encode_scene, write_release
 from substrate.generators.world import World
 
@@ -30,7 +30,7 @@ WORLDS = {
         about="CLEVRER's annotations and questions: simulated rigid-body scenes with gold of their own.",
         first=10000,
         needs=("bullet",),
-        from_truth=from_truth,
+        from_truth=Truths,
     )
 }
 """It is of one difficulty."""
