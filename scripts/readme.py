@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from orchestration.ledger.pinned import pinned_cells, pinned_scores
-from orchestration.registry import TABLES
+from orchestration.registry import BENCHMARKS, TABLES
 from orchestration.rendering.official import BESIDE, pinned_rows
 from orchestration.rendering.trivial import BEST_TRIVIAL
 from orchestration.scoring.formatting import bounds, share
@@ -64,8 +64,21 @@ def generated() -> Iterator[str]:
     cells = {name: row for table in TABLES for name, row in pinned_cells(ROOT, "sample", table).items()}
     for number, what in GENERATED.items():
         correct, n = counts[number]
-        trivial = cells.get(number, {}).get(BEST_TRIVIAL, "")
+        trivial = cells[number][BEST_TRIVIAL] if number in cells else constant(number, cells)
         yield f"| {what} | {n:,} | {share(correct, n)} | {bounds(correct, n)} | {trivial} |"
+
+
+def constant(number: str, cells: Mapping[str, Mapping[str, str]]) -> str:
+    """The best constant beside a number of a table whose columns are systems."""
+    name, _, metric = number.partition("/")
+    label = BENCHMARKS[name].table[0].labels[metric]
+    held = {
+        of.removeprefix(f"{label}, "): row["substrate"]
+        for of, row in cells.items()
+        if f"{label}, always" in of
+    }
+    best = max(held, key=lambda of: float(held[of].split()[0]))
+    return f"{held[best]} {best}"
 
 
 def filled(text: str) -> str:
