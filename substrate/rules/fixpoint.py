@@ -97,8 +97,9 @@ class RuleEmitter:
     """The emitter of symbolic domains: the TBox's rules decide what follows an intervention.
 
     The parent's later deltas are taken over only where their property, or the class they give, is
-    ``core:exogenous`` in the TBox; everything else is derived again, tick by tick. What the log opens with is
-    given, too. What the rules change is held against the shapes at each tick (:mod:`substrate.rules.shapes`).
+    ``core:exogenous`` in the TBox, which no rule may change; everything else is derived again, tick by tick.
+    What the log opens with is given, too. What the rules change is held against the shapes at each tick
+    (:mod:`substrate.rules.shapes`).
 
     Args:
         tbox: whose rules to apply.
