@@ -308,7 +308,7 @@ def _judged_beside(workspace: Workspace, name: str, labels: Mapping[str, str]) -
 
 
 def _constants(workspace: Workspace, name: str, metric: str) -> dict[str, tuple[int, int]]:
-    """What each of two constant answers has right of a benchmark's questions, and of how much."""
+    """The right answers of each of two constants to a benchmark's questions, and of how many."""
     rows, counting = graded(workspace, name), BENCHMARKS[name].metrics[metric]
     return {of: (right, n) for of, right, n in trivially.counted(rows, counting, trivially.YES_OR_NO)}
 

@@ -1,4 +1,4 @@
-"""What trivial methods have of a benchmark's questions: a number is evidence as far as it is above that."""
+"""Trivial methods on a benchmark's questions: a number is evidence as far as it is above the best of them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def counted(
 
 
 def tallied(rows: Sequence[Row], metric: Metric) -> tuple[int, int]:
-    """What is right in some rows, and of how much."""
+    """The right answers in some rows, and how many there are, as a metric counts."""
     counts = [metric.measure(unit) for unit in metric.units(rows)]
     return sum(right for right, _ in counts), sum(n for _, n in counts)
 

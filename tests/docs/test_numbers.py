@@ -19,7 +19,7 @@ COUNTED = re.compile(r"\b(\d[\d,]*) of (?:the |some )?(\d[\d,]*)")
 INTERVAL = re.compile(r"(\d+\.\d+)(?:, | to )(\d+\.\d+)")
 DECIMAL = re.compile(r"(?<![\w.,§])(?<!RDF )(\d+\.\d+)(?![\w]|\.\d)")
 BENCH = re.compile(r"(benchmarks/\w+\.py|research\.\w[\w.]*|artifacts/[\w/]+\.\w+|substrate bench )")
-"""What measures numbers that no pin holds: a program of the tree, or a pinned file of a run."""
+"""The sources of numbers that no pin holds: a program of the tree, or a pinned file of a run."""
 
 
 @cache
