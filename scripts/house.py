@@ -16,6 +16,8 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from orchestration.rendering.sizes import code_lines
+
 ROOT = Path(__file__).resolve().parents[1]
 PINS = ("pins", "dvc.lock", "dvc.yaml", "data.dvc", ".dvc")
 """All that git holds of results."""
@@ -35,7 +37,6 @@ print(json.dumps([name for name in INTERPRETED if name not in studies]))
 MOST = {"substrate": 17_500, "orchestration": 9_500, "research": 7_000, "tests": 22_000}
 """The packages, and the lines of code that each may have."""
 INTERVENTIONS = "substrate/branch/interventions.py"
-DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 Change = Callable[[str], str]
 
 
@@ -84,16 +85,6 @@ def parsed(*patterns: str) -> dict[str, tuple[str, ast.Module]]:
     """The text and the tree of the tracked files of Python that fit, by name."""
     texts = {path.relative_to(ROOT).as_posix(): path.read_text("utf-8") for path in tracked(*patterns)}
     return {name: (text, ast.parse(text)) for name, text in texts.items()}
-
-
-def code_lines(text: str, tree: ast.Module) -> int:
-    """The lines of a module that are neither docstring, comment nor blank."""
-    told: set[int] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
-            told.update(range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1))
-    stripped = ((number, line.strip()) for number, line in enumerate(text.splitlines(), start=1))
-    return sum(number not in told and bool(line) and line[0] != "#" for number, line in stripped)
 
 
 def private_imports(tree: ast.Module) -> int:

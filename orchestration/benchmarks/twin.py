@@ -14,7 +14,7 @@ from substrate.base.errors import InterventionError
 from substrate.cause.explanation import OWN, Explanation
 from substrate.cause.pictures import Pictured, pictured
 from substrate.domains.rows import Row
-from substrate.domains.smallville.experiment import Twin, spec_twin, village_twin
+from substrate.domains.smallville.experiment import Experiment, spec_twin, village_twin
 from substrate.domains.smallville.format import ARMS, Gold, Spec, read_gold, read_specs
 from substrate.domains.smallville.judging import judge, weights
 from substrate.domains.smallville.picture import arm_timeline
@@ -90,7 +90,7 @@ def wordings(case: bm.Case) -> Iterator[bm.Wording]:
     yield from (bm.Wording(arm, spec.query.text) for arm in spec.arms)
 
 
-def experiment(rows: Iterable[Row], files: bm.Files) -> Twin:
+def experiment(rows: Iterable[Row], files: bm.Files) -> Experiment:
     """The first specification whose news travels and whose answer differs between the arms; without one, the
     TBox's own village.
     """

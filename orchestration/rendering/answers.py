@@ -17,17 +17,17 @@ from typing import Any
 import msgspec
 from markupsafe import escape
 
-from orchestration.benchmarks.baselines import LanguageModel, pictures_of
+from orchestration.benchmarks.baselines import LanguageModel
 from orchestration.benchmarks.benchmark import Benchmark, Explained, Wording
 from orchestration.lineage.explain import Each, by_scene, explain_case
-from orchestration.models.transcript import Exchange, Replay, read_told, read_transcript
+from orchestration.models.transcript import Exchange, read_told
 from orchestration.registry import BENCHMARKS, EXPLAINED, INTERPRETED
 from orchestration.rendering.page import RIGHT, answers_page, templates
 from orchestration.rendering.worked import pictured
 from orchestration.scoring.counting import rows_of
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import files_of
-from orchestration.workspace.requests import TRANSCRIPT, parts_of
+from orchestration.workspace.requests import conversations
 from orchestration.workspace.tables import batched
 from substrate.domains.rows import Row
 
@@ -177,8 +177,12 @@ def _explanations(
     """The explanations of some rows as markup by the rows' keys, so many bytes at a time."""
     if isinstance(benchmark, LanguageModel):
         wanted = {_key(benchmark, row) for row in rows}
-        said = _conversations(workspace, benchmark)
-        yield {key: text for row, text in said if (key := _key(benchmark, row)) in wanted}
+        said = conversations(workspace, benchmark)
+        yield {
+            key: "".join(map(_turns, behind))
+            for row, behind in said
+            if (key := _key(benchmark, row)) in wanted
+        }
     if not isinstance(benchmark, Explained):
         return
     asked = by_scene(rows)
@@ -202,21 +206,6 @@ def reasons(
     macros: Any = templates().globals["macros"]
     for one in explain_case(benchmark, asked, *case):
         yield _key(benchmark, one.row), str(macros.reasons(pictured(benchmark, one)))
-
-
-def _conversations(workspace: Workspace, model: LanguageModel) -> Iterator[tuple[Row, str]]:
-    """Each row of a model, with the prompts and the replies behind it as markup."""
-    records = read_transcript(workspace.data / model.name / TRANSCRIPT)
-    if not records:
-        return
-    parts, baseline = parts_of(model, workspace, pictures_of(records))
-    for part in parts:
-        replay = Replay(records, baseline)
-        rows = part(replay)
-        said = [_turns(records[name]) for name in replay.asked]
-        # As many requests as rows, in their order; else all of a part are behind each of its rows.
-        behind = said if len(said) == len(rows) else ["".join(said)] * len(rows)
-        yield from zip(rows, behind, strict=True)
 
 
 def _turns(one: Exchange) -> str:

@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 INK, FAINT, MEASURED, PAPER, NS_DR, ALOE = "#111111", "#aaaaaa", "#0072b2", "#56b4e9", "#d55e00", "#009e73"
+MUTED = "#555555"
 _VARIABLES = {
     INK: "currentColor",
+    MUTED: "var(--muted)",
     FAINT: "var(--line)",
     MEASURED: "var(--measured)",
     PAPER: "var(--paper)",
@@ -225,6 +227,11 @@ def _page_ready(svg: str, name: str, description: str) -> str:
     svg = re.sub(r'\bid="', f'id="{name}-', svg)
     svg = re.sub(r'(url\(|href=")#', rf"\1#{name}-", svg)
     svg = svg.replace("font-family: 'DejaVu Sans'; ", "")
+    return page_coloured(svg).replace("xlink:href", "href")
+
+
+def page_coloured(svg: str) -> str:
+    """A drawing whose colours are the page's."""
     for colour, variable in _VARIABLES.items():
         svg = svg.replace(colour, variable)
-    return svg.replace("xlink:href", "href")
+    return svg

@@ -25,6 +25,7 @@ from orchestration.lineage.number import Lineage, environment, trace_number
 from orchestration.registry import BENCHMARKS, EXPLAINED, MAIN, SOURCES, STUDIES, TABLES
 from orchestration.rendering.answers import Answers, write_answers
 from orchestration.rendering.conclusion import WHOLE, concluded
+from orchestration.rendering.diagrams import Domain, cross_domain, forked, in_page, parametric
 from orchestration.rendering.figures import Curve, ablation_curve, accuracy_by_subset
 from orchestration.rendering.official import HEADS, pinned_rows
 from orchestration.rendering.page import (
@@ -38,8 +39,9 @@ from orchestration.rendering.page import (
 from orchestration.rendering.scenes import write_scenes
 from orchestration.rendering.shares import figures_of
 from orchestration.rendering.shown import ShownTable, shown_table, write_files
+from orchestration.rendering.sizes import lines_reached, sizes
 from orchestration.rendering.tables import Table, read_list
-from orchestration.rendering.worked import worked_examples, write_states
+from orchestration.rendering.worked import asked_of_both, worked_examples, write_states
 from orchestration.scoring.counting import line_count, rows_of, split_name
 from orchestration.scoring.likeness import percent, stated
 from orchestration.scoring.published import published
@@ -49,7 +51,7 @@ from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import files_of, kind_of
 from orchestration.workspace.real import is_real, names_of
 from substrate import TBox, unfold
-from substrate.ask import Answer, survey
+from substrate.ask import survey
 from substrate.ask.questions import TEMPLATES
 from substrate.domains.smallville.experiment import HORIZON
 
@@ -187,6 +189,14 @@ def _content(workspace: Workspace, scores: Scores, out: Path) -> dict[str, Any]:
     tables = {table.name: table for table in _tables(workspace, every, out)}
     kinds = {source.kind for source in sources}
     sections = [one for study in STUDIES for one in study.sections(workspace)]
+    exhibits, worked = list(_exhibits(workspace)), list(worked_examples(workspace))
+    domains, both = domains_of(), asked_of_both(workspace, [example for _, example in worked])
+    drawings = {"cross-domain": cross_domain(domains, lines_reached(survey, unfold))}
+    drawings |= {of.name: forked(shown) for of, exhibit, shown in exhibits if exhibit.drawn == "fork"}
+    drawings |= {"models": parametric(both)} if both else {}
+    (out / "figures").mkdir()
+    for name, drawing in drawings.items():
+        (out / f"figures/{name}.svg").write_text(drawing, "utf-8")
     return {
         "profile": workspace.settings.profile,
         "seed": workspace.settings.seed,
@@ -214,9 +224,12 @@ def _content(workspace: Workspace, scores: Scores, out: Path) -> dict[str, Any]:
         "measured_on": {
             one.name: _MEASURED_ON[kind_of(workspace, BENCHMARKS[one.name].source)] for one in sections
         },
-        "domains": cross_domain(),
-        "exhibits": list(_exhibits(workspace)),
-        "worked": list(worked_examples(workspace)),
+        "domains": domains,
+        "exhibits": exhibits,
+        "worked": worked,
+        "drawings": {name: Markup(in_page(drawing)) for name, drawing in drawings.items()},
+        "both": both,
+        "sizes": list(sizes()),
         "environment": environment(workspace),
         "citations": {who: system.citation for who, system in published().systems.items()},
         "MARKED": MARKED,
@@ -289,20 +302,10 @@ def forest(scores: Scores) -> Forest:
     return Forest(groups, axis, [who for who in published().systems if who in there])
 
 
-class Domain(NamedTuple):
-    """A domain: its TBox, how long the log that its rules unfold is, and its answers by template."""
-
-    name: str
-    turtle: str
-    deltas: int
-    digest: str
-    answers: dict[str, list[Answer]]
-
-
-def cross_domain(names: Iterable[str] = ("village", "clinical")) -> list[Domain]:
+def domains_of(names: Iterable[str] = ("village", "clinical")) -> list[Domain]:
     """Every question template asked of each domain; the answers that rest on something come first.
 
-    >>> [sorted(domain.answers) == sorted(TEMPLATES) for domain in cross_domain()]
+    >>> [sorted(domain.answers) == sorted(TEMPLATES) for domain in domains_of()]
     [True, True]
     """
     found: list[Domain] = []

@@ -12,11 +12,14 @@ import jinja2
 import msgspec
 import pyoxigraph as ox
 
+from orchestration.benchmarks.baselines import LanguageModel
 from orchestration.benchmarks.benchmark import Explained
 from orchestration.lineage.explain import ExplainedRow, by_scene, each_here, explain_case
-from orchestration.registry import EXPLAINED
+from orchestration.registry import BENCHMARKS, EXPLAINED
+from orchestration.rendering.diagrams import AskedOfBoth
 from orchestration.scoring.counting import rows_of
 from orchestration.workspace.folders import Workspace
+from orchestration.workspace.requests import conversations
 from substrate.base.vocabulary import RDF_TYPE
 from substrate.cause.explanation import OWN, Explanation, short
 from substrate.cause.pictures import Boxes, Timeline, Told
@@ -67,6 +70,30 @@ def _example(workspace: Workspace, benchmark: Explained, file: Path, subset: str
             return example
         first = first or example
     return first
+
+
+def asked_of_both(workspace: Workspace, worked: Iterable[Worked]) -> AskedOfBoth | None:
+    """The first worked example of a fork, with what the first language model that was asked it replied.
+
+    ``None`` where no example has a fork.
+    """
+    models = [one for one in BENCHMARKS.values() if isinstance(one, LanguageModel)]
+    for example in worked:
+        benchmark, scene = EXPLAINED[example.row.benchmark], str(example.row.scene)
+        if not benchmark.exhibits:
+            continue
+        file = workspace.artifacts / benchmark.name / "answers.jsonl"
+        rows = [row for row in rows_of(file) if str(row.scene) == scene]
+        explain = partial(explain_case, benchmark, {scene: rows})
+        answered = list(each_here(workspace, benchmark, {scene}, explain))
+        title = f"{benchmark.title}, {example.name}"
+        arms, whys = [benchmark.asked(row) for row in rows], [one.explanation for one in answered]
+        for model in (one for one in models if one.asks is benchmark):
+            said = (pair for pair in conversations(workspace, model) if str(pair[0].scene) == scene)
+            if replied := list(islice(said, len(rows))):
+                return AskedOfBoth(arms, whys, rows, title, replied)
+        return AskedOfBoth(arms, whys, rows, title, [])
+    return None
 
 
 def pictured(benchmark: Explained, one: ExplainedRow) -> Worked:

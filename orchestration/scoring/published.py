@@ -100,6 +100,19 @@ class Number(msgspec.Struct, frozen=True):
         return int(self.figures["n"].printed) if "n" in self.figures else None
 
 
+class Size(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A size that the paper prints of its own code, and where; and what is counted for it here.
+
+    That is the lines by which some benchmarks are answered, or the ``opcodes`` of a table, ``MODULE:NAME``.
+    """
+
+    what: str
+    printed: str = ""
+    where: str = ""
+    benchmarks: tuple[str, ...] = ()
+    opcodes: str = ""
+
+
 class Published(msgspec.Struct, frozen=True):
     """Everything that is published, and what is known to be missing.
 
@@ -115,6 +128,7 @@ class Published(msgspec.Struct, frozen=True):
     missing: dict[str, str]
     no_results: dict[str, str]
     rivals: tuple[Rival, ...] = ()
+    sizes: tuple[Size, ...] = ()
 
     def figures(self) -> Iterator[Figure]:
         """Every figure, in the order of the file."""
@@ -184,6 +198,7 @@ def _published(text: str) -> Published:
         missing=raw.get("missing", {}),
         no_results=raw.get("no_results", {}),
         rivals=msgspec.convert(raw.get("rivals", []), tuple[Rival, ...]),
+        sizes=msgspec.convert(raw.get("sizes", []), tuple[Size, ...]),
     )
 
 

@@ -40,7 +40,7 @@ class Tick(NamedTuple):
     b: list[Happening]
 
 
-class Twin(NamedTuple):
+class Experiment(NamedTuple):
     """A twin experiment: the prefix, the branch, what is done there, and both arms after it; places are per
     cent of the width.
     """
@@ -63,7 +63,7 @@ class Twin(NamedTuple):
     """The answer to the question in each arm."""
 
 
-def twin_experiment(tbox: TBox, log: EventLog, at: int, intervention: Intervention, words: str) -> Twin:
+def twin_experiment(tbox: TBox, log: EventLog, at: int, intervention: Intervention, words: str) -> Experiment:
     """Both arms of a log, forked at a tick under the TBox's rules, event by event.
 
     Args:
@@ -90,10 +90,10 @@ def twin_experiment(tbox: TBox, log: EventLog, at: int, intervention: Interventi
         shown = (here, [], []) if tick < at else ([], here, there)
         ticks.append(Tick(tick, place(tick + (tick >= at)), *shown))
     digests, facts = (pair[0].digest, pair[1].digest), _facts(tbox, pair)
-    return Twin(at, place(at - 0.6), place(at), words, ticks, digests, differing, last, facts)
+    return Experiment(at, place(at - 0.6), place(at), words, ticks, digests, differing, last, facts)
 
 
-def village_twin() -> Twin:
+def village_twin() -> Experiment:
     """The small village of the TBox, where one who could pass on the news of the party forgets it."""
     tbox, john, party = village_tbox(), entity("john"), entity("party")
     act = made("retract_awareness", (john, party), term("knows"))
@@ -101,7 +101,7 @@ def village_twin() -> Twin:
     return twin_experiment(tbox, unfold(tbox, tbox.opening(), until=HORIZON), 6, act, words)
 
 
-def spec_twin(spec: Spec, answers: Mapping[str, str]) -> Twin:
+def spec_twin(spec: Spec, answers: Mapping[str, str]) -> Experiment:
     """A specification of Twin-EventLog, with the answer to its question in each arm."""
     act, names = spec.intervention, spec.village.names
     planned = [f"from tick {act.plan.start} at {names[act.plan.goal]}"] if act.plan else []

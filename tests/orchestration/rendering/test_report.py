@@ -126,6 +126,9 @@ def test_a_run_ends_in_a_folder_that_stands_by_itself(
     )
     assert checked.returncode == 0, checked.stderr
     page = Page((reproduced / PAGE).read_text("utf-8"))
+    figures = sorted((report / "figures").glob("*.svg"))
+    assert [path.stem for path in figures] == ["cross-domain", "models", "twin"]
+    assert {path.relative_to(report).as_posix() for path in figures} <= set(page.links)
 
     words = " ".join("".join(page.words).split())
     assert "Not the paper" in words

@@ -79,6 +79,14 @@ def test_every_passage_that_is_no_result_is_in_the_paper_and_has_a_reason(places
         assert reason, passage
 
 
+def test_every_size_stands_where_it_is_said_to_stand(places: dict[str, str]) -> None:
+    printed = [one for one in published().sizes if one.printed]
+    assert len(printed) == 4
+    for one in printed:
+        assert one.printed in places[one.where], one.what
+        assert one.printed in published().no_results
+
+
 def test_no_two_figures_have_one_name() -> None:
     names = [figure.name for figure in published().figures()]
     assert len(names) == len(set(names))

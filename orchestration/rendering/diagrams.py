@@ -1,0 +1,278 @@
+"""The paper's three figures as files of SVG, each drawn from what a run has at hand.
+
+Heights follow from the words, which are broken by counting characters: no font of the machine moves a byte.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from html import escape
+from typing import NamedTuple
+
+from orchestration.models.transcript import Exchange
+from orchestration.rendering.figures import FAINT, INK, MEASURED, MUTED, NS_DR, page_coloured
+from substrate.ask import Answer
+from substrate.base.vocabulary import RDF_TYPE
+from substrate.cause.explanation import OWN, Evidence, ExplainedStep, Explanation, short
+from substrate.domains.rows import Row
+from substrate.domains.smallville.experiment import Experiment, Span
+from substrate.log.event_log import EventLog, Op
+
+_WIDTH, _GAP, _PAD, _SIZE = 720, 24, 10, 11
+_CHARACTER = 0.61 * _SIZE
+"""The width of a character, wide enough for common faces and exact for those of code."""
+_GROUND = '<rect width="100%" height="100%" style="fill:#ffffff"/>'
+_MOST = 14
+"""The deltas that stand in a box; the rest are counted."""
+
+
+class Line(NamedTuple):
+    """Some words in a box, broken where they are too long."""
+
+    text: str
+    style: str = ""
+    colour: str = INK
+    indent: str = ""
+    """Before all but the first of its parts."""
+
+
+def _head(text: str) -> Line:
+    return Line(text, "font-weight:600")
+
+
+def _code(text: str, indent: str = "") -> Line:
+    return Line(text, "font-family:monospace;white-space:pre", MUTED, indent)
+
+
+def _delta(tick: int, op: Op, said: str) -> Line:
+    return _code(f"{tick:>3} {'+' if op is Op.INSERT else '−'} {said}", " " * 6)
+
+
+class Sheet:
+    """Rows of boxes from the top down, with arrows between them."""
+
+    def __init__(self) -> None:
+        self.marks: list[str] = []
+        self.centres: list[float] = []
+        self.bottom = 0.0
+
+    def words(self, x: float, y: float, line: Line, anchor: str = "start") -> None:
+        """Write a line that is not broken."""
+        style = f"fill:{line.colour};{line.style}"
+        said = escape(re.sub(r"[^ -\ud7ff\ue000-\U0010ffff]", "\ufffd", line.text))  # what XML may hold
+        self.marks.append(f'<text x="{x:g}" y="{y:g}" text-anchor="{anchor}" style="{style}">{said}</text>')
+
+    def path(self, path: str, colour: str, fill: str = "none") -> None:
+        """Draw a path, and fill it where a colour is given."""
+        self.marks.append(f'<path d="{path}" style="stroke:{colour};fill:{fill}"/>')
+
+    def row(self, *boxes: Iterable[Line], edges: Sequence[str] = (FAINT,), arrows: bool = True) -> None:
+        """Set boxes of one height side by side, under arrows from the row above."""
+        width = (_WIDTH - 2 - _GAP * (len(boxes) - 1)) / len(boxes)
+        broken = [[part for line in box for part in _broken(line, width - 2 * _PAD)] for box in boxes]
+        height = 2 * _PAD + 1.4 * _SIZE * max(map(len, broken))
+        centres = [1 + width / 2 + (width + _GAP) * place for place in range(len(boxes))]
+        if arrows and self.centres:
+            for centre in max(centres, self.centres, key=len):
+                self.path(f"M{centre:g} {self.bottom + 3:g}V{self.bottom + _GAP - 3:g}m-4 -5l4 5l4 -5", MUTED)
+        top = self.bottom + (_GAP if arrows and self.centres else _PAD)
+        for place, (centre, lines) in enumerate(zip(centres, broken, strict=True)):
+            left = centre - width / 2
+            self.path(f"M{left:g} {top:g}h{width:g}v{height:g}h-{width:g}z", edges[place % len(edges)])
+            for number, line in enumerate(lines, 1):
+                self.words(left + _PAD, top + _PAD + 1.4 * _SIZE * number - 5, line)
+        self.bottom, self.centres = top + height, centres
+
+    def svg(self, about: str) -> str:
+        """The drawing as a file of its own, on white."""
+        height = round(self.bottom + 2)
+        opening = (
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="sheet" viewBox="0 0 {_WIDTH} {height}" '
+            f'width="{_WIDTH}" height="{height}" role="img" aria-label="{escape(about)}" '
+            f'font-family="Helvetica, Arial, sans-serif" font-size="{_SIZE}">'
+        )
+        return "\n".join([opening, _GROUND, *self.marks, "</svg>\n"])
+
+
+def in_page(svg: str) -> str:
+    """A drawing's element for a page, whose ground and letters it takes."""
+    return (
+        page_coloured(svg)
+        .replace(f"{_GROUND}\n", "")
+        .replace(' font-family="Helvetica, Arial, sans-serif"', "")
+    )
+
+
+def _broken(line: Line, width: float) -> list[Line]:
+    parts = textwrap.wrap(
+        line.text, int(width / _CHARACTER), break_on_hyphens=False, subsequent_indent=line.indent
+    )
+    return [line._replace(text=part) for part in parts or [""]]
+
+
+def _clipped(text: str, most: int = 150) -> str:
+    return textwrap.shorten(text, most, placeholder=" …")
+
+
+class AskedOfBoth(NamedTuple):
+    """A question that the substrate and a language model were asked, once for each arm of a fork."""
+
+    arms: Sequence[str]
+    whys: Sequence[Explanation]
+    rows: Sequence[Row]
+    """The substrate's answers, an arm each."""
+    title: str
+    replied: Sequence[tuple[Row, Sequence[Exchange]]]
+    """The model's answers with the requests behind them; none where no model was asked."""
+
+
+def parametric(both: AskedOfBoth) -> str:
+    """The paper's first figure: what the substrate and a parametric model hold, do and say."""
+    sheet = Sheet()
+    sheet.row([_head("One question, without and with do(X)"), Line(both.whys[0].question)])
+    for pair in zip(_by_log(both), _by_prompt(both), strict=True):
+        sheet.row(*pair, edges=(MEASURED, NS_DR))
+    return sheet.svg("The substrate beside a parametric model, both asked the same question.")
+
+
+def _by_log(both: AskedOfBoth) -> Iterator[list[Line]]:
+    first, last = both.whys[0], both.whys[-1]
+    log, arm, forked = first.logs[OWN], last.logs[OWN], last.parts[0].steps[0]
+    asked = [(why, why.parts[0].steps[-1]) for why in both.whys]
+    at = min((piece.position for piece in forked.evidence), default=0)
+    before = ExplainedStep("", "", evidence=tuple(map(Evidence, range(max(0, at - 3), at))))
+    yield [_head("Substrate: a typed event log"), _log(log), *_deltas(last, before)]
+    yield [_head(f"do(X) at {', '.join(forked.took)}: deltas"), Line(forked.gave), *_deltas(last, forked)]
+    yield [_head("Deterministic replay"), _log(arm)]
+    said = (line for why, step in asked for line in (Line(step.gave), *_deltas(why, step)))
+    yield [_head("Asked of each arm, with the deltas behind it"), *said]
+    yield _verdicts(both.arms, both.rows)
+
+
+def _by_prompt(both: AskedOfBoth) -> Iterator[list[Line]]:
+    told = [one for _, requests in both.replied for one in requests]
+    prompts = [one.request["messages"][-1]["text"].splitlines() for one in told] or [[]]
+    prompted = "".join({one.request["model"] for one in told[:1]})
+    tokens = [f"{one.reply.prompt_tokens:,}" for one in told]
+    yield [
+        _head(f"Parametric: {prompted or 'no model was asked in this run'}"),
+        Line(f"the same in words, {' and '.join(tokens)} tokens" if told else ""),
+        _code(_clipped(" ".join(prompts[0]))),
+    ]
+    yield [
+        _head("do(X) in words: a second prompt"),
+        *(_code(_clipped(text, 250)) for text in prompts[-1] if text not in prompts[0]),
+    ]
+    yield [
+        _head("A latent state"),
+        Line("".join({f"not shown; weights {one.reply.by.weights[:19]}…" for one in told})),
+    ]
+    yield [_head("Its replies"), *(_code(_clipped(one.reply.error or one.reply.content)) for one in told)]
+    yield _verdicts(both.arms, [row for row, _ in both.replied])
+
+
+def _log(log: EventLog) -> Line:
+    return Line(f"{len(log):,} deltas up to tick {log.last_tick}, {log.digest[:19]}…")
+
+
+def _deltas(why: Explanation, step: ExplainedStep) -> Iterator[Line]:
+    """The deltas that a step rests on, and what it looked for in vain."""
+    for piece in step.evidence[:_MOST]:
+        tick, op, (subject, predicate, value) = why.delta(piece)
+        verb = "a" if predicate == RDF_TYPE else short(predicate, why.names)
+        yield _delta(tick, op, f"{short(subject, why.names)} {verb} {short(value, why.names)}")
+    for pattern in step.missed:
+        yield _code(f"    no delta {pattern}", " " * 6)
+
+
+def _verdicts(arms: Sequence[str], rows: Sequence[Row]) -> list[Line]:
+    words = {True: "right", False: "wrong", None: "no gold"}
+    said = [f"arm {arm}: {row.predicted}, {words[row.correct]}" for arm, row in zip(arms, rows, strict=False)]
+    return [*map(_head, said or ["not measured"])]
+
+
+class Domain(NamedTuple):
+    """A domain: its TBox, how long the log that its rules unfold is, and its answers by template."""
+
+    name: str
+    turtle: str
+    deltas: int
+    digest: str
+    answers: dict[str, list[Answer]]
+
+
+def cross_domain(domains: Sequence[Domain], lines: int) -> str:
+    """The paper's second figure: one interpreter, and the answers that it gives of each TBox's log.
+
+    Args:
+        lines: of code that the interpreter has.
+    """
+    sheet = Sheet()
+    sheet.row(
+        *(
+            [
+                _head(f"{one.name}.ttl"),
+                _code(f"{one.turtle[:19]}…"),
+                Line(f"its log: {one.deltas:,} deltas, {one.digest[:19]}…"),
+            ]
+            for one in domains
+        ),
+        edges=(MEASURED, NS_DR),
+    )
+    templates = ", ".join(name.replace("_", " ") for name in domains[0].answers)
+    said = f"One interpreter, {lines:,} lines of code: {len(domains[0].answers)} question templates"
+    sheet.row([_head(said), Line(templates)])
+    for number, template in enumerate(domains[0].answers):
+        firsts = [one.answers[template][0] for one in domains]
+        cells = [[Line(_clipped(one.question)), _head(_clipped(one.answer))] for one in firsts]
+        sheet.row(*cells, edges=(MEASURED, NS_DR), arrows=not number)
+    return sheet.svg("One interpreter answers of two domains; they differ in their TBox alone.")
+
+
+def forked(fork: Experiment) -> str:
+    """The paper's third figure: a log, its fork, and the deltas that one arm has and the other has not."""
+    sheet, (shared, a, b) = Sheet(), (64, 32, 96)
+
+    def x(place: float) -> float:
+        return round(place * _WIDTH / 100, 1)
+
+    leaves, branch = x(fork.fork_x), x(fork.branch_x)
+    sheet.path(f"M0 {shared}H{leaves:g}L{branch:g} {a}H{_WIDTH}", MUTED)
+    sheet.path(f"M{leaves:g} {shared}L{branch:g} {b}H{_WIDTH}", NS_DR)
+    sheet.words(0, shared - 18, Line("shared log"))
+    sheet.words(_WIDTH, a - 18, Line("arm A: no intervention"), "end")
+    sheet.words(_WIDTH, b + 32, Line("arm B: do(X)", colour=NS_DR), "end")
+    for tick in fork.ticks:
+        for y, events, prime in ((shared, tick.prefix, ""), (a, tick.a, ""), (b, tick.b, "'")):
+            if events:
+                colour = NS_DR if any(not one.shared for one in events) and not tick.prefix else MUTED
+                sheet.path(f"M{x(tick.x) - 4:g} {y}a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z", colour, colour)
+                sheet.words(x(tick.x), y + 17, Line(f"{tick.tick}{prime}", colour=MUTED), "middle")
+    star = "m0 -9l2.6 6.2 6.6 .6 -5 4.4 1.5 6.5 -5.7 -3.5 -5.7 3.5 1.5 -6.5 -5 -4.4 6.6 -.6z"
+    sheet.path(f"M{branch:g} {b}{star}", NS_DR, NS_DR)
+    sheet.bottom = b + 34
+    asked = [Line(fork.asked)] if fork.asked else []
+    sheet.row(
+        [Line(f"At tick {fork.branch}: {fork.intervention}", "font-weight:600", NS_DR), *asked], arrows=False
+    )
+    changed = [(_changes(fact, in_a), _changes(fact, in_b)) for fact, in_a, in_b in fork.facts]
+    own = [set().union(*arm) for arm in zip(*changed, strict=True)] or [set(), set()]
+    columns: list[list[Line]] = []
+    for arm, only in (("A", own[0] - own[1]), ("B", own[1] - own[0])):
+        answered = f", which answers {said}" if (said := fork.answers.get(arm.lower())) else ""
+        deltas = [
+            _delta(tick, op, fact)
+            for tick, fact, op in sorted(only, key=lambda one: (*one[:2], one[2].value))
+        ]
+        more = [Line(f"and {len(only) - _MOST} more")] if len(only) > _MOST else []
+        columns.append([_head(f"{len(only)} deltas of arm {arm} alone{answered}"), *deltas[:_MOST], *more])
+    sheet.row(*columns, edges=(MUTED, NS_DR), arrows=False)
+    return sheet.svg(f"A log that forks at tick {fork.branch}, and the deltas in which its arms differ.")
+
+
+def _changes(fact: str, spans: Iterable[Span]) -> set[tuple[int, str, Op]]:
+    """The deltas by which a fact begins and ends to hold."""
+    begun = {(start, fact, Op.INSERT) for start, _ in spans}
+    return begun | {(stop, fact, Op.RETRACT) for _, stop in spans if stop is not None}
