@@ -30,7 +30,6 @@ from research.domains.perception.calibrate import (
     is_aside,
     touched,
 )
-from research.domains.perception.ensemble import answer_perceived, compact
 from research.domains.perception.format import decode_proposals, proposal_names
 from research.domains.perception.judge import Gold, lost, read_gold, said
 from research.domains.perception.masks import sightings
@@ -48,12 +47,14 @@ from substrate.domains.clevrer.format import (
     SceneQuestions,
     annotation_names,
     decode_annotation,
+    decode_scene_events,
     read_questions,
     read_scene_events,
     tracks,
 )
 from substrate.domains.clevrer.interpreter import answer_scene
 from substrate.domains.clevrer.parameters import Parameters
+from substrate.domains.clevrer.possible import answer_possible, decode_possible
 from substrate.domains.rows import Row
 
 FOLDS, CLOSE = 5, 6
@@ -150,10 +151,11 @@ def answers(judged: Judged, asked: Mapping[int, SceneQuestions], *, ensemble: bo
     for found, _, _ in judged:
         if found.scene_index in asked:
             questions = asked[found.scene_index].questions
+            source = (str(found.scene_index), msgspec.json.encode(found))
             if ensemble:
-                rows += answer_perceived(found, questions, Parameters(), "train")
+                rows += answer_possible(decode_possible(source), questions, Parameters(), "train")
             else:
-                log = events_log(compact(found, [*found.in_outs, *found.collisions]))
+                log = events_log(decode_scene_events(source))
                 rows += answer_scene(log, found.scene_index, questions, Parameters(), "train")
     return rows
 
