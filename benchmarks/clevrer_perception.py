@@ -1,11 +1,13 @@
 """The accuracy of events perceived from NS-DR's proposals, and of answers from them.
 
-    python benchmarks/clevrer_perception.py DATA [--part development|aside|ablations|speed]
+    python benchmarks/clevrer_perception.py DATA [--part development|aside|ablations|future|speed]
 
 DATA holds proposals.zip, annotations/, explanatory_train.jsonl.gz and ground_truth_{train,test}.jsonl.gz.
 Videos that may be fitted to are judged by cross-validation: each fifth of them with weights fitted to the
 others. The part aside, a fifth of all videos, is read by no fit, and judged with the weights in force.
-Prints the tables of docs/perception.md.
+The part future foretells the collisions after a frame, of which it reads no later one, in the videos kept
+aside and in those that the benchmark `foretold` asks about. Prints the tables of docs/perception.md, and the
+curve of docs/design/foretelling.md.
 """
 
 from __future__ import annotations
@@ -19,18 +21,29 @@ from functools import partial
 from math import hypot
 from pathlib import Path
 from statistics import quantiles
+from typing import Any
 
 import msgspec
 import numpy as np
 
 from orchestration.scoring.statistics import wilson
+from research.benchmarks.truths import sampled
+from research.domains.foretold import (
+    CORRECT,
+    LINE,
+    UNSEEN,
+    VOTE,
+    chances,
+    compared,
+    from_detections,
+    pairs_of,
+)
 from research.domains.perception.belief import BELIEF, Belief, contact_terms, fit
 from research.domains.perception.calibrate import (
     fit_belief,
     is_aside,
     touched,
 )
-from research.domains.perception.ensemble import answer_perceived, compact
 from research.domains.perception.format import decode_proposals, proposal_names
 from research.domains.perception.judge import Gold, lost, read_gold, said
 from research.domains.perception.masks import sightings
@@ -48,16 +61,22 @@ from substrate.domains.clevrer.format import (
     SceneQuestions,
     annotation_names,
     decode_annotation,
+    decode_scene_events,
     read_questions,
     read_scene_events,
     tracks,
 )
 from substrate.domains.clevrer.interpreter import answer_scene
+from substrate.domains.clevrer.motion.law import BELIEF as LIKELY
 from substrate.domains.clevrer.parameters import Parameters
+from substrate.domains.clevrer.possible import answer_possible, decode_possible
 from substrate.domains.rows import Row
 
 FOLDS, CLOSE = 5, 6
-PARTS = ("development", "aside", "ablations", "speed")
+PARTS = ("development", "aside", "ablations", "future", "speed")
+FRAMES_KNOWN = (40, 60, 80, 100)
+TRACKED = range(15_000, 17_000)
+"""The scenes that have released tracks; constants of motion were fitted to the even ones."""
 _ENGINE = (1, 2, 3, 7, 8, 12, 17)
 """Terms of a contact that come from comparing courses of motion under the law."""
 
@@ -150,10 +169,11 @@ def answers(judged: Judged, asked: Mapping[int, SceneQuestions], *, ensemble: bo
     for found, _, _ in judged:
         if found.scene_index in asked:
             questions = asked[found.scene_index].questions
+            source = (str(found.scene_index), msgspec.json.encode(found))
             if ensemble:
-                rows += answer_perceived(found, questions, Parameters(), "train")
+                rows += answer_possible(decode_possible(source), questions, Parameters(), "train")
             else:
-                log = events_log(compact(found, [*found.in_outs, *found.collisions]))
+                log = events_log(decode_scene_events(source))
                 rows += answer_scene(log, found.scene_index, questions, Parameters(), "train")
     return rows
 
@@ -267,6 +287,69 @@ def report(title: str, judged: Judged, asked: Mapping[int, SceneQuestions]) -> N
     say("\n".join(reliability(judged)) + "\n")
 
 
+def future(data: Path, real: Mapping[int, SceneEvents]) -> Iterator[str]:
+    """The curve of what is foretold by the last frame that may be read."""
+    where = data / "proposals.zip"
+    names = {n: name for n, name in proposal_names(where).items() if sampled(n, seen=True)}
+    given = [(decode_proposals(source), source[0]) for source in sources_in(where, names.values())]
+    told = {
+        at: {
+            video.video_index: chances(from_detections(examined(video, name, until=at)))
+            for video, name in given
+        }
+        for at in FRAMES_KNOWN
+    }
+    parts = {
+        "kept aside": is_aside,
+        "kept aside, without those whose tracks the vote's weights were fitted to": is_unseen,
+        "that `foretold` asks about": names.__contains__,
+    }
+    for title, part in parts.items():
+        videos = [number for number in names if part(number)]
+        yield f"\nThe {len(videos)} videos {title}; first of objects seen by then, then with entrants:\n\n"
+        yield f"| known up to frame |{2 * ' came | vote: F1 | Brier | lines: F1 |'}\n|{9 * '---|'}\n"
+        for at in FRAMES_KNOWN:
+            cells = [foretold_by(at, real, {n: told[at][n] for n in videos}, late) for late in (False, True)]
+            yield f"| {at} | {' | '.join(cells)} |\n"
+
+
+def is_unseen(number: int) -> bool:
+    """Tell whether nothing was fitted to a video: no weight of perception, and no weight of the vote."""
+    return is_aside(number) and not (number % 2 == 0 and number in TRACKED)
+
+
+def foretold_by(
+    at: int, real: Mapping[int, SceneEvents], told: Mapping[int, dict[str, dict[Any, float]]], late: bool
+) -> str:
+    """Cells of a frame: what came, F1 and Brier score of the vote, F1 of straight lines.
+
+    Args:
+        late: whether pairs count of which one came into view after the frame; nothing is said of them.
+
+    Brier scores are of pairs that had not met by the frame.
+    """
+    counts, scored = Counter[tuple[str, str]](), list[tuple[float, bool]]()
+    for number, ways in told.items():
+        truth = real[number]
+        looks = {thing.id: (thing.color, thing.material, thing.shape) for thing in truth.objects}
+        past = {frozenset(looks[n] for n in hit.object) for hit in truth.collisions if hit.frame <= at}
+        for way, of_pairs in ways.items():
+            likely = {pair for pair, chance in of_pairs.items() if chance >= LIKELY.cut}
+            for pair, (verdict, true) in zip(
+                pairs_of(truth, likely), compared(truth, at, likely), strict=True
+            ):
+                if verdict == UNSEEN and not late:
+                    continue
+                came = true == CORRECT
+                counts[way, "n"] += (verdict == CORRECT) + came
+                counts[way, "right"] += 2 * (verdict == CORRECT and came)
+                counts[way, "came"] += came
+                if way == VOTE and pair not in past:
+                    scored.append((of_pairs.get(pair, 0.0), came))
+    vote, lines = (share(counts[way, "right"], counts[way, "n"]) for way in (VOTE, LINE))
+    return f"{counts[VOTE, 'came']} | {vote} | {brier(scored):.4f} | {lines}"
+
+
 def speed(data: Path, videos: int = 60) -> None:
     """Seconds of processor time a video, beside decoding alone."""
     where = data / "proposals.zip"
@@ -299,6 +382,8 @@ def main() -> int:
     asked = dict(read_questions(data / "explanatory_train.jsonl.gz").items())
     if given.part == "speed":
         speed(data)
+    elif given.part == "future":
+        say("".join(future(data, real)))
     elif given.part == "aside":
         judged = [(recorded(v), v, truth[v.seen.video]) for v in examine(data, is_aside)]
         report("Kept aside from every fit", judged, asked)

@@ -384,6 +384,8 @@ class Interpreted(Benchmark):
         parameters: what ``rows`` takes.
         asks: whether a case is asked.
         wordings: the questions of a case in words.
+        possible: the rows of a case from at most so many logs that it may have, by what its record says of
+            how probable its events are; then the parameters and the split.
         declared: what a generated profile is counted by, and how many of it the profile's data declare.
     """
 
@@ -392,6 +394,7 @@ class Interpreted(Benchmark):
     parameters: Section = NO_SECTION
     asks: Callable[[Case], bool] = lambda case: bool(case.questions)
     wordings: Callable[[Case], Iterable[Wording]] = lambda case: ()
+    possible: Callable[[Case, int, Any, str], Iterable[Row]] | None = None
     declared: Mapping[Literal["logs", "answers"], Callable[[Any], int]] = field(default_factory=dict)
 
     @property

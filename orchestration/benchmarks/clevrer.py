@@ -24,6 +24,7 @@ from substrate.domains.clevrer.explain import explain as explain_question
 from substrate.domains.clevrer.interpreter import answer_scene
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.picture import scene_timeline
+from substrate.domains.clevrer.possible import answer_possible, decode_possible
 from substrate.domains.clevrer.scene import Scene
 from substrate.domains.rows import Row
 from substrate.generators.clevrer.release import WORLDS
@@ -121,6 +122,20 @@ def rows(case: bm.Case, logs: bm.Logs, parameters: Parameters, split: str) -> It
     return answer_scene(logs[0], int(case.scene), questions, parameters, split)
 
 
+def possible_rows(case: bm.Case, worlds: int, parameters: Parameters, split: str) -> Iterable[Row]:
+    """The rows of a scene's questions from at most so many logs that its event record allows.
+
+    Raises:
+        ParameterError: the case is an annotation.
+        FormatError: the record's events carry no probability.
+    """
+    if case.kind != EVENTS:
+        hint = "Give --events with probabilities, or leave --worlds out"
+        raise ParameterError("an annotation has no probabilities", where=("--worlds", case.source), hint=hint)
+    questions = _questions.decode(case.questions).questions
+    return answer_possible(decode_possible((case.source, case.record)), questions, parameters, split, worlds)
+
+
 def explain_asked(
     kind: type[Any],
     why: Callable[..., Explanation],
@@ -215,6 +230,7 @@ CLEVRER = bm.Explained(
     ),
     parameters=PARAMETERS,
     rows=rows,
+    possible=possible_rows,
     explain=partial(explain_asked, format.SceneQuestions, explain_question),
     picture=picture,
     rests=rests_on,

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from orchestration.benchmarks.benchmark import Files, Interpreted
+from orchestration.benchmarks.benchmark import Case, Files, Interpreted
 from substrate.base.files import replacing
 from substrate.domains.rows import Row, encode
 
@@ -96,21 +96,31 @@ def _write(cases: Iterable[tuple[int, Iterable[Row]]], out: Path) -> Tally:
 
 
 def answer_files(
-    benchmark: Interpreted, files: Files, parameters: Any, out: Path, advance: Advance = _quiet
+    benchmark: Interpreted,
+    files: Files,
+    parameters: Any,
+    out: Path,
+    advance: Advance = _quiet,
+    worlds: int | None = None,
 ) -> Tally:
     """Answer a user's files and write the rows; nothing is written where an input is refused.
 
     Args:
         files: the benchmark's inputs, by what they are.
         parameters: the benchmark's parameters; ``None`` where it takes none.
+        worlds: from at most how many possible logs of a case to answer; from its own log where ``None``.
     """
     cases = benchmark.source.cases(files, None, False)
 
+    def answer(case: Case) -> Iterable[Row]:
+        if worlds is not None and benchmark.possible:
+            return benchmark.possible(case, worlds, parameters, split_of(files))
+        logs = [named.log for named in benchmark.logs(case, parameters)]
+        return benchmark.rows(case, logs, parameters, split_of(files))
+
     def rows() -> Iterator[tuple[int, Iterable[Row]]]:
         for done, case in enumerate(cases.each, start=1):
-            logs = [named.log for named in benchmark.logs(case, parameters)]
-            questions = sum(1 for _ in benchmark.wordings(case))
-            yield questions, benchmark.rows(case, logs, parameters, split_of(files))
+            yield sum(1 for _ in benchmark.wordings(case)), answer(case)
             advance(done, cases.total)
 
     return _write(rows(), out)

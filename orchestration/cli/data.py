@@ -21,6 +21,8 @@ from substrate.cli.notices import others_apart
 from substrate.cli.options import REQUIRED, command_of
 from substrate.cli.printing import print_lines
 
+MOST_WORLDS = 1024
+"""Ten events of a scene in doubt at once."""
 INPUTS = {
     "annotations": ("DIR_OR_ZIP", "Official annotations."),
     "events": ("FILE", "Compact event records as JSON lines; may be gzip."),
@@ -31,6 +33,18 @@ INPUTS = {
     "specs": ("FILE", "Specifications as JSON lines; may be gzip."),
 }
 """The names of a benchmark's files, with what an option says of them."""
+WorldsOption = Annotated[
+    int | None,
+    option(
+        "--worlds",
+        "Answer from at most N logs that a scene may have by its events' probabilities, each answer with its "
+        "own. A log in which a question's program cannot run is left out: the answer is given what the "
+        "question presupposes.",
+        metavar="N",
+        min=1,
+        max=MOST_WORLDS,
+    ),
+]
 
 
 def file_option(name: str, required: bool) -> Any:
@@ -73,18 +87,26 @@ def _add_answer(group: typer.Typer, benchmark: Interpreted) -> None:
         options[name] = file_option(name, not optional), None if optional else REQUIRED
     rows = Annotated[Path, option("--out", "Rows, one a question.", metavar="OUT.jsonl")]
     options["out_"] = rows, REQUIRED
+    if benchmark.possible:
+        options["worlds"] = WorldsOption, None
     if benchmark.parameters.key:
         options["set_"] = SetOption, NOTHING_SET
     options["json"] = JsonOption, False
 
-    def run(out_: Path, json: bool, set_: list[str] = NOTHING_SET, **files: Path | None) -> None:
+    def run(
+        out_: Path,
+        json: bool,
+        set_: list[str] = NOTHING_SET,
+        worlds: int | None = None,
+        **files: Path | None,
+    ) -> None:
         with failing():
             parameters = parameters_of(benchmark.parameters, set_)
         named = {name: path for name, path in files.items() if path is not None}
         with failing(), others_apart(), speaking("answer") as told:
             require_files(named)
             advance = partial(told.advance, benchmark.name, unit="scenes")
-            tally = answer_files(benchmark, named, parameters, out_, advance)
+            tally = answer_files(benchmark, named, parameters, out_, advance, worlds)
             told.end(benchmark.name, "computed", tally.rows)
         if tally.errors:
             asked = named.get("questions") or next(iter(named.values()))

@@ -138,6 +138,7 @@ AGREEMENT = bm.Interpreted(
     about={
         "answers": "A row for two methods: what each says of every pair without every object that collides.",
         "scores": "The share of pairs of which two methods say the same: agreement, not accuracy.",
-        MEASURED_ON: "pairs without an object that collides: agreement, not accuracy",
+        MEASURED_ON: "pairs without an object that collides, in scenes that nothing was fitted to: "
+        "agreement, not accuracy",
     },
 )

@@ -205,6 +205,8 @@ FUTURE = bm.Interpreted(
     about={
         "answers": "A row for each frame and way to foretell: every pair of a scene, said to collide or not.",
         "scores": "F1, precision and recall of what is foretold, as counts.",
-        MEASURED_ON: "pairs of real videos; no later frame is read; n of an F1 adds foretold and came",
+        MEASURED_ON: "pairs of real videos; no later frame is read; n of an F1 adds foretold and came; "
+        "weights of perception were fitted to 51 of the 226 with proposals, the vote's to even tracks from "
+        "15000 on",
     },
 )

@@ -104,26 +104,37 @@ def _near(found: Iterable[Estimate], at: int) -> set[Pair]:
     return near
 
 
-def foretold(log: EventLog) -> dict[str, set[frozenset[Look]]]:
-    """By basis, the pairs that a log says will rather collide than not, by their looks."""
+def chances(log: EventLog) -> dict[str, dict[frozenset[Look], float]]:
+    """By basis, the probability that a log says of each pair, by their looks; one not named has none."""
     looks = {
         number: (str(thing.color), str(thing.material), str(thing.shape))
         for number, thing in Scene(log).objects.items()
     }
-    told: dict[str, set[frozenset[Look]]] = {VOTE: set(), LINE: set()}
+    told: dict[str, dict[frozenset[Look], float]] = {VOTE: {}, LINE: {}}
     found: Any = log.head.query(_TOLD, prefixes=_PREFIXES)
     for row in found:
-        if float(row["probability"].value) >= BELIEF.cut:
-            pair = frozenset(looks[int(row[name].value)] for name in ("one", "other"))
-            told[row["basis"].value.removeprefix(NAMESPACE)].add(pair)
+        pair = frozenset(looks[int(row[name].value)] for name in ("one", "other"))
+        told[row["basis"].value.removeprefix(NAMESPACE)][pair] = float(row["probability"].value)
     return told
 
 
-def compared(truth: SceneEvents, at: int, told: set[frozenset[Look]]) -> list[tuple[str, str]]:
-    """Each pair of a scene's objects: what was said of it at a frame, and whether it collides afterwards.
+def foretold(log: EventLog) -> dict[str, set[frozenset[Look]]]:
+    """By basis, the pairs that a log says will rather collide than not, by their looks."""
+    return {
+        basis: {pair for pair, chance in told.items() if chance >= BELIEF.cut}
+        for basis, told in chances(log).items()
+    }
 
-    Pairs that no true object makes, which a detector invented, stand last.
-    """
+
+def pairs_of(truth: SceneEvents, told: Iterable[frozenset[Look]]) -> list[frozenset[Look]]:
+    """Each pair of a scene's objects; last those that no true object makes, which a detector invented."""
+    looks: dict[int, Look] = {thing.id: (thing.color, thing.material, thing.shape) for thing in truth.objects}
+    pairs = [frozenset((looks[a], looks[b])) for a, b in combinations(sorted(looks), 2)]
+    return pairs + sorted(set(told) - set(pairs), key=sorted)
+
+
+def compared(truth: SceneEvents, at: int, told: set[frozenset[Look]]) -> list[tuple[str, str]]:
+    """Of each of :func:`pairs_of`: what was said of it at a frame, and whether it collides afterwards."""
     looks: dict[int, Look] = {thing.id: (thing.color, thing.material, thing.shape) for thing in truth.objects}
     late = {
         looks[number]
@@ -132,9 +143,7 @@ def compared(truth: SceneEvents, at: int, told: set[frozenset[Look]]) -> list[tu
         for number in in_out_objects(move)
     }
     came = {frozenset(looks[n] for n in hit.object) for hit in truth.collisions if at < hit.frame < FRAMES}
-    pairs = [frozenset((looks[a], looks[b])) for a, b in combinations(sorted(looks), 2)]
-    pairs += sorted(told - set(pairs), key=sorted)
     return [
         (CORRECT if pair in told else UNSEEN if pair & late else WRONG, CORRECT if pair in came else WRONG)
-        for pair in pairs
+        for pair in pairs_of(truth, told)
     ]

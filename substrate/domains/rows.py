@@ -11,13 +11,14 @@ class ChoiceRow(msgspec.Struct, frozen=True):
     choice: int
     predicted: str
     expected: str | None
+    probability: float | msgspec.UnsetType = msgspec.UNSET
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
     """A question: what was predicted, what was expected, and the log it was computed from.
 
     ``expected`` and ``correct`` are ``None`` where the input has no gold. Keys are written in this
-    order; ``choices``, ``error`` and the supporting facts only where there are any.
+    order; ``choices``, ``error``, the supporting facts and probabilities only where there are any.
     """
 
     benchmark: str
@@ -34,6 +35,8 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     supporting: tuple[int, ...] | msgspec.UnsetType = msgspec.UNSET
     """Ticks of the facts that the answer rests on."""
     expected_supporting: tuple[int, ...] | msgspec.UnsetType = msgspec.UNSET
+    probability: float | msgspec.UnsetType = msgspec.UNSET
+    """How probable the answer is, given what the question presupposes."""
 
 
 _encoder = msgspec.json.Encoder()

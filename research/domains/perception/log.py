@@ -9,7 +9,9 @@ reified, not asserted: no question's program sees it, SPARQL does.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
+from typing import Any, Literal
 
 from research.domains.perception.belief import BELIEF, Belief
 from research.domains.perception.perceive import (
@@ -25,17 +27,26 @@ from substrate.domains.clevrer.format import (
     RADIUS,
     Annotation,
     Collision,
+    CompactObject,
     Frame,
     MotionState,
     ObjectProperty,
 )
+from substrate.domains.clevrer.possible import Event as PossibleEvent
+from substrate.domains.clevrer.possible import PossibleScene
+from substrate.domains.clevrer.scene import Scene
 from substrate.log.event_log import EventLog
 
 _DIGITS = 4
 _REIFIES = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies>"
 _XSD = "http://www.w3.org/2001/XMLSchema#"
 _CLASSES = {"in": "Entry", "out": "Exit"}
+_KINDS: dict[str, Literal["", "in", "out"]] = {"Entry": "in", "Exit": "out", "Collision": ""}
 _BASES = {"Object": "detection", "Entry": "filter", "Exit": "filter", "Collision": "inference"}
+_SAID = """SELECT ?event ?class ?p ?at ?n WHERE {
+    ?record rdf:reifies <<( ?event a ?class )>> ; :probability ?p .
+    ?event :frame ?at ; :participant/:number ?n }"""
+_PREFIXES = {"": NAMESPACE, "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#"}
 _SURE = 0.9999
 """The most that is said of anything: a probability of 1 would forbid to doubt it."""
 
@@ -134,3 +145,23 @@ def _record(record: str, subject: str, class_: str, tick: int, event: Event | No
         yield tick, f'A {record} <{NAMESPACE}probability> "{chance:.4f}"^^<{_XSD}decimal> .'
         for name, frame in zip(("earliest", "latest"), event.frames, strict=True):
             yield tick, f'A {record} <{NAMESPACE}{name}> "{frame}"^^<{_XSD}integer> .'
+
+
+def read_back(log: EventLog, scene_index: int) -> PossibleScene:
+    """A video out of its perceived log: the objects, and every event with its probability."""
+    scene, taking = Scene(log), defaultdict[tuple[str, str, int, float], list[int]](list)
+    found: Any = log.head.query(_SAID, prefixes=_PREFIXES)
+    for row in found:
+        event, class_, frame, chance, number = (
+            row[name].value for name in ("event", "class", "at", "p", "n")
+        )
+        taking[event, class_.removeprefix(NAMESPACE), int(frame), float(chance)].append(int(number))
+    events = [
+        PossibleEvent(frame, _KINDS[class_], tuple(sorted(who)), chance)
+        for (_, class_, frame, chance), who in taking.items()
+    ]
+    things = [
+        CompactObject(*thing[:3], number)  # pyright: ignore[reportArgumentType]
+        for number, thing in sorted(scene.objects.items())
+    ]
+    return PossibleScene(scene_index, scene.end + 1, things, sorted(events))

@@ -23,9 +23,8 @@ from research.domains.perception.tracks import Track, tracks
 from substrate.base.errors import FormatError
 from substrate.base.numbered import sources_in
 from substrate.domains.clevrer.format import FRAMES, CompactObject
+from substrate.domains.clevrer.possible import THRESHOLD
 
-THRESHOLD = 0.5
-"""Probability from which an event is in the most probable log."""
 _STAMP = 1
 """Frames from the last one before a blow to the one that official files record."""
 _DIGITS = 4

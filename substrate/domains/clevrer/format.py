@@ -272,7 +272,7 @@ def _check_annotation(
             if frame.frame_id != index or sorted(found) != sorted(numbers):
                 raise _bad_frame(name, frame, index)
     collisions = [("", collision.object_ids, collision.frame_id) for collision in annotation.collision]
-    _check_events(name, "$.collision", collisions, declared, len(frames))
+    check_events(name, "$.collision", collisions, declared, len(frames))
     return dict(zip(numbers, columns or _sorted_columns(annotation, numbers), strict=True))
 
 
@@ -356,9 +356,9 @@ def decode_scene_events(source: Source) -> SceneEvents:
             hint="A scene has at least one frame",
         )
     in_outs = [(event.type, in_out_objects(event), event.frame) for event in scene.in_outs]
-    _check_events(source[0], "$.in_outs", in_outs, declared, math.inf, size=1)
+    check_events(source[0], "$.in_outs", in_outs, declared, math.inf)
     collisions = [("", event.object, event.frame) for event in scene.collisions]
-    _check_events(source[0], "$.collisions", collisions, declared, math.inf)
+    check_events(source[0], "$.collisions", collisions, declared, math.inf)
     return scene
 
 
@@ -375,18 +375,20 @@ def _declared(name: str, path: str, ids: list[int]) -> set[int]:
     return set(ids)
 
 
-def _check_events(
+def check_events(
     name: str,
     path: str,
     events: Sequence[tuple[str, Sequence[int], int]],
     declared: set[int],
     frames: float,
-    size: int = 2,
 ) -> None:
-    """Refuse events (kind, participants, frame) of undeclared objects, past the video, or listed twice."""
+    """Refuse events (kind, participants, frame) of undeclared objects, past the video, or listed twice.
+
+    An entry or exit, whose kind is a word, has one participant; a collision, which has none, has two.
+    """
     first: dict[tuple[str, frozenset[int], int], int] = {}
     for index, (kind, objects, frame) in enumerate(events):
-        where, participants = (name, f"{path}[{index}]"), frozenset(objects)
+        where, participants, size = (name, f"{path}[{index}]"), frozenset(objects), 1 if kind else 2
         if len(participants) != size or len(objects) != size or not declared.issuperset(participants):
             hint = f"Name {size} of the declared objects {sorted(declared)}"
             raise FormatError(f"objects are {list(objects)}", where=where, hint=hint)

@@ -20,6 +20,7 @@ from typer.testing import CliRunner
 from orchestration.benchmarks.babi import BABI
 from orchestration.benchmarks.tally import answer_files
 from orchestration.cli.main import app
+from substrate.domains.clevrer.format import SHAPES
 
 COUNT = question("objects count", "4")
 
@@ -277,6 +278,50 @@ def test_explain_begins_with_the_rule_and_names_the_choice_that_failed(files: Fi
     predicted = CliRunner().invoke(app, ["explain", "clevrer/7/1", *given]).stdout
     assert predicted.startswith("rule: Algorithm 3, configuration C: ")
     assert "tau = 1.7 within a horizon of 300 frames\n" in predicted
+
+
+EVENTS: dict[str, Any] = {
+    "scene_index": 7,
+    "n_frames": 60,
+    "objects": [
+        {"color": "red", "material": "metal", "shape": name, "id": n} for n, name in enumerate(SHAPES)
+    ],
+    "in_outs": [],
+    "collisions": [{"object": [0, 1], "frame": 20, "probability": 0.75}],
+    "doubtful": [{"object": [1, 2], "frame": 30, "probability": 0.4}],
+}
+
+
+def possible(files: Files, record: dict[str, Any], worlds: int) -> Any:
+    """The outcome of asking how often things collide, from so many worlds of an event record."""
+    files.annotations = files.out.parent.with_name("events.jsonl")
+    files.annotations.write_text(json.dumps(record), "utf-8")
+    files.ask([question("events objects filter_collision count", "1")])
+    events = ["--events", str(files.annotations), "--questions", str(files.questions)]
+    return CliRunner().invoke(
+        app, ["answer", "clevrer", *events, "--out", str(files.out), "--worlds", str(worlds)]
+    )
+
+
+@pytest.mark.parametrize(("worlds", "probability"), [(64, 0.55), (2, 0.6), (1, 1.0)])
+def test_possible_worlds_answer_with_a_probability(files: Files, worlds: int, probability: float) -> None:
+    result = possible(files, EVENTS, worlds)
+    assert result.stdout.splitlines()[-1] == "1 questions, 1 of 1 correct (100.00%)"
+    assert [(row["predicted"], row["probability"]) for row in files.rows] == [("1", probability)]
+
+
+def test_possible_worlds_of_what_says_no_probability_are_refused(files: Files) -> None:
+    sure = EVENTS | {"collisions": [{"object": [0, 1], "frame": 20}]}
+    result = possible(files, sure, 64)
+    assert result.exit_code == 1
+    assert "events.jsonl:1: $.collisions[0]: carries no probability" in result.stderr
+    assert not files.out.exists()
+
+
+def test_possible_worlds_of_an_annotation_are_refused(files: Files) -> None:
+    result = files.run("--worlds", "64")
+    assert result.exit_code == 1
+    assert "an annotation has no probabilities" in result.stderr
 
 
 def test_usage_errors_exit_with_two(files: Files) -> None:

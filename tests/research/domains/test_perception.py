@@ -17,17 +17,14 @@ from research.domains.perception import Perceived, perceive
 from research.domains.perception.belief import BELIEF
 from research.domains.perception.calibrate import noted
 from research.domains.perception.camera import SEEN
-from research.domains.perception.ensemble import answer_perceived, compact, read_back, worlds
 from research.domains.perception.explain import explain_perceived
 from research.domains.perception.format import decode_proposals, proposal_names
 from research.domains.perception.future import met
 from research.domains.perception.judge import gold_of, happenings, lost
-from research.domains.perception.log import perceived_log
+from research.domains.perception.log import perceived_log, read_back
 from research.domains.perception.parameters import Perception
 from research.domains.perception.perceive import (
     PerceivedCollision,
-    PerceivedCrossing,
-    PerceivedObject,
     examined,
     recorded,
 )
@@ -38,15 +35,14 @@ from substrate.cli.main import make_app
 from substrate.domains.clevrer.deltas import events_log
 from substrate.domains.clevrer.format import (
     SHAPES,
-    Choice,
     CompactCollision,
     CompactObject,
     Question,
     SceneEvents,
 )
-from substrate.domains.clevrer.interpreter import answer_scene
 from substrate.domains.clevrer.motion import Body, simulate
 from substrate.domains.clevrer.parameters import Parameters
+from substrate.domains.clevrer.possible import decode_possible, worlds
 from substrate.generators.clevrer import generate_scene
 from substrate.log.event_log import EventLog
 
@@ -245,49 +241,12 @@ def test_two_videos_of_one_number_are_refused(tmp_path: Path) -> None:
         proposal_names(tmp_path)
 
 
-def doubtful_hit(chance: float) -> Perceived:
-    """Two bodies, one of which came in, that may have touched."""
-    return Perceived(
-        7,
-        60,
-        [PerceivedObject("red", "metal", "sphere", 0, 60), PerceivedObject("blue", "metal", "cube", 1, 60)],
-        [PerceivedCrossing(3, 0, "in", 0.999, (3, 3))],
-        [PerceivedCollision((0, 1), 20, chance, (19, 21))] if chance >= 0.5 else [],
-        [] if chance >= 0.5 else [PerceivedCollision((0, 1), 20, chance, (19, 21))],
-        {},
-    )
-
-
-def asked(program: str, choice: str) -> Question:
-    return Question(
-        0, "?", "explanatory", program.split(), choices=[Choice(0, "?", choice.split(), "correct")]
-    )
-
-
-CAUSE = asked(
-    "events events objects red filter_color unique filter_collision unique filter_ancestor belong_to",
-    "events objects red filter_color unique filter_in unique",
-)
-
-
-def test_worlds_weigh_what_is_in_doubt() -> None:
-    made = worlds(doubtful_hit(0.3))
-    assert [(round(world.weight, 3), len(world.events.collisions)) for world in made] == [(0.7, 0), (0.3, 1)]
-
-
 def test_a_log_says_which_worlds_are_possible() -> None:
     video = examined(decode_proposals(source(film([BALL, POST]))), "sim_00007.json")
     found = msgspec.structs.replace(recorded(video), doubtful=[PerceivedCollision((0, 1), 20, 0.3, (19, 21))])
-    assert len(worlds(found)) == 2
-    assert worlds(read_back(perceived_log(video, found), 7)) == worlds(found)
-
-
-def test_a_question_about_an_event_is_answered_where_the_event_happened() -> None:
-    (row,) = answer_perceived(doubtful_hit(0.3), [CAUSE], Parameters(), "train")
-    assert row.correct, row
-    log = events_log(compact(doubtful_hit(0.3), doubtful_hit(0.3).in_outs))
-    (alone,) = answer_scene(log, 7, [CAUSE], Parameters(), "train")
-    assert alone.predicted == "error"
+    line = decode_possible(("events.jsonl:1", msgspec.json.encode(found)))
+    assert len(worlds(line)) == 2
+    assert worlds(read_back(perceived_log(video, found), 7)) == worlds(line)
 
 
 def test_an_explanation_names_the_weakest_link() -> None:

@@ -1,0 +1,232 @@
+"""Answers from every log that a scene may have, each counted by its probability.
+
+The most probable log is one guess. Which events are in doubt is known, though: a world is a choice for each
+of them, its weight the product of their chances. A question is put to every world that matters. In a world
+where its program cannot run, the question speaks of what did not happen there; such worlds are left out, as
+a listener does. So a probability is that of an answer given what its question presupposes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
+from math import inf, prod
+from typing import Annotated, Literal, NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+
+from substrate.base.errors import FormatError, ProgramError
+from substrate.base.inputs import Source, Whole, decode
+from substrate.domains.clevrer.deltas import events_log
+from substrate.domains.clevrer.format import (
+    CompactCollision,
+    CompactObject,
+    InOut,
+    Question,
+    SceneEvents,
+    check_events,
+    decode_scene_events,
+)
+from substrate.domains.clevrer.interpreter import choice_program, in_order, judged, judged_choices
+from substrate.domains.clevrer.parameters import Parameters
+from substrate.domains.clevrer.program import World, run
+from substrate.domains.clevrer.scene import Scene
+from substrate.domains.rows import ChoiceRow, Row
+
+THRESHOLD = 0.5
+"""Probability from which an event is in the most probable log."""
+SURE = 0.98
+"""Probability from which an event is in every world; at one less than the rest, it is in none."""
+MOST = 64
+"""Worlds of a scene, unless it is said otherwise: the six most doubtful events are there or not."""
+_DIGITS = 4
+
+
+class Event(NamedTuple):
+    """An entry (``in``) or exit (``out``) of one object, or a collision of two, and how probable it is."""
+
+    frame: int
+    kind: Literal["", "in", "out"]
+    who: tuple[int, ...]
+    probability: float
+
+
+class PossibleScene(NamedTuple):
+    """A scene, and every event that it may have."""
+
+    scene_index: int
+    n_frames: int
+    objects: list[CompactObject]
+    events: list[Event]
+
+
+class PossibleWorld(NamedTuple):
+    """A log that a scene may have, and how probable it is."""
+
+    weight: float
+    events: SceneEvents
+
+
+class _Said(msgspec.Struct):
+    """An event as a record has it: ``type`` is of an entry or exit."""
+
+    frame: Whole
+    object: Whole | list[Whole]
+    type: Literal["in", "out"] | None = None
+    probability: Annotated[float, msgspec.Meta(ge=0, le=1)] | None = None
+
+
+class _Record(msgspec.Struct):
+    in_outs: list[_Said]
+    collisions: list[_Said]
+    doubtful: list[_Said] = []
+
+
+_records = msgspec.json.Decoder(_Record)
+
+
+def decode_possible(source: Source) -> PossibleScene:
+    """A checked line of a compact event file whose events have probabilities.
+
+    Those that rather did not happen may stand under ``doubtful``.
+
+    Raises:
+        FormatError: the line breaks the format, an event has no probability, or one stands twice.
+
+    >>> empty = b'{"scene_index": 7, "n_frames": 9, "objects": [], "in_outs": [], "collisions": []}'
+    >>> decode_possible(("events.jsonl:1", empty))
+    PossibleScene(scene_index=7, n_frames=9, objects=[], events=[])
+    """
+    scene, record = decode_scene_events(source), decode(_records, source[1], source[0])
+    events: list[Event] = []
+    for name in ("in_outs", "collisions", "doubtful"):
+        for place, one in enumerate(getattr(record, name)):
+            if one.probability is None:
+                raise FormatError(
+                    "carries no probability",
+                    where=(source[0], f"$.{name}[{place}]"),
+                    hint="Give events as `substrate perceive clevrer` writes them, or leave --worlds out",
+                )
+            who = tuple(one.object) if isinstance(one.object, list) else (one.object,)
+            events.append(Event(one.frame, one.type or "", who, one.probability))
+    stated, declared = events[: -len(record.doubtful) or None], {thing.id for thing in scene.objects}
+    doubtful = [(event.kind, event.who, event.frame) for event in events[len(stated) :]]
+    check_events(source[0], "$.doubtful", doubtful, declared, inf)
+    known = {(event.kind, frozenset(event.who), event.frame) for event in stated}
+    for place, (kind, who, frame) in enumerate(doubtful):
+        if (kind, frozenset(who), frame) in known:
+            where = (source[0], f"$.doubtful[{place}]")
+            raise FormatError("stands among the other events too", where=where, hint="List each event once")
+    return PossibleScene(scene.scene_index, scene.n_frames, scene.objects, events)
+
+
+def worlds(found: PossibleScene, most: int = MOST) -> list[PossibleWorld]:
+    """The possible worlds of a scene, the most probable first; their weights add up to 1.
+
+    Args:
+        most: how many there may be: of so many events as that allows, the most doubtful ones, each is there
+            or not; of all others those are there that rather happened than not.
+
+    >>> hit = Event(9, "", (0, 1), 0.75)
+    >>> [round(world.weight, 2) for world in worlds(PossibleScene(7, 20, [], [hit]))]
+    [0.75, 0.25]
+    """
+    events = sorted(found.events, key=lambda event: (event.frame, not event.kind, event.who, event.kind))
+    open_ = sorted(
+        (event for event in events if 1 - SURE < event.probability < SURE),
+        key=lambda event: (abs(event.probability - THRESHOLD), event.frame),
+    )[: most.bit_length() - 1]
+    made: list[PossibleWorld] = []
+    for choice in product((True, False), repeat=len(open_)):
+        chosen = dict(zip(open_, choice, strict=True))
+        weight = prod(event.probability if here else 1 - event.probability for event, here in chosen.items())
+        kept = [event for event in events if chosen.get(event, event.probability >= THRESHOLD)]
+        made.append(PossibleWorld(weight, _with(found, kept)))
+    return sorted(made, key=lambda world: -world.weight)
+
+
+def _with(found: PossibleScene, events: Iterable[Event]) -> SceneEvents:
+    """The record of a scene with so many of its events."""
+    record = SceneEvents(found.scene_index, found.n_frames, found.objects, [], [])
+    for event in events:
+        if event.kind:
+            record.in_outs.append(InOut(event.frame, event.who[0], event.kind))
+        else:
+            first, second = event.who
+            record.collisions.append(CompactCollision((first, second), event.frame))
+    return record
+
+
+class Answers:
+    """What each world answers to a program, or why it has no answer."""
+
+    def __init__(self, answers: Sequence[tuple[float, str | ProgramError]]) -> None:
+        self.answers = answers
+        self.spoken = sum(weight for weight, answer in answers if isinstance(answer, str))
+
+    @classmethod
+    def to(cls, program: Sequence[str], made: Iterable[tuple[float, World]]) -> Answers:
+        """The answers of possible worlds to a program."""
+        answers: list[tuple[float, str | ProgramError]] = []
+        for weight, world in made:
+            try:
+                answers.append((weight, run(program, world)))
+            except ProgramError as error:
+                answers.append((weight, error))
+        return cls(answers)
+
+    def weight(self, answer: str) -> float:
+        """The weight of the worlds that give an answer."""
+        return sum(weight for weight, other in self.answers if other == answer)
+
+    @property
+    def best(self) -> str | ProgramError:
+        """The answer with most weight; the first reason where no world has one."""
+        answers = sorted({answer for _, answer in self.answers if isinstance(answer, str)})
+        return max(answers, key=self.weight) if answers else self.answers[0][1]
+
+    def probability(self, answer: str) -> float | msgspec.UnsetType:
+        """Of the worlds in which the program runs, the share that give an answer."""
+        return round(self.weight(answer) / self.spoken, _DIGITS) if self.spoken else msgspec.UNSET
+
+
+def answer_possible(
+    found: PossibleScene, questions: Iterable[Question], parameters: Parameters, split: str, most: int = MOST
+) -> Iterator[Row]:
+    """A row for each question about a scene, answered by its possible worlds, with probabilities.
+
+    A multiple-choice question's is that of all of its choices together: given what each presupposes.
+    """
+    made = [(world.weight, events_log(world.events)) for world in worlds(found, most)]
+    open_ = [(weight, World(Scene(log), parameters)) for weight, log in made]
+    common = {"benchmark": "clevrer", "split": split, "scene": found.scene_index, "log": made[0][1].digest}
+    for question in sorted(questions, key=lambda question: question.question_id):
+        place = {**common, "subset": question.question_type, "question": question.question_id}
+        if not question.choices:
+            said = Answers.to(question.program, open_)
+            row = Row(**place, **judged(lambda said=said: _given(said.best), question.answer, str.__eq__))
+            yield replace(row, probability=said.probability(row.predicted)) if said.spoken else row
+            continue
+        choices = in_order(question.choices)
+        of_each = [Answers.to(choice_program(question.program, choice), open_) for choice in choices]
+        row = Row(**place, **judged_choices(choices, [said.best for said in of_each]))
+        rows: list[ChoiceRow] = []
+        for choice, said in zip(row.choices or (), of_each, strict=True):
+            rows.append(replace(choice, probability=said.probability(str(said.best))))
+        yield replace(row, choices=rows, probability=_of_all(of_each))
+
+
+def _given(answer: str | ProgramError) -> str:
+    if isinstance(answer, ProgramError):
+        raise answer
+    return answer
+
+
+def _of_all(of_each: Sequence[Answers]) -> float | msgspec.UnsetType:
+    """The probability of the best answers to some programs together, of the worlds in which all run."""
+    together: list[tuple[float, str | ProgramError]] = []
+    for each in zip(*(said.answers for said in of_each), strict=True):
+        failed = [answer for _, answer in each if isinstance(answer, ProgramError)]
+        together.append((each[0][0], failed[0] if failed else ",".join(str(answer) for _, answer in each)))
+    return Answers(together).probability(",".join(str(said.best) for said in of_each))
