@@ -1,6 +1,6 @@
 """Five visits, each as its visitor has it: in a terminal and in a browser, on a project that was reproduced.
 
-`docs/visits.md` shows them; with SCREENSHOTS=FOLDER in the environment they are pictured there.
+`docs/index.md` shows them; with SCREENSHOTS=FOLDER in the environment they are pictured there.
 """
 
 from __future__ import annotations
