@@ -14,10 +14,11 @@ from orchestration.scoring.published import published
 from substrate.base.counts import wilson
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = ("README.md", "docs/findings.md", "docs/findings-paper.md", "docs/perception.md")
+PAGES = ("README.md", *sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md")))
 COUNTED = re.compile(r"\b(\d[\d,]*) of (?:the |some )?(\d[\d,]*)")
 INTERVAL = re.compile(r"(\d+\.\d+)(?:, | to )(\d+\.\d+)")
-DECIMAL = re.compile(r"(?<![\w.,§])(?<!RDF )(\d+\.\d+)(?![\w]|\.\d)")
+DECIMAL = re.compile(r"(?<![\w.,§])(\d+\.\d+)(?![\w]|\.\d)")
+VERSIONED = r"(?:Python|RDF|SPARQL|RDF 1.2 and SPARQL|bAbI|Spark|Java|MCP|version)"
 BENCH = re.compile(r"(benchmarks/\w+\.py|research\.\w[\w.]*|artifacts/[\w/]+\.\w+|substrate bench )")
 """The sources of numbers that no pin holds: a program of the tree, or a pinned file of a run."""
 
@@ -47,9 +48,12 @@ def known() -> set[str | tuple[str, ...]]:
 
 
 def sections(text: str) -> Iterator[str]:
-    """A page's sections, without its pictures, links and comments."""
+    """A page's sections, each behind the commands of the page's beginning, without links and versions."""
     plain = re.sub(r"\]\([^)]*\)|<!--.*?-->", "]", text)
-    yield from re.split(r"^(?=#{1,3} )", plain, flags=re.MULTILINE)
+    plain = re.sub(rf"\b3\.1[1-4]\b|{VERSIONED} \d[\d.]*(?:(?:,| and| or| to) \d+\.[\d.]+)*", "", plain)
+    first, *rest = re.split(r"^(?=## )", plain, flags=re.MULTILINE)
+    commands = " ".join(BENCH.findall(first))
+    yield from (first, *(f"{section}\n{commands}" for section in rest))
 
 
 def unknown(section: str) -> list[str]:
