@@ -25,6 +25,7 @@ _BENCHMARKS: tuple[Benchmark | str, ...] = (
     "research.benchmarks.official:CLEVRER_GLOBAL",
     "research.benchmarks.perceived:PERCEIVED",
     "research.benchmarks.official:PERCEIVED_ASIDE",
+    "research.benchmarks.official:PERCEIVED_WORLDS",
     COMPHY,
     "research.benchmarks.comphy_inferred:COMPHY_INFERRED",
     BABI,

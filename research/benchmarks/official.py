@@ -17,10 +17,16 @@ from orchestration.benchmarks.babi import cases as stories
 from orchestration.benchmarks.clevrer import CLEVRER
 from orchestration.benchmarks.real import MEASURED_ON
 from orchestration.benchmarks.transfer import TRANSFER
+from orchestration.scoring.counting import METRICS, Metric
 from research.benchmarks.perceived import PERCEIVED
+from research.benchmarks.truths import kept_out
 from research.domains.perception import calibrate
+from research.domains.perception.log import read_back
+from research.domains.perception.parameters import Perception
 from substrate.base.errors import SubstrateError
+from substrate.domains.clevrer.format import SceneQuestions
 from substrate.domains.clevrer.parameters import Explanatory, Parameters
+from substrate.domains.clevrer.possible import answer_possible
 from substrate.domains.gqa.format import Question, read_questions
 from substrate.domains.gqa.program import compile_program
 from substrate.domains.rows import Row
@@ -29,6 +35,7 @@ from substrate.log.event_log import EventLog
 REAL = ("real",)
 EVERY = 10
 """Of bAbI's larger files every tenth story is asked."""
+_questions = msgspec.json.Decoder(SceneQuestions)
 _gqa = msgspec.json.Decoder(dict[str, Question])
 
 
@@ -72,6 +79,35 @@ PERCEIVED_ASIDE = replace(
     about={
         **PERCEIVED.about,
         MEASURED_ON: "those of the videos that no fit of perception saw (number mod 5 = 4)",
+    },
+)
+
+
+def from_every_log(case: bm.Case, logs: bm.Logs, parameters: Perception, split: str) -> Iterable[Row]:
+    """The rows of a video's questions, answered from every log that its perceived events allow."""
+    asked = _questions.decode(case.questions).questions
+    for row in answer_possible(read_back(logs[0], int(case.scene)), asked, parameters, split):
+        yield changed(row, benchmark="perceived_worlds", log=logs[0].digest)
+
+
+PERCEIVED_WORLDS = bm.Interpreted(
+    name="perceived_worlds",
+    title=f"{PERCEIVED.title}, every possible log",
+    numbers=(*bm.per_choice("perceived_worlds", "explanatory"), "perceived_worlds/explanatory/kept_out"),
+    form="perceived_worlds/SCENE/QUESTION",
+    table=(PERCEIVED.table[0], 2),
+    source=PERCEIVED.source,
+    logger=PERCEIVED.logger,
+    parameters=PERCEIVED.parameters,
+    rows=from_every_log,
+    wordings=PERCEIVED.wordings,
+    metrics={**METRICS, "kept_out": Metric(kept_out)},
+    profiles=REAL,
+    about={
+        "answers": "A row a question, with the probability of its answer: from every log that the perceived "
+        "events allow, given what the question presupposes.",
+        "scores": "Accuracy by question and by option, and of videos that no fit saw; Wilson's interval.",
+        MEASURED_ON: "the same, every log that a video may have; weights were fitted to 469 of these videos",
     },
 )
 
@@ -176,4 +212,4 @@ GQA_PROGRAMS = bm.Interpreted(
         MEASURED_ON: "questions of testdev, frequent and rare answers; no scene graphs, so none is answered",
     },
 )
-__all__ = ["BABI_10K", "CLEVRER_GLOBAL", "GQA_PROGRAMS", "PERCEIVED_ASIDE"]
+__all__ = ["BABI_10K", "CLEVRER_GLOBAL", "GQA_PROGRAMS", "PERCEIVED_ASIDE", "PERCEIVED_WORLDS"]
