@@ -54,12 +54,12 @@ def require_known_terms(name: str, quads: Sequence[ox.Quad], prefixes: Mapping[s
 
 def iris(text: str, prefixes: Mapping[str, str]) -> set[str]:
     """The IRIs that a query names, prefixed or not."""
-    found: set[str] = set()
+    named: set[str] = set()
     for kind, token, _ in tokens(text):
         if kind == "iri":
-            found.add(token[1:-1])
+            named.add(token[1:-1])
         elif kind == "name":
             prefix, _, local = token.partition(":")
             if prefix in prefixes:
-                found.add(prefixes[prefix] + local.rstrip("."))
-    return found
+                named.add(prefixes[prefix] + local.rstrip("."))
+    return named

@@ -86,10 +86,10 @@ def settle(
     >>> [(firing.rule, firing.delta.triple[2].value) for firing in settle(box.rules, box, log.state(0), 0)]
     [('closure', 'urn:t:c')]
     """
-    found = list(_Settler(rules, tbox, state).settle(tick, rounds))
-    for _, (_, op, triple) in found:
+    firings = list(_Settler(rules, tbox, state).settle(tick, rounds))
+    for _, (_, op, triple) in firings:
         state.apply(op, ox.Quad(*triple))
-    return found
+    return firings
 
 
 @dataclass(frozen=True)
@@ -159,9 +159,9 @@ class RuleEmitter:
                     yield settler.take(tick, op, quad)
             place, made = stop, list(settler.settle(tick, self.rounds))
             yield from made
-            if self.check and (said := settler.broken(made)):
+            if self.check and (faults := settler.broken(made)):
                 hint = "Correct the rule or the shape, or give check=False"
-                raise TBoxError("; ".join(said[:5]), where=(self.tbox.name, f"tick {tick}"), hint=hint)
+                raise TBoxError("; ".join(faults[:5]), where=(self.tbox.name, f"tick {tick}"), hint=hint)
 
 
 def unfold(tbox: TBox, given: EventLog, until: int, *, rounds: int = ROUNDS) -> EventLog:
@@ -230,7 +230,7 @@ class _Applied:
         if self._ticking is None:
             return True
         value = ox.Literal(tick)
-        return any(any(store.quads_for_pattern(None, asked, value)) for asked in self._ticking)
+        return any(any(store.quads_for_pattern(None, predicate, value)) for predicate in self._ticking)
 
 
 class _Settler:

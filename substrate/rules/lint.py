@@ -86,9 +86,9 @@ def _demanded(query: str, prefixes: tuple[tuple[str, str], ...]) -> set[str]:
     condition = query[query.find("{", len(_template(query)) + 1) + 1 : query.rfind("}")]
     while condition != (condition := _INSIDE.sub(" ", condition)):
         pass
-    looked = looked_at(f"ASK {{ {condition} }}", prefixes) or ()
-    named = {one.predicate for one in looked} | {
-        one.object for one in looked if one.predicate == str(RDF_TYPE)
+    patterns = looked_at(f"ASK {{ {condition} }}", prefixes) or ()
+    named = {pattern.predicate for pattern in patterns} | {
+        pattern.object for pattern in patterns if pattern.predicate == str(RDF_TYPE)
     }
     return {name[1:-1] for name in named if name}
 

@@ -179,9 +179,9 @@ class TBox:
         >>> ox.NamedNode("urn:substrate:village:at") in TBox.load("village").functional
         True
         """
-        found = self.store.query(_FUNCTIONAL)
-        assert isinstance(found, ox.QuerySolutions)
-        return frozenset(row["property"] for row in found)
+        rows = self.store.query(_FUNCTIONAL)
+        assert isinstance(rows, ox.QuerySolutions)
+        return frozenset(row["property"] for row in rows)
 
     def below(self, term: ox.NamedNode) -> frozenset[ox.NamedNode]:
         """A class or property and everything under it by ``rdfs:subClassOf`` or ``rdfs:subPropertyOf``.
@@ -192,16 +192,16 @@ class TBox:
         """
         if term in self._below:
             return self._below[term]
-        found = {term}
+        below = {term}
         queue = [term]
         while queue:
             upper = queue.pop()
             for relation in (SUBCLASS, SUBPROPERTY):
                 for quad in self.store.quads_for_pattern(None, relation, upper):
-                    if isinstance(quad.subject, ox.NamedNode) and quad.subject not in found:
-                        found.add(quad.subject)
+                    if isinstance(quad.subject, ox.NamedNode) and quad.subject not in below:
+                        below.add(quad.subject)
                         queue.append(quad.subject)
-        return self._below.setdefault(term, frozenset(found))
+        return self._below.setdefault(term, frozenset(below))
 
     def label(self, term: Term) -> str:
         """The TBox's name of a term: its ``rdfs:label``, else that of the log (:meth:`naming`), else the
@@ -287,8 +287,8 @@ class TBox:
         if report is None:
             return []
         results = report.objects(None, SH.result)
-        found = [self._violation(report, result, terms, state, log) for result in results]
-        return sorted(found, key=lambda v: (v.focus, v.path, v.value, v.message))
+        violations = [self._violation(report, result, terms, state, log) for result in results]
+        return sorted(violations, key=lambda v: (v.focus, v.path, v.value, v.message))
 
     def _violation(
         self, report: rdflib.Graph, result: Node, terms: dict[Node, Term], state: State, log: EventLog | None
@@ -301,15 +301,15 @@ class TBox:
         named = inverse or path
         predicate = ox.NamedNode(str(named)) if isinstance(named, rdflib.URIRef) else None
         ends = [terms.get(term) if term is not None else None for term in (focus, value)]
-        shown = [str(term or node or "") for term, node in zip(ends, (focus, value), strict=True)]
+        texts = [str(term or node or "") for term, node in zip(ends, (focus, value), strict=True)]
         position = None
         if log is not None:
             subject, object_ = ends if inverse is None else ends[::-1]
             position = _introduced(log, state.tick, subject, object_, predicate)
         return Violation(
-            shown[0],
+            texts[0],
             f"{'^' if inverse is not None else ''}{predicate or ''}",
-            shown[1],
+            texts[1],
             str(report.value(result, SH.resultMessage) or "breaks a shape"),
             None if log is None or position is None else log[position].tick,
             position,
