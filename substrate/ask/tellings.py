@@ -185,7 +185,7 @@ def _tellings(tbox: TBox, log: EventLog, fact: Term, heard: Heard) -> list[_Tell
     """
     kinds = tbox.below(EVENT)
     roles = {word: role for role in (SOURCE, RECIPIENT, CONTENT) for word in tbox.below(role)}
-    found: list[_Telling] = []
+    tellings: list[_Telling] = []
     for positions in heard.tellings(spelled(fact)).values():
         triples = {position: log[position].triple for position in positions}
         typed = (p for p, (_, word, kind) in triples.items() if word == RDF_TYPE and kind in kinds)
@@ -203,5 +203,5 @@ def _tellings(tbox: TBox, log: EventLog, fact: Term, heard: Heard) -> list[_Tell
                 for position, (_, word, end) in triples.items()
                 if word not in roles or about[roles[word]] == end
             )
-            found.append(_Telling(triples[first][0], log[first].tick, source, recipient, deltas))
-    return sorted(found, key=lambda telling: (telling.tick, telling.deltas))
+            tellings.append(_Telling(triples[first][0], log[first].tick, source, recipient, deltas))
+    return sorted(tellings, key=lambda telling: (telling.tick, telling.deltas))
