@@ -62,12 +62,12 @@ class _Typed:
         raise NotImplementedError
 
     def __post_init__(self) -> None:
-        said, name = self.said(), type(self).__name__
-        if not isinstance(said, tuple | list) or len(said) != 3:
+        terms, name = self.said(), type(self).__name__
+        if not isinstance(terms, tuple | list) or len(terms) != 3:
             hint = "Give subject, predicate and object"
-            raise ParameterError(f"{said!r} is not three terms", where=(name,), hint=hint)
+            raise ParameterError(f"{terms!r} is not three terms", where=(name,), hint=hint)
         try:
-            made = triple(*said)  # pyright: ignore[reportArgumentType]  # it refuses what is no term
+            made = triple(*terms)  # pyright: ignore[reportArgumentType]  # it refuses what is no term
         except ParameterError as error:
             raise error.within(name) from None
         # The last field is the triple, or its object
