@@ -120,9 +120,9 @@ def make_folders(path: Path) -> None:
 
 def _sync_all(path: Path, files: bool = True) -> None:
     """Sync a file, or a folder with all that is in it."""
-    for found in (*(path.rglob("*") if path.is_dir() else ()), path):
-        if files or found.is_dir():
-            sync(found)
+    for entry in (*(path.rglob("*") if path.is_dir() else ()), path):
+        if files or entry.is_dir():
+            sync(entry)
 
 
 @contextmanager

@@ -161,11 +161,11 @@ def members(archive: ZipFile, where: Path) -> list[ZipInfo]:
         FormatError: too many members, one that is absolute, climbs out by ``..`` or occurs twice, or one that
             unpacks to more than :data:`LIMITS` allow.
     """
-    found = [info for info in archive.infolist() if not info.filename.endswith("/")]
-    require_members([info.filename for info in found], where)
-    for info in found:
+    files = [info for info in archive.infolist() if not info.filename.endswith("/")]
+    require_members([info.filename for info in files], where)
+    for info in files:
         allow_unpacked(info.file_size, info.compress_size, (where, info.filename))
-    return found
+    return files
 
 
 def require_members(names: Iterable[str], where: Path) -> None:

@@ -147,23 +147,23 @@ class _Reader:
         if self._left[-1][0] == "variable":
             self._next()
             return [None], True
-        found: list[str | None] = []
+        predicates: list[str | None] = []
         before, depth = len(self._left), 0
         while True:
             while self._is("^", "("):
                 depth += self._next()[1] == "("
             if self._left[-1] == ("word", "a"):
                 self._next()
-                found.append(str(RDF_TYPE))
+                predicates.append(str(RDF_TYPE))
             else:
-                found.append(self._named())
+                predicates.append(self._named())
             while self._is(")", "+"):
                 depth -= self._next()[1] == ")"
             if not self._takes("/", "|"):
                 break
         if depth:
             raise _Beyond
-        return found, len(self._left) == before - 1
+        return predicates, len(self._left) == before - 1
 
     def _term(self) -> str | None:
         kind, text = self._left[-1]
@@ -204,10 +204,10 @@ class _Reader:
 
     def _takes(self, *texts: str) -> bool:
         """Go on behind one of some keywords and marks, where it comes next."""
-        found = self._is(*texts)
-        if found:
+        is_next = self._is(*texts)
+        if is_next:
             self._left.pop()
-        return found
+        return is_next
 
     def _next(self) -> tuple[str, str]:
         if len(self._left) == 1:
