@@ -102,7 +102,7 @@ class Simulated:
         """New contacts within the horizon, of the objects that have been in view."""
         _require_masses(scene)
         bodies, end = recorded_bodies(scene, scene.masses), scene.end
-        found = course(
+        run = course(
             bodies,
             observed_collisions(scene),
             end,
@@ -110,7 +110,7 @@ class Simulated:
             scene.objects,
             advance=_advance(scene.charges, scene.strength),
         )
-        return _pairs(found.contacts)
+        return _pairs(run.contacts)
 
     def changed(self, scene: TargetScene, change: PropertyChange) -> list[Pair]:
         """Observed until the change can first be felt; from there simulated for whom it reaches, observed for
@@ -130,7 +130,7 @@ class Simulated:
             if scene.charges.get(change.object)
             else set()
         )
-        found = course(
+        run = course(
             recorded_bodies(scene, masses),
             seen,
             start,
@@ -138,7 +138,7 @@ class Simulated:
             {change.object} | partners,
             advance=_advance(charges, scene.strength),
         )
-        return _pairs([contact for contact in seen if contact[0] <= start] + found.standing + found.contacts)
+        return _pairs([contact for contact in seen if contact[0] <= start] + run.standing + run.contacts)
 
 
 def _require_masses(scene: TargetScene) -> None:

@@ -59,14 +59,14 @@ def course(
 
     >>> ball, wall = Body(0, "sphere", 0.0, 0.0, 2.0), Body(1, "cube", 1.0, 0.0)
     >>> post = Body(2, "cylinder", 2.0, 0.0)
-    >>> found = course({0: {0: ball, 1: wall, 2: post}}, [(11, 0, 1)], 0, 60, [], without=[1])
-    >>> found.contacts, found.departed
+    >>> stopped = course({0: {0: ball, 1: wall, 2: post}}, [(11, 0, 1)], 0, 60, [], without=[1])
+    >>> stopped.contacts, stopped.departed
     ([(30, 0, 2)], {1: 0, 0: 11, 2: 30})
     """
     gone = set(without)
     departed = dict.fromkeys([*gone, *departing], start)
     met = {(a, b) for frame, a, b in seen if frame <= start}
-    found = Course([], [], departed, {})
+    outcome = Course([], [], departed, {})
     bodies = {name: body for name, body in _known(recorded, start, advance).items() if name not in gone}
     now = start
     stops = {*recorded, end} if last is None else {*recorded, last, end}
@@ -81,19 +81,19 @@ def course(
                 departed.setdefault(b, frame)
             if simulated is reached and (a, b) not in met:
                 met.add((a, b))
-                (found.contacts if simulated else found.standing).append((frame, a, b))
+                (outcome.contacts if simulated else outcome.standing).append((frame, a, b))
         bodies = {body.id: body for body in motion.final}
         bodies |= {
             name: body
             for name, body in recorded.get(stop, {}).items()
             if name not in gone and (name not in departed or name not in bodies)
         }
-        found.states[stop] = [body for name, body in sorted(bodies.items()) if name in departed]
+        outcome.states[stop] = [body for name, body in sorted(bodies.items()) if name in departed]
         if stop == last:
             for name in bodies:
                 departed.setdefault(name, stop + 1)
         now = stop
-    return found
+    return outcome
 
 
 def _known(
