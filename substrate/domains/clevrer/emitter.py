@@ -44,11 +44,11 @@ _DIGITS = 4  # of a simulated pose, as many as annotations have
 class MotionEmitter:
     """The emitter of a scene's motion, for a fork that takes objects away, or that goes on after the video.
 
-    An object that the intervention retracts as ``:Object`` leaves with all that was said of it. Who is
-    reached by its absence, through contacts that are missing and contacts that are new, is simulated from
-    then on, and marked ``:simulated``, as are the collisions that come of it; everyone else moves, and
-    collides, as observed to the video's end. After it all are simulated. No camera is modelled: of a
-    simulated object it is not said whether it is in view, nor do entries and exits of it occur.
+    An object that the intervention retracts as ``:Object`` leaves with all that was said of it. Its absence
+    reaches others through contacts that are missing and contacts that are new. The emitter simulates those
+    from then on, and marks them and the collisions that come of it ``:simulated``; everyone else moves, and
+    collides, as observed to the video's end. After it the emitter simulates all. It models no camera: it does
+    not say whether a simulated object is in view, and such an object neither enters nor exits.
 
     Args:
         until: last tick; the parent's last one unless given.
@@ -175,7 +175,7 @@ def _stands(event: Event, at: int, gone: Set[int], course: Course) -> bool:
 
 
 def _prevented(scene: Scene, at: int, gone: Set[int]) -> Iterator[str]:
-    """The events from a tick on that rest on others there in which an object that is gone takes part."""
+    """The events from a tick on that rest on another from there on in which a removed object takes part."""
     ancestry = scene.ancestry("event")
     after = [event for event in scene.events if event.objects and (event.frame or 0) >= at]
     missing = {event.iri for event in after if event.objects & gone}
@@ -194,8 +194,8 @@ def _departures(at: int, gone: Set[int], course: Course) -> dict[int, int]:
 
 
 def recorded_bodies(scene: Scene, masses: Mapping[int, float]) -> dict[int, dict[int, Body]]:
-    """The recorded poses as bodies, by frame and object; yaw and spin count for cubes only, and who has no
-    mass has 1.
+    """The recorded poses as bodies, by frame and object; yaw and spin count for cubes only, and a mass
+    that is not given is 1.
     """
     shapes = cast(dict[int, Shape], {number: thing.shape for number, thing in scene.objects.items()})
     by_frame: dict[int, dict[int, Body]] = {}
@@ -231,7 +231,7 @@ def observed_masses(scene: Scene) -> Mapping[int, float]:
 
 
 def _course(scene: Scene, at: int, end: int, gone: Iterable[int], engine: Engine) -> Course:
-    """From the frame before ``at`` to ``end``; after the video everyone departs who was ever seen."""
+    """The course from the frame before ``at`` to ``end``; after the video everyone ever seen departs."""
     bodies = recorded_bodies(scene, observed_masses(scene))
     collisions = observed_collisions(scene)
     if scene.draw:
@@ -274,7 +274,7 @@ def _as_observed(
 
 
 def _until(parent: EventLog, at: int, ends: Mapping[str, int]) -> Iterator[Spelled]:
-    """The parent's deltas from ``at`` on, those of some subjects up to a tick of theirs."""
+    """The parent's deltas from ``at`` on; those of a subject in ``ends`` stop before its tick there."""
     for tick, lines in parent.lines(parent.position(at - 1)):
         for line in lines:
             text = line[2:-2]

@@ -188,7 +188,7 @@ def _branch(step: Step, world: World) -> tuple[str, EventLog] | None:
 
 
 def _forked(fork: EventLog) -> list[int]:
-    """A fork's own deltas about events, and about who was taken out and who is simulated from when on."""
+    """The positions of a fork's own deltas about events, and about objects taken out or simulated."""
     positions: list[int] = []
     first = fork.position((fork.branch_tick or 0) - 1)
     for position, (_, _, (subject, predicate, value)) in enumerate(fork[first:], first):
@@ -227,8 +227,8 @@ def said_of(world: World, questions: Iterable[Question]) -> list[Said]:
 def ground_of(steps: list[Step], world: World) -> str:
     """The grounds of an answer.
 
-    Of a yes it is the surest ground of an event that makes it one; of a no, the least sure of those that
-    might have.
+    A yes has the surest ground of the events that make it one; a no has the least sure of those that might
+    have made it a yes.
     """
     for step in reversed(steps):
         if step.token == "unseen_events":

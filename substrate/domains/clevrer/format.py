@@ -73,7 +73,7 @@ class MotionState(msgspec.Struct, frozen=True):
 
 
 class FilmedState(msgspec.Struct, frozen=True, gc=False):
-    """A :class:`MotionState` of which no more is decoded than every frame is read for; the rest is JSON."""
+    """A :class:`MotionState` of which only what every frame is read for is decoded; the rest is JSON."""
 
     object_id: Whole
     location: msgspec.Raw
@@ -238,8 +238,8 @@ def decode_annotation(source: Source) -> Annotation:
 
 
 def decode_film(source: Source) -> Film:
-    """An annotation as far as its event log needs it: of places and turns it is checked here that they are
-    there, and what they say when it is asked for. Errors as :func:`decode_annotation`.
+    """An annotation as far as its event log needs it. Places and turns are only checked to be there; their
+    values are checked when they are asked for. Errors as :func:`decode_annotation`.
     """
     film = decode(_films, source[1], source[0], keys=_keys)
     states = _check_annotation(source[0], film)

@@ -94,7 +94,7 @@ class Scene:
     """A scene's log, opened for questions.
 
     Args:
-        log: a log of :mod:`substrate.domains.clevrer.deltas`, or what makes it once it is looked at.
+        log: a log of :mod:`substrate.domains.clevrer.deltas`, or a function that makes it when first asked.
     """
 
     queries: ClassVar[Mapping[str, str]] = QUERIES
@@ -160,7 +160,7 @@ class Scene:
         return by_subject
 
     def numbered(self, *predicates: str, tick: int | None = None) -> Iterator[tuple[int, tuple[str, ...]]]:
-        """The numbers of objects of which some predicates say something, each with what they say."""
+        """The number of each object that has all of some predicates, with every combination of values."""
         values = [self.holding(predicate, tick) for predicate in predicates]
         for subject, numbers in self._numbers.items():
             columns = [held.get(subject, _NONE) for held in values]

@@ -66,8 +66,8 @@ def _heavy(heavy: bool) -> Callable[[World, Sequence[int]], list[int]]:
 
 
 def _related(sign: int) -> Callable[[World, Any], list[int]]:
-    """Of objects, those that have such a relation to another of them; of one object, those of the scene that
-    have it to it.
+    """Of several objects, keep those that stand in such a relation to another of them; of one object, give
+    those of the scene that stand in it to that one.
     """
 
     def related(world: World, first: int, second: int) -> bool:

@@ -85,7 +85,7 @@ class TargetScene(clevrer.Scene):
 
     @cached_property
     def strength(self) -> float:
-        """Of the force between two unit charges (units³/s²); 0 where none is known."""
+        """The strength of the force between two unit charges (units³/s²); 0 where none is known."""
         strengths = self.holding(f"{NAMESPACE}strength").values()
         return next((float(clevrer.lexical(value)) for values in strengths for value in values), 0.0)
 

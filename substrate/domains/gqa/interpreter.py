@@ -52,7 +52,7 @@ class _Run(NamedTuple):
     by_id: bool
 
     def related(self, sources: Objects, relation: str, argument: Related) -> Objects:
-        """The objects that a program's argument names, as far as they stand in a relation to one of some."""
+        """The objects that a program's argument names and that stand in a relation to one of the sources."""
         target, subject = argument.target, argument.subject
         return self.scene.related(sources, relation, subject=subject, target=target, by_id=self.by_id)
 

@@ -40,19 +40,20 @@ def course(
     """From a frame on, simulate the bodies that depart from what was observed, and whomever they reach.
 
     A body departs when one that has departed touches it, or was observed to touch it: then that contact is
-    missing, or comes otherwise. Who has not departed is set back to where it was observed whenever that was
-    recorded, and its collisions with its like are those observed. A pair's first contact alone counts, as in
-    an annotation.
+    missing, or comes otherwise. A body that has not departed is set back to where it was observed
+    whenever that was recorded, and its collisions with others that have not are those observed. A pair's
+    first contact alone counts, as in an annotation.
 
     Args:
-        recorded: where bodies were observed; who is first recorded after ``start`` joins there.
+        recorded: where bodies were observed; a body first recorded after ``start`` joins there.
         seen: observed collisions.
-        start: frame to start from; who was recorded before it alone, having left the view, is taken to have
-            moved on.
+        start: frame to start from; a body that was recorded before it alone has left the view, and is taken
+            to have moved on.
         end: last frame, which is simulated too.
         last: last frame that was observed, where ``end`` lies beyond it: after it everyone is simulated.
-        departing: who does not move as observed from the start.
-        without: who is not there at all; as ``departing`` for those whom it was observed to touch.
+        departing: the bodies that do not move as observed from the start.
+        without: the bodies that are not there at all; they count as ``departing`` for those whom they were
+            observed to touch.
         advance: the motion of bodies over some frames.
 
     A ball that was stopped rolls on and hits what it was not seen to hit:

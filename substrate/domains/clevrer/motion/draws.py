@@ -1,4 +1,4 @@
-"""States of affairs that what is known of a filmed scene allows: the constants of the law, masses, poses.
+"""The states of affairs that a filmed scene leaves possible: constants of the law, masses, poses.
 
 How far each may be off is not fitted to any answer. A constant that a grid search found is known to a step
 of the grid; a mass that collisions show, to a hundredth, any other as masses spread; a pose to its last digit
