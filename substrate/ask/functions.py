@@ -33,7 +33,7 @@ PREFIX = "core"
 
 
 class _Functions:
-    """The functions of one log; what goes wrong in one is kept, since SPARQL takes an error for no answer."""
+    """The functions of one log; ``error`` keeps a fault in one, which SPARQL would take for no answer."""
 
     def __init__(self, log: EventLog, tbox: TBox) -> None:
         self.log, self.tbox = log, tbox

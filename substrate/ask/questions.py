@@ -94,9 +94,8 @@ def ask(tbox: TBox, log: EventLog, template: str, **about: Any) -> Answer:
         log: what happened.
         template: a name of :data:`TEMPLATES`: ``happened`` and ``when`` take ``kind`` and
             ``participants``, ``who_knew`` and ``learned_from`` take ``fact`` and ``tick``, ``where`` takes
-            ``entity`` and
-            ``tick``, ``without_knowing`` takes ``agent``, ``fact`` and ``tick``: which events differ, and to
-            whom what is unknown, or known, from then on.
+            ``entity`` and ``tick``; ``without_knowing`` takes ``agent``, ``fact`` and ``tick``, and
+            tells which events differ, and who no longer knows, or now knows, which facts from then on.
         about: what the template takes.
 
     Raises:
@@ -158,7 +157,7 @@ def _held(
     subject: Node | None = None,
     object_: Term | None = None,
 ) -> tuple[list[History], list[int]]:
-    """The histories that held at a tick by a property, and for each the delta that made it so."""
+    """The histories of a property that held at a tick, and for each the delta that made it hold."""
     histories = [h for h in _told(tbox, log, general, subject, object_) if h.holds(tick)]
     return histories, [max(c.position for c in h.changes if c.delta.tick <= tick) for h in histories]
 
@@ -170,7 +169,7 @@ def _told(
     subject: Node | None = None,
     object_: Term | None = None,
 ) -> list[History]:
-    """The histories of what was ever said by a property or one below it."""
+    """The histories of all triples that ever had a property or one below it."""
     predicates = _sorted(tbox.below(general))
     return [h for predicate in predicates for h in histories(log, subject, predicate, object_)]
 
@@ -218,7 +217,7 @@ def _knowing_from(tbox: TBox, log: EventLog, tick: int) -> dict[tuple[Term, Term
 
 
 def _unlike(tbox: TBox, how: str, known: Iterable[tuple[Term, Term]], fact: Term) -> Iterator[str]:
-    """By fact, who knows it in one arm only; the fact that was asked about is not named again."""
+    """For each fact, those who know it in one arm only; the fact of the question is not named again."""
     knowers: dict[Term, list[Term]] = {}
     for who, what in known:
         knowers.setdefault(what, []).append(who)

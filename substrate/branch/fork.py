@@ -103,8 +103,8 @@ def fork(
     """The log that would be, had ``intervention`` happened at tick ``at``; the parent is unchanged.
 
     Keeps the deltas with tick < ``at`` and what the log opens with, applies the intervention at ``at``, then
-    the emitter's deltas. Without an emitter the observed deltas from there on are applied again, as set
-    operations; those that contradict where an intervention put something are left out, and listed in
+    the emitter's deltas. Without an emitter it applies the observed deltas from there on again, as set
+    operations; it leaves out those that contradict where an intervention put something, and lists them in
     ``withheld``. A fork with neither is the log itself. The branch names its parent's digest and the branch
     tick, in its file too; a fork may be forked again.
 
@@ -204,7 +204,7 @@ def _intervene(branch: EventLog, at: int, changes: Iterable[Intervention], rules
 
 
 def _follow_but(branch: EventLog, observed: Iterable[Delta], put: _Put) -> None:
-    """Go on by observed deltas, but for those that would put elsewhere what was put somewhere."""
+    """Append the observed deltas, and withhold those that contradict where an intervention put something."""
     followed: list[Delta] = []
     withheld: list[Delta] = []
     for delta in observed:

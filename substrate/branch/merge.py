@@ -35,7 +35,7 @@ _Unit = tuple[Delta, ...]
 
 
 class Conflict(NamedTuple):
-    """Something of which two branches say otherwise.
+    """A subject, or a triple, of which two branches say different things.
 
     Attributes:
         subject: what they speak of.
@@ -76,7 +76,7 @@ class Conflict(NamedTuple):
 
 
 class MergeError(LogError):
-    """Two branches say otherwise of the same thing, and nobody has chosen; names each conflict.
+    """Two branches say different things of the same, and nobody has chosen; names each conflict.
 
     Attributes:
         conflicts: those without a choice.
@@ -203,7 +203,7 @@ def _checked(a: EventLog, b: EventLog, functional: Iterable[ox.NamedNode]) -> fr
 
 
 def _key(delta: Delta, functional: frozenset[ox.NamedNode]) -> _Key:
-    """The subject that a delta is about."""
+    """The key of what a delta is about: its triple, without the object where the predicate is functional."""
     subject, predicate, _ = delta.triple
     return (subject, predicate) if predicate in functional else delta.triple
 
@@ -284,9 +284,9 @@ def _units(deltas: Iterable[Delta]) -> tuple[list[_Unit], list[_Unit]]:
 
 
 def _woven(x: Sequence[_Unit], y: Sequence[_Unit]) -> list[_Unit]:
-    """Both in one that keeps the order of each; what both begin or end with stands once.
+    """A sequence of both that keeps the order of each; a beginning or end that they share stands once.
 
-    What lies between comes in the order of its text, so that it does not matter which of the two is first.
+    The parts between come in the order of their text, so that it does not matter which of the two is first.
     """
     start = _alike(x, y)
     stop = _alike(x[start:][::-1], y[start:][::-1])

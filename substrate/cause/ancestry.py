@@ -141,14 +141,14 @@ class _Ancestors(Mapping[Hashable, Ancestry]):
 
     @cached_property
     def _ties(self) -> list[bool]:
-        """For each event, if the one before it is of the same tick."""
+        """For each event, whether the event before it has the same tick."""
         ticks = [event.tick for event in self._events]
         return [False, *map(eq, ticks, ticks[1:])]
 
 
 class _Sets:
-    """A set of names for each event of a block: what all have, and for the rest columns of bits, a byte for
-    eight events.
+    """A set of names for each event of a block: the names that all have, and for the others columns of bits,
+    a byte for eight events.
 
     Args:
         names: of which the sets consist.

@@ -174,7 +174,7 @@ class Explanation(msgspec.Struct, frozen=True):
         return "\n".join(lines) + "\n"
 
     def premises(self, part: ExplainedPart) -> list[str]:
-        """The steps of a part without their deltas, a line each: what they came to, by what it is.
+        """The steps of a part without their deltas, a line each, with the things that they came to in words.
 
         A step that only names a value, such as a colour, is no premise.
         """

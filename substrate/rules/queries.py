@@ -43,10 +43,10 @@ _NAMING = re.compile(r"\bBIND\s*\((?P<value>[^{}]*?)\bAS\s+[?$](?P<name>\w+)\s*\
 
 @lru_cache(256)
 def ticking(rule: Rule) -> frozenset[ox.NamedNode] | None:
-    """The properties whose value ``$tick`` a rule asks for; ``None`` where it compares the tick otherwise.
+    """The properties of which a rule asks for the value ``$tick``; ``None`` where it compares it otherwise.
 
-    Between ticks that nothing has for such a value it finds the same. To name what it gives by the tick is
-    not to compare it.
+    The rule finds the same at every tick that no such property has for a value. A rule that only names new
+    nodes by the tick does not compare it.
 
     >>> from substrate.rules.tbox import TBox
     >>> by_rule = {rule.name: ticking(rule) for rule in TBox.load("village").rules}
@@ -105,7 +105,7 @@ def _stands(node: ox.BlankNode, store: ox.Store) -> bool:
 def bind(query: str, tick: int, focus: ox.NamedNode | None) -> str:
     """A rule's query with ``$tick`` and ``$this`` put in, as SHACL binds them before a query runs.
 
-    A subquery's projection loses them: a value has no need to be projected.
+    The two also leave the projection of a subquery, since a value needs no projection.
 
     >>> query = 'CONSTRUCT { $this :at ?tick } WHERE { { SELECT $this ?p WHERE { $this :p ?p } } }'
     >>> bind(query, 3, ox.NamedNode("urn:a"))

@@ -58,7 +58,7 @@ class Rule(NamedTuple):
 
     @property
     def queries(self) -> tuple[str, ...]:
-        """The triples that end to hold by it and those that begin to, as far as it says either."""
+        """Its query for the triples that end to hold, and that for those that begin to; one may be absent."""
         return tuple(filter(None, (self.retract, self.construct)))
 
 

@@ -79,7 +79,7 @@ def shapes(tbox: TBox) -> tuple[Shape, ...]:
 
 @lru_cache(16)
 def _by_term(tbox: TBox) -> dict[Term, list[Shape]]:
-    """The shapes by what changes for them: the property, the classes that they are for and those they ask."""
+    """The shapes by each term that they name: their property, target classes and demanded classes."""
     by_term: dict[Term, list[Shape]] = {}
     for shape in shapes(tbox):
         for term in {shape.path, *shape.targets, *shape.classes}:

@@ -52,7 +52,7 @@ def shipped_tboxes() -> Traversable:
 class Violation(NamedTuple):
     """A broken shape: the focus node, the path and value that break it, what the shape says.
 
-    Terms are written as in N-Triples; an empty one is not named by the shape.
+    Terms are written as in N-Triples; a term that the shape does not name is empty.
 
     >>> str(Violation("<urn:ann>", "<urn:at>", "<urn:cafe>", "is at two places", 4))
     '<urn:ann> <urn:at> <urn:cafe>: is at two places (introduced at tick 4)'
@@ -241,8 +241,8 @@ class TBox:
         """The TBox's initial ABox, A0 of the paper, as a log's tick 0: its individuals and what is said of
         them.
 
-        An individual is what has a class that the TBox declares; classes, properties, shapes and rules
-        are none.
+        Every node with a class that the TBox declares is an individual; classes, properties, shapes and
+        rules are none.
 
         >>> len(TBox.load("village").opening().state(0)) > 20
         True
@@ -317,7 +317,7 @@ class TBox:
 
 
 def _rdflib(term: Term, terms: dict[Node, Term]) -> Node:
-    """A term for rdflib, and the way back in ``terms``."""
+    """A term as rdflib has it; ``terms`` leads back from it."""
     import rdflib
 
     node = rdflib_term(term)

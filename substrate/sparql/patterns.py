@@ -1,8 +1,9 @@
 """The triples that a query may look at, told by its text: enough for many queries, and never too few.
 
-A query's answer follows from the triples that fit one of its patterns. Who has these alone need not have the
-rest of a state. What is not read here (paths of length zero, subqueries, other graphs, DESCRIBE) may look at
-anything: :func:`looked_at` gives ``None`` for it, and for what is no SPARQL at all.
+A query's answer follows from the triples that fit one of its patterns. A state of these
+triples alone gives the same answer. A query that this module cannot read (paths of length zero, subqueries,
+other graphs, DESCRIBE) may look at anything: :func:`looked_at` gives ``None`` for it, and for a text that is
+no SPARQL at all.
 """
 
 from __future__ import annotations
@@ -109,7 +110,7 @@ class _Reader:
                 self._triples()
 
     def _expression(self) -> None:
-        """Pass over an expression up to its last bracket; a group in it is one that is to exist or not."""
+        """Pass over an expression up to its last bracket; a group in it belongs to EXISTS or NOT EXISTS."""
         depth = 0
         while True:
             if self._is("{"):
@@ -198,7 +199,7 @@ class _Reader:
         return text
 
     def _is(self, *texts: str) -> bool:
-        """Tell whether one of some keywords and marks comes next; the end is an empty one."""
+        """Tell whether one of some keywords and marks comes next; the query ends in an empty mark."""
         kind, text = self._left[-1]
         return kind in ("word", "mark", "end") and text.upper() in texts
 
