@@ -48,8 +48,8 @@ ZIP_ERRORS = (
 
 
 def refusal(path: Path, most: int = LIMITS.bytes) -> str:
-    """Say why a path is not to be read, if it is there: it is no file, too large, or has next to no bytes of
-    the many that it says. Empty where it may be.
+    """Say why a path that is there must not be read: it is no file, is too large, or stores next to none of
+    the bytes that it claims. Empty where it may be read.
 
     >>> refusal(Path("/dev/null"))
     'is no file, but a folder, pipe or device'
@@ -260,7 +260,7 @@ def decode(
 
 
 def decoded(decoder: msgspec.json.Decoder[T], data: Buffer, *where: object) -> T:
-    """The same without a look at keys that occur twice: for a text whose parts are looked at one by one."""
+    """Decode without a look at keys that occur twice: for a text whose parts are looked at one by one."""
     try:
         return decoder.decode(data)
     except msgspec.ValidationError as error:

@@ -1,8 +1,8 @@
 """A Concordia-style simulation of Twin-EventLog: each villager is a persona that a language model plays.
 
-What the paper's footnote keeps of Concordia (Vezhnevets et al., 2023): the agent-step interface, a persona
-that observes and acts, and its prompt; an act is a choice among a fixed set of places, and for each pair
-that shares a place whether they talk. What it leaves out: reflection, planning, memory. As in the paper,
+The paper's footnote keeps of Concordia (Vezhnevets et al., 2023) the agent-step interface, a persona that
+observes and acts, and its prompt; an act is a choice among a fixed set of places, and for each pair that
+shares a place whether they talk. It leaves out reflection, planning and memory. As in the paper,
 ``visited_location`` is graded on where the simulation ends only, although the way there is known here.
 """
 

@@ -1,6 +1,6 @@
 """Requests to a language model, and the reading of its replies.
 
-Who carries the question there is the caller's affair.
+The caller carries the question there.
 """
 
 from __future__ import annotations
@@ -172,7 +172,7 @@ def spread(cells: Mapping[K, Any], seed: int) -> list[K]:
     seed decides.
 
     Args:
-        cells: what there is to ask, each with what it is to be balanced by, such as its linkage and gold.
+        cells: the keys to ask, each with the cell that balances them, such as its linkage and gold.
         seed: of the hash.
 
     >>> spread({"a": 0, "b": 0, "c": 0, "d": 0, "e": 1, "f": 1}, seed=20)

@@ -63,8 +63,7 @@ def plan_node(agent: str, plan: Plan) -> ox.NamedNode:
 
 
 def given_log(spec: Spec) -> EventLog:
-    """The given of a village: who and what there is at tick 0, and the day's end at the
-    horizon.
+    """The given of a village: who and what there is at tick 0, and the day's end at the horizon.
 
     A plan that an intervention may add is there as a plan that nobody has. Where it is asked what one knows
     of another, there is gossip.

@@ -1,6 +1,6 @@
 """Why an arm's answer is what it is: the intervention, the events that bear on it, the asked triple.
 
-What an arm's answer rests on lies in that arm's log; what happens in another arm alone, in that one's.
+The evidence of an arm's answer lies in that arm's log; that of an event of another arm alone, in that one's.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def _where(arms: Sequence[str], of: int) -> str:
 
 
 def _happening_since(spec: Spec, log: EventLog) -> dict[Term, Occurrence]:
-    """The events from the branch on; of the reports, those of what is asked."""
+    """The events from the branch on; of the reports, only those of the fact that is asked about."""
     events: dict[Term, Occurrence] = {
         event.node: event for event in occurrences(log, village_tbox()) if event.tick >= spec.branch
     }

@@ -128,7 +128,7 @@ def _strays(actor: Actor, frame: int, contacts: Contacts) -> bool:
 
 
 def _kept(rng: Random, run: Run) -> bool:
-    """Tell whether a scene is one that makes the numbers of collisions and of exits the official ones."""
+    """Tell whether to keep a scene, so that scenes have as many collisions and exits as the official ones."""
     exits = sum(
         CAMERA.sees(before) and not CAMERA.sees(after)
         for number in run.poses[0]
@@ -139,7 +139,7 @@ def _kept(rng: Random, run: Run) -> bool:
 
 
 def _share(shares: Mapping[int, float], number: int) -> float:
-    """Of a number beyond all known ones, that of the largest."""
+    """The share of a number; a number beyond all known ones has that of the largest."""
     return shares.get(min(number, max(shares, default=0)), 1.0)
 
 

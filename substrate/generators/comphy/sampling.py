@@ -111,9 +111,8 @@ def _hidden(rng: Random, size: int) -> tuple[Hidden, ...]:
 
 
 def _pairs(rng: Random, hidden: Sequence[Hidden]) -> list[Pair]:
-    """The meetings of the reference videos: a tree over all objects, so that every mass can be compared
-    with
-    every other, with the charged pair as one of its branches; what is left over is drawn at random.
+    """The meetings of the reference videos: a tree over all objects, so that every mass can be compared with
+    every other, with the charged pair as one of its branches; the rest is drawn at random.
     """
     charged = tuple(number for number, traits in enumerate(hidden) if traits.charge)
     joined = list(charged) or [rng.randrange(len(hidden))]

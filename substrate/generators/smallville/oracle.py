@@ -2,10 +2,10 @@
 
 It shares the specification's format with the substrate, and nothing else: no log, no fork, no rules. Places
 are the last move of each agent; knowledge is what a fact can reach in the graph of (place, tick) whose edges
-are the agents who live on from one to the next, as a recursive query. What a plan's condition decides is
-found tick by tick, earliest first, since it hangs on earlier ticks only. What one knows of what others know
-only grows, so it is kept as the tick from which on one knows it. An intervention is one more row, or one
-fewer.
+are the agents who live on from one to the next, as a recursive query. The conditions of plans
+are decided tick by tick, earliest first, since each hangs on earlier ticks only. Knowledge of what others
+know only grows, so it is kept as the tick from which on an agent has it. An intervention is one more row, or
+one fewer.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Specifications, each by rejection: villages, interventions and questions until one fits what its number
 asks for.
 
-What a linkage means, exactly, in terms of the asked (the one or two agents that the question names) and of
+A linkage has an exact meaning in terms of the asked (the one or two agents that the question names) and of
 their histories (where they are and what they know, tick by tick, from the branch on):
 
 - control: the intervention's agent is not asked, and the asked have the same history in both arms, although
@@ -10,8 +10,8 @@ their histories (where they are and what they know, tick by tick, from the branc
 - propagation: the intervention's agent is not asked, and yet the history of an asked one differs: the effect
   came through at least one agent who is not.
 
-Where it is asked what one knows of another, since when they know it is part of their history. Of three arms,
-both interventions have the linkage, each beside arm A, and make different histories.
+A question of what one knows of another makes the tick since when they know it part of their history. Of three
+arms, both interventions have the linkage, each beside arm A, and make different histories.
 
 In direct and propagation three of four questions have different answers in the two arms, as many from yes to
 no as the other way; the fourth has the same answer twice although the history changed. So neither the
@@ -266,8 +266,8 @@ def _fits(question: Query, day: Day, arm: Arm, linkage: Linkage, expected: str) 
 
 
 def _linked(query: Query, branch: int, a: History, arm: Arm) -> Linkage | None:
-    """Classify how an intervention bears on a question; ``None`` where on nobody, or not on the
-    asked although its agent is one.
+    """Classify how an intervention bears on a question; ``None`` where it bears on nobody, or where its agent
+    is asked and yet it bears on none of the asked.
     """
     names = [name for name in (query.agent, query.other) if name]
     lived, instead = ([_lived(past, name, query, branch) for name in names] for past in (a, arm.history))
