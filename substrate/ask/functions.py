@@ -33,7 +33,7 @@ PREFIX = "core"
 
 
 class _Functions:
-    """The functions of one log; what goes wrong in one is kept, since SPARQL takes an error for no answer."""
+    """The functions of one log; ``error`` keeps a fault in one, which SPARQL would take for no answer."""
 
     def __init__(self, log: EventLog, tbox: TBox) -> None:
         self.log, self.tbox = log, tbox
@@ -46,8 +46,8 @@ class _Functions:
 
     @cached_property
     def _ancestry(self) -> Mapping[Term, Ancestry]:
-        found = occurrences(self.log, self.tbox)
-        return ancestors(Event(one.node, one.tick, one.participants) for one in found)  # pyright: ignore
+        events = occurrences(self.log, self.tbox)
+        return ancestors(Event(event.node, event.tick, event.participants) for event in events)  # pyright: ignore
 
     def _called(self, name: str, function: Callable[..., bool | None], *terms: Term) -> ox.Literal | None:
         try:
@@ -70,12 +70,12 @@ class _Functions:
         return self.log.history((subject, predicate, object_)).holds(when)
 
     def _ancestor(self, earlier: Term, event: Term) -> bool | None:
-        found = self._ancestry.get(event)
-        return found and earlier in found.events
+        ancestry = self._ancestry.get(event)
+        return ancestry and earlier in ancestry.events
 
     def _without(self, event: Term, thing: Term) -> bool | None:
-        found = self._ancestry.get(event)
-        return found and thing not in found.objects
+        ancestry = self._ancestry.get(event)
+        return ancestry and thing not in ancestry.objects
 
 
 def solutions(
@@ -105,16 +105,16 @@ def solutions(
     True
     """
     functions = _Functions(log, tbox or TBox("core", ""))
-    found = log.state(tick).query(sparql, prefixes={PREFIX: NAMESPACE}, functions=functions.by_name)
-    if isinstance(found, ox.QueryTriples):
+    results = log.state(tick).query(sparql, prefixes={PREFIX: NAMESPACE}, functions=functions.by_name)
+    if isinstance(results, ox.QueryTriples):
         raise ParameterError("a query for a graph has no rows", hint="Ask a SELECT or an ASK query")
     answer: bool | list[dict[str, Term | None]]
-    if isinstance(found, ox.QueryBoolean):
-        answer = bool(found)
+    if isinstance(results, ox.QueryBoolean):
+        answer = bool(results)
     else:
-        names = [variable.value for variable in found.variables]
+        names = [variable.value for variable in results.variables]
         # An error in a function is known once the rows have been taken
-        answer = [{name: row[name] for name in names} for row in islice(found, most)]
+        answer = [{name: row[name] for name in names} for row in islice(results, most)]
     if functions.error:
         raise functions.error
     return answer

@@ -72,17 +72,17 @@ def occurrences(log: EventLog, tbox: TBox) -> list[Occurrence]:
     (0, 'meeting', ['Klaus Mueller', 'Maria Lopez'])
     """
     kinds, roles = tbox.below(EVENT), tbox.below(PARTICIPANT)
-    found: dict[Node, tuple[ox.NamedNode, int]] = {}
+    typed: dict[Node, tuple[ox.NamedNode, int]] = {}
     taking_part: dict[Node, set[Term]] = {}
     for position, (op, quad) in enumerate(log.changes()):
         if op is Op.INSERT and quad.predicate == RDF_TYPE and quad.object in kinds:
-            found.setdefault(quad.subject, (quad.object, position))  # pyright: ignore[reportArgumentType]
+            typed.setdefault(quad.subject, (quad.object, position))  # pyright: ignore[reportArgumentType]
         elif op is Op.INSERT and quad.predicate in roles:
             others = taking_part.setdefault(quad.subject, set())  # pyright: ignore[reportArgumentType]
             others.add(quad.object)
     return [
         Occurrence(node, kind, log.when(position)[0], frozenset(taking_part.get(node, ())), position)
-        for node, (kind, position) in found.items()
+        for node, (kind, position) in typed.items()
     ]
 
 
@@ -94,9 +94,8 @@ def ask(tbox: TBox, log: EventLog, template: str, **about: Any) -> Answer:
         log: what happened.
         template: a name of :data:`TEMPLATES`: ``happened`` and ``when`` take ``kind`` and
             ``participants``, ``who_knew`` and ``learned_from`` take ``fact`` and ``tick``, ``where`` takes
-            ``entity`` and
-            ``tick``, ``without_knowing`` takes ``agent``, ``fact`` and ``tick``: which events differ, and to
-            whom what is unknown, or known, from then on.
+            ``entity`` and ``tick``; ``without_knowing`` takes ``agent``, ``fact`` and ``tick``, and
+            tells which events differ, and who no longer knows, or now knows, which facts from then on.
         about: what the template takes.
 
     Raises:
@@ -126,16 +125,16 @@ _Said = tuple[str, str, Iterable[int]]
 
 
 def _happened(tbox: TBox, log: EventLog, kind: ox.NamedNode, participants: Iterable[Term]) -> _Said:
-    found, event = _like(tbox, log, kind, participants), _event(tbox, kind, participants)
+    matching, event = _like(tbox, log, kind, participants), _event(tbox, kind, participants)
     question = f"Did {'an' if event[0] in 'aeiou' else 'a'} {event} happen?"
-    return question, "yes" if found else "no", [o.position for o in found]
+    return question, "yes" if matching else "no", [o.position for o in matching]
 
 
 def _when(tbox: TBox, log: EventLog, kind: ox.NamedNode, participants: Iterable[Term]) -> _Said:
-    found = _like(tbox, log, kind, participants)
-    ticks = ", ".join(str(o.tick) for o in found)
+    matching = _like(tbox, log, kind, participants)
+    ticks = ", ".join(str(o.tick) for o in matching)
     question = f"When was the {_event(tbox, kind, participants)}?"
-    return question, f"at tick {ticks}" if found else "never", [o.position for o in found]
+    return question, f"at tick {ticks}" if matching else "never", [o.position for o in matching]
 
 
 def _who_knew(tbox: TBox, log: EventLog, fact: Term, tick: int) -> _Said:
@@ -158,9 +157,9 @@ def _held(
     subject: Node | None = None,
     object_: Term | None = None,
 ) -> tuple[list[History], list[int]]:
-    """The histories that held at a tick by a property, and for each the delta that made it so."""
-    found = [h for h in _told(tbox, log, general, subject, object_) if h.holds(tick)]
-    return found, [max(c.position for c in h.changes if c.delta.tick <= tick) for h in found]
+    """The histories of a property that held at a tick, and for each the delta that made it hold."""
+    histories = [h for h in _told(tbox, log, general, subject, object_) if h.holds(tick)]
+    return histories, [max(c.position for c in h.changes if c.delta.tick <= tick) for h in histories]
 
 
 def _told(
@@ -170,15 +169,15 @@ def _told(
     subject: Node | None = None,
     object_: Term | None = None,
 ) -> list[History]:
-    """The histories of what was ever said by a property or one below it."""
+    """The histories of all triples that ever had a property or one below it."""
     predicates = _sorted(tbox.below(general))
     return [h for predicate in predicates for h in histories(log, subject, predicate, object_)]
 
 
 def _learned_from(tbox: TBox, log: EventLog, fact: Term, tick: int) -> _Said:
-    found = chains(tbox, log, fact, tick)
-    evidence = {position for chain in found for learning in chain for position in learning.evidence}
-    told = "; ".join(sorted(in_words(tbox, chain) for chain in found))
+    all_chains = chains(tbox, log, fact, tick)
+    evidence = {position for chain in all_chains for learning in chain for position in learning.evidence}
+    told = "; ".join(sorted(in_words(tbox, chain) for chain in all_chains))
     question = f"Who knew at tick {tick} that {tbox.label(fact)}, and from whom?"
     return question, told or "nobody knew", evidence
 
@@ -210,20 +209,20 @@ def _knowing_from(tbox: TBox, log: EventLog, tick: int) -> dict[tuple[Term, Term
     """Pairs of an agent and what it knows at some tick from ``tick`` on, and the delta that first let them
     know.
     """
-    found: dict[tuple[Term, Term], int] = {}
+    first_known: dict[tuple[Term, Term], int] = {}
     for h in _told(tbox, log, AWARE_OF):
         if any(i.end is None or i.end > tick for i in h.intervals):
-            found.setdefault((h.triple[0], h.triple[2]), h.changes[0].position)
-    return found
+            first_known.setdefault((h.triple[0], h.triple[2]), h.changes[0].position)
+    return first_known
 
 
-def _unlike(tbox: TBox, how: str, known: Iterable[tuple[Term, Term]], asked: Term) -> Iterator[str]:
-    """By fact, who knows it in one arm only; the fact that was asked about is not named again."""
+def _unlike(tbox: TBox, how: str, known: Iterable[tuple[Term, Term]], fact: Term) -> Iterator[str]:
+    """For each fact, those who know it in one arm only; the fact of the question is not named again."""
     knowers: dict[Term, list[Term]] = {}
     for who, what in known:
         knowers.setdefault(what, []).append(who)
-    for what in sorted(knowers, key=lambda what: (what != asked, str(what))):
-        which = "" if what == asked else f": {tbox.label(what)}"
+    for what in sorted(knowers, key=lambda what: (what != fact, str(what))):
+        which = "" if what == fact else f": {tbox.label(what)}"
         yield f"{how} {_names(tbox, knowers[what])}{which}"
 
 
@@ -278,12 +277,12 @@ def survey(tbox: TBox, log: EventLog) -> list[Answer]:
 def _numbered(told: Iterable[Occurrence]) -> dict[tuple[ox.NamedNode, frozenset[Term], int], Occurrence]:
     """Occurrences by class, participants, and how many like them came before: repeats stay apart."""
     before: Counter[tuple[ox.NamedNode, frozenset[Term]]] = Counter()
-    found = {}
+    numbered = {}
     for o in told:
         key = (o.kind, o.participants)
-        found[*key, before[key]] = o
+        numbered[*key, before[key]] = o
         before[key] += 1
-    return found
+    return numbered
 
 
 def _like(tbox: TBox, log: EventLog, kind: ox.NamedNode, participants: Iterable[Term]) -> list[Occurrence]:

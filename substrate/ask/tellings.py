@@ -19,7 +19,7 @@ from substrate.rules.tbox import TBox
 
 
 class Learning(NamedTuple):
-    """A way of coming to know: the delta by which it did, and the telling behind it.
+    """A way in which an agent came to know a fact: the delta that says so, and the telling behind it.
 
     ``source``, ``telling`` and ``deltas`` (positions of the telling's own deltas) are empty where no telling
     in the log explains it: known from the start, read off the world, or heard elsewhere.
@@ -36,12 +36,12 @@ class Learning(NamedTuple):
 
     @property
     def tick(self) -> int:
-        """The tick at which it came to know."""
+        """The tick at which the agent came to know."""
         return self.change.delta.tick
 
     @property
     def position(self) -> int:
-        """Position in the log of the delta by which it came to know."""
+        """Position in the log of the delta by which the agent came to know."""
         return self.change.position
 
     @property
@@ -106,7 +106,7 @@ class Heard:
 def chains(
     tbox: TBox, log: EventLog, fact: Term, tick: int, *, heard: Heard | None = None
 ) -> list[tuple[Learning, ...]]:
-    """For each who knows a fact at a tick, how it came to know, how its source did, and so on back.
+    """For each agent that knows a fact at a tick: how it came to know, how its source did, and so on back.
 
     Args:
         tbox: which properties and classes are meant.
@@ -116,9 +116,9 @@ def chains(
         heard: the log's index, where more than one question is asked; made anew unless given.
 
     Returns:
-        A chain a knower, its own learning first, in the order in which they learned. A knower counts from the
-        last time it came to know. Its source is the recorded teller of that tick who knew before it; of
-        several the one told of first.
+        A chain for each knower, its own learning first, in the order in which they learned. A knower counts
+        from the last time it came to know. Its source is the recorded teller of that tick who knew before it;
+        of several the one told of first.
 
     >>> from pyoxigraph import NamedNode
     >>> from substrate.rules.fixpoint import unfold
@@ -171,8 +171,8 @@ def in_words(tbox: TBox, chain: Sequence[Learning]) -> str:
 
 
 def _came(awareness: Iterable[History], stop: int) -> Change | None:
-    """The delta by which one came to know what it knows after the first ``stop`` deltas; ``None`` where it
-    does not know it.
+    """The delta by which an agent came to know a fact that it knows after the first ``stop`` deltas; ``None``
+    where it does not know it then.
     """
     last = ([c for c in h.changes if c.position < stop][-1:] for h in awareness)
     known = (change for some in last for change in some if change.delta.op is Op.INSERT)
@@ -185,7 +185,7 @@ def _tellings(tbox: TBox, log: EventLog, fact: Term, heard: Heard) -> list[_Tell
     """
     kinds = tbox.below(EVENT)
     roles = {word: role for role in (SOURCE, RECIPIENT, CONTENT) for word in tbox.below(role)}
-    found: list[_Telling] = []
+    tellings: list[_Telling] = []
     for positions in heard.tellings(spelled(fact)).values():
         triples = {position: log[position].triple for position in positions}
         typed = (p for p, (_, word, kind) in triples.items() if word == RDF_TYPE and kind in kinds)
@@ -203,5 +203,5 @@ def _tellings(tbox: TBox, log: EventLog, fact: Term, heard: Heard) -> list[_Tell
                 for position, (_, word, end) in triples.items()
                 if word not in roles or about[roles[word]] == end
             )
-            found.append(_Telling(triples[first][0], log[first].tick, source, recipient, deltas))
-    return sorted(found, key=lambda telling: (telling.tick, telling.deltas))
+            tellings.append(_Telling(triples[first][0], log[first].tick, source, recipient, deltas))
+    return sorted(tellings, key=lambda telling: (telling.tick, telling.deltas))

@@ -120,9 +120,9 @@ def make_folders(path: Path) -> None:
 
 def _sync_all(path: Path, files: bool = True) -> None:
     """Sync a file, or a folder with all that is in it."""
-    for found in (*(path.rglob("*") if path.is_dir() else ()), path):
-        if files or found.is_dir():
-            sync(found)
+    for entry in (*(path.rglob("*") if path.is_dir() else ()), path):
+        if files or entry.is_dir():
+            sync(entry)
 
 
 @contextmanager
@@ -220,7 +220,7 @@ def drop_scratch() -> None:
 def locked(folder: Path, wait: bool = True) -> Iterator[bool]:
     """Hold a folder's lock for the block; false where another process holds it, or the folder is gone.
 
-    Where the system has no such lock, nobody is told from a process that was killed: what it left stays.
+    A system without such a lock cannot tell a live process from a killed one: what either left stays.
     """
     if fcntl is None:
         yield wait and folder.exists()

@@ -48,8 +48,8 @@ ZIP_ERRORS = (
 
 
 def refusal(path: Path, most: int = LIMITS.bytes) -> str:
-    """Say why a path is not to be read, if it is there: it is no file, too large, or has next to no bytes of
-    the many that it says. Empty where it may be.
+    """Say why a path that is there must not be read: it is no file, is too large, or stores next to none of
+    the bytes that it claims. Empty where it may be read.
 
     >>> refusal(Path("/dev/null"))
     'is no file, but a folder, pipe or device'
@@ -161,11 +161,11 @@ def members(archive: ZipFile, where: Path) -> list[ZipInfo]:
         FormatError: too many members, one that is absolute, climbs out by ``..`` or occurs twice, or one that
             unpacks to more than :data:`LIMITS` allow.
     """
-    found = [info for info in archive.infolist() if not info.filename.endswith("/")]
-    require_members([info.filename for info in found], where)
-    for info in found:
+    files = [info for info in archive.infolist() if not info.filename.endswith("/")]
+    require_members([info.filename for info in files], where)
+    for info in files:
         allow_unpacked(info.file_size, info.compress_size, (where, info.filename))
-    return found
+    return files
 
 
 def require_members(names: Iterable[str], where: Path) -> None:
@@ -260,7 +260,7 @@ def decode(
 
 
 def decoded(decoder: msgspec.json.Decoder[T], data: Buffer, *where: object) -> T:
-    """The same without a look at keys that occur twice: for a text whose parts are looked at one by one."""
+    """Decode without a look at keys that occur twice: for a text whose parts are looked at one by one."""
     try:
         return decoder.decode(data)
     except msgspec.ValidationError as error:

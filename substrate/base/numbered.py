@@ -48,21 +48,21 @@ def numbered(where: Path, stem: str, thing: str, files: str) -> dict[int, str]:
     ...     numbered(Path(folder), "sim", "video", "proposals")
     {7: 'sim_00007.json', 12: 'sim_00012.json'}
     """
-    pattern, found = re.compile(stem + r"_([0-9]{1,9})\.json(\.gz)?$"), dict[int, str]()
+    pattern, by_number = re.compile(stem + r"_([0-9]{1,9})\.json(\.gz)?$"), dict[int, str]()
     for name in names_in(where, stem):
         if match := pattern.search(name):
             number = int(match[1])
-            if number in found:
+            if number in by_number:
                 raise FormatError(
-                    f"{thing} {number} occurs twice: {found[number]} and {name}",
+                    f"{thing} {number} occurs twice: {by_number[number]} and {name}",
                     where=(where,),
                     hint="Keep one of them",
                 )
-            found[number] = name
-    if not found:
+            by_number[number] = name
+    if not by_number:
         hint = f"Give the folder or zip of {files}"
         raise FormatError(f"holds no {stem}_NNNNN.json", where=(where,), hint=hint)
-    return dict(sorted(found.items()))
+    return dict(sorted(by_number.items()))
 
 
 def sources_in(where: Path, names: Iterable[str]) -> Iterator[Source]:

@@ -88,11 +88,11 @@ class Text:
             return _Key(key)
 
         if self.first == b"[":
-            found = [("", raw) for raw in decoded(_raws, text, self.path)]
+            pairs = [("", raw) for raw in decoded(_raws, text, self.path)]
         else:
             by_key = msgspec.json.Decoder(dict[_Key, msgspec.Raw], dec_hook=once)
-            found = decoded(by_key, text, self.path).items()
-        for key, raw in found:
+            pairs = decoded(by_key, text, self.path).items()
+        for key, raw in pairs:
             yield str(key), raw if bytes(raw)[:1] in (b"{", b"[") else None, raw
 
 
@@ -111,12 +111,12 @@ def _data(path: Path) -> bytes | mmap.mmap:
 
 def _unpacked(file: IO[bytes], size: int, path: Path) -> IO[bytes]:
     """All of a gzip file, in a file on disk that is gone with its handle."""
-    found = tempfile.TemporaryFile()  # noqa: SIM115
+    unpacked = tempfile.TemporaryFile()  # noqa: SIM115
     file.seek(0)
     for part in gzip_parts(file, size, path):
-        found.write(part)
-    found.flush()
-    return found
+        unpacked.write(part)
+    unpacked.flush()
+    return unpacked
 
 
 class Index(Mapping[K, msgspec.Raw]):

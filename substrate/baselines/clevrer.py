@@ -52,35 +52,35 @@ def log_text(log: EventLog, *, poses: bool = True) -> str:
         subject, predicate, value = (_local(term) for term in delta.triple)
         if predicate == "pose" and not poses:
             continue
-        said = grouped.setdefault((delta.tick, subject), {})
-        said.setdefault(predicate if delta.op is Op.INSERT else f"-{predicate}", []).append(value)
+        facts = grouped.setdefault((delta.tick, subject), {})
+        facts.setdefault(predicate if delta.op is Op.INSERT else f"-{predicate}", []).append(value)
     objects = {
         subject: (
-            f"the {said['color'][0]} {said['material'][0]} {said['shape'][0]} "
+            f"the {facts['color'][0]} {facts['material'][0]} {facts['shape'][0]} "
             f"(object {subject.rpartition(':')[2]})"
         )
-        for (_, subject), said in grouped.items()
-        if {"color", "material", "shape"} <= said.keys()
+        for (_, subject), facts in grouped.items()
+        if {"color", "material", "shape"} <= facts.keys()
     }
     return "\n".join(
         f"Frame {tick}: {sentence}"
-        for (tick, subject), said in grouped.items()
-        for sentence in _sentences(subject, said, objects)
+        for (tick, subject), facts in grouped.items()
+        for sentence in _sentences(subject, facts, objects)
     )
 
 
-def _sentences(subject: str, said: Mapping[str, list[str]], objects: Mapping[str, str]) -> list[str]:
+def _sentences(subject: str, facts: Mapping[str, list[str]], objects: Mapping[str, str]) -> list[str]:
     """A subject's deltas at one tick."""
-    if "frame" in said:
-        who = " and ".join(objects[participant] for participant in said.get("participant", ()))
-        return [f"Event {subject.rpartition(':')[2]}: {_EVENTS[said['type'][0]](who)}."]
-    if "frames" in said:
-        return [f"The video has {said['frames'][0]} frames."]
+    if "frame" in facts:
+        who = " and ".join(objects[participant] for participant in facts.get("participant", ()))
+        return [f"Event {subject.rpartition(':')[2]}: {_EVENTS[facts['type'][0]](who)}."]
+    if "frames" in facts:
+        return [f"The video has {facts['frames'][0]} frames."]
     name = objects[subject]
-    made = [f"Object {said['number'][0]} is {name.rpartition(' (')[0]}."] if "number" in said else []
+    made = [f"Object {facts['number'][0]} is {name.rpartition(' (')[0]}."] if "number" in facts else []
     changes = [
         (predicate, value)
-        for predicate, values in said.items()
+        for predicate, values in facts.items()
         if predicate not in _TOLD_ALREADY
         for value in values
     ]

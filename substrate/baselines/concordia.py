@@ -1,8 +1,8 @@
 """A Concordia-style simulation of Twin-EventLog: each villager is a persona that a language model plays.
 
-What the paper's footnote keeps of Concordia (Vezhnevets et al., 2023): the agent-step interface, a persona
-that observes and acts, and its prompt; an act is a choice among a fixed set of places, and for each pair
-that shares a place whether they talk. What it leaves out: reflection, planning, memory. As in the paper,
+The paper's footnote keeps of Concordia (Vezhnevets et al., 2023) the agent-step interface, a persona that
+observes and acts, and its prompt; an act is a choice among a fixed set of places, and for each pair that
+shares a place whether they talk. It leaves out reflection, planning and memory. As in the paper,
 ``visited_location`` is graded on where the simulation ends only, although the way there is known here.
 """
 
@@ -38,8 +38,8 @@ class Sampler:
         """A response: its position, its text, and nothing more about it."""
         options = "\n".join(f"- {response}" for response in responses)
         request = ask(_PLAY, f"{prompt}\nOptions:\n{options}", one_of(*responses))
-        said = request.read(self._model.ask(request)).answer
-        return responses.index(said), said, {}
+        choice = request.read(self._model.ask(request)).answer
+        return responses.index(choice), choice, {}
 
 
 class ActionSpec(NamedTuple):
@@ -117,9 +117,9 @@ def simulate(sampler: Sampler, spec: Spec, arm: Arm) -> Simulation:
         go = ActionSpec(f"Where is {{name}} at tick {tick}?", tuple(places))
         for persona, goal in [(persona, places[persona.act(go)]) for persona in personas.values()]:
             persona.place = goal
-        for one, other in combinations(personas.values(), 2):
-            if one.place == other.place:
-                _meet(one, other, names)
+        for first, other in combinations(personas.values(), 2):
+            if first.place == other.place:
+                _meet(first, other, names)
         simulation.append(
             {identifier: Standing(persona.place, persona.knows) for identifier, persona in personas.items()}
         )
@@ -132,11 +132,11 @@ def _situation(persona: Persona, names: Names) -> list[str]:
     return [f"You were last at {names[persona.place]}.", f"Your schedule: {plans}.", f"You know: {knows}."]
 
 
-def _meet(one: Persona, other: Persona, names: Names) -> None:
+def _meet(first: Persona, other: Persona, names: Names) -> None:
     """Let two who share a place meet: the first chooses whether they talk, and who talks tells all."""
-    one.observe(f"You are at {names[one.place]} with {other.name}.")
-    if one.act(ActionSpec(f"Does {{name}} talk with {other.name}?", TALK)) == "yes":
-        one.knows = other.knows = one.knows | other.knows
+    first.observe(f"You are at {names[first.place]} with {other.name}.")
+    if first.act(ActionSpec(f"Does {{name}} talk with {other.name}?", TALK)) == "yes":
+        first.knows = other.knows = first.knows | other.knows
 
 
 def _move(persona: Persona, act: ArmIntervention) -> None:

@@ -69,8 +69,8 @@ def look_request(image: Image, question: str) -> Request:
 
 def vision(model: Model, image: Image, question: str) -> str | ReplyError:
     """A model's answer to a question about a photograph, or the reason why its reply cannot be read."""
-    said = answer_of(model, look_request(image, question))
-    return said if isinstance(said, ReplyError) else normal(said)
+    answer = answer_of(model, look_request(image, question))
+    return answer if isinstance(answer, ReplyError) else normal(answer)
 
 
 def extract_request(image: Image) -> Request:
@@ -90,7 +90,7 @@ def extract(model: Model, image: Image) -> SceneGraph:
     return scene_graph(request.read(model.ask(request)))
 
 
-def scene_graph(found: Extracted) -> SceneGraph:
+def scene_graph(extracted: Extracted) -> SceneGraph:
     """A reply as a scene graph of GQA's format, objects numbered from 0.
 
     >>> cup = Seen("Cup", 0, 0, 10, 10, ["Red"], [Edge("on", 1), Edge("near", 7)])
@@ -98,7 +98,7 @@ def scene_graph(found: Extracted) -> SceneGraph:
     >>> graph.objects["0"].name, graph.objects["0"].relations
     ('cup', [Relation(name='on', object='1')])
     """
-    named = {index for index, thing in enumerate(found.objects) if thing.name.strip()}
+    named = {index for index, thing in enumerate(extracted.objects) if thing.name.strip()}
     objects = {
         str(index): SceneObject(
             name=normal(thing.name),
@@ -113,13 +113,13 @@ def scene_graph(found: Extracted) -> SceneGraph:
                 if edge.object in named and edge.name.strip()
             ],
         )
-        for index, thing in enumerate(found.objects)
+        for index, thing in enumerate(extracted.objects)
         if index in named
     }
     return SceneGraph(
         width=SIDE,
         height=SIDE,
         objects=objects,
-        location=normal(found.location or "") or None,
-        weather=normal(found.weather or "") or None,
+        location=normal(extracted.location or "") or None,
+        weather=normal(extracted.weather or "") or None,
     )

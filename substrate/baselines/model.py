@@ -1,6 +1,6 @@
 """Requests to a language model, and the reading of its replies.
 
-Who carries the question there is the caller's affair.
+The caller carries the question there.
 """
 
 from __future__ import annotations
@@ -67,25 +67,27 @@ class Request(msgspec.Struct, frozen=True):
         Of a reply that is one of some options, the case of letters, quotes and stops do not matter, and a
         last sentence that ends in one option, and names no other, is read as that.
 
-        >>> asked = ask("", "Is it red?", one_of("yes", "no"))
-        >>> asked.read('Sure: {"answer": "Yes"}').answer, asked.read("<think>no…</think>It is: yes.").answer
-        ('yes', 'yes')
+        >>> request = ask("", "Is it red?", one_of("yes", "no"))
+        >>> request.read('Sure: {"answer": "Yes"}').answer
+        'yes'
+        >>> request.read("<think>no…</think>It is: yes.").answer
+        'yes'
 
         Raises:
             ReplyError: it cannot be read.
         """
         if self.reply is None:
             return text
-        said = text.rpartition("</think>")[2]
-        start, end = said.find("{"), said.rfind("}")
+        body = text.rpartition("</think>")[2]
+        start, end = body.find("{"), body.rfind("}")
         try:
-            return _decoder(self.reply).decode(said[start : end + 1] if 0 <= start < end else said)
+            return _decoder(self.reply).decode(body[start : end + 1] if 0 <= start < end else body)
         except (*NOT_JSON, UnicodeError) as error:
             options = _schema(self.reply).get("properties", {}).get("answer", {}).get("enum")
-            found = options and _option(said, options)
-            if not found:
+            option = options and _option(body, options)
+            if not option:
                 raise ReplyError(f"the model's reply is not what was asked for ({error})") from None
-            return self.reply(found)
+            return self.reply(option)
 
 
 def _option(text: str, options: Sequence[str]) -> str | None:
@@ -170,7 +172,7 @@ def spread(cells: Mapping[K, Any], seed: int) -> list[K]:
     seed decides.
 
     Args:
-        cells: what there is to ask, each with what it is to be balanced by, such as its linkage and gold.
+        cells: the keys to ask, each with the cell that balances them, such as its linkage and gold.
         seed: of the hash.
 
     >>> spread({"a": 0, "b": 0, "c": 0, "d": 0, "e": 1, "f": 1}, seed=20)
@@ -181,11 +183,11 @@ def spread(cells: Mapping[K, Any], seed: int) -> list[K]:
         drawn = hashlib.sha256(f"{seed}:{key}".encode()).digest()
         members.setdefault(cell, []).append((drawn, key))
     placed = [
-        ((rank + 0.5) / len(found), drawn, key)
-        for found in members.values()
-        for rank, (drawn, key) in enumerate(sorted(found, key=lambda one: one[0]))
+        ((rank + 0.5) / len(pairs), drawn, key)
+        for pairs in members.values()
+        for rank, (drawn, key) in enumerate(sorted(pairs, key=lambda pair: pair[0]))
     ]
-    return [key for _, _, key in sorted(placed, key=lambda one: one[:2])]
+    return [key for _, _, key in sorted(placed, key=lambda entry: entry[:2])]
 
 
 @cache

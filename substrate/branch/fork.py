@@ -103,8 +103,8 @@ def fork(
     """The log that would be, had ``intervention`` happened at tick ``at``; the parent is unchanged.
 
     Keeps the deltas with tick < ``at`` and what the log opens with, applies the intervention at ``at``, then
-    the emitter's deltas. Without an emitter the observed deltas from there on are applied again, as set
-    operations; those that contradict where an intervention put something are left out, and listed in
+    the emitter's deltas. Without an emitter it applies the observed deltas from there on again, as set
+    operations; it leaves out those that contradict where an intervention put something, and lists them in
     ``withheld``. A fork with neither is the log itself. The branch names its parent's digest and the branch
     tick, in its file too; a fork may be forked again.
 
@@ -146,9 +146,9 @@ def fork(
     if emitter is not None:
         require_methods(emitter, ("emit",), "an emitter", "emitter")
     if check and emitter:
-        one, other = (fork(log, at, emitter=emitter, interventions=changes) for _ in range(2))
-        _require_steady(one, other)
-        return one
+        first, second = (fork(log, at, emitter=emitter, interventions=changes) for _ in range(2))
+        _require_steady(first, second)
+        return first
     end = log.last_tick + 1
     if not 0 <= at <= end:
         raise LogError(f"branch tick {at} lies outside the log", hint=f"Name a tick from 0 to {end}")
@@ -178,11 +178,11 @@ _Put = dict[tuple[Term, Term], Term]
 def _intervene(branch: EventLog, at: int, changes: Iterable[Intervention], rules: RuleEmitter | None) -> _Put:
     """Apply interventions one after the other, and tell where they have put things."""
     put: _Put = {}
-    said: list[Delta] = []
+    applied: list[Delta] = []
     for change in changes:
         deltas = change.deltas(branch.state(at), at)
         branch.extend(deltas)
-        said += deltas
+        applied += deltas
         for _, op, (subject, predicate, object_) in deltas:
             if op is Op.RETRACT and put.get((subject, predicate)) == object_:
                 del put[subject, predicate]
@@ -192,10 +192,10 @@ def _intervene(branch: EventLog, at: int, changes: Iterable[Intervention], rules
                 for _, op, (subject, predicate, object_) in deltas
                 if op is Op.INSERT
             )
-    if rules and said:
+    if rules and applied:
         store = ox.Store()
         store.extend(ox.Quad(*triple) for triple in branch.state(at))
-        quads = [ox.Quad(*delta.triple) for delta in said]
+        quads = [ox.Quad(*delta.triple) for delta in applied]
         come = (quad for quad in quads if quad in store)
         if wrong := [*misplaced(rules.tbox, store, come), *broken(rules.tbox, store, quads)]:
             hint = "Change what the TBox allows, or give check=False (--no-check)"
@@ -204,30 +204,30 @@ def _intervene(branch: EventLog, at: int, changes: Iterable[Intervention], rules
 
 
 def _follow_but(branch: EventLog, observed: Iterable[Delta], put: _Put) -> None:
-    """Go on by observed deltas, but for those that would put elsewhere what was put somewhere."""
-    kept: list[Delta] = []
+    """Append the observed deltas, and withhold those that contradict where an intervention put something."""
+    followed: list[Delta] = []
     withheld: list[Delta] = []
     for delta in observed:
         subject, predicate, object_ = delta.triple
         place = put.get((subject, predicate))
         contradicts = place is not None and (delta.op is Op.INSERT) is (object_ != place)
-        (withheld if contradicts else kept).append(delta)
-    branch.extend(kept)
+        (withheld if contradicts else followed).append(delta)
+    branch.extend(followed)
     branch.withheld = tuple(withheld)
 
 
-def _require_steady(one: EventLog, other: EventLog) -> None:
+def _require_steady(first: EventLog, second: EventLog) -> None:
     """Refuse two branches that differ although nothing was changed between them."""
-    for position, pair in enumerate(zip_longest(one, other)):
+    for position, pair in enumerate(zip_longest(first, second)):
         if pair[0] != pair[1]:
-            said = [
+            phrases = [
                 f"{delta.op.value} {' '.join(map(str, delta.triple))} at tick {delta.tick}"
                 if delta
                 else "nothing"
                 for delta in pair
             ]
             raise LogError(
-                f"the emitter gave {said[0]}, then {said[1]}",
+                f"the emitter gave {phrases[0]}, then {phrases[1]}",
                 where=(f"delta {position}",),
                 hint="Seed it in start(): same state and same tick, same deltas",
             )

@@ -2,7 +2,7 @@
 
 Each checks its pre-condition and gives the triples to retract and to insert. An intervention that
 would change nothing is refused: a counterfactual question whose premise already holds is a mistake.
-What is no triple is refused where it is made; an object may be a Python value.
+None can be made of what is no triple; an object may be a Python value.
 
 A class here is all that there is to say of an intervention: the command's options, the tool of an agent's
 memory, the specifications of twins and the table in the docs come from :data:`INTERVENTIONS`.
@@ -45,7 +45,7 @@ class Intervention(Protocol):
 
 
 class _Typed:
-    """An intervention as it is declared, and its one delta where it has no more."""
+    """The base of the interventions: what each declares, and the one delta of those that have no more."""
 
     takes: ClassVar[str]
     """Its terms, in the order in which they are given."""
@@ -62,12 +62,12 @@ class _Typed:
         raise NotImplementedError
 
     def __post_init__(self) -> None:
-        said, name = self.said(), type(self).__name__
-        if not isinstance(said, tuple | list) or len(said) != 3:
+        terms, name = self.said(), type(self).__name__
+        if not isinstance(terms, tuple | list) or len(terms) != 3:
             hint = "Give subject, predicate and object"
-            raise ParameterError(f"{said!r} is not three terms", where=(name,), hint=hint)
+            raise ParameterError(f"{terms!r} is not three terms", where=(name,), hint=hint)
         try:
-            made = triple(*said)  # pyright: ignore[reportArgumentType]  # it refuses what is no term
+            made = triple(*terms)  # pyright: ignore[reportArgumentType]  # it refuses what is no term
         except ParameterError as error:
             raise error.within(name) from None
         # The last field is the triple, or its object

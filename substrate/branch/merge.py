@@ -35,7 +35,7 @@ _Unit = tuple[Delta, ...]
 
 
 class Conflict(NamedTuple):
-    """Something of which two branches say otherwise.
+    """A subject, or a triple, of which two branches say different things.
 
     Attributes:
         subject: what they speak of.
@@ -67,16 +67,16 @@ class Conflict(NamedTuple):
 
     def __str__(self) -> str:
         about = " ".join(str(term) for term in self[:3] if term is not None)
-        one, other = (
+        words_a, words_b = (
             ", ".join(f"{delta.op.value} {delta.triple[2]} at tick {delta.tick}" for _, delta in changes)
             for changes in (self.a, self.b)
         )
         when = ", ".join(map(_in_words, self.when))
-        return f"{about}: one branch says {one}; the other says {other}; they differ {when}"
+        return f"{about}: one branch says {words_a}; the other says {words_b}; they differ {when}"
 
 
 class MergeError(LogError):
-    """Two branches say otherwise of the same thing, and nobody has chosen; names each conflict.
+    """Two branches say different things of the same, and nobody has chosen; names each conflict.
 
     Attributes:
         conflicts: those without a choice.
@@ -191,29 +191,29 @@ def merge(
 def _checked(a: EventLog, b: EventLog, functional: Iterable[ox.NamedNode]) -> frozenset[ox.NamedNode]:
     require(a, EventLog, "an event log", "a")
     require(b, EventLog, "an event log", "b")
-    found = list(functional)
-    for predicate in found:
+    predicates = list(functional)
+    for predicate in predicates:
         if not isinstance(predicate, ox.NamedNode):
             hint = "Give NamedNodes, the predicates"
             raise ParameterError(f"{predicate!r} is not an IRI", where=("functional",), hint=hint)
-    return frozenset(found)
+    return frozenset(predicates)
 
 
 # Conflicts
 
 
 def _key(delta: Delta, functional: frozenset[ox.NamedNode]) -> _Key:
-    """The subject that a delta is about."""
+    """The key of what a delta is about: its triple, without the object where the predicate is functional."""
     subject, predicate, _ = delta.triple
     return (subject, predicate) if predicate in functional else delta.triple
 
 
 def _spoken(log: EventLog, base: int, functional: frozenset[ox.NamedNode]) -> dict[_Key, list[Change]]:
     """The deltas of a branch after the base, by what they are about."""
-    found: dict[_Key, list[Change]] = {}
+    by_key: dict[_Key, list[Change]] = {}
     for position, delta in enumerate(log[base:], start=base):
-        found.setdefault(_key(delta, functional), []).append(Change(position, delta))
-    return found
+        by_key.setdefault(_key(delta, functional), []).append(Change(position, delta))
+    return by_key
 
 
 def _conflicts(
@@ -221,7 +221,7 @@ def _conflicts(
 ) -> Mapping[_Key, Conflict]:
     here, there = _spoken(a, base, functional), _spoken(b, base, functional)
     state = a.branch(base, None).state()
-    found: list[tuple[_Key, Conflict]] = []
+    conflicts: list[tuple[_Key, Conflict]] = []
     for key in here.keys() & there.keys():
         before = (
             set(state.match(key[0], key[1])) if len(key) == 2 else {key} if key in state else set[Triple]()
@@ -229,8 +229,8 @@ def _conflicts(
         if when := _differing(here[key], there[key], before):
             object_ = key[2] if len(key) == 3 else None
             conflict = Conflict(key[0], key[1], object_, tuple(here[key]), tuple(there[key]), when)
-            found.append((key, conflict))
-    return dict(sorted(found, key=lambda pair: (pair[1].when[0].start, " ".join(map(str, pair[0])))))
+            conflicts.append((key, conflict))
+    return dict(sorted(conflicts, key=lambda pair: (pair[1].when[0].start, " ".join(map(str, pair[0])))))
 
 
 def _differing(a: Sequence[Change], b: Sequence[Change], before: set[Triple]) -> tuple[Interval, ...]:
@@ -258,12 +258,12 @@ def _interleaved(a: Sequence[Delta], b: Sequence[Delta]) -> list[Delta]:
         {tick: list(some) for tick, some in groupby(deltas, key=lambda delta: delta.tick)}
         for deltas in (a, b)
     )
-    found: list[Delta] = []
+    interleaved: list[Delta] = []
     for tick in sorted(here.keys() | there.keys()):
         (plain_a, records_a), (plain_b, records_b) = (_units(of.get(tick, [])) for of in (here, there))
         for unit in (*_woven(plain_a, plain_b), *_woven(records_a, records_b)):
-            found.extend(unit)
-    return found
+            interleaved.extend(unit)
+    return interleaved
 
 
 def _units(deltas: Iterable[Delta]) -> tuple[list[_Unit], list[_Unit]]:
@@ -284,9 +284,9 @@ def _units(deltas: Iterable[Delta]) -> tuple[list[_Unit], list[_Unit]]:
 
 
 def _woven(x: Sequence[_Unit], y: Sequence[_Unit]) -> list[_Unit]:
-    """Both in one that keeps the order of each; what both begin or end with stands once.
+    """A sequence of both that keeps the order of each; a beginning or end that they share stands once.
 
-    What lies between comes in the order of its text, so that it does not matter which of the two is first.
+    The parts between come in the order of their text, so that it does not matter which of the two is first.
     """
     start = _alike(x, y)
     stop = _alike(x[start:][::-1], y[start:][::-1])

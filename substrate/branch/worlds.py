@@ -75,16 +75,16 @@ class Worlds(Sequence[EventLog]):
 
         >>> from substrate import Assert, EventLog
         >>> ann, at, cafe, home = (ox.NamedNode(f"urn:{name}") for name in ("ann", "at", "cafe", "home"))
-        >>> found = worlds(EventLog(), at=0, interventions=[Assert((ann, at, cafe)), Assert((ann, at, home))])
-        >>> found.ask("ASK { <urn:ann> <urn:at> <urn:cafe> }")
+        >>> forks = worlds(EventLog(), at=0, interventions=[Assert((ann, at, cafe)), Assert((ann, at, home))])
+        >>> forks.ask("ASK { <urn:ann> <urn:at> <urn:cafe> }")
         [True, False]
         """
         answers: list[bool] = []
-        for found in self.query(sparql, tick=tick, **options):
-            if not isinstance(found, ox.QueryBoolean):
+        for answer in self.query(sparql, tick=tick, **options):
+            if not isinstance(answer, ox.QueryBoolean):
                 hint = "Use Worlds.query for SELECT, CONSTRUCT and DESCRIBE"
                 raise ParameterError("the query is no ASK", where=("sparql",), hint=hint)
-            answers.append(bool(found))
+            answers.append(bool(answer))
         return answers
 
     def query(

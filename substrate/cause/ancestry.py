@@ -97,11 +97,11 @@ class _Ancestors(Mapping[Hashable, Ancestry]):
         return Ancestry(events.of(place), objects.of(place))
 
     def _block(self, block: int) -> tuple[_Sets, _Sets]:
-        found = self._blocks.pop(block, None) or self._passed(block)
+        block_sets = self._blocks.pop(block, None) or self._passed(block)
         while len(self._blocks) * _WIDTH * len(self._events) > _MOST:
             del self._blocks[next(iter(self._blocks))]
-        self._blocks[block] = found
-        return found
+        self._blocks[block] = block_sets
+        return block_sets
 
     def _passed(self, block: int) -> tuple[_Sets, _Sets]:
         first, stop = block * _WIDTH * 8, min((block + 1) * _WIDTH * 8, len(self._events))
@@ -141,14 +141,14 @@ class _Ancestors(Mapping[Hashable, Ancestry]):
 
     @cached_property
     def _ties(self) -> list[bool]:
-        """For each event, if the one before it is of the same tick."""
+        """For each event, whether the event before it has the same tick."""
         ticks = [event.tick for event in self._events]
         return [False, *map(eq, ticks, ticks[1:])]
 
 
 class _Sets:
-    """A set of names for each event of a block: what all have, and for the rest columns of bits, a byte for
-    eight events.
+    """A set of names for each event of a block: the names that all have, and for the others columns of bits,
+    a byte for eight events.
 
     Args:
         names: of which the sets consist.
@@ -207,19 +207,19 @@ def _breadth_first(
     """Algorithm 1; ``reference`` picks the tick that the next step is compared with."""
     ancestry: dict[Hashable, Ancestry] = {}
     for event in ordered:
-        found: dict[Hashable, Event] = {}
+        reached: dict[Hashable, Event] = {}
         queue = deque((object_, event.tick) for object_ in sorted(event.objects, key=repr))
         visited = set(event.objects)
         while queue:
             object_, tick = queue.popleft()
-            for earlier in takewhile(lambda one, tick=tick: one.tick < tick, ordered):
+            for earlier in takewhile(lambda candidate, tick=tick: candidate.tick < tick, ordered):
                 if object_ in earlier.objects:
-                    found[earlier.id] = earlier
+                    reached[earlier.id] = earlier
                     new = sorted(earlier.objects - visited, key=repr)
                     visited.update(new)
                     queue += ((participant, reference(event.tick, earlier.tick)) for participant in new)
-        objects = event.objects.union(*(earlier.objects for earlier in found.values()))
-        ancestry[event.id] = Ancestry(frozenset(found), objects)
+        objects = event.objects.union(*(earlier.objects for earlier in reached.values()))
+        ancestry[event.id] = Ancestry(frozenset(reached), objects)
     return ancestry
 
 

@@ -122,7 +122,7 @@ def conditions(
     stays = [event for event in observed if removed not in ancestry[event.id].objects]
 
     def blamed(event: Event) -> bool:
-        """Tell whether it occurs all the same, and no link to the object is left to blame instead."""
+        """Tell whether an event still occurs although it loses the object, or every link to it."""
         links = (e for e in descends if e.tick < event.tick and e.objects & event.objects)
         return same(event) in occurring and (
             removed in event.objects or not any(same(earlier) in occurring for earlier in links)
@@ -137,7 +137,7 @@ def conditions(
 
 
 def _condition(name: str, witnesses: Iterable[Hashable] | None) -> Condition:
-    """A condition that these break; undecided where nothing is known of them."""
+    """A condition that the witnesses break; undecided where they are ``None``."""
     broken = tuple(dict.fromkeys(witnesses or ()))
     return Condition(name, None if witnesses is None else not broken, broken)
 

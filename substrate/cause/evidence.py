@@ -27,12 +27,12 @@ class Rest(NamedTuple):
 def rests_on(why: Explanation, part: ExplainedPart, recorded: str = RECORDED, absent: str = ABSENT) -> Rest:
     """Tell what decides a part of an answer, by the last of its steps that found or missed something.
 
-    What a log says at its first tick is a fact; what it says later an event; what a fork says after its
-    branch was imagined. Domains whose events have classes of their own say it better.
+    A delta of a log's first tick is a fact, and a later one an event; a delta that a fork has after its
+    branch is imagined. Domains whose events have classes of their own tell this better.
 
     Args:
-        recorded: what a log says later, where that is no event.
-        absent: what it means that something was missed.
+        recorded: the word for a later delta, where that is no event.
+        absent: the word for an answer that rests on something missed.
 
     >>> from pyoxigraph import Literal, NamedNode
     >>> from substrate import Delta, EventLog, Op

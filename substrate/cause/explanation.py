@@ -174,16 +174,16 @@ class Explanation(msgspec.Struct, frozen=True):
         return "\n".join(lines) + "\n"
 
     def premises(self, part: ExplainedPart) -> list[str]:
-        """The steps of a part without their deltas, a line each: what they came to, by what it is.
+        """The steps of a part without their deltas, a line each, with the things that they came to in words.
 
         A step that only names a value, such as a colour, is no premise.
         """
         return [self._premise(step) for step in part.steps if step.name != step.gave]
 
     def _premise(self, step: ExplainedStep) -> str:
-        said = [" and ".join(self.called.get(iri, "") for iri in one) for one in step.about]
-        gave = "; ".join(said) if said and all(said) else step.gave
-        took = "" if said else ", ".join(step.took)
+        phrases = [" and ".join(self.called.get(iri, "") for iri in iris) for iris in step.about]
+        gave = "; ".join(phrases) if phrases and all(phrases) else step.gave
+        took = "" if phrases else ", ".join(step.took)
         short = f"{step.name} {took}".rstrip() if len(took) + len(gave) < _MOST_IN_LINE else step.name
         return _clipped(f"{short} => {gave}", _MOST_IN_LINE)
 
@@ -204,13 +204,13 @@ class Explanation(msgspec.Struct, frozen=True):
 
         Classes: ``steps`` of a table, ``deltas`` of a list of deltas, ``mono`` of what is code.
         """
-        said: list[str] = []
+        lines: list[str] = []
         for index, (part, told) in enumerate(zip(self.parts, _told(self.parts), strict=True)):
             count = f"{len(part.steps)} step{'' if len(part.steps) == 1 else 's'}"
             answer = f"<strong>{html.escape(part.answer)}</strong>"
             title = f"{html.escape(part.heading)}: {answer}, in {count}" if part.title else f"In {count}"
             cells = (self._cells(step, before) for step, before in zip(part.steps, told, strict=True))
-            said += [
+            lines += [
                 f"<details{'' if index else ' open'}><summary>{title}</summary>",
                 _TABLE_HEAD,
                 *(f"<tr><td>{number}</td>{row}</tr>" for number, row in enumerate(cells)),
@@ -218,7 +218,7 @@ class Explanation(msgspec.Struct, frozen=True):
                 *([f"<p>Ground: {html.escape(part.surety)}</p>"] if part.ground else []),
                 "</details>",
             ]
-        return "\n".join(said)
+        return "\n".join(lines)
 
     def _cells(self, step: ExplainedStep, before: str) -> str:
         took = html.escape(_clipped(", ".join(step.took)))
@@ -239,13 +239,13 @@ class Explanation(msgspec.Struct, frozen=True):
     def _deltas(self, evidence: Sequence[Evidence], full: bool) -> list[str]:
         lines = [self._line(piece, full) for piece in evidence]
         if full:
-            return [f"{start} {said}" for start, said in lines]
+            return [f"{start} {text}" for start, text in lines]
         grouped = [
-            (start, [said for _, said in some]) for start, some in groupby(lines, key=lambda line: line[0])
+            (start, [text for _, text in some]) for start, some in groupby(lines, key=lambda line: line[0])
         ]
-        more = sum(len(said) for _, said in grouped[_MOST_LINES:])
-        shown = [f"{start} {'; '.join(said)}" for start, said in grouped[:_MOST_LINES]]
-        return [*shown, f"and {more} more"] if more else shown
+        more = sum(len(texts) for _, texts in grouped[_MOST_LINES:])
+        first_lines = [f"{start} {'; '.join(texts)}" for start, texts in grouped[:_MOST_LINES]]
+        return [*first_lines, f"and {more} more"] if more else first_lines
 
     def _line(self, piece: Evidence, full: bool) -> tuple[str, str]:
         """A delta in words: when, what was done and to which subject; and what was said of it."""
@@ -253,13 +253,13 @@ class Explanation(msgspec.Struct, frozen=True):
         where = f" of {piece.log}" if piece.log else ""
         names = {} if full else self.names
         verb = "a" if predicate == RDF_TYPE and not full else short(predicate, names)
-        shown = str(value) if full else short(value, names)
-        return f"tick {tick:>3}{where}  {op.name.lower():<7}  {short(subject, names)}", f"{verb} {shown}"
+        value_text = str(value) if full else short(value, names)
+        return f"tick {tick:>3}{where}  {op.name.lower():<7}  {short(subject, names)}", f"{verb} {value_text}"
 
     def _piece(self, piece: Evidence) -> dict[str, Any]:
         tick, op, triple = self.delta(piece)
-        said = " ".join(map(str, triple))
-        return {**msgspec.structs.asdict(piece), "tick": tick, "op": op.name.lower(), "triple": said}
+        triple_text = " ".join(map(str, triple))
+        return {**msgspec.structs.asdict(piece), "tick": tick, "op": op.name.lower(), "triple": triple_text}
 
 
 def short(term: Term, names: Mapping[str, str]) -> str:
@@ -277,8 +277,8 @@ def short(term: Term, names: Mapping[str, str]) -> str:
     if isinstance(term, Literal):
         return term.value if term.datatype in _BARE else str(Literal(term.value))
     if isinstance(term, TripleTerm):
-        said = (short(part, names) for part in (term.subject, term.predicate, term.object))
-        return f"<<( {' '.join(said)} )>>"
+        parts = (short(part, names) for part in (term.subject, term.predicate, term.object))
+        return f"<<( {' '.join(parts)} )>>"
     return str(term)
 
 

@@ -48,7 +48,7 @@ def write_release(out: Path, scenes: Iterable[bytes]) -> int:
     """
     out.mkdir(parents=True, exist_ok=True)
     archives: dict[str, ZipFile] = {}
-    asked, before = 0, LIST.begin
+    question_count, before = 0, LIST.begin
     with ExitStack() as stack:
         questions: io.BufferedWriter = stack.enter_context((out / "questions.json").open("wb"))
         for scene in scenes:
@@ -57,7 +57,7 @@ def write_release(out: Path, scenes: Iterable[bytes]) -> int:
                     questions.write(before)
                     questions.write(record)
                     before = LIST.between
-                    asked += len(msgspec.json.decode(record, type=_Asked).questions)
+                    question_count += len(msgspec.json.decode(record, type=_Asked).questions)
                     continue
                 kind, _, member = name.partition("/")
                 if kind not in archives:
@@ -66,7 +66,7 @@ def write_release(out: Path, scenes: Iterable[bytes]) -> int:
                 info.create_system = _UNIX
                 archives[kind].writestr(info, record)
         questions.write(LIST.end if before == LIST.between else LIST.begin + LIST.end)
-    return asked
+    return question_count
 
 
 class _Asked(msgspec.Struct):

@@ -26,10 +26,10 @@ _QUERIES = {vocabulary.RETRACT.value, *(SHACL + name for name in ("construct", "
 
 
 def require_known_terms(name: str, quads: Sequence[ox.Quad], prefixes: Mapping[str, str]) -> None:
-    """Refuse a TBox that uses a ``core:`` term which there is not, or a query that :func:`checked` refuses.
+    """Refuse a TBox that uses an unknown ``core:`` term, or has a query that :func:`checked` refuses.
 
     Raises:
-        TBoxError: names the term and the nearest that there is, or the query and why.
+        TBoxError: names the unknown term and the nearest known one, or the query and the reason.
 
     >>> from substrate.rules.tbox import TBox
     >>> TBox("t", "<urn:t:at> a <urn:substrate:locatoin> .")
@@ -54,12 +54,12 @@ def require_known_terms(name: str, quads: Sequence[ox.Quad], prefixes: Mapping[s
 
 def iris(text: str, prefixes: Mapping[str, str]) -> set[str]:
     """The IRIs that a query names, prefixed or not."""
-    found: set[str] = set()
+    named: set[str] = set()
     for kind, token, _ in tokens(text):
         if kind == "iri":
-            found.add(token[1:-1])
+            named.add(token[1:-1])
         elif kind == "name":
             prefix, _, local = token.partition(":")
             if prefix in prefixes:
-                found.add(prefixes[prefix] + local.rstrip("."))
-    return found
+                named.add(prefixes[prefix] + local.rstrip("."))
+    return named

@@ -87,7 +87,7 @@ def _named(shapes: rdflib.Graph, node: Any) -> str:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Keep rdflib from telling of literals that are none, and pyshacl of what an error says."""
+    """Silence rdflib about malformed literals, and pyshacl about a fault that an error names too."""
     logs = [logging.getLogger(name) for name in ("rdflib.term", "pyshacl-validate")]
     before = [log.disabled for log in logs]
     try:

@@ -62,14 +62,14 @@ class Firing(NamedTuple):
 def settle(
     rules: Sequence[Rule], tbox: TBox, state: State, tick: int, *, rounds: int = ROUNDS
 ) -> list[Firing]:
-    """Apply rules to a state until none changes it; the state is changed, unless that fails.
+    """Apply rules to a state, in place, until none changes it; a failure leaves the state as it was.
 
     Args:
         rules: in the order of their application.
-        tbox: where classes have their subclasses.
+        tbox: says which classes are subclasses of which.
         state: owned by the caller.
         tick: the value of ``$tick``.
-        rounds: after how many the rules count as never settling; a state that comes back is found at once.
+        rounds: the number after which the rules count as never settling; a recurring state ends them at once.
 
     Returns:
         What each rule changed, in order.
@@ -86,19 +86,19 @@ def settle(
     >>> [(firing.rule, firing.delta.triple[2].value) for firing in settle(box.rules, box, log.state(0), 0)]
     [('closure', 'urn:t:c')]
     """
-    found = list(_Settler(rules, tbox, state).settle(tick, rounds))
-    for _, (_, op, triple) in found:
+    firings = list(_Settler(rules, tbox, state).settle(tick, rounds))
+    for _, (_, op, triple) in firings:
         state.apply(op, ox.Quad(*triple))
-    return found
+    return firings
 
 
 @dataclass(frozen=True)
 class RuleEmitter:
     """The emitter of symbolic domains: the TBox's rules decide what follows an intervention.
 
-    The parent's later deltas are taken over only where their property, or the class they give, is
-    ``core:exogenous`` in the TBox, which no rule may change; everything else is derived again, tick by tick.
-    What the log opens with is given, too. What the rules change is held against the shapes at each tick
+    The emitter takes over the parent's later deltas only where their property, or the class they give, is
+    ``core:exogenous`` in the TBox, which no rule may change; the rules derive everything else again, tick by
+    tick. The deltas that the log opens with are given, too. The shapes check at each tick what the rules change
     (:mod:`substrate.rules.shapes`).
 
     Args:
@@ -126,8 +126,8 @@ class RuleEmitter:
             require_tick(self.until, "until")
 
     def keeps(self, log: EventLog, at: int) -> int:
-        """The number of deltas of a log that stand before a branch; of one that does not say what it opens
-        with, all of the first tick.
+        """Count the deltas of a log that a branch at a tick keeps; a branch at the first tick keeps all of
+        it, where the log does not say what it opens with.
         """
         return log.kept(at) or (0 if log.opening else log.position(at))
 
@@ -141,7 +141,7 @@ class RuleEmitter:
         return (firing.delta for firing in self.firings(branch.state(at), parent, at, until))
 
     def firings(self, state: State, given: EventLog, start: int, until: int) -> Iterator[Firing]:
-        """The same with the rule behind each delta; ``""`` names no rule, but the log ``given``.
+        """The deltas of :meth:`emit`, each with the name of its rule; ``""`` stands for the log ``given``.
 
         Args:
             state: where to start from.
@@ -160,17 +160,17 @@ class RuleEmitter:
                     yield settler.take(tick, op, quad)
             place, made = stop, list(settler.settle(tick, self.rounds))
             yield from made
-            if self.check and (said := settler.broken(made)):
+            if self.check and (faults := settler.broken(made)):
                 hint = "Correct the rule or the shape, or give check=False"
-                raise TBoxError("; ".join(said[:5]), where=(self.tbox.name, f"tick {tick}"), hint=hint)
+                raise TBoxError("; ".join(faults[:5]), where=(self.tbox.name, f"tick {tick}"), hint=hint)
 
 
 def unfold(tbox: TBox, given: EventLog, until: int, *, rounds: int = ROUNDS) -> EventLog:
-    """The log that rules make of what is given: its deltas, and after those of each tick what follows.
+    """The log that rules make of a given log: after its deltas of each tick stand those that follow.
 
     Args:
         tbox: whose rules to apply.
-        given: what comes from outside, at any ticks; left alone.
+        given: the deltas from outside, at any ticks; it stays unchanged.
         until: last tick; ``given`` may not go beyond it.
         rounds: see :func:`settle`.
 
@@ -199,7 +199,7 @@ def unfold(tbox: TBox, given: EventLog, until: int, *, rounds: int = ROUNDS) -> 
 
 
 class _Applied:
-    """A rule as it is applied: what its queries gave, until a triple changes that they look at."""
+    """A rule with the result of its queries, which holds until a triple changes that they look at."""
 
     def __init__(self, rule: Rule) -> None:
         self.rule = rule
@@ -210,7 +210,7 @@ class _Applied:
         self._given: tuple[dict[str, ox.Quad], ...] = {}, {}
 
     def changes(self, tbox: TBox, store: Callable[[], ox.Store], tick: int) -> list[tuple[Op, str, ox.Quad]]:
-        """Retractions, then insertions, each in the order of their text; queries run where that is needed."""
+        """Retractions, then insertions, each in the order of their text; a query runs only where it must."""
         moved, self._tick = tick != self._tick, tick
         if self.stale or (moved and (self._told or any(self._given) or self._is_told(store(), tick))):
             self.stale = False
@@ -227,11 +227,11 @@ class _Applied:
         ]
 
     def _is_told(self, store: ox.Store, tick: int) -> bool:
-        """Tell whether what the rule finds may be of this tick alone."""
+        """Tell whether the rule may find something at this tick that it does not find at others."""
         if self._ticking is None:
             return True
         value = ox.Literal(tick)
-        return any(any(store.quads_for_pattern(None, asked, value)) for asked in self._ticking)
+        return any(any(store.quads_for_pattern(None, predicate, value)) for predicate in self._ticking)
 
 
 class _Settler:

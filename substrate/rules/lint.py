@@ -40,9 +40,9 @@ def lint(tbox: TBox) -> list[Finding]:
     """Rules that cannot fire, and rules that undo an intervention, in the order of the rules.
 
     A rule cannot fire where it asks for a property or class that stands in no triple of the TBox and is given
-    by no rule. A rule undoes an intervention where it gives a property of
-    place or awareness on no ground that passes (neither ``$tick`` nor a condition of absence): what is
-    retracted it gives back in the same tick.
+    by no rule. A rule undoes an intervention where it gives a property of place or awareness on lasting
+    grounds alone, with neither ``$tick`` nor a condition of absence: it gives back in the same tick what the
+    intervention retracts.
 
     >>> from substrate.rules.tbox import TBox
     >>> lint(TBox.load("village"))
@@ -80,15 +80,15 @@ _INSIDE = re.compile(
 
 
 def _demanded(query: str, prefixes: tuple[tuple[str, str], ...]) -> set[str]:
-    """The properties and classes without which a condition cannot hold: none inside a group of its own
-    (NOT EXISTS, OPTIONAL, UNION, MINUS), nor in a function's brackets.
+    """The properties and classes without which a condition cannot hold. Those inside a nested group (NOT
+    EXISTS, OPTIONAL, UNION, MINUS) or in a function's brackets do not count.
     """
     condition = query[query.find("{", len(_template(query)) + 1) + 1 : query.rfind("}")]
     while condition != (condition := _INSIDE.sub(" ", condition)):
         pass
-    looked = looked_at(f"ASK {{ {condition} }}", prefixes) or ()
-    named = {one.predicate for one in looked} | {
-        one.object for one in looked if one.predicate == str(RDF_TYPE)
+    patterns = looked_at(f"ASK {{ {condition} }}", prefixes) or ()
+    named = {pattern.predicate for pattern in patterns} | {
+        pattern.object for pattern in patterns if pattern.predicate == str(RDF_TYPE)
     }
     return {name[1:-1] for name in named if name}
 

@@ -26,16 +26,16 @@ def watched(rule: Rule, tbox: TBox) -> frozenset[tuple[str | None, str | None]]:
     """The triples that decide what a rule gives, by predicate and object as in N-Triples (``None`` fits any):
     its queries and its targets look at no others.
     """
-    found: set[tuple[str | None, str | None]] = set()
+    pairs: set[tuple[str | None, str | None]] = set()
     for query in rule.queries:
-        looked = looked_at(query, rule.prefixes)
-        found |= {(None, None)} if looked is None else {(one.predicate, one.object) for one in looked}
+        patterns = looked_at(query, rule.prefixes)
+        pairs |= {(None, None)} if patterns is None else {(p.predicate, p.object) for p in patterns}
     for kind, term in rule.targets:
         if kind == "targetClass" and isinstance(term, ox.NamedNode):
-            found |= {(str(RDF_TYPE), str(under)) for under in tbox.below(term)}
+            pairs |= {(str(RDF_TYPE), str(under)) for under in tbox.below(term)}
         elif kind != "targetNode":
-            found.add((str(term), None))
-    return frozenset(found)
+            pairs.add((str(term), None))
+    return frozenset(pairs)
 
 
 _NAMING = re.compile(r"\bBIND\s*\((?P<value>[^{}]*?)\bAS\s+[?$](?P<name>\w+)\s*\)", re.IGNORECASE)
@@ -43,17 +43,17 @@ _NAMING = re.compile(r"\bBIND\s*\((?P<value>[^{}]*?)\bAS\s+[?$](?P<name>\w+)\s*\
 
 @lru_cache(256)
 def ticking(rule: Rule) -> frozenset[ox.NamedNode] | None:
-    """The properties whose value ``$tick`` a rule asks for; ``None`` where it compares the tick otherwise.
+    """The properties of which a rule asks for the value ``$tick``; ``None`` where it compares it otherwise.
 
-    Between ticks that nothing has for such a value it finds the same. To name what it gives by the tick is
-    not to compare it.
+    The rule finds the same at every tick that no such property has for a value. A rule that only names new
+    nodes by the tick does not compare it.
 
     >>> from substrate.rules.tbox import TBox
-    >>> found = {rule.name: ticking(rule) for rule in TBox.load("village").rules}
-    >>> found["move"], len(found["meet"]), len(found["recall"])
+    >>> by_rule = {rule.name: ticking(rule) for rule in TBox.load("village").rules}
+    >>> by_rule["move"], len(by_rule["meet"]), len(by_rule["recall"])
     (None, 0, 1)
     """
-    found: set[ox.NamedNode] = set()
+    properties: set[ox.NamedNode] = set()
     prefixes = dict(rule.prefixes)
     for query in rule.queries:
         condition = query[query.find("}") :]
@@ -63,11 +63,11 @@ def ticking(rule: Rule) -> frozenset[ox.NamedNode] | None:
         for kind, text, _ in tokens(rest):
             depth += (text == "(") - (text == ")")
             if kind == "variable" and text[1:] == "tick" and not depth and before[0] in ("iri", "name"):
-                found |= {ox.NamedNode(iri) for iri in iris(before[1], prefixes)}
+                properties |= {ox.NamedNode(iri) for iri in iris(before[1], prefixes)}
             elif kind == "variable" and text[1:] in ("tick", *named):
                 return None
             before = kind, text
-    return frozenset(found)
+    return frozenset(properties)
 
 
 def constructed(
@@ -78,7 +78,7 @@ def constructed(
     Raises:
         TBoxError: the query is not SPARQL, or it gives a blank node; names the rule.
     """
-    found: dict[str, ox.Quad] = {}
+    by_spelling: dict[str, ox.Quad] = {}
     for focus in foci:
         try:
             triples = store.query(bind(query, tick, focus), prefixes=dict(rule.prefixes))
@@ -90,8 +90,8 @@ def constructed(
             quad = ox.Quad(*triple)  # pyright: ignore
             if any(isinstance(end, ox.BlankNode) and not _stands(end, store) for end in quad.triple):
                 raise _refused(tbox, rule, "gives a blank node", "Name it: BIND(IRI(CONCAT(…)) AS ?node)")
-            found[str(quad)] = quad
-    return found
+            by_spelling[str(quad)] = quad
+    return by_spelling
 
 
 def _refused(tbox: TBox, rule: Rule, what: str, hint: str, *where: str) -> TBoxError:
@@ -105,7 +105,7 @@ def _stands(node: ox.BlankNode, store: ox.Store) -> bool:
 def bind(query: str, tick: int, focus: ox.NamedNode | None) -> str:
     """A rule's query with ``$tick`` and ``$this`` put in, as SHACL binds them before a query runs.
 
-    A subquery's projection loses them: a value has no need to be projected.
+    The two also leave the projection of a subquery, since a value needs no projection.
 
     >>> query = 'CONSTRUCT { $this :at ?tick } WHERE { { SELECT $this ?p WHERE { $this :p ?p } } }'
     >>> bind(query, 3, ox.NamedNode("urn:a"))
@@ -121,8 +121,8 @@ def _parts(query: str, names: tuple[str, ...]) -> tuple[str, ...]:
     """A query cut at the variables of these names: text and name in turn."""
 
     def project(match: re.Match[str]) -> str:
-        kept = _PROJECTED.sub(lambda m: "" if m["name"] in names else m[0], match[1]).rstrip()
-        return f"SELECT{kept if '?' in kept or '$' in kept or '*' in kept else kept + ' *'} "
+        rest = _PROJECTED.sub(lambda m: "" if m["name"] in names else m[0], match[1]).rstrip()
+        return f"SELECT{rest if '?' in rest or '$' in rest or '*' in rest else rest + ' *'} "
 
     text = _PROJECTION.sub(project, query)
     parts, end = [], 0
@@ -141,19 +141,19 @@ def focus_nodes(rule: Rule, tbox: TBox, store: ox.Store, tick: int) -> Sequence[
     """
     if not rule.targets:
         return [None]
-    found: set[Term] = set()
+    nodes: set[Term] = set()
     for kind, term in rule.targets:
         assert isinstance(term, ox.NamedNode)
         if kind == "targetClass":
             for under in tbox.below(term):
-                found |= {quad.subject for quad in store.quads_for_pattern(None, RDF_TYPE, under)}
+                nodes |= {quad.subject for quad in store.quads_for_pattern(None, RDF_TYPE, under)}
         elif kind == "targetNode":
-            found.add(term)
+            nodes.add(term)
         else:
             quads = store.quads_for_pattern(None, term, None)
             ends = (quad.subject if kind == "targetSubjectsOf" else quad.object for quad in quads)
-            found |= {end for end in ends if isinstance(end, ox.NamedNode | ox.BlankNode)}
-    if blank := sorted(str(node) for node in found if not isinstance(node, ox.NamedNode)):
+            nodes |= {end for end in ends if isinstance(end, ox.NamedNode | ox.BlankNode)}
+    if blank := sorted(str(node) for node in nodes if not isinstance(node, ox.NamedNode)):
         what, hint = f"its focus node {blank[0]} has no IRI", "Name the node by an IRI"
         raise _refused(tbox, rule, what, hint, f"tick {tick}")
-    return sorted((node for node in found if isinstance(node, ox.NamedNode)), key=str)
+    return sorted((node for node in nodes if isinstance(node, ox.NamedNode)), key=str)

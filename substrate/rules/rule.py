@@ -58,7 +58,7 @@ class Rule(NamedTuple):
 
     @property
     def queries(self) -> tuple[str, ...]:
-        """The triples that end to hold by it and those that begin to, as far as it says either."""
+        """Its query for the triples that end to hold, and that for those that begin to; one may be absent."""
         return tuple(filter(None, (self.retract, self.construct)))
 
 
@@ -75,15 +75,15 @@ def read_rules(tbox: RuleSource) -> tuple[Rule, ...]:
     """
     for node in _subjects(tbox, RDF_TYPE, _sh("TripleRule")):
         raise _refused(tbox, str(node), "sh:TripleRule is not carried out", "Write it as a sh:SPARQLRule")
-    found = []
+    rules = []
     for node in set(_subjects(tbox, RDF_TYPE, _sh("SPARQLRule"))):
         shapes = sorted(_subjects(tbox, _sh("rule"), node), key=str)
         if not any(
             value.value in ("true", "1") for x in (node, *shapes) for value in _values(tbox, x, "deactivated")
         ):
-            found.append(_rule(tbox, node, shapes))
+            rules.append(_rule(tbox, node, shapes))
     return tuple(
-        sorted(found, key=lambda rule: (rule.order, rule.name, rule.construct or "", rule.retract or ""))
+        sorted(rules, key=lambda rule: (rule.order, rule.name, rule.construct or "", rule.retract or ""))
     )
 
 

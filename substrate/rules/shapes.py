@@ -56,8 +56,8 @@ class Shape(NamedTuple):
         wrong = values if not counted else [value for value in values if not self._allows(store, value)]
         if counted and not wrong:
             return ""
-        said = ", ".join(sorted(map(str, wrong))) or "nothing"
-        return f"{focus} {self.path} {said}: {self.message} (shape {self.name})"
+        wrong_values = ", ".join(sorted(map(str, wrong))) or "nothing"
+        return f"{focus} {self.path} {wrong_values}: {self.message} (shape {self.name})"
 
     def _allows(self, store: ox.Store, value: Term) -> bool:
         fits = self.datatype is None or getattr(value, "datatype", None) == self.datatype
@@ -67,52 +67,52 @@ class Shape(NamedTuple):
 @lru_cache(16)
 def shapes(tbox: TBox) -> tuple[Shape, ...]:
     """The shapes of a TBox that a branch is held against."""
-    found: list[Shape] = []
+    all_shapes: list[Shape] = []
     for row in tbox.store.query(_SHAPES):  # pyright: ignore[reportGeneralTypeIssues]  # a SELECT query
-        name, target, path, most, least, kind, datatype, said = row  # pyright: ignore
+        name, target, path, most, least, kind, datatype, message_term = row  # pyright: ignore
         bounds = float(most.value) if most else inf, float(least.value) if least else 0.0
         below, classes = tbox.below(target), tbox.below(kind) if kind else frozenset[ox.NamedNode]()
-        message = said.value if said else "breaks a shape"
-        found.append(Shape(str(name), below, path, *bounds, classes, datatype, message))
-    return tuple(found)
+        message = message_term.value if message_term else "breaks a shape"
+        all_shapes.append(Shape(str(name), below, path, *bounds, classes, datatype, message))
+    return tuple(all_shapes)
 
 
 @lru_cache(16)
 def _by_term(tbox: TBox) -> dict[Term, list[Shape]]:
-    """The shapes by what changes for them: the property, the classes that they are for and those they ask."""
-    found: dict[Term, list[Shape]] = {}
+    """The shapes by each term that they name: their property, target classes and demanded classes."""
+    by_term: dict[Term, list[Shape]] = {}
     for shape in shapes(tbox):
         for term in {shape.path, *shape.targets, *shape.classes}:
-            found.setdefault(term, []).append(shape)
-    return found
+            by_term.setdefault(term, []).append(shape)
+    return by_term
 
 
 def broken(tbox: TBox, store: ox.Store, changed: Iterable[ox.Quad]) -> list[str]:
     """The shapes that are broken where some triples have come or gone, each with the triple, in words."""
-    found: dict[tuple[Shape, Term], None] = {}
+    pairs: dict[tuple[Shape, Term], None] = {}
     for quad in changed:
         kind = quad.object if quad.predicate == RDF_TYPE else None
         for shape in _by_term(tbox).get(kind or quad.predicate, ()):
             if kind is None or kind in shape.targets:
-                found[shape, quad.subject] = None
+                pairs[shape, quad.subject] = None
             if kind in shape.classes:
                 quads = store.quads_for_pattern(None, shape.path, quad.subject)
-                found.update(((shape, other.subject), None) for other in quads)
-    return list(filter(None, (shape.violated(store, focus) for shape, focus in found)))
+                pairs.update(((shape, other.subject), None) for other in quads)
+    return list(filter(None, (shape.violated(store, focus) for shape, focus in pairs)))
 
 
-def misplaced(tbox: TBox, store: ox.Store, said: Iterable[ox.Quad]) -> list[str]:
+def misplaced(tbox: TBox, store: ox.Store, quads: Iterable[ox.Quad]) -> list[str]:
     """The triples whose subject or object is not of the class that their property is for, in words."""
-    found: list[str] = []
-    for quad in said:
+    faults: list[str] = []
+    for quad in quads:
         for which, end in zip(_ENDS, (quad.subject, quad.object), strict=True):
             for declared in tbox.store.quads_for_pattern(quad.predicate, which, None):
                 class_ = declared.object
                 if not isinstance(class_, ox.NamedNode) or class_ not in tbox.classes:
                     continue
                 if not _is_of(store, end, tbox.below(class_)):
-                    found.append(f"{quad}: {end} is no {tbox.label(class_)} ({which})")
-    return found
+                    faults.append(f"{quad}: {end} is no {tbox.label(class_)} ({which})")
+    return faults
 
 
 def _is_of(store: ox.Store, node: Term, classes: frozenset[ox.NamedNode]) -> bool:

@@ -52,7 +52,7 @@ def shipped_tboxes() -> Traversable:
 class Violation(NamedTuple):
     """A broken shape: the focus node, the path and value that break it, what the shape says.
 
-    Terms are written as in N-Triples; an empty one is not named by the shape.
+    Terms are written as in N-Triples; a term that the shape does not name is empty.
 
     >>> str(Violation("<urn:ann>", "<urn:at>", "<urn:cafe>", "is at two places", 4))
     '<urn:ann> <urn:at> <urn:cafe>: is at two places (introduced at tick 4)'
@@ -179,9 +179,9 @@ class TBox:
         >>> ox.NamedNode("urn:substrate:village:at") in TBox.load("village").functional
         True
         """
-        found = self.store.query(_FUNCTIONAL)
-        assert isinstance(found, ox.QuerySolutions)
-        return frozenset(row["property"] for row in found)
+        rows = self.store.query(_FUNCTIONAL)
+        assert isinstance(rows, ox.QuerySolutions)
+        return frozenset(row["property"] for row in rows)
 
     def below(self, term: ox.NamedNode) -> frozenset[ox.NamedNode]:
         """A class or property and everything under it by ``rdfs:subClassOf`` or ``rdfs:subPropertyOf``.
@@ -192,16 +192,16 @@ class TBox:
         """
         if term in self._below:
             return self._below[term]
-        found = {term}
+        below = {term}
         queue = [term]
         while queue:
             upper = queue.pop()
             for relation in (SUBCLASS, SUBPROPERTY):
                 for quad in self.store.quads_for_pattern(None, relation, upper):
-                    if isinstance(quad.subject, ox.NamedNode) and quad.subject not in found:
-                        found.add(quad.subject)
+                    if isinstance(quad.subject, ox.NamedNode) and quad.subject not in below:
+                        below.add(quad.subject)
                         queue.append(quad.subject)
-        return self._below.setdefault(term, frozenset(found))
+        return self._below.setdefault(term, frozenset(below))
 
     def label(self, term: Term) -> str:
         """The TBox's name of a term: its ``rdfs:label``, else that of the log (:meth:`naming`), else the
@@ -241,8 +241,8 @@ class TBox:
         """The TBox's initial ABox, A0 of the paper, as a log's tick 0: its individuals and what is said of
         them.
 
-        An individual is what has a class that the TBox declares; classes, properties, shapes and rules
-        are none.
+        Every node with a class that the TBox declares is an individual; classes, properties, shapes and
+        rules are none.
 
         >>> len(TBox.load("village").opening().state(0)) > 20
         True
@@ -287,8 +287,8 @@ class TBox:
         if report is None:
             return []
         results = report.objects(None, SH.result)
-        found = [self._violation(report, result, terms, state, log) for result in results]
-        return sorted(found, key=lambda v: (v.focus, v.path, v.value, v.message))
+        violations = [self._violation(report, result, terms, state, log) for result in results]
+        return sorted(violations, key=lambda v: (v.focus, v.path, v.value, v.message))
 
     def _violation(
         self, report: rdflib.Graph, result: Node, terms: dict[Node, Term], state: State, log: EventLog | None
@@ -301,15 +301,15 @@ class TBox:
         named = inverse or path
         predicate = ox.NamedNode(str(named)) if isinstance(named, rdflib.URIRef) else None
         ends = [terms.get(term) if term is not None else None for term in (focus, value)]
-        shown = [str(term or node or "") for term, node in zip(ends, (focus, value), strict=True)]
+        texts = [str(term or node or "") for term, node in zip(ends, (focus, value), strict=True)]
         position = None
         if log is not None:
             subject, object_ = ends if inverse is None else ends[::-1]
             position = _introduced(log, state.tick, subject, object_, predicate)
         return Violation(
-            shown[0],
+            texts[0],
             f"{'^' if inverse is not None else ''}{predicate or ''}",
-            shown[1],
+            texts[1],
             str(report.value(result, SH.resultMessage) or "breaks a shape"),
             None if log is None or position is None else log[position].tick,
             position,
@@ -317,7 +317,7 @@ class TBox:
 
 
 def _rdflib(term: Term, terms: dict[Node, Term]) -> Node:
-    """A term for rdflib, and the way back in ``terms``."""
+    """A term as rdflib has it; ``terms`` leads back from it."""
     import rdflib
 
     node = rdflib_term(term)

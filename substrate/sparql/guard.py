@@ -268,13 +268,13 @@ def _answer(
     store = ox.Store()
     store.extend(ox.parse(nquads, ox.RdfFormat.N_QUADS))
     try:
-        found = store.query(sparql, prefixes=prefixes)
-        if isinstance(found, ox.QueryBoolean):
-            return bool(found)
-        if not isinstance(found, ox.QuerySolutions):
-            return _limited(found, limit)
-        names = tuple(variable.value for variable in found.variables)
-        return Solutions(names, _limited((tuple(row) for row in found), limit))
+        answer = store.query(sparql, prefixes=prefixes)
+        if isinstance(answer, ox.QueryBoolean):
+            return bool(answer)
+        if not isinstance(answer, ox.QuerySolutions):
+            return _limited(answer, limit)
+        names = tuple(variable.value for variable in answer.variables)
+        return Solutions(names, _limited((tuple(row) for row in answer), limit))
     except (SyntaxError, ValueError) as error:
         raise QueryError(f"not SPARQL ({error})", hint="Correct the query") from error
     except (OSError, RuntimeError) as error:
@@ -282,8 +282,8 @@ def _answer(
 
 
 def _limited(rows: Iterable[Any], limit: int) -> list[Any]:
-    found = list(islice(rows, limit + 1))
-    if len(found) > limit:
+    first_rows = list(islice(rows, limit + 1))
+    if len(first_rows) > limit:
         hint = "Add a LIMIT to the query, or allow more rows with --limit"
         raise QueryError(f"has more than {limit} rows", hint=hint)
-    return found
+    return first_rows

@@ -1,8 +1,9 @@
 """The triples that a query may look at, told by its text: enough for many queries, and never too few.
 
-A query's answer follows from the triples that fit one of its patterns. Who has these alone need not have the
-rest of a state. What is not read here (paths of length zero, subqueries, other graphs, DESCRIBE) may look at
-anything: :func:`looked_at` gives ``None`` for it, and for what is no SPARQL at all.
+A query's answer follows from the triples that fit one of its patterns. A state of these
+triples alone gives the same answer. A query that this module cannot read (paths of length zero, subqueries,
+other graphs, DESCRIBE) may look at anything: :func:`looked_at` gives ``None`` for it, and for a text that is
+no SPARQL at all.
 """
 
 from __future__ import annotations
@@ -109,7 +110,7 @@ class _Reader:
                 self._triples()
 
     def _expression(self) -> None:
-        """Pass over an expression up to its last bracket; a group in it is one that is to exist or not."""
+        """Pass over an expression up to its last bracket; a group in it belongs to EXISTS or NOT EXISTS."""
         depth = 0
         while True:
             if self._is("{"):
@@ -147,23 +148,23 @@ class _Reader:
         if self._left[-1][0] == "variable":
             self._next()
             return [None], True
-        found: list[str | None] = []
+        predicates: list[str | None] = []
         before, depth = len(self._left), 0
         while True:
             while self._is("^", "("):
                 depth += self._next()[1] == "("
             if self._left[-1] == ("word", "a"):
                 self._next()
-                found.append(str(RDF_TYPE))
+                predicates.append(str(RDF_TYPE))
             else:
-                found.append(self._named())
+                predicates.append(self._named())
             while self._is(")", "+"):
                 depth -= self._next()[1] == ")"
             if not self._takes("/", "|"):
                 break
         if depth:
             raise _Beyond
-        return found, len(self._left) == before - 1
+        return predicates, len(self._left) == before - 1
 
     def _term(self) -> str | None:
         kind, text = self._left[-1]
@@ -198,16 +199,16 @@ class _Reader:
         return text
 
     def _is(self, *texts: str) -> bool:
-        """Tell whether one of some keywords and marks comes next; the end is an empty one."""
+        """Tell whether one of some keywords and marks comes next; the query ends in an empty mark."""
         kind, text = self._left[-1]
         return kind in ("word", "mark", "end") and text.upper() in texts
 
     def _takes(self, *texts: str) -> bool:
         """Go on behind one of some keywords and marks, where it comes next."""
-        found = self._is(*texts)
-        if found:
+        is_next = self._is(*texts)
+        if is_next:
             self._left.pop()
-        return found
+        return is_next
 
     def _next(self) -> tuple[str, str]:
         if len(self._left) == 1:

@@ -99,7 +99,7 @@ def tokens(text: str) -> Iterator[Token]:
 
 
 class _Strings:
-    """The strings of a text of which one has no end, found in the order in which they stand."""
+    """The strings of a text in which one string has no end; they are asked for in their order."""
 
     def __init__(self, text: str) -> None:
         self._text = text

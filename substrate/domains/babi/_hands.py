@@ -29,12 +29,12 @@ def count_carried(reader: Reader, agent: str) -> str:
     return NUMBERS[number] if number < len(NUMBERS) else str(number)
 
 
-def _in_hands(reader: Reader, agent: str, asked: str) -> list[str]:
+def _in_hands(reader: Reader, agent: str, sparql: str) -> list[str]:
     node = iri(agent)
     if not reader.ask("ASK { ?agent rdfs:label ?name }", agent=node):
         raise UnknownError(f"{agent} in the story")
     reader.rest_on_hands(node)
-    return [found for (found,) in reader.rows(asked, agent=node)]
+    return [word for (word,) in reader.rows(sparql, agent=node)]
 
 
 def transfer(reader: Reader, asked: str, agent: str | None, thing: str | None, receiver: str | None) -> str:

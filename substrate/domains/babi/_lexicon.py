@@ -98,8 +98,8 @@ def lexicon() -> Lexicon:
 
     def rows(pattern: str) -> list[list[str]]:
         """The solutions of a SELECT as words, of a class its name; empty where there is none."""
-        found: Any = store.query(_PREFIXES + pattern)
-        return [[value.value.rpartition(":")[2] if value else "" for value in row] for row in found]
+        solutions: Any = store.query(_PREFIXES + pattern)
+        return [[value.value.rpartition(":")[2] if value else "" for value in row] for row in solutions]
 
     verbs: dict[str, tuple[Verb, ...]] = {}
     for base, past, effect, thing, particle in rows(

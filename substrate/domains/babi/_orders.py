@@ -25,18 +25,18 @@ def relates_to_what(reader: Reader, subject: str, relation: str) -> str:
     return _one_relation(reader, "object", ends, f"what {subject} is {relation}")
 
 
-def _one_relation(reader: Reader, asked: str, given: dict[str, str], missed: str) -> str:
+def _one_relation(reader: Reader, side: str, given: dict[str, str], missed: str) -> str:
     """Name who or what stands on the open side of a relation; several are joined by commas."""
-    found = reader.some(
+    rows = reader.some(
         missed,
-        f"""SELECT ?{asked} ?label {{ ?subject ?relation ?object . ?{asked} rdfs:label ?label . }}
+        f"""SELECT ?{side} ?label {{ ?subject ?relation ?object . ?{side} rdfs:label ?label . }}
                 ORDER BY ?label""",
         **given,
     )
-    for node, _ in found:
-        ends = given | {asked: node}
+    for node, _ in rows:
+        ends = given | {side: node}
         reader.rest_on(ends["subject"], ends["relation"], ends["object"])
-    return ",".join(label for _, label in found)
+    return ",".join(label for _, label in rows)
 
 
 class _Axis(NamedTuple):
@@ -63,14 +63,14 @@ class _Axis(NamedTuple):
 
 _AXES = {
     forward: _Axis(forward, backward, level)
-    for one, other, level in (
+    for relation, converse, level in (
         ("northOf", "southOf", ":eastOf|:westOf"),
         ("eastOf", "westOf", ":northOf|:southOf"),
         ("above", "below", ":leftOf|:rightOf"),
         ("leftOf", "rightOf", ":above|:below"),
         ("biggerThan", "fitsIn", ""),
     )
-    for forward, backward in ((one, other), (other, one))
+    for forward, backward in ((relation, converse), (converse, relation))
 }
 
 
@@ -80,16 +80,16 @@ def does_relate(reader: Reader, subject: str, relation: str, object: str) -> str
     Raises:
         ProgramError: both follow.
     """
-    axis, one, other = _AXES[relation], iri(subject), iri(object)
-    holds = reader.ask(f"ASK {{ {one} {axis.path} {other} }}")
-    fails = reader.ask(f"ASK {{ {other} {axis.path} {one} }}")
+    axis, first, second = _AXES[relation], iri(subject), iri(object)
+    holds = reader.ask(f"ASK {{ {first} {axis.path} {second} }}")
+    fails = reader.ask(f"ASK {{ {second} {axis.path} {first} }}")
     if holds and fails:
         what = f"{subject} is told to be {relation} {object}, and the contrary"
         raise ProgramError(what, hint="Tell one of the two")
-    even = one == other or (axis.level and reader.ask(f"ASK {{ {one} ({axis.level})+ {other} }}"))
+    even = first == second or (axis.level and reader.ask(f"ASK {{ {first} ({axis.level})+ {second} }}"))
     if not (holds or fails or even):
         raise UnknownError(f"a chain between {subject} and {object}")
-    for step in _chain(reader, one, other, axis.rigid) or _chain(reader, other, one, axis.rigid) or ():
+    for step in _chain(reader, first, second, axis.rigid) or _chain(reader, second, first, axis.rigid) or ():
         reader.rest_on(*step)
     return "yes" if holds else "no"
 

@@ -89,12 +89,12 @@ class Phrases:
 
     def names(self, *, subject: bool = False) -> tuple[str, ...]:
         """Names joined by commas and "and"; before a verb where they are its subject."""
-        found = [self.name()]
+        names = [self.name()]
         while self.joins_a_name(subject):
             self.take(",")
             self.take("and")
-            found.append(self.name())
-        return tuple(found)
+            names.append(self.name())
+        return tuple(names)
 
     def joins_a_name(self, subject: bool) -> bool:
         """Tell whether "and" or a comma comes next, then a name that is no other clause's subject."""
@@ -148,7 +148,7 @@ class Phrases:
 
     def nouns(self) -> Complement:
         """Nouns joined by "and", by commas, or by "or"."""
-        found, joined = [self.noun()], ""
+        nouns, joined = [self.noun()], ""
         while True:
             here = self.read_so_far
             comma = self.take(",")
@@ -159,8 +159,8 @@ class Phrases:
             if word != "," and joined not in ("", ",", word):
                 self.fail("'and' and 'or' in one list", here)
             joined = word
-            found.append(self.noun())
-        return Complement(nouns=tuple(found), joined=joined or "and")
+            nouns.append(self.noun())
+        return Complement(nouns=tuple(nouns), joined=joined or "and")
 
     def goes_on_as_list(self) -> bool:
         """Tell whether the noun that comes next is one of a list, and not a new clause's subject."""

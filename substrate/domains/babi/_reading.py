@@ -102,10 +102,10 @@ class Reader:
         Raises:
             UnknownError: there is none; names what is missed.
         """
-        found = self.rows(sparql, **given)
-        if not found:
+        rows = self.rows(sparql, **given)
+        if not rows:
             raise UnknownError(missed)
-        return found
+        return rows
 
     def first(self, missed: str, sparql: str, **given: str) -> tuple[str, ...]:
         """The first of :meth:`some`."""
@@ -113,9 +113,9 @@ class Reader:
 
     def ask(self, sparql: str, **given: str) -> bool:
         """Tell whether an ASK holds."""
-        asked = _bound(sparql, given)
-        self.queries[asked] = None
-        return bool(self.state.query(asked, prefixes=_PREFIXES))
+        query = _bound(sparql, given)
+        self.queries[query] = None
+        return bool(self.state.query(query, prefixes=_PREFIXES))
 
     def _look(self, sparql: str, given: dict[str, str]) -> Iterator[tuple[str, ...]]:
         for solution in self.state.query(_bound(sparql, given), prefixes=_PREFIXES):  # pyright: ignore
@@ -129,8 +129,8 @@ class Reader:
 
     def rest_on_event(self, event: str) -> None:
         """Take an event as evidence, and the one whose agents it takes up by a pronoun."""
-        for one in (*self.facts.objects(event, _ANTECEDENT), event):
-            for fact in self.facts.about(one):
+        for node in (*self.facts.objects(event, _ANTECEDENT), event):
+            for fact in self.facts.about(node):
                 self.rest_on(*fact)
 
     def rest_on_presence(self, agent: str, place: str, *, at: int | None = None) -> None:
@@ -140,8 +140,8 @@ class Reader:
         there = self.facts.subjects(TICK, when)
         events = [event for event in there if agent in self.facts.objects(event, _AGENT)]
         if len(events) > 1:  # two parts of a sentence: SPARQL says which comes first
-            asked = "SELECT ?event { ?event :agent ?agent ; :tick ?tick }"
-            events = [next(self._look(asked, {"agent": agent, "tick": when}))[0]]
+            sparql = "SELECT ?event { ?event :agent ?agent ; :tick ?tick }"
+            events = [next(self._look(sparql, {"agent": agent, "tick": when}))[0]]
         for event in events:
             self.rest_on_event(event)
             self.rest_on(agent, AT, place, at=at)
@@ -174,8 +174,8 @@ class Reader:
         }
         last = [event for event, tick in events.items() if tick == max(events.values())]
         if len(last) > 1:  # two parts of a sentence: SPARQL says which comes first
-            asked = "SELECT ?event { ?event :thing ?node ; :tick ?tick } ORDER BY DESC(?tick) LIMIT 1"
-            return next(self._look(asked, {"node": node}))[0]
+            sparql = "SELECT ?event { ?event :thing ?node ; :tick ?tick } ORDER BY DESC(?tick) LIMIT 1"
+            return next(self._look(sparql, {"node": node}))[0]
         return "".join(last)
 
     def rest_on_hands(self, agent: str) -> None:
@@ -191,8 +191,8 @@ def _bound(sparql: str, given: dict[str, str]) -> str:
     return _VARIABLE.sub(lambda match: given.get(match[1], match[0]), sparql)
 
 
-def _spelled(found: object) -> str:
-    return found.value if isinstance(found, ox.Literal) and found.datatype == _STRING else str(found)
+def _spelled(node: object) -> str:
+    return node.value if isinstance(node, ox.Literal) and node.datatype == _STRING else str(node)
 
 
 _STRING = ox.NamedNode("http://www.w3.org/2001/XMLSchema#string")

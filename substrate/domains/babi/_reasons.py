@@ -12,39 +12,39 @@ _MOTIVE = "?event :described ?agent ; :as ?motive ; :tick ?tick . ?motive a :Mot
 
 def what_fears(reader: Reader, individual: str) -> str:
     """Name what an individual's kind is afraid of, joined by commas where there are several."""
-    one = iri(individual)
-    found = reader.some(
+    node = iri(individual)
+    rows = reader.some(
         f"what {individual} is afraid of",
         """SELECT ?kind ?feared ?label {
                     ?one :isA ?kind . ?kind :fears ?feared . ?feared rdfs:label ?label .
                 } ORDER BY ?label""",
-        one=one,
+        one=node,
     )
-    for kind, feared, _ in found:
-        reader.rest_on(one, _IS_A, kind)
+    for kind, feared, _ in rows:
+        reader.rest_on(node, _IS_A, kind)
         reader.rest_on(kind, _FEARS, feared)
-    return ",".join(dict.fromkeys(label for _, _, label in found))
+    return ",".join(dict.fromkeys(label for _, _, label in rows))
 
 
 def what_color(reader: Reader, individual: str) -> str:
     """An individual's own colour, else that of the one of its kind that was told of last."""
-    one = iri(individual)
+    node = iri(individual)
     own = reader.rows(
         f"""SELECT ?color ?label {{ ?one :quality ?color . ?color a :Color . {_LABELLED} }}
             ORDER BY ?label LIMIT 1""",
-        one=one,
+        one=node,
     )
     if own:
-        reader.rest_on(one, _QUALITY, own[0][0])
+        reader.rest_on(node, _QUALITY, own[0][0])
         return own[0][1]
     kind, peer, color, label = reader.first(
         f"the colour of {individual} or of its kind",
         f"""SELECT ?kind ?peer ?color ?label {{
             ?one :isA ?kind . ?peer :isA ?kind ; :quality ?color . ?color a :Color . {_LABELLED}
             ?event :described ?peer ; :as ?kind ; :tick ?tick }} ORDER BY DESC(?tick) ?label LIMIT 1""",
-        one=one,
+        one=node,
     )
-    for triple in ((one, _IS_A, kind), (peer, _IS_A, kind), (peer, _QUALITY, color)):
+    for triple in ((node, _IS_A, kind), (peer, _IS_A, kind), (peer, _QUALITY, color)):
         reader.rest_on(*triple)
     return label
 

@@ -153,7 +153,7 @@ class Telling:
             if pronoun == "they":
                 people = people if len(people) > 1 else []
             else:
-                people = [one for one in people if {*self.facts.objects(one, GENDER)} <= {literal(pronoun)}]
+                people = [p for p in people if {*self.facts.objects(p, GENDER)} <= {literal(pronoun)}]
                 if len(people) > 1:
                     names = " or ".join(bare(person).removeprefix(ENTITY) for person in people)
                     self.fail(f"{pronoun!r} may be {names}", hint)

@@ -14,8 +14,8 @@ _STAY = """?event (:agent|:thing|:brought) ?node ; a ?kind ; :agent ?agent ; :pl
 
 def where_is(reader: Reader, entity: str) -> str:
     """The place where someone or something is."""
-    node, asked = iri(entity), "SELECT ?place ?label { ?node :at ?place . ?place rdfs:label ?label . }"
-    place, label = reader.first(f"where {entity} is", asked, node=node)
+    node, sparql = iri(entity), "SELECT ?place ?label { ?node :at ?place . ?place rdfs:label ?label . }"
+    place, label = reader.first(f"where {entity} is", sparql, node=node)
     reader.rest_on_place(node, place)
     return label
 
@@ -53,14 +53,14 @@ _KNOWN_PLACES = """SELECT ?known ?where { VALUES (?known ?order) { (:at 0) (:may
 
 def is_in(reader: Reader, entity: str, place: str) -> str:
     """Yes or no where it is settled, maybe where the story leaves it open."""
-    node, asked = iri(entity), iri(place)
+    node, sought = iri(entity), iri(place)
     known = reader.some(f"anything of where {entity} is", _KNOWN_PLACES, node=node)
     predicate, where = known[0]
-    here = (predicate, asked) in known
+    here = (predicate, sought) in known
     if predicate == AT:
         reader.rest_on_place(node, where)
         return "yes" if here else "no"
     for which, where in known:
-        if which == MAY_BE_AT or where == asked or not here:
+        if which == MAY_BE_AT or where == sought or not here:
             reader.rest_on(node, which, where)
     return "maybe" if here is (predicate == MAY_BE_AT) else "no"

@@ -37,7 +37,7 @@ def explain_answer(story: Story, question: int, log: EventLog | None = None) -> 
     reader = Reader(log)
     reader.turn_to(question, log.state(question))
     reply = answer_question(story, questions[question], reader)
-    said = f"{ERROR}{reply.error}" if reply.error else reply.answer
+    answer = f"{ERROR}{reply.error}" if reply.error else reply.answer
     sentences = {0: "common knowledge"} | {line.id: line.text for line in story.statements}
     steps: list[ExplainedStep] = []
     for tick, positions in groupby(sorted(reader.positions), key=lambda position: log.when(position)[0]):
@@ -46,9 +46,9 @@ def explain_answer(story: Story, question: int, log: EventLog | None = None) -> 
     last = ExplainedStep(
         name=reply.asked,
         took=tuple(f"sentence {tick}" for tick in reader.supporting),
-        gave=said,
+        gave=answer,
         query="\n".join(reader.queries),
         missed=(reply.missed,) if reply.missed else (),
     )
-    part = ExplainedPart("", (*steps, last), said, rule="the query over what the story told before it")
+    part = ExplainedPart("", (*steps, last), answer, rule="the query over what the story told before it")
     return Explanation(questions[question].text, reply.answer, (part,), {"": log})

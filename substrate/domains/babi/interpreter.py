@@ -74,7 +74,7 @@ class Reply(NamedTuple):
 
 def answer_question(story: Story, question: Question, reader: Reader) -> Reply:
     """The answer to a question; its evidence is left with the reader."""
-    asked, file, line = question.text, *story.where(question)[:2]
+    query_text, file, line = question.text, *story.where(question)[:2]
     try:
         tick = reader.unread
         if tick is not None and tick <= reader.tick:
@@ -85,11 +85,11 @@ def answer_question(story: Story, question: Question, reader: Reader) -> Reply:
             query = parse_question(question.text)
         except FormatError as error:
             raise error.within(file, line) from error
-        asked = repr(query)
-        return Reply(query.answer(reader, **query.roles), asked)
+        query_text = repr(query)
+        return Reply(query.answer(reader, **query.roles), query_text)
     except UnknownError as unknown:
-        return Reply("unknown", asked, missed=str(unknown))
+        return Reply("unknown", query_text, missed=str(unknown))
     except (FormatError, ProgramError) as fault:
         return Reply(
-            "error", asked, error=str(fault if fault.where else fault.within(*story.where(question)))
+            "error", query_text, error=str(fault if fault.where else fault.within(*story.where(question)))
         )

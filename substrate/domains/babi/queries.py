@@ -104,9 +104,9 @@ def parse_question(text: str) -> Query:
     Raises:
         FormatError: the question is none of the grammar's.
     """
-    asked = text.strip().removesuffix("?").strip()
+    wording = text.strip().removesuffix("?").strip()
     for pattern, answer, implied in _QUESTIONS:
-        if (match := pattern.fullmatch(asked)) and not _holds_function_word(match):
+        if (match := pattern.fullmatch(wording)) and not _holds_function_word(match):
             roles = {**implied, **match.groupdict()}
             if relation := roles.get("relation"):
                 roles["relation"] = RELATIONS[relation.lower()]

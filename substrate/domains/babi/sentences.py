@@ -148,13 +148,13 @@ class _Sentence(Phrases):
 
     def complements(self) -> dict[str, Complement]:
         """The objects of the prepositions that follow, each once."""
-        found: dict[str, Complement] = {}
+        by_role: dict[str, Complement] = {}
         while preposition := self.take(*_PREPOSITIONS):
             role = _PREPOSITIONS[preposition]
-            if role in found:
+            if role in by_role:
                 self.fail(f"{preposition!r} comes twice")
-            found[role] = self.nouns() if self.next() == "the" else Complement(names=self.names())
-        return found
+            by_role[role] = self.nouns() if self.next() == "the" else Complement(names=self.names())
+        return by_role
 
     def deed(self, who: Who, uses: tuple[Verb, ...]) -> list[Fact]:
         """The rest of a sentence after a verb."""

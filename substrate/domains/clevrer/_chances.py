@@ -56,11 +56,11 @@ class Chances:
         scene, parameters = self._world
         if not scene.draws:
             scene.draws = [_drawn(scene, number) for number in range(DRAWS)]
-        return [World(one, parameters) for one in scene.draws]
+        return [World(draw, parameters) for draw in scene.draws]
 
 
 def _drawn(scene: Scene, number: int) -> Scene:
-    found = copy(scene)
-    found.branches = {}
-    found.draw = Draw(number)
-    return found
+    drawn = copy(scene)
+    drawn.branches = {}
+    drawn.draw = Draw(number)
+    return drawn

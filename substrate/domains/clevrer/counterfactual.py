@@ -1,8 +1,8 @@
 """The events that occur in the world without an object, and the grounds for each.
 
-Algorithm 2 of the paper with its polarity mended: its two branches return opposite things, membership in
-AncObj means that the event is prevented, the partner rule that one occurs. Here all say whether the event
-occurs, but for the method ``printed``, which takes what Algorithm 2 returns for that.
+This is Algorithm 2 of the paper with its polarity mended. Its two branches return opposite things: membership
+in AncObj says that an event is prevented, the partner rule that one occurs. Here every method says whether
+the event occurs; the method ``printed`` takes what Algorithm 2 returns for that.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ class Verdict(NamedTuple):
     ground: Ground
 
 
-def _duality(scene: Scene, event: Event, removed: int, asked: Counterfactual, engine: Engine) -> Verdict:
-    """An observed event happens unless the object is among those it depends on; one that was not observed is
-    taken not to.
+def _duality(scene: Scene, event: Event, removed: int, settings: Counterfactual, engine: Engine) -> Verdict:
+    """An observed event happens unless the object is among those it depends on; an event that was not
+    observed counts as not happening.
     """
     observed = _like(event, scene)
     if not observed:
@@ -40,16 +40,16 @@ def _duality(scene: Scene, event: Event, removed: int, asked: Counterfactual, en
     return Verdict(any(not e.objects or removed not in ancestry[e.iri].objects for e in observed), "dual")
 
 
-def _partner(scene: Scene, event: Event, removed: int, asked: Counterfactual, engine: Engine) -> Verdict:
-    """As the duality; and two others that both collided with the object are taken to collide without it."""
+def _partner(scene: Scene, event: Event, removed: int, settings: Counterfactual, engine: Engine) -> Verdict:
+    """Judge as the duality, and take two that both collided with the object to collide without it."""
     if event.kind != "Collision" or _like(event, scene):
-        return _duality(scene, event, removed, asked, engine)
+        return _duality(scene, event, removed, settings, engine)
     return _emergent(scene, event, removed)
 
 
-def _printed(scene: Scene, event: Event, removed: int, asked: Counterfactual, engine: Engine) -> Verdict:
-    """Algorithm 2 as it is printed: what it returns is taken for whether the event occurs. An observed event
-    then occurs if it depends on the object, which is when it does not.
+def _printed(scene: Scene, event: Event, removed: int, settings: Counterfactual, engine: Engine) -> Verdict:
+    """Take what Algorithm 2 returns, as it is printed, for whether the event occurs. An observed event then
+    occurs if it depends on the object, although that is when it does not.
     """
     ancestry = scene.ancestry("printed")
     observed = _like(event, scene)
@@ -68,13 +68,13 @@ def _emergent(scene: Scene, event: Event, removed: int) -> Verdict:
     return Verdict(event.objects <= partners, "heuristic")
 
 
-def _simulated(scene: Scene, event: Event, removed: int, asked: Counterfactual, engine: Engine) -> Verdict:
-    """Collisions as the fork without the object has them; entries and exits, which it has no camera for, by
-    the duality.
+def _simulated(scene: Scene, event: Event, removed: int, settings: Counterfactual, engine: Engine) -> Verdict:
+    """Judge a collision by the fork without the object, and an entry or exit by the duality, since a fork has
+    no camera.
     """
     if event.kind != "Collision":
-        return _duality(scene, event, removed, asked, engine)
-    branch = without(scene, removed, engine, asked.horizon)
+        return _duality(scene, event, removed, settings, engine)
+    branch = without(scene, removed, engine, settings.horizon)
     observed = {e.iri for e in _like(event, scene)}
     occurring = [e.iri for e in _like(event, branch)]
     if occurring:
@@ -135,16 +135,16 @@ class Counterfactual(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def judge(
-    scene: Scene, event: Event, removed: int, asked: Counterfactual, engine: Engine = "calibrated"
+    scene: Scene, event: Event, removed: int, settings: Counterfactual, engine: Engine = "calibrated"
 ) -> Verdict:
     """Tell whether an event happens when ``removed`` is taken out of the scene.
 
     Args:
         event: observed, or a possible collision without a frame.
-        asked: the method, and its horizon.
-        engine: what simulates, where the method does.
+        settings: the method, and its horizon.
+        engine: the simulator, where the method needs one.
     """
     # Algorithm 2 asks about an observed event's participants too: they are in what Algorithm 1 returns.
-    if removed in event.objects and asked.method != "printed":
+    if removed in event.objects and settings.method != "printed":
         return Verdict(False, "dual")
-    return METHODS[asked.method].verdict(scene, event, removed, asked, engine)
+    return METHODS[settings.method].verdict(scene, event, removed, settings, engine)

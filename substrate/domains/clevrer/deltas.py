@@ -130,20 +130,20 @@ def _opening(
     scene: str, frames: int, objects: Iterable[tuple[int, ObjectProperty | CompactObject]]
 ) -> list[Spelled]:
     """Tick 0: the scene and its objects."""
-    said = [
+    facts = [
         f"<{scene}> {_TYPE} <{NAMESPACE}Scene>",
         f"<{scene}> <{NAMESPACE}frames> {_integer(frames)}",
     ]
     for number, thing in objects:
         subject = f"<{scene}:object:{number}>"
-        said += (
+        facts += (
             f"{subject} {_TYPE} <{NAMESPACE}Object>",
             f"{subject} <{NAMESPACE}number> {_integer(number)}",
             f"{subject} <{NAMESPACE}color> <{NAMESPACE}{thing.color}>",
             f"{subject} <{NAMESPACE}material> <{NAMESPACE}{thing.material}>",
             f"{subject} <{NAMESPACE}shape> <{NAMESPACE}{thing.shape}>",
         )
-    return [Spelled(0, Op.INSERT, text) for text in said]
+    return [Spelled(0, Op.INSERT, text) for text in facts]
 
 
 def _flips(subject: str, visible: list[bool], moving: list[bool]) -> Iterator[Spelled]:
@@ -165,11 +165,11 @@ def _flips(subject: str, visible: list[bool], moving: list[bool]) -> Iterator[Sp
 
 def _changes(values: list[bool], *, first: bool = False) -> list[int]:
     """The indices where a value differs from the one before; with ``first``, index 0 too."""
-    found = [0]
+    indices = [0]
     with suppress(ValueError):
         while True:
-            found.append(values.index(not values[found[-1]], found[-1]))
-    return found if first else found[1:]
+            indices.append(values.index(not values[indices[-1]], indices[-1]))
+    return indices if first else indices[1:]
 
 
 def pose_frames(frames: int, entries: Iterable[int], collisions: Iterable[int]) -> list[int]:
@@ -206,7 +206,7 @@ def spelled_poses(given: Sequence[Posed]) -> list[str]:
     # JSON is spelled many times as fast, and as Python spells numbers, but for those below 0.0001, those with
     # an exponent, and what is no number
     if not given or "e" in text or "0.0000" in text or "null" in text:
-        return [" ".join(map(repr, one)) for one in given]
+        return [" ".join(map(repr, pose)) for pose in given]
     return text[2:-2].replace(",", " ").split("] [")
 
 

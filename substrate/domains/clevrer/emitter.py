@@ -44,11 +44,11 @@ _DIGITS = 4  # of a simulated pose, as many as annotations have
 class MotionEmitter:
     """The emitter of a scene's motion, for a fork that takes objects away, or that goes on after the video.
 
-    An object that the intervention retracts as ``:Object`` leaves with all that was said of it. Who is
-    reached by its absence, through contacts that are missing and contacts that are new, is simulated from
-    then on, and marked ``:simulated``, as are the collisions that come of it; everyone else moves, and
-    collides, as observed to the video's end. After it all are simulated. No camera is modelled: of a
-    simulated object it is not said whether it is in view, nor do entries and exits of it occur.
+    An object that the intervention retracts as ``:Object`` leaves with all that was said of it. Its absence
+    reaches others through contacts that are missing and contacts that are new. The emitter simulates those
+    from then on, and marks them and the collisions that come of it ``:simulated``; everyone else moves, and
+    collides, as observed to the video's end. After it the emitter simulates all. It models no camera: it does
+    not say whether a simulated object is in view, and such an object neither enters nor exits.
 
     Args:
         until: last tick; the parent's last one unless given.
@@ -87,13 +87,13 @@ class MotionEmitter:
         if not scene.poses:
             ends = dict.fromkeys([*leaving, *(f"<{iri}>" for iri in _prevented(scene, at, gone))], at)
             return iter([*deltas, *_until(parent, at, ends)])
-        found = _course(scene, at, end, gone, self.engine)
-        deltas += _as_observed(scene, parent, at, gone, found)
-        for number, tick in _departures(at, gone, found).items():
+        course = _course(scene, at, end, gone, self.engine)
+        deltas += _as_observed(scene, parent, at, gone, course)
+        for number, tick in _departures(at, gone, course).items():
             thing = names[number]
             deltas += (Spelled(tick, Op.RETRACT, text) for text in _camera(scene, thing, tick))
             deltas.append(Spelled(tick, Op.INSERT, f"{thing} {_SIMULATED} {_TRUE}"))
-        for event in _contacts(scene, at, found):
+        for event in _contacts(scene, at, course):
             tick = event.frame or 0
             facts = [
                 (_TYPE, _COLLISION),
@@ -102,11 +102,11 @@ class MotionEmitter:
                 *((_PARTICIPANT, names[number]) for number in sorted(event.objects)),
             ]
             deltas += (Spelled(tick, Op.INSERT, f"<{event.iri}> {word} {what}") for word, what in facts)
-        for frame, bodies in found.states.items():
+        for frame, bodies in course.states.items():
             deltas += (
                 Spelled(frame, Op.INSERT, f"{names[body.id]} {_POSE} {_pose(frame, body)}")
                 for body in bodies
-                if found.departed[body.id] <= frame
+                if course.departed[body.id] <= frame
             )
         return (delta for delta in sorted(deltas, key=itemgetter(0)) if delta[0] <= end)
 
@@ -153,68 +153,68 @@ def _branch(scene: Scene, name: tuple[str, int, int, Engine], at: int, removed: 
 
     branch = Scene(make)
     if not scene.simulated:  # a fork of a fork says of more than its own course that it was simulated
-        found = _course(scene, at, end, gone, engine)
-        contacts = [event for event in _contacts(scene, at, found) if (event.frame or 0) <= end]
-        standing = [event for event in scene.events if _stands(event, at, gone, found)]
+        course = _course(scene, at, end, gone, engine)
+        contacts = [event for event in _contacts(scene, at, course) if (event.frame or 0) <= end]
+        standing = [event for event in scene.events if _stands(event, at, gone, course)]
         branch.events = tuple(sorted((*standing, *contacts), key=lambda event: event.frame or 0))
         branch.simulated = frozenset(
-            number for number, tick in _departures(at, gone, found).items() if tick <= end
+            number for number, tick in _departures(at, gone, course).items() if tick <= end
         )
     scene.branches[name] = branch  # whole: another thread may look for it
     return branch
 
 
-def _stands(event: Event, at: int, gone: Set[int], found: Course) -> bool:
+def _stands(event: Event, at: int, gone: Set[int], course: Course) -> bool:
     """Tell whether an observed event happens in a branch as well."""
     frame = event.frame or 0
     if frame < at:
         return event.objects.isdisjoint(gone)
     if event.kind == "Collision":
-        return (frame, *sorted(event.objects)) in found.standing
-    return all(frame < found.departed.get(number, frame + 1) for number in event.objects)
+        return (frame, *sorted(event.objects)) in course.standing
+    return all(frame < course.departed.get(number, frame + 1) for number in event.objects)
 
 
 def _prevented(scene: Scene, at: int, gone: Set[int]) -> Iterator[str]:
-    """The events from a tick on that rest on others there in which an object that is gone takes part."""
+    """The events from a tick on that rest on another from there on in which a removed object takes part."""
     ancestry = scene.ancestry("event")
     after = [event for event in scene.events if event.objects and (event.frame or 0) >= at]
     missing = {event.iri for event in after if event.objects & gone}
     return (event.iri for event in after if ancestry[event.iri].events & missing)
 
 
-def _contacts(scene: Scene, at: int, found: Course) -> Iterator[Event]:
+def _contacts(scene: Scene, at: int, course: Course) -> Iterator[Event]:
     """The collisions that come of a course."""
-    for serial, (frame, *pair) in enumerate(found.contacts, start=len(scene.events)):
+    for serial, (frame, *pair) in enumerate(course.contacts, start=len(scene.events)):
         yield Event("Collision", max(at, frame), frozenset(pair), f"{scene.iri}:event:{serial}")
 
 
-def _departures(at: int, gone: Set[int], found: Course) -> dict[int, int]:
+def _departures(at: int, gone: Set[int], course: Course) -> dict[int, int]:
     """The ticks from which those who are there no longer move as observed."""
-    return {number: max(at, frame) for number, frame in sorted(found.departed.items()) if number not in gone}
+    return {number: max(at, frame) for number, frame in sorted(course.departed.items()) if number not in gone}
 
 
 def recorded_bodies(scene: Scene, masses: Mapping[int, float]) -> dict[int, dict[int, Body]]:
-    """The recorded poses as bodies, by frame and object; yaw and spin count for cubes only, and who has no
-    mass has 1.
+    """The recorded poses as bodies, by frame and object; yaw and spin count for cubes only, and a mass
+    that is not given is 1.
     """
     shapes = cast(dict[int, Shape], {number: thing.shape for number, thing in scene.objects.items()})
-    found: dict[int, dict[int, Body]] = {}
+    by_frame: dict[int, dict[int, Body]] = {}
     for frame, poses in scene.poses.items():
-        here = found[frame] = {}
+        here = by_frame[frame] = {}
         for number, (x, y, yaw, vx, vy, spin) in poses.items():
             yaw, spin = (yaw, spin) if shapes[number] == "cube" else (0.0, 0.0)
             here[number] = Body(number, shapes[number], x, y, vx, vy, yaw, spin, masses.get(number, 1.0))
-    return found
+    return by_frame
 
 
 def observed_collisions(scene: Scene) -> list[Contact]:
     """The observed collisions, in time order."""
-    found: list[Contact] = []
+    collisions: list[Contact] = []
     for event in scene.events:
         if event.kind == "Collision":
             a, b = sorted(event.objects)
-            found.append((event.frame or 0, a, b))
-    return sorted(found)
+            collisions.append((event.frame or 0, a, b))
+    return sorted(collisions)
 
 
 def observed_masses(scene: Scene) -> Mapping[int, float]:
@@ -231,7 +231,7 @@ def observed_masses(scene: Scene) -> Mapping[int, float]:
 
 
 def _course(scene: Scene, at: int, end: int, gone: Iterable[int], engine: Engine) -> Course:
-    """From the frame before ``at`` to ``end``; after the video everyone departs who was ever seen."""
+    """The course from the frame before ``at`` to ``end``; after the video everyone ever seen departs."""
     bodies = recorded_bodies(scene, observed_masses(scene))
     collisions = observed_collisions(scene)
     if scene.draw:
@@ -263,16 +263,18 @@ def _names(scene: Scene) -> dict[int, str]:
     return {number: f"{start}{number}>" for number in scene.objects}
 
 
-def _as_observed(scene: Scene, parent: EventLog, at: int, gone: Set[int], found: Course) -> Iterator[Spelled]:
+def _as_observed(
+    scene: Scene, parent: EventLog, at: int, gone: Set[int], course: Course
+) -> Iterator[Spelled]:
     """The parent's deltas from ``at`` on that hold in the branch."""
     names = _names(scene)
-    ends = {names[number]: frame for number, frame in found.departed.items()}
-    ends |= {f"<{event.iri}>": at for event in scene.events if not _stands(event, at, gone, found)}
+    ends = {names[number]: frame for number, frame in course.departed.items()}
+    ends |= {f"<{event.iri}>": at for event in scene.events if not _stands(event, at, gone, course)}
     return _until(parent, at, ends)
 
 
 def _until(parent: EventLog, at: int, ends: Mapping[str, int]) -> Iterator[Spelled]:
-    """The parent's deltas from ``at`` on, those of some subjects up to a tick of theirs."""
+    """The parent's deltas from ``at`` on; those of a subject in ``ends`` stop before its tick there."""
     for tick, lines in parent.lines(parent.position(at - 1)):
         for line in lines:
             text = line[2:-2]
@@ -283,15 +285,15 @@ def _until(parent: EventLog, at: int, ends: Mapping[str, int]) -> Iterator[Spell
 
 def _camera(scene: Scene, thing: str, tick: int) -> Iterable[str]:
     """The parent's last statements before a tick on an object's being in view and moving."""
-    said: dict[str, None] = {}
+    standing: dict[str, None] = {}
     for when, op, text in scene.camera.get(thing, ()):
         if when >= tick:
             break
         if op == "A":
-            said[text] = None
+            standing[text] = None
         else:
-            said.pop(text, None)
-    return said
+            standing.pop(text, None)
+    return standing
 
 
 def _pose(frame: int, body: Body) -> str:

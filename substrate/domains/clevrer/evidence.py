@@ -30,11 +30,11 @@ def rests_on(why: Explanation, part: ExplainedPart, imagines: str = RULED) -> Re
     if not part.steps:
         return Rest(ABSENT)
     kinds = _kinds(why)
-    asked = next((step for step in part.steps if step.name == "belong_to"), None)
-    sought = _sought(part, asked) if asked else ()
-    if asked and sought and any(step.name in _IMAGINING for step in part.steps):
+    membership = next((step for step in part.steps if step.name == "belong_to"), None)
+    sought = _sought(part, membership) if membership else ()
+    if membership and sought and any(step.name in _IMAGINING for step in part.steps):
         filmed = sought[0] if len(sought) == 1 else _filmed(why, sought)
-        if asked.gave == "yes":
+        if membership.gave == "yes":
             on = _BY_GROUND.get(part.ground.partition(";")[0], imagines)
             return Rest(on, filmed) if on != RECORDED or filmed else Rest(ABSENT)
         return Rest(RECORDED, filmed) if filmed else Rest(ABSENT)
@@ -53,10 +53,10 @@ def _kinds(why: Explanation) -> Mapping[str, str]:
     return {name[1:-1]: [*classes][-1][1:-1].removeprefix(NAMESPACE) for name, classes in held if classes}
 
 
-def _sought(part: ExplainedPart, asked: ExplainedStep) -> tuple[str, ...]:
+def _sought(part: ExplainedPart, membership: ExplainedStep) -> tuple[str, ...]:
     """The event whose membership is asked, as the step that found it says what it is about."""
-    found: Iterable[ExplainedStep] = (step for step in part.steps if step.gave == asked.took[0])
-    return next((step.about[0] for step in found if len(step.about) == 1), ())
+    steps: Iterable[ExplainedStep] = (step for step in part.steps if step.gave == membership.took[0])
+    return next((step.about[0] for step in steps if len(step.about) == 1), ())
 
 
 def _filmed(why: Explanation, objects: tuple[str, ...]) -> str:
@@ -71,11 +71,11 @@ def frames_off(event: str, seen: Scene, true: Scene) -> int | None:
     has; ``None`` where the record has no such event. Objects are known by their looks in both.
     """
 
-    def told(one: Event, scene: Scene) -> tuple[str, frozenset[tuple[str, str, str]]]:
-        things = (scene.objects[number] for number in one.objects)
-        return one.kind, frozenset((thing.color, thing.material, thing.shape) for thing in things)
+    def told(e: Event, scene: Scene) -> tuple[str, frozenset[tuple[str, str, str]]]:
+        things = (scene.objects[number] for number in e.objects)
+        return e.kind, frozenset((thing.color, thing.material, thing.shape) for thing in things)
 
-    said = next(one for one in seen.events if one.iri == event)
-    wanted = told(said, seen)
-    frames = [one.frame for one in true.events if told(one, true) == wanted]
-    return min((abs((frame or 0) - (said.frame or 0)) for frame in frames), default=None)
+    event_seen = next(e for e in seen.events if e.iri == event)
+    wanted = told(event_seen, seen)
+    frames = [e.frame for e in true.events if told(e, true) == wanted]
+    return min((abs((frame or 0) - (event_seen.frame or 0)) for frame in frames), default=None)

@@ -111,7 +111,7 @@ def explanation(
         called: objects and events in words, by IRI.
     """
 
-    def part(program: list[str], title: str, said: str) -> tuple[ExplainedPart, str | ProgramError]:
+    def part(program: list[str], title: str, text: str) -> tuple[ExplainedPart, str | ProgramError]:
         steps: list[Step] = []
         rests, probability = "", None
         try:
@@ -121,7 +121,7 @@ def explanation(
             outcome = error
         answer = f"{ERROR}{outcome}" if isinstance(outcome, ProgramError) else outcome
         told = tuple(map(explained, steps))
-        return ExplainedPart(title, told, answer, rests, said, probability, rule(steps)), outcome
+        return ExplainedPart(title, told, answer, rests, text, probability, rule(steps)), outcome
 
     if not question.choices:
         whole, _ = part(question.program, "", "")
@@ -181,21 +181,21 @@ def _branch(step: Step, world: World) -> tuple[str, EventLog] | None:
         return "the future", unseen(world.scene, world.parameters).log
     if step.token in REMOVALS and world.parameters.counterfactual.method == "simulated":
         gone = step.arguments[-1]
-        said = world.parameters
-        branch = without(world.scene, gone, said.engine, said.counterfactual.horizon)
+        parameters = world.parameters
+        branch = without(world.scene, gone, parameters.engine, parameters.counterfactual.horizon)
         return f"the fork without object {gone}", branch.log
     return None
 
 
 def _forked(fork: EventLog) -> list[int]:
-    """A fork's own deltas about events, and about who was taken out and who is simulated from when on."""
-    found: list[int] = []
+    """The positions of a fork's own deltas about events, and about objects taken out or simulated."""
+    positions: list[int] = []
     first = fork.position((fork.branch_tick or 0) - 1)
     for position, (_, _, (subject, predicate, value)) in enumerate(fork[first:], first):
         said_of_object = predicate.value == f"{NAMESPACE}simulated" or text_of(value) == f"{NAMESPACE}Object"
         if ":event:" in text_of(subject) or said_of_object:
-            found.append(position)
-    return found
+            positions.append(position)
+    return positions
 
 
 class Said(NamedTuple):
@@ -209,7 +209,7 @@ class Said(NamedTuple):
 def said_of(world: World, questions: Iterable[Question]) -> list[Said]:
     """The probability of every choice of some questions, as far as an ensemble says one; gold is not read."""
     chances = Chances(world, ground_of)
-    found: list[Said] = []
+    probabilities: list[Said] = []
     for question in questions:
         for choice in in_order(question.choices or ()):
             program = choice_program(question.program, choice)
@@ -220,15 +220,15 @@ def said_of(world: World, questions: Iterable[Question]) -> list[Said]:
             chance = chances.of(program, answer)
             if chance is not None:
                 correct = chance if answer == "yes" else 1 - chance
-                found.append(Said(question.question_id, choice.choice_id, round(correct, 3)))
-    return found
+                probabilities.append(Said(question.question_id, choice.choice_id, round(correct, 3)))
+    return probabilities
 
 
 def ground_of(steps: list[Step], world: World) -> str:
     """The grounds of an answer.
 
-    Of a yes it is the surest ground of an event that makes it one; of a no, the least sure of those that
-    might have.
+    A yes has the surest ground of the events that make it one; a no has the least sure of those that might
+    have made it a yes.
     """
     for step in reversed(steps):
         if step.token == "unseen_events":
@@ -246,15 +246,17 @@ def _asked_after(step: Step, steps: list[Step]) -> Event | int | None:
     return None
 
 
-def _removal_ground(step: Step, asked: Event | int | None, world: World) -> Ground:
+def _removal_ground(step: Step, subject: Event | int | None, world: World) -> Ground:
     *events, gone = step.arguments
     about = events[0] if events else possible_collisions(world.scene)
-    if isinstance(asked, Event):
-        about = [asked]
-    elif asked is not None:
-        about = [event for event in about if asked in event.objects]
-    said = world.parameters
-    verdicts = [judge(world.scene, event, gone, said.counterfactual, said.engine) for event in about]
+    if isinstance(subject, Event):
+        about = [subject]
+    elif subject is not None:
+        about = [event for event in about if subject in event.objects]
+    parameters = world.parameters
+    verdicts = [
+        judge(world.scene, event, gone, parameters.counterfactual, parameters.engine) for event in about
+    ]
     occurring = [GROUNDS.index(verdict.ground) for verdict in verdicts if verdict.occurs]
     if occurring:
         return GROUNDS[min(occurring)]

@@ -73,7 +73,7 @@ class MotionState(msgspec.Struct, frozen=True):
 
 
 class FilmedState(msgspec.Struct, frozen=True, gc=False):
-    """A :class:`MotionState` of which no more is decoded than every frame is read for; the rest is JSON."""
+    """A :class:`MotionState` of which only what every frame is read for is decoded; the rest is JSON."""
 
     object_id: Whole
     location: msgspec.Raw
@@ -238,12 +238,14 @@ def decode_annotation(source: Source) -> Annotation:
 
 
 def decode_film(source: Source) -> Film:
-    """An annotation as far as its event log needs it: of places and turns it is checked here that they are
-    there, and what they say when it is asked for. Errors as :func:`decode_annotation`.
+    """An annotation as far as its event log needs it. Places and turns are only checked to be there; their
+    values are checked when they are asked for. Errors as :func:`decode_annotation`.
     """
-    said = decode(_films, source[1], source[0], keys=_keys)
-    found = _check_annotation(source[0], said)
-    return Film(said.scene_index, said.object_property, said.motion_trajectory, said.collision, source, found)
+    film = decode(_films, source[1], source[0], keys=_keys)
+    states = _check_annotation(source[0], film)
+    return Film(
+        film.scene_index, film.object_property, film.motion_trajectory, film.collision, source, states
+    )
 
 
 @overload
@@ -268,8 +270,8 @@ def _check_annotation(
     columns = _columns(annotation, numbers)
     if columns is None or list(map(_frame_id, frames)) != list(range(len(frames))):
         for index, frame in enumerate(frames):
-            found = map(_object_id, frame.objects)
-            if frame.frame_id != index or sorted(found) != sorted(numbers):
+            ids = map(_object_id, frame.objects)
+            if frame.frame_id != index or sorted(ids) != sorted(numbers):
                 raise _bad_frame(name, frame, index)
     collisions = [("", collision.object_ids, collision.frame_id) for collision in annotation.collision]
     check_events(name, "$.collision", collisions, declared, len(frames))
@@ -410,15 +412,15 @@ def read_scene_events(path: Path) -> dict[int, SceneEvents]:
 def index_scene_events(path: Path) -> Index[int]:
     """The lines of a compact event file by scene index, by number of line; each is looked at."""
     text = Text(path)
-    found = Index[int]()
+    index = Index[int]()
     for number, span, line in text.lines():
         name = f"{path}:{number}"
         scene = decode_scene_events((name, line)).scene_index
-        if scene in found:
+        if scene in index:
             what, hint = f"scene {scene} occurs twice", "Give every scene one record"
             raise FormatError(what, where=(name,), hint=hint)
-        found.add(scene, span, number)
-    return found
+        index.add(scene, span, number)
+    return index
 
 
 def event_sources(path: Path, index: Index[int], scenes: Iterable[int]) -> Iterator[Source]:
@@ -459,20 +461,20 @@ def read_by_scene(path: Path, kind: type[Q], check: Callable[[str, Q], None]) ->
         FormatError: as ``check``; a scene occurs twice, or there is no question at all.
     """
     decoder, text = msgspec.json.Decoder(kind), Text(path)
-    found, empty = Index[int](), set[int]()
+    index, empty = Index[int](), set[int]()
     for where, span, raw in listed(text):
         record = decode(decoder, raw, *where)
         scene = record.scene_index
-        asked = bool(record.questions)
-        if scene in empty or (asked and not found.add(scene, span)) or (not asked and scene in found):
+        asks = bool(record.questions)
+        if scene in empty or (asks and not index.add(scene, span)) or (not asks and scene in index):
             hint = "Give every scene one record"
             raise FormatError(f"scene {scene} occurs twice", where=where[:1], hint=hint)
-        if not asked:
+        if not asks:
             empty.add(scene)
         check(str(where[0]), record)
-    if not found:
+    if not index:
         raise FormatError("holds no question", where=(path,), hint="Give a file with at least one question")
-    return Records(str(path), found, lambda _, __, raw: decoder.decode(raw))
+    return Records(str(path), index, lambda _, __, raw: decoder.decode(raw))
 
 
 def _check_questions(name: str, record: SceneQuestions) -> None:

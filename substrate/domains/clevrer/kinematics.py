@@ -42,7 +42,7 @@ def predict_collisions(
                 fmean(s.vx for s in recent) * SECONDS_PER_FRAME,
                 fmean(s.vy for s in recent) * SECONDS_PER_FRAME,
             )
-    found: list[tuple[int, int, float]] = []
+    collisions: list[tuple[int, int, float]] = []
     for a, b in combinations(bodies, 2):
         dx, dy, dvx, dvy = (p - q for p, q in zip(bodies[a], bodies[b], strict=True))
         relative = dvx * dvx + dvy * dvy
@@ -53,5 +53,5 @@ def predict_collisions(
             0 < time < kinematics.horizon
             and (dx + time * dvx) ** 2 + (dy + time * dvy) ** 2 < kinematics.tau**2
         ):
-            found.append((a, b, time))
-    return found
+            collisions.append((a, b, time))
+    return collisions

@@ -85,8 +85,8 @@ def _pair(
     if len(about) != 1:
         return tuple(numbers[iri] for iri in about)
     (event,) = about
-    said = [explanation.delta(piece).triple for piece in step.evidence]
-    values = [str(value)[1:-1] for subject, _, value in said if str(subject)[1:-1] == event]
+    triples = [explanation.delta(piece).triple for piece in step.evidence]
+    values = [str(value)[1:-1] for subject, _, value in triples if str(subject)[1:-1] == event]
     return tuple(numbers[value] for value in values if value in numbers)
 
 

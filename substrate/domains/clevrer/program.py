@@ -349,8 +349,8 @@ def unseen(scene: Scene, parameters: Parameters) -> Scene:
 
 
 def _counterfactual(world: World, events: Sequence[Event], removed: int) -> list[Event]:
-    asked, engine = world.parameters.counterfactual, world.parameters.engine
-    return [e for e in events if judge(world.scene, e, removed, asked, engine).occurs]
+    settings, engine = world.parameters.counterfactual, world.parameters.engine
+    return [e for e in events if judge(world.scene, e, removed, settings, engine).occurs]
 
 
 def _yes_no(truth: bool) -> str:

@@ -31,12 +31,12 @@ def called(scene: Scene, prefix: str) -> dict[str, str]:
     Args:
         prefix: the scene's IRI, with which those of its objects begin.
     """
-    objects = {number: f"the {one.color} {one.material} {one.shape}" for number, one in scene.objects.items()}
-    found = {f"{prefix}:object:{number}": said for number, said in objects.items()}
+    objects = {number: f"the {o.color} {o.material} {o.shape}" for number, o in scene.objects.items()}
+    in_words = {f"{prefix}:object:{number}": phrase for number, phrase in objects.items()}
     for event in scene.events:
         who = [objects[number] for number in sorted(event.objects)]
-        found[event.iri] = f"{happening(event.kind, who)} at frame {event.frame}"
-    return found
+        in_words[event.iri] = f"{happening(event.kind, who)} at frame {event.frame}"
+    return in_words
 
 
 def happening(kind: str, who: Sequence[str]) -> str:
@@ -90,22 +90,22 @@ class Reading:
                     made.pop(triple, None)
                 else:
                     made.setdefault(triple, position)
-            found: dict[str, list[Standing]] = {}
+            by_subject: dict[str, list[Standing]] = {}
             for (subject, predicate, value), position in made.items():
-                found.setdefault(subject, []).append(Standing(position, predicate, value))
-            self._holding[tick] = found
+                by_subject.setdefault(subject, []).append(Standing(position, predicate, value))
+            self._holding[tick] = by_subject
         return self._holding[tick]
 
     def evidence(self, subjects: Iterable[str], predicates: Sequence[str], tick: int) -> list[Evidence]:
         """The deltas by which some properties of some individuals hold at a tick."""
         holding = self.holding(tick)
-        found = {
+        positions = {
             standing.position
             for subject in subjects
             for standing in holding.get(subject, ())
             if standing.predicate in predicates
         }
-        return list(map(Evidence, sorted(found)))
+        return list(map(Evidence, sorted(positions)))
 
     def all_of(self, class_: str) -> list[str]:
         """The individuals of a class, such as ``Object`` or ``Collision``, by IRI."""

@@ -94,7 +94,7 @@ class Scene:
     """A scene's log, opened for questions.
 
     Args:
-        log: a log of :mod:`substrate.domains.clevrer.deltas`, or what makes it once it is looked at.
+        log: a log of :mod:`substrate.domains.clevrer.deltas`, or a function that makes it when first asked.
     """
 
     queries: ClassVar[Mapping[str, str]] = QUERIES
@@ -120,10 +120,10 @@ class Scene:
         other, and share what was read and simulated for them.
         """
         digest = log.digest
-        kept = _KEPT.get(cls)
-        if kept is None or kept[0] != digest or kept[1].log.digest != digest:  # its log may have grown
-            kept = _KEPT[cls] = digest, cls(log)
-        return kept[1]
+        last = _KEPT.get(cls)
+        if last is None or last[0] != digest or last[1].log.digest != digest:  # its log may have grown
+            last = _KEPT[cls] = digest, cls(log)
+        return last[1]
 
     @cached_property
     def log(self) -> EventLog:
@@ -138,41 +138,41 @@ class Scene:
     @cached_property
     def _said(self) -> dict[str, list[tuple[int, bool, str, str]]]:
         """The log by predicate: tick, true for an insertion, subject and object."""
-        found: dict[str, list[tuple[int, bool, str, str]]] = {}
+        by_predicate: dict[str, list[tuple[int, bool, str, str]]] = {}
         for columns, start, stop in self.log.pieces(0, None):
             texts = self.log.triples.texts(columns.numbers[start:stop])
             given = zip(columns.ticks[start:stop], columns.inserts[start:stop], texts, strict=True)
             for tick, insert, text in given:
                 subject, predicate, object_ = text.split(" ", 2)
-                found.setdefault(predicate, []).append((tick, bool(insert), subject, object_))
-        return found
+                by_predicate.setdefault(predicate, []).append((tick, bool(insert), subject, object_))
+        return by_predicate
 
     def holding(self, predicate: str, tick: int | None = None) -> Holding:
         """The triples of a predicate, by its IRI, after a tick; after the last one unless it is given."""
-        found: dict[str, dict[str, None]] = {}
+        by_subject: dict[str, dict[str, None]] = {}
         for when, came, subject, object_ in self._said.get(f"<{predicate}>", ()):
             if tick is not None and when > tick:
                 break
             if came:
-                found.setdefault(subject, {})[object_] = None
+                by_subject.setdefault(subject, {})[object_] = None
             else:
-                found.get(subject, {}).pop(object_, None)
-        return found
+                by_subject.get(subject, {}).pop(object_, None)
+        return by_subject
 
     def numbered(self, *predicates: str, tick: int | None = None) -> Iterator[tuple[int, tuple[str, ...]]]:
-        """The numbers of objects of which some predicates say something, each with what they say."""
+        """The number of each object that has all of some predicates, with every combination of values."""
         values = [self.holding(predicate, tick) for predicate in predicates]
         for subject, numbers in self._numbers.items():
-            said = [held.get(subject, _NONE) for held in values]
-            if all(said):
+            columns = [held.get(subject, _NONE) for held in values]
+            if all(columns):
                 for number in numbers:
-                    for one in product(*said):
-                        yield number, one
+                    for row in product(*columns):
+                        yield number, row
 
     @cached_property
     def _numbers(self) -> dict[str, list[int]]:
         numbers = self.holding(f"{NAMESPACE}number")
-        return {subject: [int(lexical(one)) for one in said] for subject, said in numbers.items()}
+        return {subject: [int(lexical(value)) for value in values] for subject, values in numbers.items()}
 
     @cached_property
     def objects(self) -> dict[int, Thing]:
@@ -195,7 +195,7 @@ class Scene:
             Event(
                 local(next(iter(kinds[subject]))),
                 int(lexical(next(iter(frames)))),
-                frozenset(n for one in takes_part.get(subject, ()) for n in self._numbers.get(one, ())),
+                frozenset(n for thing in takes_part.get(subject, ()) for n in self._numbers.get(thing, ())),
                 subject[1:-1],
             )
             for subject, frames in self.holding(f"{NAMESPACE}frame").items()
@@ -206,10 +206,10 @@ class Scene:
     @cached_property
     def alike(self) -> dict[tuple[str, frozenset[int]], list[Event]]:
         """The observed events by kind and objects, in time order."""
-        found: dict[tuple[str, frozenset[int]], list[Event]] = {}
+        alike: dict[tuple[str, frozenset[int]], list[Event]] = {}
         for event in self.events:
-            found.setdefault((event.kind, event.objects), []).append(event)
-        return found
+            alike.setdefault((event.kind, event.objects), []).append(event)
+        return alike
 
     @cached_property
     def pairs(self) -> tuple[Event, ...]:
@@ -249,19 +249,19 @@ class Scene:
     @cached_property
     def simulated(self) -> frozenset[int]:
         """Of a fork: the objects that do not move as observed to its end."""
-        found = self.numbered(f"{NAMESPACE}simulated")
-        return frozenset(number for number, (truth,) in found if truth == _TRUE)
+        truths = self.numbered(f"{NAMESPACE}simulated")
+        return frozenset(number for number, (truth,) in truths if truth == _TRUE)
 
     @cached_property
     def poses(self) -> dict[int, dict[int, Pose]]:
         """The recorded poses by frame and object, both ascending;
         :func:`substrate.domains.clevrer.deltas.pose_frames` says of which frames.
         """
-        found: dict[int, dict[int, Pose]] = {}
+        by_frame: dict[int, dict[int, Pose]] = {}
         for number, (pose,) in self.numbered(f"{NAMESPACE}pose"):
             frame, *numbers = lexical(pose).split()
-            found.setdefault(int(frame), {})[number] = Pose(*map(float, numbers))
-        return {frame: dict(sorted(found[frame].items())) for frame in sorted(found)}
+            by_frame.setdefault(int(frame), {})[number] = Pose(*map(float, numbers))
+        return {frame: dict(sorted(by_frame[frame].items())) for frame in sorted(by_frame)}
 
     @cached_property
     def camera(self) -> dict[str, list[tuple[int, str, str]]]:
@@ -269,23 +269,23 @@ class Scene:
         spelled in N-Triples, in the log's order.
         """
         words = (f"<{NAMESPACE}inView> ", f"<{NAMESPACE}motion> ")
-        found: dict[str, list[tuple[int, str, str]]] = {}
+        by_object: dict[str, list[tuple[int, str, str]]] = {}
         for tick, lines in self.log.lines():
             for line in lines:
                 start = line.index(" ", 2) + 1
                 if line.startswith(words, start):
-                    found.setdefault(line[2 : start - 1], []).append((tick, line[0], line[2:-2]))
-        return found
+                    by_object.setdefault(line[2 : start - 1], []).append((tick, line[0], line[2:-2]))
+        return by_object
 
     @cached_property
     def samples(self) -> dict[int, list[Sample]]:
         """The recorded last frames of each object that was in view then, by number, in time order."""
-        found: dict[int, list[Sample]] = {}
+        by_number: dict[int, list[Sample]] = {}
         for frame, poses in self.poses.items():
             if frame > self.end - SAMPLED_FRAMES:
                 for number, pose in poses.items():
-                    found.setdefault(number, []).append(Sample(frame, pose.vx, pose.vy, pose.x, pose.y))
-        return dict(sorted(found.items()))
+                    by_number.setdefault(number, []).append(Sample(frame, pose.vx, pose.vy, pose.x, pose.y))
+        return dict(sorted(by_number.items()))
 
     def ancestry(self, variant: str) -> dict[str, Ancestry]:
         """Ancestry of every observed event by IRI; ``variant`` names the reference frame."""

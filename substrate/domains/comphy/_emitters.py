@@ -40,8 +40,8 @@ class PropertyChange(NamedTuple):
 
     @classmethod
     def of(cls, scene: TargetScene, number: int, word: str) -> PropertyChange:
-        """``counterfact_heavier`` and the like, said of an object; what is not known of it is light and
-        uncharged.
+        """The change of an object that a word such as ``counterfact_heavier`` names; an unknown mass counts
+        as light, an unknown charge as none.
         """
         mass, charge = scene.masses.get(number, 1), scene.charges.get(number, 0)
         changed = {
@@ -77,8 +77,8 @@ class Kinematic:
         return [frozenset((a, b)) for a, b, _ in predict_collisions(scene.samples, scene.end, kinematics)]
 
     def changed(self, scene: TargetScene, change: PropertyChange) -> list[Pair]:
-        """By the duality: an event that an earlier collision of the object is an ancestor of is taken not to
-        happen.
+        """Judge by the duality: an event with an earlier collision of the object among its ancestors counts
+        as not happening.
         """
         ancestry = scene.ancestry("event")
         own = {
@@ -102,7 +102,7 @@ class Simulated:
         """New contacts within the horizon, of the objects that have been in view."""
         _require_masses(scene)
         bodies, end = recorded_bodies(scene, scene.masses), scene.end
-        found = course(
+        run = course(
             bodies,
             observed_collisions(scene),
             end,
@@ -110,11 +110,11 @@ class Simulated:
             scene.objects,
             advance=_advance(scene.charges, scene.strength),
         )
-        return _pairs(found.contacts)
+        return _pairs(run.contacts)
 
     def changed(self, scene: TargetScene, change: PropertyChange) -> list[Pair]:
-        """Observed until the change can first be felt; from there simulated for whom it reaches, observed for
-        the others.
+        """The contacts observed until the change can first be felt; from there those simulated for the
+        objects that it reaches, and observed for the others.
         """
         _require_masses(scene)
         seen = observed_collisions(scene)
@@ -130,7 +130,7 @@ class Simulated:
             if scene.charges.get(change.object)
             else set()
         )
-        found = course(
+        run = course(
             recorded_bodies(scene, masses),
             seen,
             start,
@@ -138,7 +138,7 @@ class Simulated:
             {change.object} | partners,
             advance=_advance(charges, scene.strength),
         )
-        return _pairs([contact for contact in seen if contact[0] <= start] + found.standing + found.contacts)
+        return _pairs([contact for contact in seen if contact[0] <= start] + run.standing + run.contacts)
 
 
 def _require_masses(scene: TargetScene) -> None:

@@ -76,11 +76,11 @@ def _evidence(step: Step, reading: Reading) -> list[Evidence]:
 def _compared(step: Step, reading: Reading) -> list[str]:
     """The objects that a step came to, and those it took: whether one is heavy may hang on the others."""
     opcode = OPCODES[step.token]
-    found = set(reading.individuals(step.result, step.kind))
+    compared = set(reading.individuals(step.result, step.kind))
     for argument, kind in zip(step.arguments, opcode.takes, strict=True):
         single = isinstance(argument, int)
-        found.update(reading.individuals(argument, Kind.OBJECT if single else kind & _OBJECTS))
-    return sorted(found)
+        compared.update(reading.individuals(argument, Kind.OBJECT if single else kind & _OBJECTS))
+    return sorted(compared)
 
 
 def _hidden(name: str, objects: list[str], reading: Reading) -> list[Evidence]:
@@ -93,8 +93,8 @@ def _hidden(name: str, objects: list[str], reading: Reading) -> list[Evidence]:
         for standing in holding.get(thing, ()):
             if standing.predicate == _SHOWED and _measures(reading, standing.value, measured):
                 videos.add(standing.value)
-    said = reading.evidence(objects, (NAMESPACE + name,), tick)
-    return sorted({*said, *reading.evidence(videos, (*_SEEN, measured), tick)})
+    own = reading.evidence(objects, (NAMESPACE + name,), tick)
+    return sorted({*own, *reading.evidence(videos, (*_SEEN, measured), tick)})
 
 
 def _measures(reading: Reading, video: str, measured: str) -> bool:

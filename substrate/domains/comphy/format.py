@@ -137,10 +137,10 @@ def target_names(where: Path) -> dict[int, TargetNames]:
     Raises:
         FormatError: it cannot be read, holds none, has one twice, or an example lacks one of its videos.
     """
-    found: dict[int, dict[int, str]] = {}
+    by_scene: dict[int, dict[int, str]] = {}
     for name in names_in(where, "annotation"):
         if match := _NAME.search(name):
-            videos, video = found.setdefault(int(match[1]), {}), int(match[2] or -1)
+            videos, video = by_scene.setdefault(int(match[1]), {}), int(match[2] or -1)
             if video in videos:
                 raise FormatError(
                     f"a video occurs twice: {videos[video]} and {name}",
@@ -148,13 +148,13 @@ def target_names(where: Path) -> dict[int, TargetNames]:
                     hint="Keep one of them",
                 )
             videos[video] = name
-    if not found:
+    if not by_scene:
         raise FormatError(
             "holds no annotation_NNNNN.json",
             where=(where,),
             hint="Give the folder or zip of target and reference annotations",
         )
-    for scene, videos in sorted(found.items()):
+    for scene, videos in sorted(by_scene.items()):
         for video in range(-1, REFERENCES):
             if video not in videos:
                 lacking = f"annotation_{scene:05d}" + (f"_{video}" if video >= 0 else "") + ".json"
@@ -165,7 +165,7 @@ def target_names(where: Path) -> dict[int, TargetNames]:
                 )
     return {
         scene: TargetNames(videos[-1], tuple(videos[video] for video in range(REFERENCES)))
-        for scene, videos in sorted(found.items())
+        for scene, videos in sorted(by_scene.items())
     }
 
 
@@ -196,10 +196,10 @@ def _checked(source: tuple[str, bytes], scene: int) -> Annotation:
             hint=f"The file's name says {scene}",
         )
     looks = [look(thing) for thing in annotation.object_property]
-    for index, one in enumerate(looks):
-        if one in looks[:index]:
+    for index, features in enumerate(looks):
+        if features in looks[:index]:
             raise FormatError(
-                f"a second {' '.join(one)}",
+                f"a second {' '.join(features)}",
                 where=(source[0], f"$.object_property[{index}]"),
                 hint="Objects are told by their looks",
             )

@@ -18,7 +18,7 @@ class Parameters(clevrer.Parameters, frozen=True, forbid_unknown_fields=True):
     least_probability: float = 0.9
     """The probability from which a mass or charge counts as known."""
     emitter: Literal["kinematic", "motion"] = "kinematic"
-    """What says which collisions happen in a world that was not filmed: ``kinematic``, straight lines and the
+    """The source of collisions in a world that was not filmed: ``kinematic``, straight lines and the
     ancestors of observed events, which need no mass and no charge; or ``motion``, the planar simulator with
     mass and charge, the likeliest ones.
     """

@@ -66,12 +66,12 @@ def _heavy(heavy: bool) -> Callable[[World, Sequence[int]], list[int]]:
 
 
 def _related(sign: int) -> Callable[[World, Any], list[int]]:
-    """Of objects, those that have such a relation to another of them; of one object, those of the scene that
-    have it to it.
+    """Of several objects, keep those that stand in such a relation to another of them; of one object, give
+    those of the scene that stand in it to that one.
     """
 
-    def related(world: World, one: int, other: int) -> bool:
-        return one != other and _charge(world, one) * _charge(world, other) * sign > 0
+    def related(world: World, first: int, second: int) -> bool:
+        return first != second and _charge(world, first) * _charge(world, second) * sign > 0
 
     def keep(world: World, objects: Any) -> list[int]:
         if isinstance(objects, int):
@@ -82,13 +82,13 @@ def _related(sign: int) -> Callable[[World, Any], list[int]]:
     return keep
 
 
-def _equal_charge(world: World, one: int, other: int) -> str:
-    charge = _charge(world, one)
-    return "yes" if charge == _charge(world, other) and charge else "no"
+def _equal_charge(world: World, first: int, second: int) -> str:
+    charge = _charge(world, first)
+    return "yes" if charge == _charge(world, second) and charge else "no"
 
 
 def _compared(sign: int) -> Callable[[World, int, int], str]:
-    return lambda world, one, other: "yes" if (_mass(world, one) - _mass(world, other)) * sign > 0 else "no"
+    return lambda world, a, b: "yes" if (_mass(world, a) - _mass(world, b)) * sign > 0 else "no"
 
 
 def _query_both(name: str) -> Callable[[World, Sequence[int]], str]:

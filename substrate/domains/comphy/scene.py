@@ -85,9 +85,9 @@ class TargetScene(clevrer.Scene):
 
     @cached_property
     def strength(self) -> float:
-        """Of the force between two unit charges (units³/s²); 0 where none is known."""
-        said = self.holding(f"{NAMESPACE}strength").values()
-        return next((float(clevrer.lexical(value)) for values in said for value in values), 0.0)
+        """The strength of the force between two unit charges (units³/s²); 0 where none is known."""
+        strengths = self.holding(f"{NAMESPACE}strength").values()
+        return next((float(clevrer.lexical(value)) for values in strengths for value in values), 0.0)
 
     def direction(self, frame: int) -> dict[int, str]:
         """The direction of each object in view at a frame that moves in one of the four directions."""

@@ -65,14 +65,14 @@ def _annotated(image_id: str, graph: SceneGraph) -> Iterator[str]:
     for family, value in (("location", graph.location), ("weather", graph.weather)):
         if value:
             yield _text(scene, f"family:{family}", value)
-    for object_id, found in graph.objects.items():
+    for object_id, scene_object in graph.objects.items():
         thing = f"<{object_iri(image_id, object_id)}>"
         yield f"A {thing} <{NAMESPACE}partOf> {scene} ."
         yield _is_a(thing, "Object")
-        yield _text(thing, "name", found.name)
-        yield from (_integer(thing, side, getattr(found, side)) for side in "xywh")
-        yield from (_text(thing, "attribute", attribute) for attribute in found.attributes)
-        for relation in found.relations:
+        yield _text(thing, "name", scene_object.name)
+        yield from (_integer(thing, side, getattr(scene_object, side)) for side in "xywh")
+        yield from (_text(thing, "attribute", attribute) for attribute in scene_object.attributes)
+        for relation in scene_object.relations:
             other = f"<{object_iri(image_id, relation.object)}>"
             yield f"A {thing} <{NAMESPACE}relation:{local(relation.name)}> {other} ."
 
@@ -81,21 +81,21 @@ def _entailed(image_id: str, graph: SceneGraph, ontology: Ontology) -> Iterator[
     scene = f"<{scene_iri(image_id)}>"
     for family, value in ontology.implied(graph.location) if graph.location else ():
         yield _text(scene, f"family:{local(family)}", value)
-    for object_id, found in graph.objects.items():
+    for object_id, scene_object in graph.objects.items():
         thing = f"<{object_iri(image_id, object_id)}>"
-        yield from (_is_a(thing, f"class:{local(kind)}") for kind in ontology.kinds(found.name))
-        values = [ontology.canonical(attribute) for attribute in found.attributes]
+        yield from (_is_a(thing, f"class:{local(kind)}") for kind in ontology.kinds(scene_object.name))
+        values = [ontology.canonical(attribute) for attribute in scene_object.attributes]
         yield from (_text(thing, "attribute", value) for value in values)
         families = [(family, value) for value in values for family in ontology.families_of(value)]
-        for family, value in (*families, *ontology.implied(found.name), *_parts(found, graph)):
+        for family, value in (*families, *ontology.implied(scene_object.name), *_parts(scene_object, graph)):
             yield _text(thing, f"family:{local(family)}", value)
 
 
-def _parts(found: SceneObject, graph: SceneGraph) -> Iterator[tuple[str, str]]:
+def _parts(scene_object: SceneObject, graph: SceneGraph) -> Iterator[tuple[str, str]]:
     """The half of the image the box's centre lies in, and ``middle`` where that is the middle third too."""
     for family, low, high, twice_centre, size in (
-        ("hposition", "left", "right", 2 * found.x + found.w, graph.width),
-        ("vposition", "top", "bottom", 2 * found.y + found.h, graph.height),
+        ("hposition", "left", "right", 2 * scene_object.x + scene_object.w, graph.width),
+        ("vposition", "top", "bottom", 2 * scene_object.y + scene_object.h, graph.height),
     ):
         yield family, low if twice_centre < size else high
         if 2 * size <= 3 * twice_centre <= 4 * size:

@@ -91,13 +91,13 @@ def _explained(
         missed = ()
     numbers = {position: number for number, position in enumerate(results)}
     took = [step.step.argument.strip(), *(f"step {numbers[position]}" for position in step.dependencies)]
-    kept = _objects(result)
-    found = {positions[triple] for triple in look.found if kept is None or {triple[0], triple[2]} & kept}
+    objects = _objects(result)
+    evidence = {positions[fact] for fact in look.found if objects is None or {fact[0], fact[2]} & objects}
     return ExplainedStep(
         step.step.operation,
         gave,
         tuple(filter(None, took)),
-        evidence=tuple(map(Evidence, sorted(found))),
+        evidence=tuple(map(Evidence, sorted(evidence))),
         missed=missed,
         about=tuple((node[1:-1],) for node in scene.ranked(result)) if isinstance(result, dict) else (),
     )

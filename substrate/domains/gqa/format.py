@@ -95,17 +95,17 @@ def read_scene_graphs(path: Path) -> Records[str, SceneGraph]:
             format is named, with file, image and path, when it is asked for.
     """
     text = Text(path)
-    found = Index[str]()
+    index = Index[str]()
     if text.first != b"{":
         decode(_raw_by_id, read_bytes(path), path)  # says what it is
     for image, span, raw in text.elements():
         if span is None:
             decode_scene_graph(str(path), image, raw)  # no object: says so
         else:
-            found.add(image, span)
-    if not found:
+            index.add(image, span)
+    if not index:
         raise FormatError("holds no scene graph", where=(path,), hint="Give a file with at least one image")
-    return Records(str(path), found, decode_scene_graph)
+    return Records(str(path), index, decode_scene_graph)
 
 
 def decode_scene_graph(name: str, image_id: str, data: bytes | msgspec.Raw) -> SceneGraph:
@@ -160,22 +160,22 @@ def read_questions(path: Path) -> Records[str, Records[str, Question]]:
             missing or mistyped, an operation is unknown, or its dependencies dangle or form a cycle.
     """
     text = Text(path)
-    found = Index[str]()
+    index = Index[str]()
     for question_id, span, data in _question_records(text):
         image = decode_question(str(path), question_id, data).image_id
-        if not found.add(image, span, question_id):
+        if not index.add(image, span, question_id):
             raise FormatError(
                 "the question occurs twice",
                 where=(path, f"question {question_id}"),
                 hint="Give every question one record",
             )
-    if not found:
+    if not index:
         raise FormatError("holds no question", where=(path,), hint="Give a file with at least one question")
 
     def about(name: str, image: str, _: msgspec.Raw) -> Records[str, Question]:
-        return Records(name, found.parts(image), decode_question)
+        return Records(name, index.parts(image), decode_question)
 
-    return Records(str(path), found, about)
+    return Records(str(path), index, about)
 
 
 class _Identified(msgspec.Struct, frozen=True):
@@ -275,11 +275,11 @@ def order(steps: list[Step], where: tuple[object, ...] = ()) -> list[int]:
     except CycleError as error:
         *cycle, _ = reversed(error.args[1])
         first = cycle.index(min(cycle))
-        shown = list(map(str, [*cycle[first:], *cycle[: first + 1]]))
-        if len(shown) > 20:
-            shown[10:-9] = ["…"]
+        loop = list(map(str, [*cycle[first:], *cycle[: first + 1]]))
+        if len(loop) > 20:
+            loop[10:-9] = ["…"]
         raise FormatError(
-            f"steps depend on one another: {' -> '.join(shown)}",
+            f"steps depend on one another: {' -> '.join(loop)}",
             where=(*where, f"$.semantic[{cycle[first]}].dependencies"),
             hint="A step depends on others' results only",
         ) from None

@@ -52,7 +52,7 @@ class _Run(NamedTuple):
     by_id: bool
 
     def related(self, sources: Objects, relation: str, argument: Related) -> Objects:
-        """The objects that a program's argument names, as far as they stand in a relation to one of some."""
+        """The objects that a program's argument names and that stand in a relation to one of the sources."""
         target, subject = argument.target, argument.subject
         return self.scene.related(sources, relation, subject=subject, target=target, by_id=self.by_id)
 
@@ -75,8 +75,8 @@ class _Run(NamedTuple):
 
     def share(self, pair: tuple[Node, Node], family: str) -> bool | None:
         """Tell whether two objects share a value of a family; ``None`` where one has none."""
-        one, other = (set(self.scene.values(node, family)) for node in pair)
-        return bool(one & other) if one and other else None
+        first, second = (set(self.scene.values(node, family)) for node in pair)
+        return bool(first & second) if first and second else None
 
     def listed(self, objects: Objects) -> str:
         """The first of some candidates for a reader."""
@@ -107,33 +107,33 @@ def _verify(run: _Run, step: Instruction, objects: Objects) -> Truth:
 
 
 def _verify_rel(run: _Run, step: Instruction, sources: Objects) -> Truth:
-    return _truth(step, [one for one in run.scene.best(sources) if _relate(run, step, {one: EXACT})])
+    return _truth(step, [node for node in run.scene.best(sources) if _relate(run, step, {node: EXACT})])
 
 
 def _truth(step: Instruction, witnesses: Iterable[Node]) -> Truth:
-    found = frozenset(witnesses)
-    return Truth(bool(found), step.dependencies[0], found)
+    nodes = frozenset(witnesses)
+    return Truth(bool(nodes), step.dependencies[0], nodes)
 
 
 def _query(run: _Run, step: Instruction, objects: Objects) -> Said:
-    scene, asked, ranked = run.scene, step.argument.word, run.ranked(objects)
-    if asked == "name":
+    scene, word, ranked = run.scene, step.argument.word, run.ranked(objects)
+    if word == "name":
         if ranked[0] == scene.node:
             raise ProgramError("a scene has no name", hint="Ask for its place, location or weather")
         return Said(scene.name(ranked[0]), (ranked[0],))
-    if asked in scene.ontology.families:
+    if word in scene.ontology.families:
         for node in ranked:
-            if values := scene.values(node, asked):
+            if values := scene.values(node, word):
                 return Said(values[0], (node,))
-        raise ProgramError(f"none of {run.listed(objects)} has a {asked}")
-    if scene.node in objects and scene.ontology.knows(asked):
+        raise ProgramError(f"none of {run.listed(objects)} has a {word}")
+    if scene.node in objects and scene.ontology.knows(word):
         # The place or the room: the scene's own location if it is one, else its largest object that is.
         for location in scene.annotated(scene.node, "location"):
-            if asked in scene.ontology.kinds(location)[1:]:
+            if word in scene.ontology.kinds(location)[1:]:
                 return Said(location, (scene.node,))
-        node = run.ranked(scene.named(Named(asked, None), by_id=False))[0]
+        node = run.ranked(scene.named(Named(word, None), by_id=False))[0]
         return Said(scene.name(node), (node,))
-    what = f"the TBox knows no attribute family {asked!r}"
+    what = f"the TBox knows no attribute family {word!r}"
     raise ProgramError(what, hint="Add it to the TBox with its values")
 
 
@@ -192,7 +192,7 @@ def _choose_alone(run: _Run, argument: Related, node: Node) -> Said:
     """
     scene, anything = run.scene, Related(Named("_", None), (), not argument.subject)
     by_name = _Run(scene, by_id=False)
-    standing = [one for one in argument.relations if by_name.related({node: EXACT}, one, anything)]
+    standing = [name for name in argument.relations if by_name.related({node: EXACT}, name, anything)]
     if len(standing) == 1:
         return Said(scene.ontology.answer(standing[0]), (node,))
     failure = f"the program relates {scene.name(node)} to itself"
@@ -335,10 +335,10 @@ def answer_of(scene: Scene, question: Question, last: Instruction, result: Resul
     word = said(result)
     if last.operation != "choose":
         return word
-    asked = set(re.findall(r"[\w'-]+", question.question.lower()))
-    if word in asked:
+    question_words = set(re.findall(r"[\w'-]+", question.question.lower()))
+    if word in question_words:
         return word
-    return next((spelling for spelling in scene.ontology.spellings(word) if spelling in asked), word)
+    return next((spelling for spelling in scene.ontology.spellings(word) if spelling in question_words), word)
 
 
 def said(result: Result) -> str:

@@ -67,14 +67,14 @@ class Ontology:
     """
 
     def __init__(self, tbox: TBox) -> None:
-        said: dict[str, list[tuple[str, str]]] = {}
+        by_predicate: dict[str, list[tuple[str, str]]] = {}
         for quad in tbox.quads:
             ends = quad.subject.value, quad.object.value  # pyright: ignore[reportAttributeAccessIssue]
-            said.setdefault(quad.predicate.value, []).append(ends)
+            by_predicate.setdefault(quad.predicate.value, []).append(ends)
 
         def texts(predicate: str, of: str = "") -> list[tuple[str, str]]:
             """The statements of a predicate about phrases: each phrase, and the object as it is written."""
-            return [(_phrase(s), o) for s, o in said.get(predicate, []) if s.startswith(of)]
+            return [(_phrase(s), o) for s, o in by_predicate.get(predicate, []) if s.startswith(of)]
 
         def phrases(predicate: str, of: str = "") -> list[tuple[str, str]]:
             """The same, the objects as phrases."""
@@ -84,7 +84,8 @@ class Ontology:
             """The phrases that are of a class."""
             return [phrase for phrase, iri in texts(_RDF_TYPE) if iri == kind]
 
-        families, values = dict(said.get(f"{_OWL}onProperty", [])), dict(said.get(f"{_OWL}hasValue", []))
+        families = dict(by_predicate.get(f"{_OWL}onProperty", []))
+        values = dict(by_predicate.get(f"{_OWL}hasValue", []))
         parents: dict[str, set[str]] = {}
         self._restrictions: dict[str, list[tuple[str, str]]] = {}
         for child, parent in texts(f"{_RDFS}subClassOf", f"{NAMESPACE}class:"):
@@ -96,13 +97,13 @@ class Ontology:
                 above.add(_phrase(parent))
         self._plurals = dict(phrases(f"{NAMESPACE}pluralOf"))
         self._equivalent = dict(sorted(_both_ways(phrases(f"{_OWL}equivalentClass"))))
-        for plural, one in self._plurals.items():
-            parents.setdefault(plural, set()).add(one)
+        for plural, singular in self._plurals.items():
+            parents.setdefault(plural, set()).add(singular)
         for name in (*self._plurals.values(), *self._equivalent):
             parents.setdefault(name, set())
-        self._parents = {name: tuple(sorted(found - {THING})) for name, found in parents.items()}
+        self._parents = {name: tuple(sorted(uppers - {THING})) for name, uppers in parents.items()}
         self.families = dict.fromkeys(members(f"{NAMESPACE}Family"), frozenset[str]()) | {
-            family: frozenset(found) for family, found in _grouped(texts(f"{NAMESPACE}value")).items()
+            family: frozenset(answers) for family, answers in _grouped(texts(f"{NAMESPACE}value")).items()
         }
         """Attribute family to the values it may answer with."""
         ranks = {family: int(rank) for family, rank in texts(f"{NAMESPACE}commonRank")}
@@ -154,16 +155,16 @@ class Ontology:
         >>> default().kinds("sprockets"), default().kinds("wicker chairs")[:3]
         (('sprockets', 'sprocket'), ('wicker chairs', 'wicker chair', 'chairs'))
         """
-        found = self._kinds.get(name)
-        if found is None:
+        kinds = self._kinds.get(name)
+        if kinds is None:
             reached: dict[str, None] = {name: None}
             for kind in (queue := [name]):
                 for parent in self._up(kind):
                     if parent not in reached:
                         reached[parent] = None
                         queue.append(parent)
-            found = self._kinds[name] = tuple(reached)
-        return found
+            kinds = self._kinds[name] = tuple(reached)
+        return kinds
 
     def _up(self, name: str) -> tuple[str, ...]:
         same = (self._equivalent[name],) if name in self._equivalent else ()
@@ -223,16 +224,16 @@ class Ontology:
         >>> default().readings("to the left of")
         (Reading(name='to the left of', reversed=False), Reading(name='to the right of', reversed=True))
         """
-        found = self._readings.get(relation)
-        if found is None:
+        readings = self._readings.get(relation)
+        if readings is None:
             names = [relation]
             for name in names:
                 names += [narrow for narrow in self._narrower.get(name, ()) if narrow not in names]
             mirrored = [Reading(inverse, True) for name in names for inverse in self._inverse.get(name, ())]
-            found = self._readings[relation] = tuple(
+            readings = self._readings[relation] = tuple(
                 dict.fromkeys([*(Reading(name, False) for name in names), *mirrored])
             )
-        return found
+        return readings
 
     def answer(self, relation: str) -> str:
         """Spell a relation as an answer does.
@@ -265,10 +266,10 @@ def _singulars(name: str) -> tuple[str, ...]:
 
 
 def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
-    found: dict[str, set[str]] = {}
+    by_key: dict[str, set[str]] = {}
     for key, value in pairs:
-        found.setdefault(key, set()).add(value)
-    return {key: tuple(sorted(values)) for key, values in found.items()}
+        by_key.setdefault(key, set()).add(value)
+    return {key: tuple(sorted(values)) for key, values in by_key.items()}
 
 
 @cache

@@ -216,9 +216,9 @@ def compile_program(steps: Sequence[Step]) -> list[Instruction]:
 
 def _typed(index: int, step: Step, done: Mapping[int, Instruction]) -> Instruction:
     operation, family = _operation(step.operation, len(step.dependencies))
-    signature, said = SIGNATURES[operation], step.argument.strip()
+    signature, text = SIGNATURES[operation], step.argument.strip()
     try:
-        argument: Any = signature.parse(step.argument if said or signature.parse is not _word else family)
+        argument: Any = signature.parse(step.argument if text or signature.parse is not _word else family)
     except ValueError as error:
         raise ProgramError(f"the argument {step.argument!r} {error}", hint="Correct the program") from error
     kinds = tuple([done[d].result for d in step.dependencies])
@@ -229,7 +229,7 @@ def _typed(index: int, step: Step, done: Mapping[int, Instruction]) -> Instructi
         what = f"the argument {step.argument!r} leaves no choice"
         raise ProgramError(what, hint="Separate relations by |")
     if operation in ("same", "different", "compare"):
-        family = family or said
+        family = family or text
         if not family:
             hint = "Name an attribute family, as in `same color`"
             raise ProgramError("does not say what is compared", hint=hint)

@@ -45,10 +45,10 @@ class Look:
         self.found: dict[Fact, None] = {}
         self.missed: dict[Pattern, None] = {}
 
-    def at(self, pattern: Pattern, found: list[Fact]) -> None:
+    def at(self, pattern: Pattern, facts: list[Fact]) -> None:
         """Write down a look-up."""
-        self.found |= dict.fromkeys(sorted(found))
-        if not found:
+        self.found |= dict.fromkeys(sorted(facts))
+        if not facts:
             self.missed[pattern] = None
 
 
@@ -84,24 +84,24 @@ class Scene:
 
     def has(self, subject: Node, predicate: Node, value: str) -> bool:
         """Tell whether a triple stands in the state."""
-        found = (subject, predicate, value) in self._facts
+        stands = (subject, predicate, value) in self._facts
         if self.look is not None:
-            self.look.at((subject, predicate, value), [(subject, predicate, value)] if found else [])
-        return found
+            self.look.at((subject, predicate, value), [(subject, predicate, value)] if stands else [])
+        return stands
 
     def values_of(self, subject: Node, predicate: Node) -> list[str]:
         """The objects that a subject has by a predicate, in no order."""
-        found = list(self._facts.objects(subject, predicate))
+        values = list(self._facts.objects(subject, predicate))
         if self.look is not None:
-            self.look.at((subject, predicate, None), [(subject, predicate, value) for value in found])
-        return found
+            self.look.at((subject, predicate, None), [(subject, predicate, value) for value in values])
+        return values
 
     def nodes_with(self, predicate: Node, value: str) -> list[Node]:
         """The subjects that have an object by a predicate, in no order."""
-        found = list(self._facts.subjects(predicate, value))
+        nodes = list(self._facts.subjects(predicate, value))
         if self.look is not None:
-            self.look.at((None, predicate, value), [(node, predicate, value) for node in found])
-        return found
+            self.look.at((None, predicate, value), [(node, predicate, value) for node in nodes])
+        return nodes
 
     # Objects
 
@@ -111,10 +111,10 @@ class Scene:
 
     def name(self, node: Node) -> str:
         """The class name an object was annotated with."""
-        found = self._names.get(node)
-        if found is None or self.look is not None:
-            found = self._names[node] = "".join(map(text_of_term, self.values_of(node, _NAME)))
-        return found
+        name = self._names.get(node)
+        if name is None or self.look is not None:
+            name = self._names[node] = "".join(map(text_of_term, self.values_of(node, _NAME)))
+        return name
 
     def label(self, node: Node) -> str:
         """An object for a reader: its name and id."""
@@ -122,12 +122,12 @@ class Scene:
 
     def box(self, node: Node) -> tuple[int, int, int, int]:
         """x, y, width and height of an object's box, or of the whole image, pixels."""
-        found = self._boxes.get(node)
-        if found is None:
+        box = self._boxes.get(node)
+        if box is None:
             pixels = (self._facts.objects(node, side) for side in self._sides(node))
             x, y, w, h = (next((int(text_of_term(value)) for value in values), 0) for values in pixels)
-            found = self._boxes[node] = (x, y, w, h)
-        return found
+            box = self._boxes[node] = (x, y, w, h)
+        return box
 
     def _sides(self, node: Node) -> tuple[Node, ...]:
         """The properties that hold x, y, width and height, of an object or of the whole image."""
@@ -161,12 +161,12 @@ class Scene:
         name = self.ontology.pronouns.get(target.name, target.name)
         if name in (ANYTHING, THING):
             return dict.fromkeys(self.nodes_with(_TYPE, _OBJECT), EXACT)
-        found = {node: EXACT if self.name(node) == name else KIND for node in self._of_class(name)}
-        if not found and name == SCENE:
+        objects = {node: EXACT if self.name(node) == name else KIND for node in self._of_class(name)}
+        if not objects and name == SCENE:
             return {self.node: EXACT} if self.has(self.node, _TYPE, _SCENE) else {}
-        for other in () if found else self.ontology.foldings(name):
-            found |= dict.fromkeys(self._of_class(other), SPELLING)
-        return found
+        for other in () if objects else self.ontology.foldings(name):
+            objects |= dict.fromkeys(self._of_class(other), SPELLING)
+        return objects
 
     def _of_class(self, name: str) -> list[Node]:
         return self.nodes_with(_TYPE, _class(name))
@@ -187,7 +187,7 @@ class Scene:
         value = self.ontology.canonical(value)
         if family and node == self.node:
             return value in self.values(node, family)
-        predicates = [_family(one) for one in ((family,) if family else self.ontology.families_of(value))]
+        predicates = [_family(f) for f in ((family,) if family else self.ontology.families_of(value))]
         if node != self.node:
             predicates.insert(1 if family else 0, _ATTRIBUTE)
         return any(self.has(node, predicate, literal(value)) for predicate in predicates)
@@ -199,11 +199,11 @@ class Scene:
         """
         if family in ("type", "name"):
             return [self.ontology.base(self.name(node))]
-        found = set(self.annotated(node, family))
-        if not found and node == self.node:
-            found = self._told(family)
+        values = set(self.annotated(node, family))
+        if not values and node == self.node:
+            values = self._told(family)
         listed = self.ontology.families.get(family, frozenset())
-        return sorted(found & listed or found)
+        return sorted(values & listed or values)
 
     def _told(self, family: str) -> set[str]:
         """The values of a family that the first object has which speaks for the scene."""
@@ -238,15 +238,15 @@ class Scene:
         if verb in ("same", "different") and family:
             return self._alike(sources, wanted, family, same=verb == "same")
         for extra, (name, reverse) in enumerate(self.ontology.readings(relation)):
-            found: Objects = {}
+            related: Objects = {}
             predicate = f"<{NAMESPACE}relation:{local(name)}>"
             for source, penalty in sources.items():
                 for end in self._ends(source, predicate, incoming=subject is not reverse):
                     if end in wanted and end != source:
                         total = penalty + wanted[end] + (extra > 0)
-                        found[end] = min(total, found.get(end, total))
-            if found:
-                return found
+                        related[end] = min(total, related.get(end, total))
+            if related:
+                return related
         return {}
 
     def _ends(self, source: Node, predicate: Node, *, incoming: bool) -> Iterable[Node]:
@@ -255,7 +255,7 @@ class Scene:
         return [end for end in self.values_of(source, predicate) if end[0] == "<"]
 
     def _alike(self, sources: Objects, wanted: Objects, family: str, *, same: bool) -> Objects:
-        found: Objects = {}
+        alike: Objects = {}
         for source, penalty in sources.items():
             own = set(self.values(source, family))
             if not own:
@@ -263,8 +263,8 @@ class Scene:
             for node, extra in wanted.items():
                 other = set() if node == source else set(self.values(node, family))
                 if other and bool(own & other) is same:
-                    found[node] = min(penalty + extra, found.get(node, penalty + extra))
-        return found
+                    alike[node] = min(penalty + extra, alike.get(node, penalty + extra))
+        return alike
 
     def lies(self, subject: Node, other: Node, axis: Axis) -> int:
         """By how many half-pixels the subject's box centre lies on the axis's side of the other's."""
@@ -274,8 +274,10 @@ class Scene:
             for node in (subject, other):
                 for predicate in self._sides(node)[position::2]:
                     self.values_of(node, predicate)
-        one, two = (2 * box[position] + box[position + 2] for box in (self.box(subject), self.box(other)))
-        return sign * (one - two)
+        centre, other_centre = (
+            2 * box[position] + box[position + 2] for box in (self.box(subject), self.box(other))
+        )
+        return sign * (centre - other_centre)
 
 
 @lru_cache(maxsize=1 << 10)

@@ -87,8 +87,8 @@ def twin_experiment(tbox: TBox, log: EventLog, at: int, intervention: Interventi
         a, b = (arm.get(tick, Counter()) for arm in told)
         differing += ((a - b) + (b - a)).total()
         here, there = _happenings(a, b), _happenings(b, a)
-        shown = (here, [], []) if tick < at else ([], here, there)
-        ticks.append(Tick(tick, place(tick + (tick >= at)), *shown))
+        columns = (here, [], []) if tick < at else ([], here, there)
+        ticks.append(Tick(tick, place(tick + (tick >= at)), *columns))
     digests, facts = (pair[0].digest, pair[1].digest), _facts(tbox, pair)
     return Experiment(at, place(at - 0.6), place(at), words, ticks, digests, differing, last, facts)
 
@@ -114,28 +114,28 @@ def spec_twin(spec: Spec, answers: Mapping[str, str]) -> Experiment:
 
 def _by_tick(tbox: TBox, log: EventLog) -> dict[int, Counter[str]]:
     """The events of each tick in words, with how many there are of each."""
-    found: dict[int, Counter[str]] = {}
+    by_tick: dict[int, Counter[str]] = {}
     for event, who in occasions(tbox, log):
-        found.setdefault(event.tick, Counter())[f"{tbox.label(event.kind)}: {', '.join(who)}"] += 1
-    return found
+        by_tick.setdefault(event.tick, Counter())[f"{tbox.label(event.kind)}: {', '.join(who)}"] += 1
+    return by_tick
 
 
 def _facts(tbox: TBox, pair: Sequence[EventLog]) -> list[tuple[str, list[Span], list[Span]]]:
     """Every fact about somebody with a name, in words, with the ticks between which it holds in each arm."""
-    found: dict[str, tuple[list[Span], list[Span]]] = {}
+    by_fact: dict[str, tuple[list[Span], list[Span]]] = {}
     for arm, log in enumerate(pair):
         names, since = labels_in(log), dict[str, int]()
         for tick, op, (subject, predicate, value) in log:
             if subject not in names or not isinstance(value, ox.NamedNode) or predicate == RDF_TYPE:
                 continue
-            said = f"{names[subject]} {tbox.label(predicate)} {names.get(value) or tbox.label(value)}"
+            sentence = f"{names[subject]} {tbox.label(predicate)} {names.get(value) or tbox.label(value)}"
             if op is Op.INSERT:
-                since.setdefault(said, tick)
-            elif said in since:
-                found.setdefault(said, ([], []))[arm].append((since.pop(said), tick))
-        for said, tick in since.items():
-            found.setdefault(said, ([], []))[arm].append((tick, None))
-    return [(said, *spans) for said, spans in sorted(found.items())]
+                since.setdefault(sentence, tick)
+            elif sentence in since:
+                by_fact.setdefault(sentence, ([], []))[arm].append((since.pop(sentence), tick))
+        for sentence, tick in since.items():
+            by_fact.setdefault(sentence, ([], []))[arm].append((tick, None))
+    return [(sentence, *spans) for sentence, spans in sorted(by_fact.items())]
 
 
 def _happenings(here: Counter[str], there: Counter[str]) -> list[Happening]:

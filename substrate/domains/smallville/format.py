@@ -86,7 +86,7 @@ class Village(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def names(self) -> dict[str, str]:
         """The words of each agent, place and fact by its identifier."""
-        return {one.id: one.name for one in (*self.agents, *self.places, *self.facts)}
+        return {thing.id: thing.name for thing in (*self.agents, *self.places, *self.facts)}
 
 
 class ArmIntervention(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -231,7 +231,7 @@ def _faults(spec: Spec) -> Iterator[tuple[str, str]]:
     """The promises that a specification's fields do not keep: the path of each fault, and what it is."""
     village, query = spec.village, spec.query
     kinds = {"place": village.places, "fact": village.facts, "agent": village.agents}
-    known = {kind: {one.id for one in named} for kind, named in kinds.items()}
+    known = {kind: {thing.id for thing in named} for kind, named in kinds.items()}
     for kind, named in kinds.items():
         if len(known[kind]) < len(named) or not all(map(_IDENTIFIER.fullmatch, known[kind])):
             what = "identifiers are unique, and made of lower-case letters, digits and _"
@@ -304,12 +304,12 @@ def _broken(what: str, path: str, where: tuple[object, ...]) -> FormatError:
 
 
 def _read(path: Path, type_: type[_T], check: Callable[..., None]) -> dict[int, _T]:
-    decoder, found = msgspec.json.Decoder(type_), {}
+    decoder, by_number = msgspec.json.Decoder(type_), {}
     for where, line in lines(path):
         record = decode(decoder, line, where)
         check(record, where)
-        if record.spec in found:
+        if record.spec in by_number:
             what = f"specification {record.spec} occurs twice"
             raise FormatError(what, where=(where,), hint="Number each specification once")
-        found[record.spec] = record
-    return found
+        by_number[record.spec] = record
+    return by_number

@@ -49,11 +49,11 @@ def judge(predicted: Sequence[str], expected: Sequence[str]) -> Judgement:
     if len(expected) < 2:
         raise ValueError("there are fewer than two arms")
     arms = list(zip(predicted, expected, strict=True))
-    per_arm = sum(said == gold for said, gold in arms)
+    per_arm = sum(answer == gold for answer, gold in arms)
     divergence = 0
-    for (one, gold_one), (other, gold_other) in combinations(arms, 2):
-        told = one in ANSWERS and other in ANSWERS
-        divergence += told and (one != other) is (gold_one != gold_other)
+    for (first, gold_first), (second, gold_second) in combinations(arms, 2):
+        told = first in ANSWERS and second in ANSWERS
+        divergence += told and (first != second) is (gold_first != gold_second)
     return Judgement(per_arm, int(per_arm == len(arms)), divergence)
 
 

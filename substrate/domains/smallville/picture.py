@@ -48,8 +48,8 @@ def arm_timeline(tbox: TBox, log: EventLog, evidence: Sequence[int]) -> Timeline
     lanes = list(dict.fromkeys(name for (_, who), _ in told for name in who))
     x = Scale(last := log.last_tick)
     marks: list[Mark] = []
-    for (tick, who), found in told:
-        title = f"tick {tick}: {' and '.join(sorted(found))} of {' and '.join(who)}"
+    for (tick, who), by_kind in told:
+        title = f"tick {tick}: {' and '.join(sorted(by_kind))} of {' and '.join(who)}"
         rows = tuple(sorted(map(lanes.index, who)))
-        marks.append(Mark(x(tick), tick, "", rows, "focus" if any(found.values()) else "", title))
+        marks.append(Mark(x(tick), tick, "", rows, "focus" if any(by_kind.values()) else "", title))
     return Timeline([Lane(name, [Span(x(0), x(last))]) for name in lanes], marks, x.axis(), "tick", x(last))

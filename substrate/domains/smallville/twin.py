@@ -63,8 +63,7 @@ def plan_node(agent: str, plan: Plan) -> ox.NamedNode:
 
 
 def given_log(spec: Spec) -> EventLog:
-    """The given of a village: who and what there is at tick 0, and the day's end at the
-    horizon.
+    """The given of a village: who and what there is at tick 0, and the day's end at the horizon.
 
     A plan that an intervention may add is there as a plan that nobody has. Where it is asked what one knows
     of another, there is gossip.
@@ -79,9 +78,9 @@ def given_log(spec: Spec) -> EventLog:
 def _given(spec: Spec) -> Iterator[Triple]:
     village = spec.village
     for kind, named in (("Place", village.places), ("Fact", village.facts), ("Agent", village.agents)):
-        for one in named:
-            yield entity(one.id), RDF_TYPE, term(kind)
-            yield entity(one.id), RDFS_LABEL, ox.Literal(one.name)
+        for thing in named:
+            yield entity(thing.id), RDF_TYPE, term(kind)
+            yield entity(thing.id), RDFS_LABEL, ox.Literal(thing.name)
     plans = [(act.agent, act.plan) for act in spec.acts.values() if act and act.type == "assert" and act.plan]
     for agent in village.agents:
         node = entity(agent.id)
@@ -142,13 +141,13 @@ def asked_triple(spec: Spec) -> Triple:
     """The triple that makes the answer yes where it holds at one of :func:`asked_ticks`."""
     query = spec.query
     other, fact, place = (entity(name or "") for name in (query.other, query.fact, query.place))
-    asked: Mapping[str, tuple[str, Term]] = {
+    by_type: Mapping[str, tuple[str, Term]] = {
         "did_meet": ("with", other),
         "learned_fact": ("knows", fact),
         "visited_location": ("at", place),
         "knows_that": ("knowsThat", ox.Triple(other, term("knows"), fact)),
     }
-    name, object_ = asked[query.type]
+    name, object_ = by_type[query.type]
     return entity(query.agent), term(name), object_
 
 
@@ -167,10 +166,10 @@ def answer(spec: Spec, arm: EventLog) -> Yes:
 
     Between ticks at which the arm says something of the triple that is asked for, the answer stays.
     """
-    question, asked = ask_query(spec), asked_ticks(spec)
+    question, span = ask_query(spec), asked_ticks(spec)
     number = arm.triples.find(text_of(asked_triple(spec)))
-    said = set() if number is None else {arm.when(place)[0] for place in arm.mentions(number)}
-    ticks = [asked.start, *(tick for tick in sorted(said) if tick in asked and tick > asked.start)]
+    mentioned = set() if number is None else {arm.when(place)[0] for place in arm.mentions(number)}
+    ticks = [span.start, *(tick for tick in sorted(mentioned) if tick in span and tick > span.start)]
     # The arms are branches of one village: the store that answers for one is moved to the other
     return "yes" if any(bool(arm.state(tick).query(question)) for tick in ticks) else "no"
 

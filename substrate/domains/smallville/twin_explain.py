@@ -1,6 +1,6 @@
 """Why an arm's answer is what it is: the intervention, the events that bear on it, the asked triple.
 
-What an arm's answer rests on lies in that arm's log; what happens in another arm alone, in that one's.
+The evidence of an arm's answer lies in that arm's log; that of an event of another arm alone, in that one's.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ def explain(spec: Spec, arm: str, logs: Sequence[EventLog]) -> Explanation:
     arms: dict[str, EventLog] = dict(zip(spec.arms, logs, strict=True))
     # The name of an arm's log in evidence
     called = {name: OWN if name == arm else f"arm {name}" for name in arms}
-    said = answer(spec, arms[arm])
-    steps = (*_forks(spec, arms, called), *_events(spec, arm, arms, called), _asked(spec, arms[arm], said))
-    part = ExplainedPart("", steps, said, rule="the question, asked of the ticks of this arm's replay")
+    reply = answer(spec, arms[arm])
+    steps = (*_forks(spec, arms, called), *_events(spec, arm, arms, called), _asked(spec, arms[arm], reply))
+    part = ExplainedPart("", steps, reply, rule="the question, asked of the ticks of this arm's replay")
     all_logs = {OWN: arms[arm]} | {called[name]: log for name, log in arms.items()}
-    return Explanation(spec.query.text, said, (part,), all_logs, _NAMES)
+    return Explanation(spec.query.text, reply, (part,), all_logs, _NAMES)
 
 
 def _forks(spec: Spec, arms: Mapping[str, EventLog], called: Mapping[str, str]) -> Iterator[ExplainedStep]:
@@ -64,7 +64,7 @@ def _forks(spec: Spec, arms: Mapping[str, EventLog], called: Mapping[str, str]) 
             yield ExplainedStep("fork", words, (f"tick {spec.branch}",), evidence=evidence)
 
 
-def _asked(spec: Spec, log: EventLog, said: str) -> ExplainedStep:
+def _asked(spec: Spec, log: EventLog, reply: str) -> ExplainedStep:
     """The question, asked at each tick that it is about."""
     past = log.history(asked_triple(spec))
     ticks = [str(tick) for tick in asked_ticks(spec) if past.holds(tick)]
@@ -72,7 +72,7 @@ def _asked(spec: Spec, log: EventLog, said: str) -> ExplainedStep:
     span = f"{spec.branch} to {spec.village.horizon}"
     return ExplainedStep(
         "ask",
-        f"{said}: it holds at {', '.join(ticks) or 'none'} of these ticks",
+        f"{reply}: it holds at {', '.join(ticks) or 'none'} of these ticks",
         (f"ticks {span}",),
         f"at each tick from {span}:\n{ask_query(spec)}",
         tuple(Evidence(made.position) for made in past.changes),
@@ -84,23 +84,23 @@ def _events(
     spec: Spec, own: str, arms: Mapping[str, EventLog], called: Mapping[str, str]
 ) -> list[ExplainedStep]:
     """The events that bear on the question, by tick: told of this arm where it has them."""
-    asked = {entity(name) for name in (spec.query.agent, spec.query.other) if name}
+    agents = {entity(name) for name in (spec.query.agent, spec.query.other) if name}
     happened = {arm: _happening_since(spec, log) for arm, log in arms.items()}
     states, names = {arm: log.state() for arm, log in arms.items()}, _names(spec)
-    found: list[tuple[int, Evidence, str, ExplainedStep]] = []
+    entries: list[tuple[int, Evidence, str, ExplainedStep]] = []
     for node in set().union(*happened.values()):
         where = [arm for arm in spec.arms if node in happened[arm]]
         told_of = own if own in where else where[0]
         event, log = happened[told_of][node], arms[told_of]
-        if len(where) == len(spec.arms) and not event.participants & asked:
+        if len(where) == len(spec.arms) and not event.participants & agents:
             continue
         deltas = enumerate(log.between(event.tick, event.tick), log.position(event.tick - 1))
         about = [position for position, delta in deltas if delta.triple[0] == node]
         evidence = tuple(Evidence(position, called[told_of]) for position in about)
         words, place = _words(event, states[told_of], names), _where(where, len(spec.arms))
         step = ExplainedStep(f"tick {event.tick}", words, (place,), evidence=evidence)
-        found.append((event.tick, min(evidence), words, step))
-    return [step for *_, step in sorted(found, key=lambda one: one[:3])]
+        entries.append((event.tick, min(evidence), words, step))
+    return [step for *_, step in sorted(entries, key=lambda entry: entry[:3])]
 
 
 def _where(arms: Sequence[str], of: int) -> str:
@@ -110,22 +110,22 @@ def _where(arms: Sequence[str], of: int) -> str:
 
 
 def _happening_since(spec: Spec, log: EventLog) -> dict[Term, Occurrence]:
-    """The events from the branch on; of the reports, those of what is asked."""
-    found: dict[Term, Occurrence] = {
+    """The events from the branch on; of the reports, only those of the fact that is asked about."""
+    events: dict[Term, Occurrence] = {
         event.node: event for event in occurrences(log, village_tbox()) if event.tick >= spec.branch
     }
     if spec.query.type == "knows_that":
-        reports = {node for node, event in found.items() if event.kind == term("Report")}
-        asked = {node for node, _, _ in log.state().match(None, term("reported"), asked_triple(spec)[2])}
-        found = {node: event for node, event in found.items() if node not in reports - asked}
-    return found
+        reports = {node for node, event in events.items() if event.kind == term("Report")}
+        answering = {node for node, _, _ in log.state().match(None, term("reported"), asked_triple(spec)[2])}
+        events = {node: event for node, event in events.items() if node not in reports - answering}
+    return events
 
 
 def _names(spec: Spec) -> dict[Term, str]:
     named: dict[Term, str] = {entity(identifier): name for identifier, name in spec.village.names.items()}
-    *_, asked = asked_triple(spec)
-    if isinstance(asked, ox.Triple):
-        named[asked] = f"{named[asked.subject]} knows that {named[asked.object]}"
+    *_, object_ = asked_triple(spec)
+    if isinstance(object_, ox.Triple):
+        named[object_] = f"{named[object_.subject]} knows that {named[object_.object]}"
     return named
 
 

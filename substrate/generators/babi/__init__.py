@@ -71,9 +71,9 @@ def tell_task(subset: str, *, questions: int = 1000, seed: int = 0) -> str:
     while left:
         tale = Tale(Random(f"{seed} {subset} {len(stories)}"))
         TASKS[subset].tell(tale)
-        asked = [index for index, line in enumerate(tale.lines) if isinstance(line, Question)][:left]
-        stories.append(tale.lines[: asked[-1] + 1] if asked else [])
-        left -= len(asked)
+        places = [index for index, line in enumerate(tale.lines) if isinstance(line, Question)][:left]
+        stories.append(tale.lines[: places[-1] + 1] if places else [])
+        left -= len(places)
     return render_stories(stories)
 
 

@@ -166,7 +166,7 @@ def who_gave_what(tale: Tale) -> None:
             continue
         gift = tale.rng.choice(stage.gifts)
         _, giver, thing, receiver = gift
-        text, asked, told = tale.rng.choice(
+        text, role_asked, told = tale.rng.choice(
             (
                 (f"What did {giver} give to {receiver}?", 2, (1, 3)),
                 (f"Who gave the {thing}?", 1, (2,)),
@@ -177,7 +177,7 @@ def who_gave_what(tale: Tale) -> None:
         )
         # A question means the last gift that fits it.
         if [other for other in stage.gifts if all(other[role] == gift[role] for role in told)][-1] == gift:
-            tale.ask(text, str(gift[asked]), gift[0])
+            tale.ask(text, str(gift[role_asked]), gift[0])
 
 
 def is_someone_there(tale: Tale) -> None:
@@ -229,8 +229,8 @@ def negation(tale: Tale) -> None:
         if tale.next_id % 3 == 0:
             person = rng.choice(sorted(known))
             place, there, tick = known[person]
-            asked = rng.choice((place, rng.choice(PLACES))) if there else place
-            tale.ask(f"Is {person} in the {asked}?", "yes" if there and asked == place else "no", tick)
+            guess = rng.choice((place, rng.choice(PLACES))) if there else place
+            tale.ask(f"Is {person} in the {guess}?", "yes" if there and guess == place else "no", tick)
 
 
 def indefinite(tale: Tale) -> None:
@@ -245,9 +245,9 @@ def indefinite(tale: Tale) -> None:
         if tale.next_id % 3 == 0:
             person = rng.choice(sorted(known))
             places, tick = known[person]
-            asked = rng.choice((*places, rng.choice(TOWN)))
-            answer = "no" if asked not in places else "maybe" if len(places) == 2 else "yes"
-            tale.ask(f"Is {person} in the {asked}?", answer, tick)
+            guess = rng.choice((*places, rng.choice(TOWN)))
+            answer = "no" if guess not in places else "maybe" if len(places) == 2 else "yes"
+            tale.ask(f"Is {person} in the {guess}?", answer, tick)
 
 
 def taken_up(tale: Tale, *, size: int, pronoun: bool) -> None:

@@ -88,18 +88,18 @@ def deduction(tale: Tale) -> None:
 def induction(tale: Tale) -> None:
     """Task 16: the colour of the same kind's individual that was introduced last."""
     rng = tale.rng
-    *seen, asked = rng.sample(BEASTS, len(BEASTS))
+    *seen, nameless = rng.sample(BEASTS, len(BEASTS))
     kinds = {name: rng.choice(("frog", "lion", "rhino", "swan")) for name in seen}
     colors = {name: rng.choice(("gray", "green", "white", "yellow")) for name in seen}
-    kinds[asked] = kinds[rng.choice(seen)]
+    kinds[nameless] = kinds[rng.choice(seen)]
     order = [("is a", name) for name in BEASTS] + [("is", name) for name in seen]
     rng.shuffle(order)
-    said = {"is a": kinds, "is": colors}
-    ticks = {(verb, name): tale.say(f"{name} {verb} {said[verb][name]}.") for verb, name in order}
-    alike = [name for name in seen if kinds[name] == kinds[asked]]
+    traits = {"is a": kinds, "is": colors}
+    ticks = {(verb, name): tale.say(f"{name} {verb} {traits[verb][name]}.") for verb, name in order}
+    alike = [name for name in seen if kinds[name] == kinds[nameless]]
     peer = max(alike, key=lambda name: ticks["is a", name])
-    supporting = ticks["is a", asked], ticks["is a", peer], ticks["is", peer]
-    tale.ask(f"What color is {asked}?", colors[peer], *supporting)
+    supporting = ticks["is a", nameless], ticks["is a", peer], ticks["is", peer]
+    tale.ask(f"What color is {nameless}?", colors[peer], *supporting)
 
 
 def positions(tale: Tale) -> None:
@@ -111,11 +111,11 @@ def positions(tale: Tale) -> None:
     (first, _, second), (third, _, joined) = joins
     ends = [third, first if joined == second else second]
     for _ in range(8):
-        one, other = rng.sample(ends, 2)
+        end, other = rng.sample(ends, 2)
         relation = rng.choice(tuple(BOARD))
         x, y = BOARD[relation]
-        ahead = (cells[one][0] - cells[other][0]) * x + (cells[one][1] - cells[other][1]) * y
-        tale.ask(f"Is the {one} {relation} the {other}?", "yes" if ahead > 0 else "no", *ticks)
+        ahead = (cells[end][0] - cells[other][0]) * x + (cells[end][1] - cells[other][1]) * y
+        tale.ask(f"Is the {end} {relation} the {other}?", "yes" if ahead > 0 else "no", *ticks)
 
 
 def sizes(tale: Tale) -> None:
@@ -131,9 +131,9 @@ def sizes(tale: Tale) -> None:
         ticks[index] = tale.say(told)
     for _ in range(5):
         low, high = sorted(rng.sample(range(len(row)), 2))
-        one, other, answer = rng.choice(((row[low], row[high], "yes"), (row[high], row[low], "no")))
-        asked = rng.choice((f"Does the {one} fit in the {other}?", f"Is the {other} bigger than the {one}?"))
-        tale.ask(asked, answer, *(ticks[index] for index in range(low, high)))
+        a, b, answer = rng.choice(((row[low], row[high], "yes"), (row[high], row[low], "no")))
+        question = rng.choice((f"Does the {a} fit in the {b}?", f"Is the {b} bigger than the {a}?"))
+        tale.ask(question, answer, *(ticks[index] for index in range(low, high)))
 
 
 def way(tale: Tale) -> None:

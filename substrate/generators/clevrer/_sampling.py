@@ -93,9 +93,9 @@ def _staged(rng: Random, plan: Plan, shapes: Sequence[Shape]) -> tuple[tuple[Bod
         # No further than the next one's turn: the rest will change.
         length = max(actor.frame + _EARLY, following.frame) + 1 if following else _LENGTH
         for body in islice(_candidates(rng, actor, shapes[actor.object_id], bodies, run), _TRIES):
-            found = simulate([*bodies, body], length, stop=partial(_strays, actor))
-            if len(found.poses) == length and _shows_well(found):
-                bodies, run = [*bodies, body], found
+            trial = simulate([*bodies, body], length, stop=partial(_strays, actor))
+            if len(trial.poses) == length and _shows_well(trial):
+                bodies, run = [*bodies, body], trial
                 break
         else:
             return None
@@ -128,7 +128,7 @@ def _strays(actor: Actor, frame: int, contacts: Contacts) -> bool:
 
 
 def _kept(rng: Random, run: Run) -> bool:
-    """Tell whether a scene is one that makes the numbers of collisions and of exits the official ones."""
+    """Tell whether to keep a scene, so that scenes have as many collisions and exits as the official ones."""
     exits = sum(
         CAMERA.sees(before) and not CAMERA.sees(after)
         for number in run.poses[0]
@@ -138,9 +138,9 @@ def _kept(rng: Random, run: Run) -> bool:
     return rng.random() < _share(KEPT_COLLISIONS, collisions) * _share(KEPT_EXITS, exits)
 
 
-def _share(kept: Mapping[int, float], number: int) -> float:
-    """Of a number beyond all known ones, that of the largest."""
-    return kept.get(min(number, max(kept, default=0)), 1.0)
+def _share(shares: Mapping[int, float], number: int) -> float:
+    """The share of a number; a number beyond all known ones has that of the largest."""
+    return shares.get(min(number, max(shares, default=0)), 1.0)
 
 
 def _opening(rng: Random, shape: Shape) -> Body:

@@ -72,12 +72,12 @@ def explain(film: Film, names: Names, rng: Random, number: int) -> list[Multiple
         any(cause.type == "collision" for cause in film.causes[effect]) or rng.random() < _ROOTLESS
         for effect in effects
     ]
-    asked: list[tuple[Event, bool]] = []
+    candidates: list[tuple[Event, bool]] = []
     for wanted in (True, False):
         some = [effect for effect, holds in zip(effects, chained, strict=True) if holds is wanted]
         both = [(effect, negated) for effect in some for negated in (False, True)]
-        asked += _telling_first(rng, both, lambda one: [choice[:2] for choice in pools[one[0]]])
-    for effect, negated in asked[:number]:
+        candidates += _telling_first(rng, both, lambda pair: [choice[:2] for choice in pools[pair[0]]])
+    for effect, negated in candidates[:number]:
         phrase = names.event(effect, rng, clause=False)
         choices = _pick(
             rng,
@@ -179,8 +179,8 @@ def imagine(
         for removed, imagined in without.items()
     }
     questions = []
-    asked = [(removed, negated) for removed in without for negated in (False, True)]
-    for removed, negated in _telling_first(rng, asked, lambda one: outcomes[one[0]])[:number]:
+    candidates = [(removed, negated) for removed in without for negated in (False, True)]
+    for removed, negated in _telling_first(rng, candidates, lambda pair: outcomes[pair[0]])[:number]:
         phrase = names.of(removed, rng)
         program = ("all_events", *phrase.program, "get_counterfact", "belong_to", *_negate(negated))
         choices = tuple(
@@ -193,13 +193,13 @@ def imagine(
 
 
 def _telling_first(
-    rng: Random, asked: Sequence[T], choices: Callable[[T], Sequence[tuple[object, bool]]]
+    rng: Random, items: Sequence[T], choices: Callable[[T], Sequence[tuple[object, bool]]]
 ) -> list[T]:
     """In random order, but mostly those first whose choices are at least four and of both kinds."""
     telling, dull = [], []
-    for one in rng.sample(asked, len(asked)):
-        rich = len(choices(one)) >= 4 and len({true for _, true in choices(one)}) == 2
-        (telling if rich or rng.random() > _SHUN_DULL else dull).append(one)
+    for item in rng.sample(items, len(items)):
+        rich = len(choices(item)) >= 4 and len({true for _, true in choices(item)}) == 2
+        (telling if rich or rng.random() > _SHUN_DULL else dull).append(item)
     return telling + dull
 
 

@@ -117,10 +117,10 @@ class Tale:
 
 
 def _count_states(tale: Tale) -> Iterator[Descriptive]:
-    for moment, state, group, found in tale.states():
+    for moment, state, group, members in tale.states():
         text = f"How many {group.plural} are {state} {moment.text}?"
         yield Descriptive(
-            "count", text, (*group.program, *moment.program, f"filter_{state}", "count"), str(len(found))
+            "count", text, (*group.program, *moment.program, f"filter_{state}", "count"), str(len(members))
         )
 
 
@@ -155,7 +155,7 @@ def _count_collisions(tale: Tale) -> Iterator[Descriptive]:
 
 
 def _exist_states(tale: Tale) -> Iterator[Descriptive]:
-    for moment, state, group, found in tale.states():
+    for moment, state, group, members in tale.states():
         text = tale.rng.choice(
             (
                 f"Are there any {state} {group.plural} {moment.text}?",
@@ -163,7 +163,7 @@ def _exist_states(tale: Tale) -> Iterator[Descriptive]:
             )
         )
         yield Descriptive(
-            "exist", text, (*group.program, *moment.program, f"filter_{state}", "exist"), _yes(found)
+            "exist", text, (*group.program, *moment.program, f"filter_{state}", "exist"), _yes(members)
         )
 
 
@@ -184,14 +184,14 @@ def _exist_crossings(tale: Tale) -> Iterator[Descriptive]:
                     (*span.program, *group.program, f"filter_{kind}", "exist"),
                     _yes(group.members & crossing),
                 )
-            for one in tale.names.properties:
-                phrase = tale.names.of(one.object_id, tale.rng)
+            for thing in tale.names.properties:
+                phrase = tale.names.of(thing.object_id, tale.rng)
                 program = (*span.program, *phrase.program, f"filter_{kind}", "exist")
                 yield Descriptive(
                     "exist",
                     f"Does {phrase.text} {verb}{span.text}?",
                     program,
-                    _yes(one.object_id in crossing),
+                    _yes(thing.object_id in crossing),
                 )
 
 
@@ -216,14 +216,14 @@ def _exist_meetings(tale: Tale) -> Iterator[Descriptive]:
 
 
 def _query_states(tale: Tale) -> Iterator[Descriptive]:
-    for moment, state, group, found in tale.states():
+    for moment, state, group, members in tale.states():
         # An object that the moment names gives its own answer away.
-        if len(found) == 1 and not found & set(moment.named):
+        if len(members) == 1 and not members & set(moment.named):
             phrase = Phrase(
                 f"the {state} {group.singular} {moment.text}",
                 (*group.program, *moment.program, f"filter_{state}", "unique"),
             )
-            yield from _queries(tale, phrase, *found, known=[attribute for attribute, _ in group.looks])
+            yield from _queries(tale, phrase, *members, known=[attribute for attribute, _ in group.looks])
 
 
 def _query_crossings(tale: Tale) -> Iterator[Descriptive]:
@@ -249,9 +249,9 @@ def _query_crossings(tale: Tale) -> Iterator[Descriptive]:
 
 def _query_partners(tale: Tale) -> Iterator[Descriptive]:
     for span in tale.spans("collision"):
-        for one in tale.names.properties:
-            hits = [event for event in span.events if one.object_id in event.objects]
-            phrase = tale.names.of(one.object_id, tale.rng)
+        for thing in tale.names.properties:
+            hits = [event for event in span.events if thing.object_id in event.objects]
+            phrase = tale.names.of(thing.object_id, tale.rng)
             source = (*span.program, *phrase.program, "filter_collision")
             partner = (*phrase.program, "get_col_partner")
             for order, event in _ordered(hits):
@@ -259,7 +259,7 @@ def _query_partners(tale: Tale) -> Iterator[Descriptive]:
                 yield from _queries(
                     tale,
                     Phrase(words, (*source, order, "filter_order", *partner)),
-                    _partner(event, one.object_id),
+                    _partner(event, thing.object_id),
                     named=span.named,
                 )
             if len(hits) == 1:
@@ -268,7 +268,7 @@ def _query_partners(tale: Tale) -> Iterator[Descriptive]:
                 yield from _queries(
                     tale,
                     Phrase(words, (*source, "unique", *partner)),
-                    _partner(hits[0], one.object_id),
+                    _partner(hits[0], thing.object_id),
                     named=span.named,
                 )
 
@@ -302,8 +302,8 @@ def _partner(event: Event, number: int) -> int:
     return second if first == number else first
 
 
-def _yes(found: object) -> str:
-    return "yes" if found else "no"
+def _yes(holds: object) -> str:
+    return "yes" if holds else "no"
 
 
 _TEMPLATES: dict[str, tuple[Callable[[Tale], Iterator[Descriptive]], ...]] = {
@@ -325,11 +325,11 @@ def ask(film: Film, names: Names, rng: Random, number: int) -> list[Descriptive]
         for template in templates:
             for question in template(tale):
                 shelves[question.subtype][template.__name__][question.answer].append(question)
-    asked: dict[str, Descriptive] = {}
-    while len(asked) < number:
+    by_text: dict[str, Descriptive] = {}
+    while len(by_text) < number:
         by_template = shelves[rng.choices(list(SUBTYPES), list(SUBTYPES.values()))[0]]
         by_answer = by_template[rng.choice(list(by_template))] if by_template else {}
         if by_answer:
             question = rng.choice(by_answer[rng.choice(list(by_answer))])
-            asked.setdefault(question.text, question)
-    return sorted(asked.values(), key=lambda question: list(SUBTYPES).index(question.subtype))
+            by_text.setdefault(question.text, question)
+    return sorted(by_text.values(), key=lambda question: list(SUBTYPES).index(question.subtype))

@@ -56,18 +56,18 @@ def causes(events: Sequence[Event]) -> list[frozenset[int]]:
 
     >>> first, last = Event("collision", (0, 1), 9), Event("collision", (1, 2), 20)
     >>> chain = [Event("in", (0,), 3), first, Event("out", (2,), 9), last]
-    >>> [sorted(found) for found in causes(chain)]
+    >>> [sorted(places) for places in causes(chain)]
     [[], [0], [], [0, 1, 2]]
     """
-    found: list[frozenset[int]] = []
+    by_effect: list[frozenset[int]] = []
     for effect in events:
         direct = [
             place
             for place, cause in enumerate(events)
             if cause.frame < effect.frame and set(cause.objects) & set(effect.objects)
         ]
-        found.append(frozenset(direct).union(*(found[place] for place in direct)))
-    return found
+        by_effect.append(frozenset(direct).union(*(by_effect[place] for place in direct)))
+    return by_effect
 
 
 @dataclass(frozen=True)
@@ -85,8 +85,8 @@ class Film:
     def causes(self) -> dict[Event, list[Event]]:
         """The causes of each event."""
         return {
-            event: [self.events[place] for place in sorted(found)]
-            for event, found in zip(self.events, causes(self.events), strict=True)
+            event: [self.events[place] for place in sorted(places)]
+            for event, places in zip(self.events, causes(self.events), strict=True)
         }
 
     def of_type(self, kind: EventType) -> list[Event]:

@@ -59,7 +59,7 @@ class Recorded(Film):
             *(Event("collision", who(hit.object), hit.frame) for hit in real.collisions),
             *(Event(move.type, who(in_out_objects(move)), move.frame) for move in real.in_outs),
         ]
-        self.__dict__["events"] = sorted(events, key=lambda one: (one.frame, one.type, one.objects))
+        self.__dict__["events"] = sorted(events, key=lambda event: (event.frame, event.type, event.objects))
         self.__dict__["end_is_clear"] = False
 
     def in_state(self, state: str, frame: int) -> None:
@@ -88,11 +88,11 @@ class Recorded(Film):
         >>> list(Recorded(real).depths().values())
         [0, 1]
         """
-        found: dict[Event, int] = {}
+        depths: dict[Event, int] = {}
         for event in self.events:
-            hits = (found[cause] for cause in self.causes[event] if cause.type == "collision")
-            found[event] = 1 + max(hits, default=-1)
-        return found
+            hits = (depths[cause] for cause in self.causes[event] if cause.type == "collision")
+            depths[event] = 1 + max(hits, default=-1)
+        return depths
 
 
 def descriptive(real: SceneEvents, seed: int) -> list[Question]:
@@ -100,8 +100,8 @@ def descriptive(real: SceneEvents, seed: int) -> list[Question]:
     film = Recorded(real)
     made = ask(film, film.names, Random(f"{seed}/{real.scene_index}/descriptive"), ASKED)
     return [
-        Question(number, one.text, "descriptive", list(one.program), one.subtype, one.answer)
-        for number, one in enumerate(made)
+        Question(number, q.text, "descriptive", list(q.program), q.subtype, q.answer)
+        for number, q in enumerate(made)
     ]
 
 
@@ -148,7 +148,7 @@ def _options(film: Recorded, names: Names, rng: Random, target: Event) -> Iterat
     """
     causes, once = film.causes[target], film.once
     involved = {number for cause in causes for number in cause.objects}
-    others = [one.object_id for one in film.annotation.object_property if one.object_id not in target.objects]
+    others = [o.object_id for o in film.annotation.object_property if o.object_id not in target.objects]
     named = [(names.of(number, rng), number in involved) for number in others]
     options = [(Phrase(f"the presence of {phrase.text}", phrase.program), true) for phrase, true in named]
     events = [

@@ -94,16 +94,16 @@ class Names:
     @cached_property
     def _minimal(self) -> dict[int, list[Group]]:
         """For each object, the descriptions that fit it alone and none of whose parts does."""
-        found: dict[int, list[Group]] = {}
+        minimal: dict[int, list[Group]] = {}
         for o in self.properties:
-            kept: list[Group] = []
+            groups: list[Group] = []
             for size in range(1, len(ATTRIBUTES) + 1):
                 for chosen in combinations(ATTRIBUTES, size):
                     group = self.group([(attribute, getattr(o, attribute)) for attribute in chosen])
-                    if len(group.members) == 1 and not any(set(k.looks) <= set(group.looks) for k in kept):
-                        kept.append(group)
-            found[o.object_id] = kept
-        return found
+                    if len(group.members) == 1 and not any(set(k.looks) <= set(group.looks) for k in groups):
+                        groups.append(group)
+            minimal[o.object_id] = groups
+        return minimal
 
     def of(self, number: int, rng: Random) -> Phrase:
         """A minimal unique description of an object."""

@@ -316,7 +316,7 @@ def near_misses(poses: Sequence[Mapping[int, Pose]]) -> dict[tuple[int, int], fl
     >>> near_misses([{0: still, 1: fast}])
     {(0, 1): 0.5}
     """
-    found: dict[tuple[int, int], float] = {}
+    distances: dict[tuple[int, int], float] = {}
     for a, b in combinations(sorted(poses[0]), 2):
         nearest = min(math.dist(here[a][0][:2], here[b][0][:2]) for here in poses)
         (x, y, _), (vx, vy, _) = (
@@ -325,8 +325,8 @@ def near_misses(poses: Sequence[Mapping[int, Pose]]) -> dict[tuple[int, int], fl
         speed = math.hypot(vx, vy)
         if speed and x * vx + y * vy < 0:
             nearest = min(nearest, abs(x * vy - y * vx) / speed)
-        found[a, b] = nearest
-    return found
+        distances[a, b] = nearest
+    return distances
 
 
 _idle: list[int] = []

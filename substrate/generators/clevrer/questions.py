@@ -93,14 +93,16 @@ def write_down(
 def _number(
     descriptive: Sequence[Descriptive], others: Mapping[Subset, Sequence[MultipleChoice]]
 ) -> Iterator[Question]:
-    for number, asked in enumerate(descriptive):
-        yield Question(number, asked.text, "descriptive", list(asked.program), asked.subtype, asked.answer)
+    for number, question in enumerate(descriptive):
+        yield Question(
+            number, question.text, "descriptive", list(question.program), question.subtype, question.answer
+        )
     number = len(descriptive)
     for kind, questions in others.items():
-        for asked in questions:
+        for question in questions:
             choices = [
                 Choice(place, phrase.text, list(phrase.program), "correct" if right else "wrong")
-                for place, (phrase, right) in enumerate(asked.choices)
+                for place, (phrase, right) in enumerate(question.choices)
             ]
-            yield Question(number, asked.text, kind, list(asked.program), choices=choices)
+            yield Question(number, question.text, kind, list(question.program), choices=choices)
             number += 1

@@ -73,7 +73,7 @@ def generate_scene(scene_index: int, seed: int) -> WorldScene:
         [c for c in contacts if c.frame_id >= FRAMES],
         without,
         events,
-        [sorted(found) for found in causes(events)],
+        [sorted(places) for places in causes(events)],
     )
     return WorldScene(annotation, write_down(annotation, contacts, without, seed), truth)
 
@@ -84,20 +84,20 @@ def predictive_questions(scene_index: int, seed: int, *kinds: Wrong) -> dict[Wro
     Raises:
         ParameterError: ``scene_index`` is negative.
 
-    >>> asked = generate_scene(10_001, seed=0).questions.questions
-    >>> predictive_questions(10_001, 0, "any")["any"] == [q for q in asked if q.question_type == "predictive"]
+    >>> every = generate_scene(10_001, seed=0).questions.questions
+    >>> predictive_questions(10_001, 0, "any")["any"] == [q for q in every if q.question_type == "predictive"]
     True
     """
     if not quota(scene_index)["predictive"]:
         return {kind: [] for kind in kinds}
     shot = _shot(scene_index, seed)
     annotation, contacts = _annotation(scene_index, shot), shot.run.contacts
-    misses, found = near_misses(shot.run.poses[FRAMES - 1 :]), dict[Wrong, list[Question]]()
+    misses, by_kind = near_misses(shot.run.poses[FRAMES - 1 :]), dict[Wrong, list[Question]]()
     for kind in kinds:
         # The worlds without an object change no predictive question, nor its number.
         made = write_down(annotation, contacts, {}, seed, wrong=kind, misses=misses)
-        found[kind] = [question for question in made.questions if question.question_type == "predictive"]
-    return found
+        by_kind[kind] = [question for question in made.questions if question.question_type == "predictive"]
+    return by_kind
 
 
 def generate_annotation(scene_index: int, seed: int) -> Annotation:

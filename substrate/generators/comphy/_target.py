@@ -60,8 +60,8 @@ def generate_target(scene_index: int, seed: int) -> WorldTarget:
     Raises:
         ParameterError: ``scene_index`` is negative.
 
-    >>> one = generate_target(3, seed=0)
-    >>> len(one.annotation.motion_trajectory), [len(r.motion_trajectory) for r in one.references]
+    >>> target = generate_target(3, seed=0)
+    >>> len(target.annotation.motion_trajectory), [len(r.motion_trajectory) for r in target.references]
     (128, [50, 50, 50, 50])
     """
     if scene_index < 0:
@@ -78,9 +78,9 @@ def generate_target(scene_index: int, seed: int) -> WorldTarget:
     changed = _changed_contacts(made)
     truth = Truth(
         scene_index,
-        [HiddenProperties(number, one.mass, one.charge) for number, one in enumerate(made.hidden)],
+        [HiddenProperties(number, traits.mass, traits.charge) for number, traits in enumerate(made.hidden)],
         [c for c in contacts if c.frame_id >= FRAMES],
-        {f"{number} {word}": found for (number, word), found in changed.items()},
+        {f"{number} {word}": collisions for (number, word), collisions in changed.items()},
     )
     return WorldTarget(
         annotation, references, write_down(annotation, made.hidden, contacts, changed, seed), truth
@@ -90,7 +90,7 @@ def generate_target(scene_index: int, seed: int) -> WorldTarget:
 def _annotation(scene: int, made: Example, video: Video, name: str, frames: int) -> Annotation:
     looks = [made.properties[number] for number in video.members]
     properties = [
-        ObjectProperty(place, one.color, one.material, one.shape) for place, one in enumerate(looks)
+        ObjectProperty(place, look.color, look.material, look.shape) for place, look in enumerate(looks)
     ]
     return Annotation(
         scene,
@@ -113,7 +113,7 @@ def _changed_contacts(made: Example) -> dict[Change, list[Collision]]:
     """The contacts of the target's world under each change; changes that come to the same are simulated once:
     of two charges it does not matter which one is turned or taken away.
     """
-    observed, found = list(made.target.run.contacts), dict[Change, list[Collision]]()
+    observed, by_change = list(made.target.run.contacts), dict[Change, list[Collision]]()
     worlds: dict[Any, list[Collision]] = {}
     for number, word in changes(made.hidden):
         if (
@@ -122,7 +122,7 @@ def _changed_contacts(made: Example) -> dict[Change, list[Collision]]:
             and not any(number in c.object_ids for c in observed)
         ):
             # A solid that touches and pulls nothing slides the same whatever its mass.
-            found[number, word] = observed
+            by_change[number, word] = observed
             continue
         solids: list[Solid] = [
             _CHANGED[word](solid) if solid.body.object_id == number else solid for solid in made.target.solids
@@ -130,8 +130,8 @@ def _changed_contacts(made: Example) -> dict[Change, list[Collision]]:
         moves = (*((solid.body, solid.mass) for solid in solids), *pulls(solids))
         if moves not in worlds:
             worlds[moves] = list(simulate(solids, FRAMES + HIDDEN_FRAMES).contacts)
-        found[number, word] = worlds[moves]
-    return found
+        by_change[number, word] = worlds[moves]
+    return by_change
 
 
 def target_files(scene_index: int, seed: int) -> dict[str, Any]:

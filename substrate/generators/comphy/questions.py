@@ -40,10 +40,10 @@ _BRISK = 0.3
 _WAYS = {"left": (0.0, -1.0), "right": (0.0, 1.0), "up": (-1.0, 0.0), "down": (1.0, 0.0)}
 
 _KINDS: Mapping[str, Callable[[Hidden], bool]] = {
-    "heavy": lambda one: one.mass > 1,
-    "light": lambda one: one.mass == 1,
-    "charged": lambda one: one.charge != 0,
-    "uncharged": lambda one: one.charge == 0,
+    "heavy": lambda traits: traits.mass > 1,
+    "light": lambda traits: traits.mass == 1,
+    "charged": lambda traits: traits.charge != 0,
+    "uncharged": lambda traits: traits.charge == 0,
 }
 _COMPARISONS: Mapping[str, Callable[[Hidden, Hidden], bool]] = {
     "heavier": lambda a, b: a.mass > b.mass,
@@ -102,9 +102,9 @@ def asks_of_future(scene_index: int) -> bool:
 
 def changes(hidden: Sequence[Hidden]) -> Iterator[Change]:
     """The changes that may be imagined: the mass of each object, the charge of each charged one."""
-    for number, one in enumerate(hidden):
-        yield number, "counterfact_lighter" if one.mass > 1 else "counterfact_heavier"
-        if one.charge:
+    for number, traits in enumerate(hidden):
+        yield number, "counterfact_lighter" if traits.mass > 1 else "counterfact_heavier"
+        if traits.charge:
             yield number, "counterfact_uncharged"
             yield number, "counterfact_opposite"
 
@@ -133,14 +133,14 @@ def write_down(
     }
     wanted = factual_quota(scene)
     unseen = round(wanted * _HIDDEN_SHARE)
-    asked = _balanced(Lore(Tale(film, names, rng["hidden"]), hidden), unseen)
+    about_hidden = _balanced(Lore(Tale(film, names, rng["hidden"]), hidden), unseen)
     seen = [
-        Factual(one.subtype, one.text, one.program, one.answer)
-        for one in ask(film, names, rng["seen"], wanted - len(asked))
+        Factual(q.subtype, q.text, q.program, q.answer)
+        for q in ask(film, names, rng["seen"], wanted - len(about_hidden))
     ]
     questions = [
         Question(place, q.text, list(q.program), "factual", q.family, q.answer)
-        for place, q in enumerate([*seen, *asked])
+        for place, q in enumerate([*seen, *about_hidden])
     ]
     chosen = {
         "predictive": predict(contacts, names, rng["predictive"], int(asks_of_future(scene))),
@@ -161,34 +161,34 @@ def write_down(
 def _exist(lore: Lore) -> Iterator[Factual]:
     for kind, holds in _KINDS.items():
         for group in lore.tale.names.groups:
-            found = any(holds(lore.hidden[number]) for number in group.members)
+            exists = any(holds(lore.hidden[number]) for number in group.members)
             yield Factual(
                 f"exist_{kind}",
                 f"Are there any {kind} {group.plural}?",
                 (*group.program, f"filter_{kind}", "exist"),
-                _yes(found),
+                _yes(exists),
             )
 
 
 def _count(lore: Lore) -> Iterator[Factual]:
     for kind, holds in _KINDS.items():
         for group in lore.tale.names.groups:
-            found = sum(holds(lore.hidden[number]) for number in group.members)
+            total = sum(holds(lore.hidden[number]) for number in group.members)
             yield Factual(
                 f"count_{kind}",
                 f"How many {kind} {group.plural} are there?",
                 (*group.program, f"filter_{kind}", "count"),
-                str(found),
+                str(total),
             )
 
 
 def _query(lore: Lore) -> Iterator[Factual]:
     for kind, holds in _KINDS.items():
         for group in lore.tale.names.groups:
-            found = [number for number in sorted(group.members) if holds(lore.hidden[number])]
-            for attribute in ATTRIBUTES if len(found) == 1 else ():
+            fitting = [number for number in sorted(group.members) if holds(lore.hidden[number])]
+            for attribute in ATTRIBUTES if len(fitting) == 1 else ():
                 if attribute not in dict(group.looks):
-                    answer = getattr(lore.tale.names.properties[found[0]], attribute)
+                    answer = getattr(lore.tale.names.properties[fitting[0]], attribute)
                     program = (*group.program, f"filter_{kind}", "unique", f"query_{attribute}")
                     yield Factual(
                         f"query_{kind}",
@@ -202,18 +202,18 @@ def _compare(lore: Lore) -> Iterator[Factual]:
     for a, b in combinations(range(len(lore.hidden)), 2):
         for first, second in ((a, b), (b, a)):
             for word, holds in _COMPARISONS.items():
-                one, other = lore.one(first), lore.one(second)
+                first_phrase, second_phrase = lore.one(first), lore.one(second)
                 program = (
                     *(
                         token
-                        for phrase in (one, other)
+                        for phrase in (first_phrase, second_phrase)
                         for token in (*phrase.program[:-1], "filter_mass", "unique")
                     ),
                     f"is_{word}",
                 )
                 yield Factual(
                     f"is_{word}",
-                    f"Is {one.text} {word} than {other.text}?",
+                    f"Is {first_phrase.text} {word} than {second_phrase.text}?",
                     program,
                     _yes(holds(lore.hidden[first], lore.hidden[second])),
                 )
@@ -222,19 +222,19 @@ def _compare(lore: Lore) -> Iterator[Factual]:
 def _same_charge(lore: Lore) -> Iterator[Factual]:
     for pair in combinations(range(len(lore.hidden)), 2):
         a, b = lore.tale.rng.sample(pair, 2)
-        one, other = lore.one(a), lore.one(b)
+        phrase_a, phrase_b = lore.one(a), lore.one(b)
         charge = lore.hidden[a].charge
         answer = _yes(bool(charge) and charge == lore.hidden[b].charge)
         yield Factual(
             "equal_charge",
-            f"Are {one.text} and {other.text} charged alike?",
-            (*one.program, *other.program, "equal_charge"),
+            f"Are {phrase_a.text} and {phrase_b.text} charged alike?",
+            (*phrase_a.program, *phrase_b.program, "equal_charge"),
             answer,
         )
 
 
 def _both(lore: Lore) -> Iterator[Factual]:
-    charged = [number for number, one in enumerate(lore.hidden) if one.charge]
+    charged = [number for number, traits in enumerate(lore.hidden) if traits.charge]
     for relation, (words, product) in _RELATIONS.items():
         related = len(charged) == 2 and math.prod(lore.hidden[number].charge for number in charged) == product
         text = f"Are there objects that {words}?"
@@ -259,11 +259,11 @@ def _heading(lore: Lore) -> Iterator[Factual]:
                 continue
             way = max(DIRECTIONS, key=lambda word: _WAYS[word][0] * vx + _WAYS[word][1] * vy)
             if _WAYS[way][0] * vx + _WAYS[way][1] * vy > speed * math.cos(math.radians(_CLEAR)):
-                one, when = lore.one(state.object_id), lore.tale.event(event)
+                phrase, when = lore.one(state.object_id), lore.tale.event(event)
                 yield Factual(
                     "query_direction",
-                    f"In which direction does {one.text} move when {when.text}?",
-                    (*one.program, *when.program, "get_frame", "query_direction"),
+                    f"In which direction does {phrase.text} move when {when.text}?",
+                    (*phrase.program, *when.program, "get_frame", "query_direction"),
                     way,
                 )
 
@@ -280,17 +280,17 @@ def _balanced(lore: Lore, number: int) -> list[Factual]:
     for template in _TEMPLATES:
         for question in template(lore):
             shelves[template.__name__][question.answer].setdefault(question.text, question)
-    asked: list[Factual] = []
-    while shelves and len(asked) < number:
+    questions: list[Factual] = []
+    while shelves and len(questions) < number:
         name = rng.choice(list(shelves))
         answer = rng.choice(list(shelves[name]))
         shelf = shelves[name][answer]
-        asked.append(shelf.pop(rng.choice(list(shelf))))
+        questions.append(shelf.pop(rng.choice(list(shelf))))
         if not shelf:
             del shelves[name][answer]
         if not shelves[name]:
             del shelves[name]
-    return sorted(asked, key=lambda question: question.family)
+    return sorted(questions, key=lambda question: question.family)
 
 
 def _imagine(
@@ -312,9 +312,9 @@ def _imagine(
     questions = []
     for number, word in order[:_COUNTERFACTUAL]:
         clear = outcomes[number, word]
-        telling = [one for one in clear if one[1] or one[0] in seen]
+        telling = [outcome for outcome in clear if outcome[1] or outcome[0] in seen]
         chosen = rng.sample(telling, min(3, len(telling)))
-        idle = [one for one in clear if one not in chosen]
+        idle = [outcome for outcome in clear if outcome not in chosen]
         chosen += rng.sample(idle, min(4 - len(chosen), len(idle)))
         negated = rng.random() < 0.5
         phrase = names.of(number, rng)
@@ -340,5 +340,5 @@ def _pair(collision: Collision) -> Pair:
     return first, second
 
 
-def _yes(found: bool) -> str:
-    return "yes" if found else "no"
+def _yes(holds: bool) -> str:
+    return "yes" if holds else "no"

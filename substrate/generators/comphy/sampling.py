@@ -100,7 +100,7 @@ def _properties(rng: Random) -> tuple[ObjectProperty, ...]:
     looks: dict[tuple, None] = {}
     while len(looks) < size:
         looks[rng.choice(COLORS), rng.choice(MATERIALS), rng.choice(SHAPES)] = None
-    return tuple(ObjectProperty(number, *one) for number, one in enumerate(looks))
+    return tuple(ObjectProperty(number, *look) for number, look in enumerate(looks))
 
 
 def _hidden(rng: Random, size: int) -> tuple[Hidden, ...]:
@@ -111,11 +111,10 @@ def _hidden(rng: Random, size: int) -> tuple[Hidden, ...]:
 
 
 def _pairs(rng: Random, hidden: Sequence[Hidden]) -> list[Pair]:
-    """The meetings of the reference videos: a tree over all objects, so that every mass can be compared
-    with
-    every other, with the charged pair as one of its branches; what is left over is drawn at random.
+    """The meetings of the reference videos: a tree over all objects, so that every mass can be compared with
+    every other, with the charged pair as one of its branches; the rest is drawn at random.
     """
-    charged = tuple(number for number, one in enumerate(hidden) if one.charge)
+    charged = tuple(number for number, traits in enumerate(hidden) if traits.charge)
     joined = list(charged) or [rng.randrange(len(hidden))]
     pairs: list[Pair] = [(charged[0], charged[1])] if charged else []
     for number in rng.sample(range(len(hidden)), len(hidden)):
@@ -157,11 +156,11 @@ def _staged(
             body = _launched(rng, number, properties[number].shape, _aim(rng, bodies, run, arrival), arrival)
             if not _apart([*bodies, body]):
                 continue
-            found = simulate(_solids([*bodies, body], hidden), length, stop=_crowded)
-            if len(found.poses) == length and (
-                not late or (found.contacts and found.contacts[-1].frame_id >= FRAMES)
+            trial = simulate(_solids([*bodies, body], hidden), length, stop=_crowded)
+            if len(trial.poses) == length and (
+                not late or (trial.contacts and trial.contacts[-1].frame_id >= FRAMES)
             ):
-                bodies, run = [*bodies, body], found
+                bodies, run = [*bodies, body], trial
                 break
         else:
             return (), None

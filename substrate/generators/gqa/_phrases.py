@@ -78,8 +78,8 @@ class Speaker:
     def refer(self, thing: Thing) -> Phrase | None:
         """A phrase that fits this thing alone; ``None`` where none was found."""
         phrases = (self.bare(thing), *self._pronoun(thing), *self._filtered(thing))
-        found = [phrase for phrase in phrases if phrase.unique]
-        return self.rng.choice(found) if found else None
+        unique = [phrase for phrase in phrases if phrase.unique]
+        return self.rng.choice(unique) if unique else None
 
     def _pronoun(self, thing: Thing) -> Iterator[Phrase]:
         gender = GENDER.get(thing.name)

@@ -182,11 +182,11 @@ def sample_room(rng: Random) -> Room:
                 edges.add((add(name, inside(body)), "on", body.number))
     edges |= _sides(things)
     pairs = list(combinations(range(len(bodies)), 2))
-    for one, other in rng.sample(pairs, min(3, len(pairs))):
+    for first, second in rng.sample(pairs, min(3, len(pairs))):
         if rng.random() < 0.5:
-            edges |= {(one, "behind", other), (other, "in front of", one)}
+            edges |= {(first, "behind", second), (second, "in front of", first)}
         else:
-            edges |= {(one, "near", other), (other, "near", one)}
+            edges |= {(first, "near", second), (second, "near", first)}
     weather = rng.choice(WEATHER) if setting == "outdoors" and rng.random() < 0.8 else None
     place = rng.choice(PLACES[setting]) if rng.random() < 0.6 else None
     return Room(tuple(things), place, setting, weather, frozenset(edges))
@@ -195,11 +195,11 @@ def sample_room(rng: Random) -> Room:
 def _sides(things: list[Thing]) -> set[tuple[int, str, int]]:
     """Left and right of one another: boxes that are level and do not overlap sideways."""
     edges: set[tuple[int, str, int]] = set()
-    for one, other in permutations(things, 2):
-        x, y, w, h = one.box
-        x2, y2, _, h2 = other.box
+    for first, second in permutations(things, 2):
+        x, y, w, h = first.box
+        x2, y2, _, h2 = second.box
         if x + w <= x2 and y < y2 + h2 and y2 < y + h:
-            left, right = one.number, other.number
+            left, right = first.number, second.number
             edges |= {(left, "to the left of", right), (right, "to the right of", left)}
     return edges
 

@@ -74,9 +74,9 @@ def sample(
                 drawn.setdefault((draft.words, tuple(step.argument for step in draft.steps)), draft)
     numbered = {f"{number:06d}{index:02d}": draft for index, draft in enumerate(drawn.values())}
     image = str(number)
-    asked = {i: Question(image, d.words, list(d.steps), d.answer) for i, d in numbered.items()}
+    by_id = {i: Question(image, d.words, list(d.steps), d.answer) for i, d in numbered.items()}
     types = {i: d.structural for i, d in numbered.items()}
-    return Sample(image, scene_graph(room, ids), asked, types)
+    return Sample(image, scene_graph(room, ids), by_id, types)
 
 
 def _vaguely(speaker: Speaker, thing: Thing) -> Phrase | None:
@@ -89,11 +89,11 @@ def scene_records(number: int, *, seed: int, questions: int = QUESTIONS_PER_SCEN
     """A scene's graph and questions, each as the text of its entry in an official file."""
     made = sample(number, seed=seed, questions=questions, ambiguous=AMBIGUOUS)
     graph = f"{json.dumps(made.image_id)}: {msgspec.json.encode(made.graph).decode()}"
-    asked = [
+    entries = [
         f"{json.dumps(i)}: {json.dumps(_official(i, question, made.types[i]))}"
         for i, question in made.questions.items()
     ]
-    return msgspec.json.encode((graph, asked))
+    return msgspec.json.encode((graph, entries))
 
 
 _records = msgspec.json.Decoder(tuple[str, list[str]])
@@ -105,8 +105,8 @@ def write_records(out: Path, scenes: Iterable[bytes]) -> None:
     with (out / SCENE_GRAPHS_FILE).open("wb") as graphs, (out / QUESTIONS_FILE).open("wb") as questions:
         before = {graphs: RECORDS.begin, questions: RECORDS.begin}
         for scene in scenes:
-            graph, asked = _records.decode(scene)
-            for file, record in ((graphs, graph), *((questions, question) for question in asked)):
+            graph, entries = _records.decode(scene)
+            for file, record in ((graphs, graph), *((questions, question) for question in entries)):
                 file.write(before[file] + record.encode())
                 before[file] = RECORDS.between
         for file, written in before.items():

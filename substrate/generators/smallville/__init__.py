@@ -2,8 +2,8 @@
 substrate.
 
 Villages, interventions and questions are drawn from a seed until one fits what its number asks for: the cell
-(linkage and query type), the answers in both arms, and, as far as it goes, the type of intervention. What
-becomes of a village is asked of the oracle alone.
+(linkage and query type), the answers in both arms, and, as far as it goes, the type of intervention. The
+oracle alone says what becomes of a village.
 """
 
 from substrate.generators.smallville.datasheet import CANARY, datasheet, write_specs

@@ -68,7 +68,7 @@ def sample_village(rng: Random, size: Size = VILLAGE) -> Village:
 
 
 def sample_plan(rng: Random, start: int, places: list[str], facts: list[str]) -> Plan:
-    """A plan to one of some places; to a fact's place at times for who knows it.
+    """A plan to go to one of some places, at times to a fact's place and only for who knows it.
 
     >>> sample_plan(Random(3), 5, ["park"], []).goal
     'park'

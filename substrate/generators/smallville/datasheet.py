@@ -63,7 +63,7 @@ def datasheet(specs: Sequence[Graded], seed: int, level: str = "village") -> str
     arms = max(map(len, golds), default=2)
     differing = sum(len(set(gold)) > 1 for gold in golds)
     said_yes = sum(gold.count("yes") for gold in golds)
-    alike = [one == other for gold in golds for one, other in combinations(gold, 2)]
+    alike = [first == second for gold in golds for first, second in combinations(gold, 2)]
     acts = [(s.linkage, act.type) for s in specs for act in s.acts.values() if act]
     cast = {agent.id for s in specs for agent in s.village.agents}
     text = files("substrate.generators.smallville").joinpath("datasheet.md").read_text("utf-8")
@@ -86,9 +86,9 @@ def datasheet(specs: Sequence[Graded], seed: int, level: str = "village") -> str
         differing=_share(differing, len(specs)),
         yes=_share(said_yes, arms * len(specs)),
         sizes="\n".join(
-            f"| {name} | {_least(found, min)} | {sum(found) / max(len(found), 1):.1f} "
-            f"| {_least(found, max)} |"
-            for name, found in sizes.items()
+            f"| {name} | {_least(values, min)} | {sum(values) / max(len(values), 1):.1f} "
+            f"| {_least(values, max)} |"
+            for name, values in sizes.items()
         ),
         personas=len(cast),
         no=_share(arms * len(specs) - said_yes, arms * len(specs)),
@@ -111,8 +111,8 @@ def _checked(count: int, level: str) -> str:
     return "tests hold that the two agree"
 
 
-def _least(found: Sequence[int], which: Callable[[Sequence[int]], int]) -> int:
-    return which(found or [0])
+def _least(values: Sequence[int], which: Callable[[Sequence[int]], int]) -> int:
+    return which(values or [0])
 
 
 def _share(part: int, whole: int) -> str:

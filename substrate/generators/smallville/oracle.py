@@ -2,10 +2,10 @@
 
 It shares the specification's format with the substrate, and nothing else: no log, no fork, no rules. Places
 are the last move of each agent; knowledge is what a fact can reach in the graph of (place, tick) whose edges
-are the agents who live on from one to the next, as a recursive query. What a plan's condition decides is
-found tick by tick, earliest first, since it hangs on earlier ticks only. What one knows of what others know
-only grows, so it is kept as the tick from which on one knows it. An intervention is one more row, or one
-fewer.
+are the agents who live on from one to the next, as a recursive query. The conditions of plans
+are decided tick by tick, earliest first, since each hangs on earlier ticks only. Knowledge of what others
+know only grows, so it is kept as the tick from which on an agent has it. An intervention is one more row, or
+one fewer.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def history(
     return History(places, knowledge, of_others if noted else MappingProxyType({}))
 
 
-def answer(found: History, query: Query, branch: int) -> Yes:
+def answer(past: History, query: Query, branch: int) -> Yes:
     """A question's answer over the ticks from the branch on; what one knows of another may be older.
 
     The history has to say what is known of others where that is asked.
@@ -149,15 +149,15 @@ def answer(found: History, query: Query, branch: int) -> Yes:
     >>> answer(History({"ann": ["park", "cafe"]}, {"ann": [frozenset(), frozenset()]}), query, 1)
     'no'
     """
-    places, knowledge = found.of(query.agent, branch)
+    places, knowledge = past.of(query.agent, branch)
     if query.type == "learned_fact":
         holds = any(query.fact in facts for facts in knowledge)
     elif query.type == "visited_location":
         holds = query.place in places
     elif query.type == "knows_that":
-        holds = (query.other, query.fact) in found.noted[query.agent]
+        holds = (query.other, query.fact) in past.noted[query.agent]
     else:
-        others = found.places[query.other or ""][branch:]
+        others = past.places[query.other or ""][branch:]
         holds = any(here == there for here, there in zip(places, others, strict=True))
     return "yes" if holds else "no"
 

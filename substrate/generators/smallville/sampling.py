@@ -1,7 +1,7 @@
 """Specifications, each by rejection: villages, interventions and questions until one fits what its number
 asks for.
 
-What a linkage means, exactly, in terms of the asked (the one or two agents that the question names) and of
+A linkage has an exact meaning in terms of the asked (the one or two agents that the question names) and of
 their histories (where they are and what they know, tick by tick, from the branch on):
 
 - control: the intervention's agent is not asked, and the asked have the same history in both arms, although
@@ -10,8 +10,8 @@ their histories (where they are and what they know, tick by tick, from the branc
 - propagation: the intervention's agent is not asked, and yet the history of an asked one differs: the effect
   came through at least one agent who is not.
 
-Where it is asked what one knows of another, since when they know it is part of their history. Of three arms,
-both interventions have the linkage, each beside arm A, and make different histories.
+A question of what one knows of another makes the tick since when they know it part of their history. Of three
+arms, both interventions have the linkage, each beside arm A, and make different histories.
 
 In direct and propagation three of four questions have different answers in the two arms, as many from yes to
 no as the other way; the fourth has the same answer twice although the history changed. So neither the
@@ -147,10 +147,10 @@ def generate(number: int, seed: int, level: str = "village") -> Graded:
         type_ = in_turn if attempt < PATIENCE else rng.choice(INTERVENTIONS)
         noted = query == "knows_that"
         day = Day(village, branch, history(village, noted=noted), noted)
-        found = (_two_arms if arms == 2 else _three_arms)(rng, day, type_, query, linkage, outcome)
-        if found:
-            b, c, asked = found
-            return Graded(number, linkage, village, branch, b, asked, c, gold=outcome)
+        drawn = (_two_arms if arms == 2 else _three_arms)(rng, day, type_, query, linkage, outcome)
+        if drawn:
+            b, c, question = drawn
+            return Graded(number, linkage, village, branch, b, question, c, gold=outcome)
     raise AssertionError("villages are drawn until one fits")
 
 
@@ -176,7 +176,7 @@ def _two_arms(
     """An intervention of a type, and a question that fits it."""
     asked_of_a = _answered(day, query, outcome)
     for b in _arms(rng, day, _interventions(rng, day, type_), _ACTS):
-        fitting = [asked for asked in asked_of_a if _fits(asked, day, b, linkage, outcome.b)]
+        fitting = [question for question in asked_of_a if _fits(question, day, b, linkage, outcome.b)]
         if fitting:
             return b.act, None, rng.choice(fitting)
     return None
@@ -191,17 +191,17 @@ def _three_arms(
     seconds = list(_arms(rng, day, possible, len(possible)))
     firsts = [arm for arm in seconds if arm.act.type == type_]
     fitting: list[tuple[ArmIntervention, ArmIntervention, Query]] = []
-    for asked in _answered(day, query, outcome):
-        bs = [arm for arm in firsts if _fits(asked, day, arm, linkage, outcome.b)]
-        cs = [arm for arm in seconds if _fits(asked, day, arm, linkage, outcome.c)] if bs else []
-        fitting += [(b.act, c.act, asked) for b in bs for c in cs if b.history != c.history]
+    for question in _answered(day, query, outcome):
+        bs = [arm for arm in firsts if _fits(question, day, arm, linkage, outcome.b)]
+        cs = [arm for arm in seconds if _fits(question, day, arm, linkage, outcome.c)] if bs else []
+        fitting += [(b.act, c.act, question) for b in bs for c in cs if b.history != c.history]
     return rng.choice(fitting) if fitting else None
 
 
 def _answered(day: Day, query: QueryType, outcome: Gold) -> list[Query]:
     """The questions of a type that have the answer asked for in arm A."""
-    asked = _queries(day.village, day.branch, query)
-    return [one for one in asked if answer(day.a, one, day.branch) == outcome.a]
+    questions = _queries(day.village, day.branch, query)
+    return [question for question in questions if answer(day.a, question, day.branch) == outcome.a]
 
 
 def _arms(rng: Random, day: Day, acts: Iterable[ArmIntervention], most: int) -> Iterator[Arm]:
@@ -242,14 +242,14 @@ def _queries(village: Village, branch: int, type_: QueryType) -> Iterator[Query]
     agents, end = village.agents, village.horizon
     span = f"at any tick from {branch} to {end}"
     if type_ == "did_meet":
-        for one, other in combinations(agents, 2):
-            text = f"Do {one.name} and {other.name} meet, that is, share a place, {span}?"
-            yield Query(type_, text, one.id, other=other.id)
+        for first, second in combinations(agents, 2):
+            text = f"Do {first.name} and {second.name} meet, that is, share a place, {span}?"
+            yield Query(type_, text, first.id, other=second.id)
     elif type_ == "knows_that":
-        for (one, other), fact in product(permutations(agents, 2), village.facts):
-            known = f"that {other.name} knows that {fact.name}"
-            text = f"Does {one.name} know by tick {end} {known}? {_OF_ANOTHER}"
-            yield Query(type_, text, one.id, other=other.id, fact=fact.id)
+        for (first, second), fact in product(permutations(agents, 2), village.facts):
+            known = f"that {second.name} knows that {fact.name}"
+            text = f"Does {first.name} know by tick {end} {known}? {_OF_ANOTHER}"
+            yield Query(type_, text, first.id, other=second.id, fact=fact.id)
     elif type_ == "learned_fact":
         for agent, fact in product(agents, village.facts):
             text = f"Does {agent.name} know by tick {end} that {fact.name}?"
@@ -259,29 +259,29 @@ def _queries(village: Village, branch: int, type_: QueryType) -> Iterator[Query]
             yield Query(type_, f"Is {agent.name} at {place.name} {span}?", agent.id, place=place.id)
 
 
-def _fits(asked: Query, day: Day, arm: Arm, linkage: Linkage, expected: str) -> bool:
+def _fits(question: Query, day: Day, arm: Arm, linkage: Linkage, expected: str) -> bool:
     """Tell whether a question has the answer asked for in an arm, for the reason asked for."""
-    said = answer(arm.history, asked, day.branch)
-    return said == expected and _linked(asked, day.branch, day.a, arm) == linkage
+    reply = answer(arm.history, question, day.branch)
+    return reply == expected and _linked(question, day.branch, day.a, arm) == linkage
 
 
 def _linked(query: Query, branch: int, a: History, arm: Arm) -> Linkage | None:
-    """Classify how an intervention bears on a question; ``None`` where on nobody, or not on the
-    asked although its agent is one.
+    """Classify how an intervention bears on a question; ``None`` where it bears on nobody, or where its agent
+    is asked and yet it bears on none of the asked.
     """
-    asked = [name for name in (query.agent, query.other) if name]
-    lived, instead = ([_lived(one, name, query, branch) for name in asked] for one in (a, arm.history))
+    names = [name for name in (query.agent, query.other) if name]
+    lived, instead = ([_lived(past, name, query, branch) for name in names] for past in (a, arm.history))
     reached = lived != instead
-    if arm.act.agent in asked:
+    if arm.act.agent in names:
         return "direct" if reached else None
     if reached:
         return "propagation"
     return "control" if a != arm.history else None
 
 
-def _lived(found: History, agent: str, query: Query, branch: int) -> tuple[object, ...]:
+def _lived(past: History, agent: str, query: Query, branch: int) -> tuple[object, ...]:
     """Reduce a history to a question: where an asked one is and what they know, from the branch on,
     and since when they know what is asked of another.
     """
-    asked = (query.other or "", query.fact or "")
-    return *found.of(agent, branch), found.noted.get(agent, {}).get(asked)
+    pair = (query.other or "", query.fact or "")
+    return *past.of(agent, branch), past.noted.get(agent, {}).get(pair)

@@ -54,7 +54,7 @@ def _square_square(a: Pose, b: Pose, reach: float, radius: float) -> list[Point]
     """The other's nearest edge, cut to the width of the face that keeps the two furthest apart: one or two
     points.
     """
-    best, found = -inf, None
+    best, face = -inf, None
     for base, other, sign in ((a, b, 1.0), (b, a, -1.0)):
         c, s = cos(base[2]), sin(base[2])
         dx, dy = other[0] - base[0], other[1] - base[1]
@@ -68,10 +68,10 @@ def _square_square(a: Pose, b: Pose, reach: float, radius: float) -> list[Point]
             return []
         for (nx, ny), separation in zip(_FACES, apart, strict=True):
             if separation - radius > best + _TIE:
-                best, found = separation - radius, (base, sign, c, s, nx, ny, corners)
-    if best > reach or found is None:
+                best, face = separation - radius, (base, sign, c, s, nx, ny, corners)
+    if best > reach or face is None:
         return []
-    base, sign, c, s, nx, ny, corners = found
+    base, sign, c, s, nx, ny, corners = face
     edge = sorted((nx * u + ny * v - radius, nx * v - ny * u) for u, v in corners)[
         :2
     ]  # (gap, place along the face)

@@ -40,33 +40,34 @@ def course(
     """From a frame on, simulate the bodies that depart from what was observed, and whomever they reach.
 
     A body departs when one that has departed touches it, or was observed to touch it: then that contact is
-    missing, or comes otherwise. Who has not departed is set back to where it was observed whenever that was
-    recorded, and its collisions with its like are those observed. A pair's first contact alone counts, as in
-    an annotation.
+    missing, or comes otherwise. A body that has not departed is set back to where it was observed
+    whenever that was recorded, and its collisions with others that have not are those observed. A pair's
+    first contact alone counts, as in an annotation.
 
     Args:
-        recorded: where bodies were observed; who is first recorded after ``start`` joins there.
+        recorded: where bodies were observed; a body first recorded after ``start`` joins there.
         seen: observed collisions.
-        start: frame to start from; who was recorded before it alone, having left the view, is taken to have
-            moved on.
+        start: frame to start from; a body that was recorded before it alone has left the view, and is taken
+            to have moved on.
         end: last frame, which is simulated too.
         last: last frame that was observed, where ``end`` lies beyond it: after it everyone is simulated.
-        departing: who does not move as observed from the start.
-        without: who is not there at all; as ``departing`` for those whom it was observed to touch.
+        departing: the bodies that do not move as observed from the start.
+        without: the bodies that are not there at all; they count as ``departing`` for those whom they were
+            observed to touch.
         advance: the motion of bodies over some frames.
 
     A ball that was stopped rolls on and hits what it was not seen to hit:
 
     >>> ball, wall = Body(0, "sphere", 0.0, 0.0, 2.0), Body(1, "cube", 1.0, 0.0)
     >>> post = Body(2, "cylinder", 2.0, 0.0)
-    >>> found = course({0: {0: ball, 1: wall, 2: post}}, [(11, 0, 1)], 0, 60, [], without=[1])
-    >>> found.contacts, found.departed
+    >>> stopped = course({0: {0: ball, 1: wall, 2: post}}, [(11, 0, 1)], 0, 60, [], without=[1])
+    >>> stopped.contacts, stopped.departed
     ([(30, 0, 2)], {1: 0, 0: 11, 2: 30})
     """
     gone = set(without)
     departed = dict.fromkeys([*gone, *departing], start)
     met = {(a, b) for frame, a, b in seen if frame <= start}
-    found = Course([], [], departed, {})
+    outcome = Course([], [], departed, {})
     bodies = {name: body for name, body in _known(recorded, start, advance).items() if name not in gone}
     now = start
     stops = {*recorded, end} if last is None else {*recorded, last, end}
@@ -81,19 +82,19 @@ def course(
                 departed.setdefault(b, frame)
             if simulated is reached and (a, b) not in met:
                 met.add((a, b))
-                (found.contacts if simulated else found.standing).append((frame, a, b))
+                (outcome.contacts if simulated else outcome.standing).append((frame, a, b))
         bodies = {body.id: body for body in motion.final}
         bodies |= {
             name: body
             for name, body in recorded.get(stop, {}).items()
             if name not in gone and (name not in departed or name not in bodies)
         }
-        found.states[stop] = [body for name, body in sorted(bodies.items()) if name in departed]
+        outcome.states[stop] = [body for name, body in sorted(bodies.items()) if name in departed]
         if stop == last:
             for name in bodies:
                 departed.setdefault(name, stop + 1)
         now = stop
-    return found
+    return outcome
 
 
 def _known(

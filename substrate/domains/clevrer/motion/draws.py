@@ -1,4 +1,4 @@
-"""States of affairs that what is known of a filmed scene allows: the constants of the law, masses, poses.
+"""The states of affairs that a filmed scene leaves possible: constants of the law, masses, poses.
 
 How far each may be off is not fitted to any answer. A constant that a grid search found is known to a step
 of the grid; a mass that collisions show, to a hundredth, any other as masses spread; a pose to its last digit
@@ -50,21 +50,21 @@ class Draw(Struct, frozen=True):
         off = {name: getattr(law, name) + rng.uniform(-step, step) for name, step in _STEPS.items()}
         return replace(law, **off)
 
-    def bodies(self, recorded: Recorded, shown: Collection[int]) -> dict[int, dict[int, Body]]:
+    def bodies(self, recorded: Recorded, known: Collection[int]) -> dict[int, dict[int, Body]]:
         """The recorded bodies with masses and poses off by what they may be.
 
         Args:
-            shown: the bodies whose masses the video's collisions show.
+            known: the bodies whose masses the video's collisions show.
         """
         masses = {
-            name: exp(Random(f"mass {self.number} {name}").gauss(0, _SHOWN if name in shown else SIGHT.mass))
+            name: exp(Random(f"mass {self.number} {name}").gauss(0, _SHOWN if name in known else SIGHT.mass))
             for name in sorted({name for here in recorded.values() for name in here})
         }
-        found: dict[int, dict[int, Body]] = {}
+        by_frame: dict[int, dict[int, Body]] = {}
         for frame, here in recorded.items():
             rng = Random(f"pose {self.number} {frame}")
-            found[frame] = {name: _off(body, masses[name], rng) for name, body in sorted(here.items())}
-        return found
+            by_frame[frame] = {name: _off(body, masses[name], rng) for name, body in sorted(here.items())}
+        return by_frame
 
 
 def _off(body: Body, mass: float, rng: Random) -> Body:

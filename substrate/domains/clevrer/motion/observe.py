@@ -93,10 +93,10 @@ def relative_masses(
             rows.append(row)
     momentum = np.array(rows).reshape(len(rows), len(ids))
     doubt = _DOUBT**2 * np.eye(len(ids))
-    found = np.linalg.solve(momentum.T @ momentum + doubt, doubt @ np.ones(len(ids)))
+    masses = np.linalg.solve(momentum.T @ momentum + doubt, doubt @ np.ones(len(ids)))
     # Scale is free: the doubt's pull towards 1 shrinks all masses alike, which this undoes
     met = np.abs(momentum).sum(axis=0) > 0
-    centred = np.where(met, found / found[met].mean(), 1.0) if met.any() else np.ones(len(found))
+    centred = np.where(met, masses / masses[met].mean(), 1.0) if met.any() else np.ones(len(masses))
     # Least squares may differ in the last bits from one processor to another.
     return {name: max(0.2, round(float(value), _DIGITS)) for name, value in zip(ids, centred, strict=True)}
 
