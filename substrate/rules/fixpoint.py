@@ -98,7 +98,7 @@ class RuleEmitter:
 
     The emitter takes over the parent's later deltas only where their property, or the class they give, is
     ``core:exogenous`` in the TBox, which no rule may change; the rules derive everything else again, tick by
-    tick. The deltas that the log opens with are given, too. The shapes check at each tick what the rules change
+    tick. The deltas that the log opens with are given, too. The shapes check what the rules change at a tick
     (:mod:`substrate.rules.shapes`).
 
     Args:
