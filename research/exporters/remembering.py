@@ -52,14 +52,16 @@ def told(episode: Episode, log: EventLog | None = None) -> Memory:
     return memory
 
 
-def recalled(memory: Memory, asked: Question) -> str:
+def recalled(memory: Memory, question: Question) -> str:
     """The value that a memory knows; ``unknown`` where it knows none."""
-    state = memory.log.state(asked.at)
-    found = [value for *_, value in state.match(ox.NamedNode(asked.person), ox.NamedNode(asked.relation))]
-    return found[0].value if len(found) == 1 and isinstance(found[0], ox.NamedNode) else UNKNOWN
+    state = memory.log.state(question.at)
+    values = [
+        value for *_, value in state.match(ox.NamedNode(question.person), ox.NamedNode(question.relation))
+    ]
+    return values[0].value if len(values) == 1 and isinstance(values[0], ox.NamedNode) else UNKNOWN
 
 
 def remembered(episode: Episode) -> list[str]:
     """The answers of a memory of the substrate."""
     memory = told(episode)
-    return [recalled(memory, asked) for asked in episode.questions]
+    return [recalled(memory, question) for question in episode.questions]
