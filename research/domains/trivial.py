@@ -50,14 +50,14 @@ def _always(answer: str) -> Language:
 def gaps(scene: Scene) -> dict[frozenset[int], float]:
     """The nearness to which each pair in view comes if all go straight on after the video, in units."""
     last = {number: samples[-1] for number, samples in scene.samples.items() if samples}
-    found: dict[frozenset[int], float] = {}
+    nearest: dict[frozenset[int], float] = {}
     for a, b in combinations(sorted(last), 2):
-        one, other = last[a], last[b]
-        dx, dy, vx, vy = one.x - other.x, one.y - other.y, one.vx - other.vx, one.vy - other.vy
+        first, second = last[a], last[b]
+        dx, dy, vx, vy = first.x - second.x, first.y - second.y, first.vx - second.vx, first.vy - second.vy
         speed = vx * vx + vy * vy
         time = max(0.0, -(dx * vx + dy * vy) / speed) if speed else 0.0
-        found[frozenset((a, b))] = hypot(dx + time * vx, dy + time * vy)
-    return found
+        nearest[frozenset((a, b))] = hypot(dx + time * vx, dy + time * vy)
+    return nearest
 
 
 def _nearest(
@@ -96,10 +96,10 @@ METHODS: Mapping[str, Mapping[str, Language]] = {
 
 def trivial_rows(scene: Scene, number: int, questions: Iterable[Question], split: str) -> Iterator[Row]:
     """A row for each question of a scene under each trivial method, which the row's subset names."""
-    world, asked = World(scene, Parameters()), list(questions)
+    world, all_questions = World(scene, Parameters()), list(questions)
     common = {"benchmark": "clevrer", "split": split, "scene": number, "log": scene.log.digest}
     for kind, methods in METHODS.items():
-        of_kind = [question for question in asked if question.question_type == kind]
+        of_kind = [question for question in all_questions if question.question_type == kind]
         for method, language in methods.items():
             yield from rows(of_kind, world, language, lambda _, name=f"{kind}: {method}": name, common)
 

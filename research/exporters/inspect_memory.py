@@ -79,7 +79,7 @@ def remembering(memory: str = "none", count: int = 50, seed: int = 11) -> Any:
     """
     if memory not in ("none", "substrate"):
         raise ParameterError(f"no memory is called {memory!r}", hint="Say none or substrate")
-    by_name = {one.name: one for one in episodes(town(), count, seed)}
+    by_name = {episode.name: episode for episode in episodes(town(), count, seed)}
     samples = [sample for episode in by_name.values() for sample in _samples(episode)]
     return Task(
         dataset=MemoryDataset(samples, name="remembering"),

@@ -47,17 +47,17 @@ def near_misses(seed: int, case: Case, logs: Logs, parameters: Parameters, split
     asks = {OWN: [question for question in made if question.question_type == "predictive"]}
     for kind, others in predictive_questions(int(case.scene), seed, *OTHERS).items():
         asks[OTHERS[kind]] = others
-    for label, asked in asks.items():
+    for label, questions in asks.items():
         for name in CONFIGURATIONS:
             given = replace(parameters, predictive=Predictive(name))
-            for row in answer_scene(scene.log, int(case.scene), asked, given, split):
+            for row in answer_scene(scene.log, int(case.scene), questions, given, split):
                 yield replace(row, subset=f"predictive.{name}: {label}")
 
 
 def without_interpreter(case: Case, logs: Logs, _: Parameters, split: str) -> Iterator[Row]:
     """The rows of a video's questions under methods that a result is to be judged beside."""
-    asked = msgspec.json.decode(case.questions, type=SceneQuestions).questions
-    yield from trivial_rows(Scene.of(logs[0]), int(case.scene), asked, split)
+    questions = msgspec.json.decode(case.questions, type=SceneQuestions).questions
+    yield from trivial_rows(Scene.of(logs[0]), int(case.scene), questions, split)
 
 
 def last_words(case: Case, logs: Logs, _: Any, split: str) -> Iterator[Row]:
@@ -69,9 +69,9 @@ def last_words(case: Case, logs: Logs, _: Any, split: str) -> Iterator[Row]:
 def trial_rows(case: Case, logs: Logs, _: Parameters, split: str) -> Iterator[Weighed]:
     """A row for each object and collision that a video's key says both of; no answer is read."""
     questions = msgspec.json.decode(case.questions, type=SceneQuestions).questions
-    for one in trials(Scene(logs[0]), questions):
-        held = one.collides if one.responsible else not one.collides
-        yield Weighed(CLEVRER.name, split, RESPONSIBLE[one.responsible], case.scene, 1, correct=held)
+    for trial in trials(Scene(logs[0]), questions):
+        held = trial.collides if trial.responsible else not trial.collides
+        yield Weighed(CLEVRER.name, split, RESPONSIBLE[trial.responsible], case.scene, 1, correct=held)
 
 
 # No row is promised: no world makes official questions, and few videos ask both things of an object.

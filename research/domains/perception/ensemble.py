@@ -53,24 +53,24 @@ _MOST = 6
 def read_back(log: EventLog, scene_index: int) -> Perceived:
     """A video's record out of its perceived log: the objects, and every event with its probability."""
     scene, events = Scene(log), defaultdict[tuple[str, str, int, float], list[int]](list)
-    said: Any = log.head.query(_SAID, prefixes=_PREFIXES)
-    for row in said:
+    rows: Any = log.head.query(_SAID, prefixes=_PREFIXES)
+    for row in rows:
         event, class_, frame, chance, number = (
             row[name].value for name in ("event", "class", "at", "p", "n")
         )
         events[event, class_.removeprefix(NAMESPACE), int(frame), float(chance)].append(int(number))
-    found = Perceived(scene_index, scene.end + 1, [], [], [], [], {})
+    record = Perceived(scene_index, scene.end + 1, [], [], [], [], {})
     for number, thing in sorted(scene.objects.items()):
-        found.objects.append(PerceivedObject(*thing[:3], number, 0))  # pyright: ignore[reportArgumentType]
-    for (_, class_, frame, chance), who in sorted(events.items(), key=lambda one: (one[0][2], one[0][0])):
+        record.objects.append(PerceivedObject(*thing[:3], number, 0))  # pyright: ignore[reportArgumentType]
+    for (_, class_, frame, chance), who in sorted(events.items(), key=lambda item: (item[0][2], item[0][0])):
         span = frame, frame
         if class_ == "Collision":
             first, second = sorted(who)
-            found.collisions.append(PerceivedCollision((first, second), frame, chance, span))
+            record.collisions.append(PerceivedCollision((first, second), frame, chance, span))
         else:
             kind = "in" if class_ == "Entry" else "out"
-            found.in_outs.append(PerceivedCrossing(frame, who[0], kind, chance, span))
-    return found
+            record.in_outs.append(PerceivedCrossing(frame, who[0], kind, chance, span))
+    return record
 
 
 class PossibleWorld(msgspec.Struct, frozen=True):
@@ -80,14 +80,14 @@ class PossibleWorld(msgspec.Struct, frozen=True):
     events: SceneEvents
 
 
-def worlds(found: Perceived) -> list[PossibleWorld]:
+def worlds(record: Perceived) -> list[PossibleWorld]:
     """The possible worlds of a video, the most probable first; their weights add up to 1.
 
     >>> hit = PerceivedCollision((0, 1), 9, 0.75, (8, 10))
     >>> [round(world.weight, 2) for world in worlds(Perceived(7, 20, [], [], [hit], [], {}))]
     [0.75, 0.25]
     """
-    events = [*found.in_outs, *found.collisions, *found.doubtful]
+    events = [*record.in_outs, *record.collisions, *record.doubtful]
     open_ = sorted(
         (event for event in events if 1 - SURE < event.probability < SURE),
         key=lambda event: (abs(event.probability - THRESHOLD), event.frame),
@@ -100,17 +100,17 @@ def worlds(found: Perceived) -> list[PossibleWorld]:
             for event, taken in zip(open_, choice, strict=True)
         )
         taken = [event for event, here in zip(open_, choice, strict=True) if here]
-        made.append(PossibleWorld(prod(chances), compact(found, [*sure, *taken])))
+        made.append(PossibleWorld(prod(chances), compact(record, [*sure, *taken])))
     return sorted(made, key=lambda world: -world.weight)
 
 
-def compact(found: Perceived, events: Iterable[PerceivedCollision | PerceivedCrossing]) -> SceneEvents:
+def compact(record: Perceived, events: Iterable[PerceivedCollision | PerceivedCrossing]) -> SceneEvents:
     """The compact record of a video with so many of its events."""
     ordered = sorted(events, key=lambda event: event.frame)
     return SceneEvents(
-        found.scene_index,
-        found.n_frames,
-        [CompactObject(o.color, o.material, o.shape, o.id) for o in found.objects],
+        record.scene_index,
+        record.n_frames,
+        [CompactObject(o.color, o.material, o.shape, o.id) for o in record.objects],
         [InOut(e.frame, e.object, e.type) for e in ordered if isinstance(e, PerceivedCrossing)],
         [CompactCollision(e.object, e.frame) for e in ordered if isinstance(e, PerceivedCollision)],
     )
@@ -129,7 +129,7 @@ class Vote(msgspec.Struct, frozen=True):
 
 def vote(program: list[str], made: Iterable[tuple[float, World]]) -> Vote:
     """The answer of possible worlds to a program."""
-    said: dict[str, float] = {}
+    weights: dict[str, float] = {}
     failed: ProgramError | None = None
     for weight, world in made:
         try:
@@ -137,24 +137,24 @@ def vote(program: list[str], made: Iterable[tuple[float, World]]) -> Vote:
         except ProgramError as error:
             failed = failed or error
         else:
-            said[answer] = said.get(answer, 0.0) + weight
-    spoken = sum(said.values())
-    if not said:
+            weights[answer] = weights.get(answer, 0.0) + weight
+    spoken = sum(weights.values())
+    if not weights:
         return Vote(failed or ProgramError("no world answers", hint="Give a world"), 1.0, 0.0)
-    answer = max(sorted(said), key=lambda one: said[one])
-    return Vote(answer, said[answer] / spoken, spoken)
+    answer = max(sorted(weights), key=lambda text: weights[text])
+    return Vote(answer, weights[answer] / spoken, spoken)
 
 
 def answer_perceived(
-    found: Perceived, questions: Iterable[Question], parameters: Parameters, split: str
+    record: Perceived, questions: Iterable[Question], parameters: Parameters, split: str
 ) -> Iterator[Row]:
     """A row for each question about a perceived video, answered by all of its possible worlds."""
-    made = [(world.weight, events_log(world.events)) for world in worlds(found)]
+    made = [(world.weight, events_log(world.events)) for world in worlds(record)]
     open_ = [(weight, World(Scene(log), parameters)) for weight, log in made]
     common = {
         "benchmark": "perceived",
         "split": split,
-        "scene": found.scene_index,
+        "scene": record.scene_index,
         "log": made[0][1].digest,
     }
     for question in questions:

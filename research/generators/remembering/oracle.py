@@ -26,9 +26,9 @@ class Truth:
                 standing.add(number)
             else:
                 told = (i for i in range(number) if steps[i].kind == "tell")
-                said = {i for i in told if self._fact(i) == self._fact(number)}
-                own = {i for i in said - taken_back if step.author and steps[i].author == step.author}
-                gone = own if step.kind == "forget" and own else said
+                tellings = {i for i in told if self._fact(i) == self._fact(number)}
+                own = {i for i in tellings - taken_back if step.author and steps[i].author == step.author}
+                gone = own if step.kind == "forget" and own else tellings
                 standing -= gone
                 taken_back |= gone if step.kind == "forget" else set()
             self._fall(standing)
@@ -51,8 +51,8 @@ class Truth:
 
     def value(self, person: str, relation: str, at: int) -> str:
         """The value that is known after step ``at``; ``unknown`` where none is."""
-        found = {self._steps[i].value for i in self._standing[at] if self._slot(i) == (person, relation)}
-        return found.pop() if found else UNKNOWN
+        values = {self._steps[i].value for i in self._standing[at] if self._slot(i) == (person, relation)}
+        return values.pop() if values else UNKNOWN
 
     def said(self, person: str, relation: str, at: int) -> int:
         """So many statements about it stand after step ``at``."""
