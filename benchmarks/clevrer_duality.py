@@ -45,7 +45,7 @@ class Doubted:
                 drawn.branches, drawn.draw = {}, Draw(number)
                 self._draws.append(drawn)
         event = Event("Collision", None, pair)
-        return sum(judge(one, event, removed, SIMULATED).occurs for one in self._draws) / DRAWS
+        return sum(judge(scene, event, removed, SIMULATED).occurs for scene in self._draws) / DRAWS
 
 
 def main() -> int:
@@ -60,15 +60,15 @@ def main() -> int:
     for case in agreed.cases(files, every=given.every).each:
         scene = Scene(agreed.logs(case)[0].log)
         doubted, scenes = Doubted(scene), scenes + 1
-        for asked in agreed.imagined(scene):
-            worlds.add((int(case.scene), asked.removed))
-            (name,) = (name for name, (kind, *_) in CONDITIONS.items() if kind == asked.kind)
+        for imagined in agreed.imagined(scene):
+            worlds.add((int(case.scene), imagined.removed))
+            (name,) = (name for name, (kind, *_) in CONDITIONS.items() if kind == imagined.kind)
             count[name, "n"] += 1
-            occurs = asked.said["simulated"] == agreed.CORRECT
+            occurs = imagined.said["simulated"] == agreed.CORRECT
             if occurs == (name == "C2"):
                 continue
             count[name, "fails"] += 1
-            share = doubted.collide(asked.removed, asked.pair)
+            share = doubted.collide(imagined.removed, imagined.pair)
             share = 1 - share if name == "C2" else share
             count[name, "most"] += share > 0.5
             count[name, "sure"] += share >= 0.9
@@ -78,8 +78,8 @@ def main() -> int:
     )
     for name, (_, of, how) in CONDITIONS.items():
         n, fails, most, sure = (count[name, what] for what in ("n", "fails", "most", "sure"))
-        said = f"{fails:,} {how} ({100 * fails / n:.1f} %)" if n else ""
-        sys.stdout.write(f"| {name} | {n:,} {of} | {said} | {most:,} | {sure:,} |\n")
+        cell = f"{fails:,} {how} ({100 * fails / n:.1f} %)" if n else ""
+        sys.stdout.write(f"| {name} | {n:,} {of} | {cell} | {most:,} | {sure:,} |\n")
     return 0
 
 

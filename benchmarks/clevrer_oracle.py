@@ -37,7 +37,7 @@ def looks(events: SceneEvents | Perceived) -> dict[int, Look]:
 
 def known_later(video: Video, at: int) -> list[Estimate]:
     """The state of each body at a frame, from the whole piece of its path between two blows."""
-    found: list[Estimate] = []
+    states: list[Estimate] = []
     for number, path in enumerate(video.paths):
         if not path.first <= at <= path.last:
             continue
@@ -45,8 +45,8 @@ def known_later(video: Video, at: int) -> list[Estimate]:
         start = max([path.first, *(blow + 1 for blow in blows if blow < at)])
         piece = path.piece(start, max(start, min([path.last, *(blow for blow in blows if blow >= at)])))
         (x, y), (vx, vy) = piece.at(at), piece.velocity_at(at)
-        found.append(Estimate(Body(number, path.shape, x, y, vx, vy), "steady", 0))
-    return found
+        states.append(Estimate(Body(number, path.shape, x, y, vx, vy), "steady", 0))
+    return states
 
 
 def predictions(whole: Video, seen: Video, truth: SceneEvents, at: int) -> Iterator[set[frozenset[Look]]]:
@@ -89,19 +89,19 @@ def main() -> int:
         for at in foretold.AT:
             seen = examined(proposals, case.source, until=at)
             for way, told in zip(WAYS, predictions(whole, seen, truth, at), strict=True):
-                for said, came in foretold.compared(truth, at, told):
-                    if said != foretold.UNSEEN:
-                        counts[at, way, "both"] += said == came == foretold.CORRECT
-                        counts[at, way, "said"] += said == foretold.CORRECT
+                for predicted, came in foretold.compared(truth, at, told):
+                    if predicted != foretold.UNSEEN:
+                        counts[at, way, "both"] += predicted == came == foretold.CORRECT
+                        counts[at, way, "said"] += predicted == foretold.CORRECT
                         counts[at, way, "came"] += came == foretold.CORRECT
     sys.stdout.write(
         f"{videos} videos\n\n| frame | from | F1 | right | foretold | came |\n|---|---|---|---|---|---|\n"
     )
     for at in foretold.AT:
         for way in WAYS:
-            both, said, came = (counts[at, way, what] for what in ("both", "said", "came"))
+            both, predicted, came = (counts[at, way, what] for what in ("both", "said", "came"))
             sys.stdout.write(
-                f"| {at} | {way} | {2 * both / (said + came):.3f} | {both} | {said} | {came} |\n"
+                f"| {at} | {way} | {2 * both / (predicted + came):.3f} | {both} | {predicted} | {came} |\n"
             )
     return 0
 

@@ -115,15 +115,15 @@ def table(clips: Sequence[Clip], real: Real) -> Iterator[str]:
         distances(real.fitted_motion[: len(clips)], real.kept_out_motion),
     )
     for name, histogram in HISTOGRAMS.items():
-        found, floor = (
+        measured, floor = (
             (motion[name], floor_motion[name]) if histogram.moving else (events[name], floor_events[name])
         )
         ks = [
-            "–" if one.kolmogorov_smirnov is None else f"{one.kolmogorov_smirnov:.3f}"
-            for one in (found, floor)
+            "–" if distance.kolmogorov_smirnov is None else f"{distance.kolmogorov_smirnov:.3f}"
+            for distance in (measured, floor)
         ]
         yield (
-            f"| {histogram.title} | {found.total_variation:.3f} | {floor.total_variation:.3f} "
+            f"| {histogram.title} | {measured.total_variation:.3f} | {floor.total_variation:.3f} "
             f"| {ks[0]} | {ks[1]} |"
         )
 
