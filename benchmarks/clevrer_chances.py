@@ -124,7 +124,7 @@ def of_tracks(watched: Sequence[Watched], every: int) -> Iterator[Chance]:
 
 
 def off(states: Recorded, number: int) -> dict[int, dict[int, Body]]:
-    """Tracked states with masses, places and velocities off by what the trackers' are."""
+    """Tracked states with masses, places and velocities off by errors like the trackers'."""
     masses = {
         name: exp(Random(f"mass {number} {name}").gauss(0, SIGHT.mass))
         for name in {name for here in states.values() for name in here}

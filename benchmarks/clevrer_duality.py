@@ -2,11 +2,12 @@
 
     python benchmarks/clevrer_duality.py TRUE_EVENTS TRACKS [--every N]
 
-Every tracked scene, every object that collides taken out. C2 fails where a filmed collision is gone that does
-not depend on the object; C3 where a pair collides that does not in the video; C4 where a filmed collision
-comes all the same that depends on the object and is not its own. The simulation is no truth: beside each
-count stands how many of the failures most of an ensemble of 32 forks have, and nearly all. Each fork has
-poses and constants off by what they may be.
+The program takes each object that collides out of each tracked scene. C2 fails where a filmed collision does
+not depend on the object and is gone without it; C3 where a pair collides that does not collide in the video.
+C4 fails where a filmed collision depends on the object, is not its own, and comes all the same.
+
+The simulation is no truth: beside each count stands how many of the failures happen in most of an ensemble of
+32 forks, and how many in nearly all. Each fork has poses and constants off by what they may be.
 """
 
 from __future__ import annotations

@@ -4,8 +4,7 @@ installed.
     python benchmarks/clevrer_engines.py ANNOTATIONS
 
 Every engine gets the same bodies, masses from the video, the step of 0.004 s and the drag and friction that
-free
-flight shows; the contact constants of each are the best of a grid, so that none is judged on another's
+free flight shows. The contact constants of each are the best of a grid, so that none is judged on another's
 numbers.
 """
 

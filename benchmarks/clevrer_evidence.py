@@ -2,9 +2,9 @@
 
     python benchmarks/clevrer_evidence.py DATA [--all]
 
-DATA holds `proposals.zip`, `explanatory_train.jsonl.gz` and `ground_truth_train.jsonl.gz`. Of the videos
-those are asked that are kept from every fit of perception; all with `--all`. The true record is read once
-the answers stand.
+DATA holds `proposals.zip`, `explanatory_train.jsonl.gz` and `ground_truth_train.jsonl.gz`. The program
+asks about the videos that are kept from every fit of perception; with `--all`, about all. The true record is
+read once the answers stand.
 """
 
 from __future__ import annotations

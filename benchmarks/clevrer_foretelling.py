@@ -55,8 +55,8 @@ _STRAIGHT = 0.4  # distance of centres that straight lines count as a collision 
 
 
 class Recovered(Struct, frozen=True):
-    """Collisions of annotated scenes, simulated from frame 0: how many there are, were found, came in time,
-    and never were.
+    """Collisions of annotated scenes, simulated from frame 0: how many there are, how many are found, and
+    in time, and how many never were.
     """
 
     true: int
@@ -200,7 +200,7 @@ AS_VOTED = Belief(share=1.0)
 
 
 def predictions(watched: Sequence[Watched], at: int) -> Iterator[tuple[str, Score, float]]:
-    """A row for each way to foretell, with its Brier score; all but the last but one are told which pairs met
+    """A row for each way to foretell, with its Brier score; all but the last are told which pairs met
     by ``at``.
     """
     frames = FRAMES - 1 - at

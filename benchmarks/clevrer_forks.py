@@ -4,8 +4,8 @@ against the world's own truth.
     python benchmarks/clevrer_forks.py DATA        # DATA as `substrate generate clevrer --out DATA` writes it
 
 Nothing of the package is fitted to such a world. "The engine from true states" is no answer of the
-interpreter: it starts from everyone's state, seen
-or not, and shows how far the planar engine itself agrees with Bullet.
+interpreter: it starts from everyone's state, seen or not, and shows how far the planar engine itself agrees
+with Bullet.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ def chain(variant: str) -> Rule:
 
 
 def needed(cause: Moment, effect: Moment, scene: Scene) -> bool:
-    """But-for by the duality: who is in the cause alone is among the ancestors of the effect."""
+    """But-for by the duality: an object of the cause alone takes part in an ancestor of the effect."""
     if (
         effect.event is None
         or cause.event is None
@@ -127,7 +127,9 @@ def chosen(hits: Mapping[str, list[bool]], scenes: Sequence[int]) -> Iterator[tu
 
 
 def filmed(data: Path, records: Mapping[int, HumanScene]) -> Iterator[tuple[bool, bool]]:
-    """Of the questions about videos with proposals: right by the chain, right by forks where they apply."""
+    """For each question about a video with proposals: whether the chain is right, and whether forks are,
+    where they apply.
+    """
     where = data / "proposals.zip"
     names = proposal_names(where)
     for number in sorted(names.keys() & records.keys()):
@@ -139,8 +141,10 @@ def filmed(data: Path, records: Mapping[int, HumanScene]) -> Iterator[tuple[bool
 
 
 def imagined(scenes: int, every: int = 5) -> Counter[str]:
-    """On generated scenes, of each collision and object beside it: whether chain and fork say of the world
-    without the object what the generator's own second run has. Forks know positions alone, of some frames.
+    """Count how often chain and fork agree with the generator's own second run, without an object.
+
+    Each collision of a generated scene is asked about without each object that takes no part in it. Forks
+    know positions alone, of some frames.
     """
     count = Counter[str]()
     for number in range(scenes):

@@ -1,4 +1,4 @@
-"""What is lost where collisions to come are foretold from detections: the states, who met, or the motion.
+"""The losses in foretelling collisions from detections: by the states, by who met, or by the motion.
 
     python benchmarks/clevrer_oracle.py TRUE_EVENTS… --proposals ZIP
 
@@ -31,7 +31,7 @@ WAYS = ("seen by the frame", "states of all frames", "and the true past")
 
 
 def looks(events: SceneEvents | Perceived) -> dict[int, Look]:
-    """What the objects of a video look like, by number: two readings of a video share no numbers."""
+    """The look of each object of a video, by number; two readings of a video share no numbers."""
     return {thing.id: (str(thing.color), str(thing.material), str(thing.shape)) for thing in events.objects}
 
 

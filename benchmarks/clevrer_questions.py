@@ -181,7 +181,7 @@ def duality(made: Sequence[WorldScene]) -> Iterator[str]:
 
 
 def trivial(scenes: Iterable[tuple[Scene, int, Sequence[Question]]], of: str) -> Iterator[str]:
-    """What trivial methods have right, how deep the asked-for chains are, and what options name."""
+    """The results of trivial methods, the depth of the chains that are asked for, and what options name."""
     right, options, depths = Counter[tuple[str, bool]](), Counter[str](), Counter[bool]()
     for scene, number, questions in scenes:
         right.update((row.subset, bool(row.correct)) for row in trivial_rows(scene, number, questions, ""))

@@ -2,9 +2,8 @@
 scenes lie apart.
 
 A :class:`Clip` is what can be counted of one video; it is made of an official annotation, or of a compact
-event record with or
-without tracked positions. Motion is sampled every :data:`INTERVAL` frames and in view only, since that is all
-that trackers give.
+event record with or without tracked positions. Motion is sampled every :data:`INTERVAL` frames and in view
+only, since that is all that trackers give.
 """
 
 from __future__ import annotations

@@ -8,10 +8,9 @@
 ``compare`` prints the table of docs/design/worlds.md, and draws its figure.
 
 REAL holds ``ground_truth_train.jsonl.gz``, ``ground_truth_test.jsonl.gz``, ``trajectories_test.jsonl.gz`` and
-``annotations/``.
-Constants come from the events of the first, the even scenes of the third and the annotations; what is
-generated is
-then compared with the events of the second and the odd scenes of the third, which no constant has seen.
+``annotations/``. Constants come from the events of the first, the even scenes of the third and the
+annotations. Generated scenes are then compared with the events of the second and the odd scenes of the third,
+which no constant has seen.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ class Memory(NamedTuple):
     """A memory that an agent has beside its prompt.
 
     Attributes:
-        tools: what asks the memory of a specification.
+        tools: gives the functions that ask the memory of a specification.
         told: whether the prompt tells the village too.
     """
 
@@ -61,7 +61,7 @@ class Memory(NamedTuple):
     told: bool = True
 
     def asked(self, user: str) -> str:
-        """A question's text as this agent is asked it: without the village where the memory has that."""
+        """The text of a question for this agent: without the village if the memory alone tells it."""
         return user if self.told else user.partition("\n\n")[2]
 
 

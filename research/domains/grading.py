@@ -1,10 +1,9 @@
 """Anyone's answers to Twin-EventLog, read and graded: `substrate score twin`.
 
 A line is a row as :mod:`substrate.domains.rows` writes it (question 0 is arm A, 1 arm B, 2 arm C), or no
-more than
-``{"spec": 17, "arm": "a", "answer": "yes"}``. The gold is taken from the specifications in either case. An
-answer is yes or no, however it is written ("No."), or "error" where none was given: that counts as wrong.
-Other keys of a line are passed over.
+more than ``{"spec": 17, "arm": "a", "answer": "yes"}``. The gold is taken from the specifications in either
+case. An answer is yes or no, however it is written ("No."), or "error" where none was given: that counts as
+wrong. Other keys of a line are passed over.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ class _Minimal(msgspec.Struct, frozen=True):
 
 
 class _Row(msgspec.Struct, frozen=True):
-    """The part of a row that is looked at."""
+    """The part of a row that grading reads."""
 
     benchmark: str
     scene: int

@@ -39,9 +39,9 @@ def in_words(first: int, meetings: int, moments: int) -> str:
 
 
 def by_log(log: EventLog) -> dict[Pair, str]:
-    """Of each pair of personas that met, what a log says: its meetings, and the state at every moment.
+    """A log's words on each pair of personas that met, from their meetings and the state at every moment.
 
-    Meetings are read off the deltas that bring them, who is with whom is asked in SPARQL.
+    Meetings are read off the deltas that bring them; SPARQL asks who is with whom.
     """
     named: Any = log.state().query(_NAMED)
     names = {row["who"].value: row["name"].value for row in named}

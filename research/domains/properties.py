@@ -49,11 +49,11 @@ LEAST_STRENGTH = 0.1
 LEAST_SIGMA = 8.0
 """The least distance of a force from none, in its standard errors."""
 RATIO_SPREAD = 0.2
-"""Of a weighted logarithm of a mass ratio: how far measurements lie from the truth, on average."""
+"""The mean distance of measurements from the truth, of a weighted logarithm of a mass ratio."""
 MASS_PRIOR = {1: 0.75, 5: 0.25}
 """The prior of an object's mass: most objects are light."""
 CHARGE_PRIOR = {0: 0.6, 1: 0.2, -1: 0.2}
-"""And of its charge."""
+"""The prior of an object's charge."""
 FORCE_SPREAD = 3.0
 """The distance of a fitted force from the truth, in its standard errors: the errors know noise alone."""
 STRENGTHS = (0.25, 0.5, 1.0, 2.0, 4.0)

@@ -54,7 +54,7 @@ Answer {"answer": …} with what was known then, or unknown."""
 
 
 def ours(register: Callable[..., Any], **more: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Register a function under `substrate/` and its name, wherever it lies and however that is installed.
+    """Register a function as `substrate/NAME`, wherever its module lies and however that is installed.
 
     Inspect puts a package's name before what it registers, where it can tell one; of a module of Python's own
     it tells none.
@@ -110,7 +110,7 @@ def _samples(episode: Episode) -> list[Any]:
 
 @ours(solver)
 def asking(memory: str, known_episodes: dict[str, Episode]) -> Any:
-    """Ask a model, with all that was told before it or in a memory with tools."""
+    """Ask a model that has all statements in its prompt, or in a memory with tools."""
 
     async def solve(state: Any, generate: Any) -> Any:
         count_offline(get_model())

@@ -124,7 +124,7 @@ def _sample(spec: Spec, gold: Gold) -> Any:
     requests = {arm: request(spec, arm) for arm in spec.arms}
     return Sample(
         id=spec.spec,
-        # What is shown of a sample; the solver asks each arm by itself, and the gold stays out of both.
+        # Inspect shows this of a sample; the solver asks each arm by itself, and the gold stays out of both.
         input=requests["b"].messages[-1].text,
         target=list(gold.answers),
         metadata={
@@ -229,10 +229,10 @@ def all_arms() -> Any:
 
 @hooks("substrate_judged", "Ends `inspect eval` with an error where a task judged no sample.")
 class Judged(Hooks):
-    """An end of `inspect eval` that a script can tell: by itself it exits with 0 when every sample failed."""
+    """Lets a script tell that `inspect eval` failed: by itself it exits with 0 when every sample failed."""
 
     def enabled(self) -> bool:
-        """Tell whether this process is the command; who calls Inspect from Python has its logs."""
+        """Tell whether this process is the command; a caller from Python has Inspect's logs."""
         return Path(sys.argv[0]).stem == "inspect"
 
     async def on_run_end(self, data: Any) -> None:

@@ -1,4 +1,4 @@
-"""A paper's source as HTML in which each printed figure is a link: what it is, and ours beside it.
+"""A paper's source as HTML in which each printed figure links to its meaning, with our figure beside it.
 
 pandoc reads the source. A figure is matched by its place (abstract, section, table) and its value with the
 entries of a file of published figures; those that no entry knows are listed, too.

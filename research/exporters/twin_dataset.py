@@ -121,7 +121,7 @@ def _random(spec: Graded) -> Sequence[str]:
 
 
 def _substrate(spec: Graded) -> Sequence[str]:
-    # Without the gold: what answers a specification has no field for it.
+    # Without the gold: the type that is answered has no field for it.
     public = Spec(*(getattr(spec, name) for name in Spec.__struct_fields__))
     return [answer(public, arm) for arm in replay_twin(public)]
 

@@ -37,7 +37,7 @@ BINS = 10
 
 
 class Chance(msgspec.Struct, frozen=True, kw_only=True):
-    """A choice, or an event that may have happened: how probable it is said to be, and whether it is so."""
+    """A choice, or an event that may have happened: its stated probability, and whether it is so."""
 
     benchmark: str = CLEVRER.name
     split: str
@@ -51,7 +51,7 @@ class Chance(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Bin(msgspec.Struct, frozen=True):
-    """Choices of about the same probability: how many, what is said of them on average, how many hold."""
+    """Choices of about the same probability: their number, their mean probability, and how many hold."""
 
     n: int
     said: float
@@ -62,9 +62,9 @@ class Reliability(msgspec.Struct, frozen=True):
     """The agreement of probabilities with what is so.
 
     Attributes:
-        brier: the mean square of what lies between the two.
+        brier: the mean squared difference of the two.
         plain: the same, had 0 or 1 been said, whichever is nearer.
-        constant: the same, had the share of what holds been said of each.
+        constant: the same, had each been given the share that holds.
     """
 
     subset: str
@@ -76,7 +76,7 @@ class Reliability(msgspec.Struct, frozen=True):
 
 
 def rows(case: Case, logs: Logs, parameters: Parameters, split: str) -> Iterator[Chance]:
-    """A row for each choice that the ensemble says a probability of; gold is read once all stand."""
+    """A row for each choice to which the ensemble gives a probability; gold is read once all stand."""
     simulated = replace(parameters, predictive=Predictive("S"), counterfactual=Counterfactual("simulated"))
     scene = Scene(logs[0])
     if not scene.poses:
@@ -107,7 +107,7 @@ def _expected(case: Case) -> Mapping[str, int]:
 
 
 def perceived_rows(case: Case, logs: Logs, parameters: Perception, split: str) -> Iterator[Chance]:
-    """A row for each event that a video may have had, where it is known what truly happened."""
+    """A row for each event that a video may have had, if its true events are known."""
     truth = truth_of(case)
     if truth is None:
         return
@@ -121,9 +121,9 @@ def perceived_rows(case: Case, logs: Logs, parameters: Perception, split: str) -
 
 
 def _hypotheses(case: Case) -> Mapping[str, int]:
-    """Count the events that a video may have had; none where it is not known what truly happened.
+    """Count the events that a video may have had; none if its true events are not known.
 
-    Under other constants there may be more or fewer, but not none.
+    Other constants give more or fewer events, but never none.
     """
     truth = truth_of(case)
     return (
@@ -210,7 +210,7 @@ def reliability_diagram(name: str, series: Mapping[str, Sequence[Bin]], *, alone
 
 
 def in_words(reliability: Reliability) -> str:
-    """A subset's Brier score beside what simpler words would have."""
+    """A subset's Brier score beside those of simpler statements."""
     what = "" if reliability.subset in EVENTS else " choices"
     return (
         f"{reliability.subset}: {reliability.n:,}{what}, Brier score {reliability.brier:.4f} "
@@ -220,8 +220,8 @@ def in_words(reliability: Reliability) -> str:
 
 
 def sections(workspace: Any) -> Iterator[Drawn]:
-    """For the report: by the part of the study that said some probabilities, the diagram of all subsets, and
-    a line of words for each.
+    """For each part of the study that gave a probability: the report's diagram of all subsets, and a line of
+    words for each subset.
     """
     for part in RELIABILITY.parts:
         if reliabilities := [

@@ -70,11 +70,11 @@ def rows(
     parameters: Any,
     split: str,
 ) -> Iterator[Row]:
-    """The rows of a case under every condition, by question; what is given of its exact logs is not read.
+    """The rows of a case under every condition, in the order of its questions; its exact logs are not read.
 
     Args:
-        answer: the rows of a case that was changed, given it as it was and is, the settings, parameters and
-            split; their subsets are settings.
+        answer: gives the rows of a changed case, from the case before and after the change, the settings,
+            parameters and split; the subset of a row is a setting.
         seed: the seed of what is changed.
     """
     all_rows: list[Row] = []
@@ -132,7 +132,7 @@ def _varied(_: Case, changed: Case, of: Collection[str], parameters: Parameters,
 
 
 def _told(case: Case, changed: Case, of: Collection[str], parameters: None, split: str) -> Iterator[Row]:
-    """bAbI's rows, all tasks together; a question has the number that it has in the story as it was told."""
+    """bAbI's rows, all tasks together; a question keeps its number in the story as it was told."""
     numbers: dict[str, list[str]] = {}
     for wording in babi.wordings(case):
         numbers.setdefault(wording.subset, []).append(wording.question)

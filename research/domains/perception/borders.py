@@ -22,8 +22,8 @@ class Crossing(msgspec.Struct, frozen=True):
     """A body that was not seen from the first frame, or not up to the last: it entered, or left, or was
     hidden.
 
-    ``frame`` is where its free motion takes it over the picture's border; one that is at the video's end says
-    that it was there all the time.
+    In ``frame`` its free motion takes it over the picture's border; a frame at the video's end says that it
+    was there all the time.
     """
 
     object: int

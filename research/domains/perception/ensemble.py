@@ -1,9 +1,9 @@
 """Answers from every log that a perceived video may have, each counted by its probability.
 
-The most probable log is one guess. Which events are in doubt is known, though: a world is a choice for each
-of them, its weight the product of their chances. A question is put to every world that matters. In a world
-where its program cannot run, the question speaks of what did not happen there; such worlds are left out, as
-a listener does.
+The most probable log is one guess. The record also says which events are in doubt: a world decides each of
+them, and its weight is the product of their chances. A question is put to every world that matters. In a
+world where its program cannot run, the question speaks of what did not happen there; such worlds are left
+out, as a listener does.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _SAID = """SELECT ?event ?class ?p ?at ?n WHERE {
     ?event :frame ?at ; :participant/:number ?n }"""
 _PREFIXES = {"": NAMESPACE, "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#"}
 SURE = 0.98
-"""Probability from which an event is in every world; at one less than the rest, it is in none."""
+"""Probability from which an event is in every world; up to one minus this, it is in none."""
 _MOST = 6
 """Events that may be in doubt at once, the most doubtful ones: 64 worlds."""
 

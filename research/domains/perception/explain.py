@@ -1,4 +1,4 @@
-"""Why a question about a perceived video is answered as it is, and how sure what it rests on is."""
+"""The reasons for an answer about a perceived video, and how sure its evidence is."""
 
 from __future__ import annotations
 

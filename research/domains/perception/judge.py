@@ -1,6 +1,6 @@
 """A perceived video beside the truth: what its hypotheses came to, and where a wrong answer was lost.
 
-The only part of perception that is given the truth, with :mod:`.calibrate`: nothing that perceives imports
+Of all perception, this module and :mod:`.calibrate` alone are given the truth: nothing that perceives imports
 either.
 """
 
@@ -79,7 +79,7 @@ Kind = Literal["collisions", "entries and exits"]
 
 
 class Said(NamedTuple):
-    """A hypothesis: of which kind it is, how probable it was said to be, and whether it came true."""
+    """A hypothesis: its kind, its stated probability, and whether it came true."""
 
     kind: Kind
     probability: float
@@ -110,8 +110,8 @@ def said(record: Perceived, known: Gold) -> Iterator[Said]:
 class Happening(NamedTuple):
     """An event as it was perceived, and as it truly was.
 
-    ``frame``, ``frames`` and ``probability`` are ``None`` of an event that nobody thought of; ``truly`` says
-    when it happened, in words, and is empty where that is not known.
+    ``frame``, ``frames`` and ``probability`` are ``None`` of a true event without a hypothesis; ``truly``
+    says when it happened, in words, and is empty where that is not known.
     """
 
     kind: str
@@ -233,7 +233,7 @@ def _pair(pair: Iterable[Look]) -> str:
 
 
 def _other_objects(video: Video, true: frozenset[Look], mine: set[Look]) -> Loss:
-    """An object that was detected, and lost or invented when labels were put right, is lost to tracks."""
+    """The loss where objects are wrong: to tracks if all missed ones were detected, else to detection."""
     missed, false = sorted(true - mine), sorted(mine - true)
     words = [f"missed {' '.join(look)}" for look in missed] + [f"false {' '.join(look)}" for look in false]
     detected = all(video.seen.looks.count(look) >= _KNOWN for look in missed)

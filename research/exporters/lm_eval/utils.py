@@ -52,12 +52,12 @@ def process_results(doc: dict[str, Any], results: Sequence[str]) -> dict[str, An
 
 
 def joint(answers: Iterable[Said]) -> float:
-    """The share of specifications all of whose arms are right; one that a limit cuts off is passed over."""
+    """The share of specifications all of whose arms are right; those cut off by a limit are passed over."""
     return _share("joint", answers)
 
 
 def divergence(answers: Iterable[Said]) -> float:
-    """The share of pairs of a specification's arms of which it is rightly said whether they differ."""
+    """The share of pairs of a specification's arms that are rightly said to differ, or to agree."""
     return _share("divergence", answers)
 
 

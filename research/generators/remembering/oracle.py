@@ -10,9 +10,9 @@ from research.generators.remembering.format import UNKNOWN, Step
 class Truth:
     """The statements that stand after each step of an episode.
 
-    A statement stands until it is forgotten or ended, another value takes its place, or nothing says any
-    more what it followed from; then it never stands again. Who forgets and has said so takes back their own
-    statements, fallen ones too; anyone else takes back all.
+    A statement stands until it is forgotten or ended, until another value takes its place, or until nothing
+    says any more what it followed from; then it never stands again. An author who forgets a fact that they
+    told takes back their own statements of it, fallen ones too; anyone else takes back all.
     """
 
     def __init__(self, steps: Sequence[Step]) -> None:
@@ -55,5 +55,5 @@ class Truth:
         return values.pop() if values else UNKNOWN
 
     def said(self, person: str, relation: str, at: int) -> int:
-        """So many statements about it stand after step ``at``."""
+        """The number of statements about a person and a relation that stand after step ``at``."""
         return sum(self._slot(i) == (person, relation) for i in self._standing[at])
