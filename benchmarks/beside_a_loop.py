@@ -60,7 +60,7 @@ def measured(work: Callable[[], object]) -> dict[str, float]:
     """The arguments of a function."""
     before = spent()
     work()
-    return {kind: took - before[kind] for kind, took in spent().items()}
+    return {kind: seconds - before[kind] for kind, seconds in spent().items()}
 
 
 def loop(workspace: Workspace, benchmark: Interpreted, out: Path) -> None:
@@ -77,8 +77,8 @@ def loop(workspace: Workspace, benchmark: Interpreted, out: Path) -> None:
     ):
         for number, read in enumerate(source.cases(files_of(workspace, source), None, True).each):
             case = read._replace(source=read.source.removeprefix(f"{workspace.home}/"))
-            made = logger.logs(case, of_logs)
-            for place, named in enumerate(made):
+            named_logs = logger.logs(case, of_logs)
+            for place, named in enumerate(named_logs):
                 log, origin = named.log, named.source or case.source
                 entry = LogEntry(named.name, log.digest, len(log), origin)
                 index.write(msgspec.json.encode(entry) + b"\n")
@@ -88,7 +88,7 @@ def loop(workspace: Workspace, benchmark: Interpreted, out: Path) -> None:
                 table.write_table(pa.Table.from_pylist(batch, LOGS))
                 batch = []
             if case.questions:
-                logs = [named.log for named in made]
+                logs = [named.log for named in named_logs]
                 answers.writelines(encode(row) + b"\n" for row in benchmark.rows(case, logs, of_rows, split))
         table.write_table(pa.Table.from_pylist(batch, LOGS))
 
@@ -148,12 +148,12 @@ def main() -> None:
         "Spark, first": rounds["Spark"][0],
         "Spark, warm": None,
     }
-    for name, took in rows.items():
-        took = took or {
+    for name, seconds in rows.items():
+        seconds = seconds or {
             kind: median(seconds[kind] for seconds in rounds[name.partition(",")[0]][1:]) for kind in heads
         }
-        parts = " | ".join(f"{took[kind]:.2f}" for kind in heads)
-        total = sum(took.values())
+        parts = " | ".join(f"{seconds[kind]:.2f}" for kind in heads)
+        total = sum(seconds.values())
         sys.stdout.write(f"| {name} | {total:.2f} | {parts} | {total / of_loop:.2f} |\n")
     sys.stdout.flush()
     os._exit(0)

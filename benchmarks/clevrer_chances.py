@@ -87,10 +87,10 @@ def of_worlds(scenes: int, seed: int) -> dict[str, list[Chance]]:
     """Probability and gold of every choice, by the kind of its question."""
     by_kind: dict[str, list[Chance]] = {"predictive": [], "counterfactual": []}
     for number in range(FIRST, FIRST + scenes):
-        made = generate_scene(number, seed)
-        world = World(Scene(annotation_log(made.annotation)), SIMULATED)
+        generated = generate_scene(number, seed)
+        world = World(Scene(annotation_log(generated.annotation)), SIMULATED)
         for subset, chances in by_kind.items():
-            questions = [q for q in made.questions.questions if q.question_type == subset]
+            questions = [q for q in generated.questions.questions if q.question_type == subset]
             gold = {(q.question_id, c.choice_id): c.answer for q in questions for c in q.choices or ()}
             for chance in said_of(world, questions):
                 chances.append((chance.probability, gold[chance.question, chance.choice] == "correct"))

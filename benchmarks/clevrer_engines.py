@@ -116,7 +116,7 @@ def pymunk_engine(*, elasticity: float, radius: float) -> Engine:
     def run(start: Sequence[Body], frames: int) -> tuple[list[tuple[int, int, int]], list[Body]]:
         space = pymunk.Space()
         space.collision_slop = 0.0005
-        made: dict[int, pymunk.Body] = {}
+        solids: dict[int, pymunk.Body] = {}
         names: dict[int, int] = {}
         for body in start:
             solid = pymunk.Body(body.mass, body.mass * LAW.inertia)
@@ -134,7 +134,7 @@ def pymunk_engine(*, elasticity: float, radius: float) -> Engine:
             square.elasticity, square.friction = math.sqrt(elasticity), 0.0
             solid.velocity_func = _slowed(0.0 if body.shape == "sphere" else LAW.friction)
             space.add(solid, square)
-            made[body.id] = solid
+            solids[body.id] = solid
             names[id(square)] = body.id
         contacts: dict[tuple[int, int], int] = {}
         now = [0]
@@ -147,7 +147,9 @@ def pymunk_engine(*, elasticity: float, radius: float) -> Engine:
         for frame, step in product(range(frames), range(LAW.substeps)):
             now[0] = frame + (step >= LAW.stamp)
             space.step(LAW.step)
-        final = [Body(b.id, b.shape, *made[b.id].position, *made[b.id].velocity, mass=b.mass) for b in start]
+        final = [
+            Body(b.id, b.shape, *solids[b.id].position, *solids[b.id].velocity, mass=b.mass) for b in start
+        ]
         return sorted((frame, a, b) for (a, b), frame in contacts.items()), final
 
     return run

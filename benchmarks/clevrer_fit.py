@@ -106,11 +106,11 @@ def select(measured: Measured, recorded: Sequence[Clip], generated: Sequence[Cli
     )
 
 
-def _kept(before: Mapping[int, float], wanted: Counter[int], made: Counter[int]) -> dict[int, float]:
+def _kept(before: Mapping[int, float], wanted: Counter[int], generated: Counter[int]) -> dict[int, float]:
     """Shares by number, in proportion to what is wanted over what is made; 1 where that is largest."""
     ratio = {
         number: before.get(number, 1.0) * wanted[number] / count
-        for number, count in sorted(made.items())
+        for number, count in sorted(generated.items())
         if count >= _ENOUGH
     }
     return {number: round(share / max(ratio.values()), 2) for number, share in ratio.items()}

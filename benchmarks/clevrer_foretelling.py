@@ -215,11 +215,11 @@ def predictions(watched: Sequence[Watched], at: int) -> Iterator[tuple[str, Scor
         ("vote, weighed", many, BELIEF),
         ("(one simulation, states in hindsight)", hindsight(watched, at), AS_VOTED),
     )
-    for name, given, belief in ways:
-        yield name, score(watched, at, given, belief), brier(judged(watched, at, given, belief))
+    for name, outlooks, belief in ways:
+        yield name, score(watched, at, outlooks, belief), brier(judged(watched, at, outlooks, belief))
     inferred = [met_pairs(k, w.seen(at)) for k, w in zip(known, watched, strict=True)]
-    got = score(watched, at, many, BELIEF, inferred)
-    yield "vote, weighed, met pairs inferred", got, brier(judged(watched, at, many, BELIEF, inferred))
+    scored = score(watched, at, many, BELIEF, inferred)
+    yield "vote, weighed, met pairs inferred", scored, brier(judged(watched, at, many, BELIEF, inferred))
 
 
 class Bin(Struct, frozen=True):
@@ -258,10 +258,11 @@ def report(annotations: Path, trajectories: Path | None = None, events: Path | N
             "\n|---|---|---|---|---|---|---|---|"
         )
         for name, half in zip(("fitted", "kept out"), halves(watched), strict=True):
-            for way, got, squares in predictions(half, at):
+            for way, scored, squares in predictions(half, at):
                 yield (
-                    f"| {way} | {name} | {got.precision:.3f} | {got.recall:.3f} | {got.f1:.3f} "
-                    f"| {squares:.4f} | {got.whole} of {got.scenes} | {got.busy_whole} of {got.busy} |"
+                    f"| {way} | {name} | {scored.precision:.3f} | {scored.recall:.3f} | {scored.f1:.3f} "
+                    f"| {squares:.4f} | {scored.whole} of {scored.scenes} "
+                    f"| {scored.busy_whole} of {scored.busy} |"
                 )
         kept_out = halves(watched)[1]
         pairs = [(w, pair) for w in kept_out for pair in sorted(w.truth(at))]
@@ -289,11 +290,11 @@ def _motion_report(films: Sequence[Annotation]) -> Iterator[str]:
     )
     for weighed, name in ((False, "equal masses"), (True, "masses from the video")):
         far = [error for film, law in left_out for error in far_errors(film, law, weighed=weighed)]
-        got = recovered(left_out, weighed=weighed)
+        counted = recovered(left_out, weighed=weighed)
         tenths = quantiles(far, n=10)
         yield (
             f"| {name} | {tenths[4]:.3f} | {fmean(far):.3f} | {tenths[8]:.3f} "
-            f"| {got.found} of {got.true} | {got.close} | {got.extra} |"
+            f"| {counted.found} of {counted.true} | {counted.close} | {counted.extra} |"
         )
     own = recovered([(film, LAW) for film in films], weighed=True)
     yield (

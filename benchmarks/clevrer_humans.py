@@ -148,8 +148,8 @@ def imagined(scenes: int, every: int = 5) -> Counter[str]:
     """
     count = Counter[str]()
     for number in range(scenes):
-        made = generate_scene(number, seed=3)
-        film, by_object = made.annotation, tracks(made.annotation)
+        generated = generate_scene(number, seed=3)
+        film, by_object = generated.annotation, tracks(generated.annotation)
         places = {
             name: [(f, *state.location[:2]) for f, state in enumerate(track) if state.inside_camera_view]
             for name, track in by_object.items()
@@ -175,7 +175,7 @@ def imagined(scenes: int, every: int = 5) -> Counter[str]:
             for name in scene.objects:
                 if event.kind != "Collision" or name in event.objects:
                     continue
-                again = {frozenset(hit.object_ids) for hit in made.truth.counterfactual_collisions[name]}
+                again = {frozenset(hit.object_ids) for hit in generated.truth.counterfactual_collisions[name]}
                 occurs = event.objects in again
                 count["asked"] += 1
                 for method in ("duality", "simulated"):

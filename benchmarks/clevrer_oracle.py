@@ -88,8 +88,8 @@ def main() -> int:
         whole, videos = examined(proposals, case.source), videos + 1
         for at in foretold.AT:
             seen = examined(proposals, case.source, until=at)
-            for way, told in zip(WAYS, predictions(whole, seen, truth, at), strict=True):
-                for predicted, came in foretold.compared(truth, at, told):
+            for way, pairs in zip(WAYS, predictions(whole, seen, truth, at), strict=True):
+                for predicted, came in foretold.compared(truth, at, pairs):
                     if predicted != foretold.UNSEEN:
                         counts[at, way, "both"] += predicted == came == foretold.CORRECT
                         counts[at, way, "said"] += predicted == foretold.CORRECT

@@ -62,9 +62,9 @@ GRID: Mapping[str, Parameters] = {
 }
 
 
-def asked(made: WorldScene, kind: str) -> list[Question]:
+def asked(world: WorldScene, kind: str) -> list[Question]:
     """A scene's questions of a kind."""
-    return [question for question in made.questions.questions if question.question_type == kind]
+    return [question for question in world.questions.questions if question.question_type == kind]
 
 
 def accuracies(
@@ -88,12 +88,12 @@ def accuracies(
         yield f"| {name} | {cells[0]} | {cells[1]} |"
 
 
-def counterfactual(made: Sequence[WorldScene]) -> Iterator[str]:
+def counterfactual(worlds: Sequence[WorldScene]) -> Iterator[str]:
     """The share of late collisions, and every method's accuracy."""
     count: Counter[str] = Counter()
     scenes: list[tuple[Scene, int, Sequence[Question]]] = []
     late_only: list[tuple[Scene, int, Sequence[Question]]] = []
-    for world in made:
+    for world in worlds:
         scene, questions = Scene(annotation_log(world.annotation)), asked(world, "counterfactual")
         scenes.append((scene, world.truth.scene_index, questions))
         touched = {name for c in world.annotation.collision for name in c.object_ids}
@@ -144,21 +144,23 @@ def named(question: Question, scene: Scene) -> tuple[int, list[frozenset[int]]]:
 def predictive(numbers: Sequence[int], seed: int) -> Iterator[str]:
     """Accuracies by kind of wrong choice, and over the parameters with the first kind."""
     kinds: tuple[Wrong, ...] = ("any", "near", "met")
-    made = [
+    per_scene = [
         (Scene(annotation_log(generate_annotation(number, seed))), predictive_questions(number, seed, *kinds))
         for number in numbers
     ]
     for kind in kinds:
-        scenes = [(scene, number, asks[kind]) for number, (scene, asks) in zip(numbers, made, strict=True)]
+        scenes = [
+            (scene, number, asks[kind]) for number, (scene, asks) in zip(numbers, per_scene, strict=True)
+        ]
         yield f"\n| wrong choice: {kind} | questions right | choices right |\n|---|---|---|"
         yield from accuracies(scenes, CONFIGURATIONS if kind != "any" else {**CONFIGURATIONS, **GRID})
 
 
-def duality(made: Sequence[WorldScene]) -> Iterator[str]:
+def duality(worlds: Sequence[WorldScene]) -> Iterator[str]:
     """The share of pairs that collide without an object of their collision's causes."""
     truth: Counter[tuple[bool, bool]] = Counter()
     key: Counter[tuple[bool, bool]] = Counter()
-    for world in made:
+    for world in worlds:
         for event, places in zip(world.truth.events, world.truth.causes, strict=True):
             causes = {name for place in places for name in world.truth.events[place].objects}
             for removed, contacts in world.truth.counterfactual_collisions.items():
@@ -226,18 +228,18 @@ def main() -> int:
     if given.what == "predictive":
         lines = predictive(numbers, given.seed)
     else:
-        made = [generate_scene(number, given.seed) for number in numbers]
+        worlds = [generate_scene(number, given.seed) for number in numbers]
         if given.what == "trivial":
             asked_of = (
                 (Scene(annotation_log(m.annotation)), m.annotation.scene_index, m.questions.questions)
-                for m in made
+                for m in worlds
             )
             lines = chain(
                 trivial(asked_of, "generated"),
                 trivial(official(given.data), "official") if given.data else (),
             )
         else:
-            lines = counterfactual(made) if given.what == "counterfactual" else duality(made)
+            lines = counterfactual(worlds) if given.what == "counterfactual" else duality(worlds)
     for line in lines:
         sys.stdout.write(f"{line}\n")
         sys.stdout.flush()

@@ -111,8 +111,8 @@ def foretold(watched: Sequence[Watched], at: int) -> Iterator[str]:
                 wrong + len(predicted - truth),
                 absent + len(truth - predicted),
             )
-        got = Score(right, wrong, absent)
-        yield f"| {name} | {got.precision:.3f} | {got.recall:.3f} | {got.f1:.3f} |"
+        scored = Score(right, wrong, absent)
+        yield f"| {name} | {scored.precision:.3f} | {scored.recall:.3f} | {scored.f1:.3f} |"
 
 
 def _as_it_is(film: Annotation, _: Random) -> Annotation:

@@ -184,17 +184,17 @@ def measure(benchmark: str, cases: int, keep: Path | None, release: Path | None)
         project = Path(scratch)
         for name in ("params.yaml", "workspace.yaml"):
             shutil.copy(ROOT / name, project)
-        profile, source, given = "sample", benchmark, {SIZES[benchmark]: cases}
+        profile, source, settings = "sample", benchmark, {SIZES[benchmark]: cases}
         if release or benchmark == "tiny":
             files = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="substrate-files-")))
             profile, source = "local", "clevrer"
             if release:
                 write_release(files, scenes_again(release, cases))
-                given = {"annotations": files / "annotation.zip", "questions": files / "questions.json"}
+                settings = {"annotations": files / "annotation.zip", "questions": files / "questions.json"}
             else:
                 write_tiny(files, cases)
-                given = {"events": files / "events.jsonl", "questions": files / "questions.json"}
-        overrides = [f"profiles.{profile}.{source}.{key}={value}" for key, value in given.items()]
+                settings = {"events": files / "events.jsonl", "questions": files / "questions.json"}
+        overrides = [f"profiles.{profile}.{source}.{key}={value}" for key, value in settings.items()]
         began = time.monotonic()
         environment = os.environ | {"PYTHONPATH": str(ROOT), "DAGSTER_HOME": str(project)}
         stages = [benchmark, str(cases), "--stages", profile, *overrides]

@@ -121,10 +121,10 @@ def called(reply: str, side: str, schemas: Mapping[str, dict[str, Any]]) -> tupl
             return None
         return name, arguments
     # An unknown argument was dropped in silence
-    given = {key: value for key, value in arguments.items() if key in schema["properties"]}
-    if any(key not in given for key in schema.get("required", ())):
+    known = {key: value for key, value in arguments.items() if key in schema["properties"]}
+    if any(key not in known for key in schema.get("required", ())):
         return None
-    for key, value in given.items():
+    for key, value in known.items():
         kinds = [
             option["type"] for option in schema["properties"][key].get("anyOf", [schema["properties"][key]])
         ]
@@ -132,7 +132,7 @@ def called(reply: str, side: str, schemas: Mapping[str, dict[str, Any]]) -> tupl
             return None
         if key in BEFORE["terms"] and isinstance(value, str) and not _TERM.fullmatch(value):
             return None
-    return name, given
+    return name, known
 
 
 def meant(call: tuple[str, dict[str, Any]], wanted: Wanted, side: str) -> bool:

@@ -33,10 +33,10 @@ class _Reader(HTMLParser):
         self.page = Page(set(), [], [])
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = {key: value or "" for key, value in attrs}
-        self.page.ids.update(given[key] for key in ("id", "name") if key in given)
-        self.page.links.extend(given[key] for key in ATTRIBUTES if key in given)
-        self.page.references.extend(name for key in REFERENCES for name in given.get(key, "").split())
+        attributes = {key: value or "" for key, value in attrs}
+        self.page.ids.update(attributes[key] for key in ("id", "name") if key in attributes)
+        self.page.links.extend(attributes[key] for key in ATTRIBUTES if key in attributes)
+        self.page.references.extend(name for key in REFERENCES for name in attributes.get(key, "").split())
 
 
 @cache

@@ -141,9 +141,9 @@ def main() -> None:
         named = lay_out(folder)
         unpacked = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
         pack(folder, archive)
-    took, size = time.monotonic() - began, archive.stat().st_size
+    seconds, size = time.monotonic() - began, archive.stat().st_size
     sys.stdout.write(f"{', '.join(named)}\n")
-    sys.stdout.write(f"{archive}: {size / 2**20:.0f} MiB, {unpacked / 2**20:.0f} unpacked, {took:.0f} s\n")
+    sys.stdout.write(f"{archive}: {size / 2**20:.0f} MiB, {unpacked / 2**20:.0f} unpacked, {seconds:.0f} s\n")
 
 
 if __name__ == "__main__":

@@ -50,8 +50,8 @@ def platform(locked: Mapping[str, tuple[str, set[str]]]) -> set[str]:
     wanted = {
         name for name, (_, askers) in locked.items() if any(_of_project(asker) for asker in askers)
     } | BUILD
-    while more := {name for name, (_, askers) in locked.items() if askers & wanted} - wanted:
-        wanted |= more
+    while needed := {name for name, (_, askers) in locked.items() if askers & wanted} - wanted:
+        wanted |= needed
     return wanted & locked.keys()
 
 
@@ -70,11 +70,11 @@ def like_pip(configured: Mapping[str, str], environment: Mapping[str, str]) -> d
     single |= {"trusted-host": "UV_INSECURE_HOST", "timeout": "UV_HTTP_TIMEOUT", "no-index": "UV_NO_INDEX"}
     if {"UV_DEFAULT_INDEX", "UV_INDEX_URL", "UV_INDEX"} & environment.keys():
         del single["index-url"], many["extra-index-url"]
-    told = {variable: configured[key] for key, variable in single.items() if configured.get(key)}
+    settings = {variable: configured[key] for key, variable in single.items() if configured.get(key)}
     for key, (variable, between) in many.items():
         if places := configured.get(key, "").split():
-            told[variable] = between.join(places)
-    return {variable: value for variable, value in told.items() if variable not in environment}
+            settings[variable] = between.join(places)
+    return {variable: value for variable, value in settings.items() if variable not in environment}
 
 
 def pip_configuration() -> dict[str, str]:
@@ -107,12 +107,12 @@ def install(locked: Mapping[str, tuple[str, set[str]]], wanted: Collection[str])
         try:
             uv_alone = _written(Path(folder) / "uv.txt", locked, {"uv"})
             _run(*pip, "--require-hashes", "--requirement", uv_alone)
-            told = like_pip(pip_configuration(), os.environ)
+            settings = like_pip(pip_configuration(), os.environ)
             # As pip, of all indexes the file that fits: which one may be installed, the hashes say.
             uv = ["-m", "uv", "pip", "install", "--quiet", "--no-deps", "--python", sys.executable]
             best = ["--index-strategy", "unsafe-best-match"]
-            _run(*uv, *best, "--require-hashes", "--requirement", requirements, environment=told)
-            _run(*uv, *checkout, environment=told)
+            _run(*uv, *best, "--require-hashes", "--requirement", requirements, environment=settings)
+            _run(*uv, *checkout, environment=settings)
         except subprocess.CalledProcessError:
             sys.stderr.write("uv could not install the lock (see above); pip does, which takes longer\n")
             _run(*pip, "--require-hashes", "--requirement", requirements)

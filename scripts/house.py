@@ -88,12 +88,12 @@ def parsed(*patterns: str) -> dict[str, tuple[str, ast.Module]]:
 
 def code_lines(text: str, tree: ast.Module) -> int:
     """The lines of a module that are neither docstring, comment nor blank."""
-    told: set[int] = set()
+    docstring_lines: set[int] = set()
     for node in ast.walk(tree):
         if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
-            told.update(range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1))
+            docstring_lines.update(range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1))
     stripped = ((number, line.strip()) for number, line in enumerate(text.splitlines(), start=1))
-    return sum(number not in told and bool(line) and line[0] != "#" for number, line in stripped)
+    return sum(number not in docstring_lines and bool(line) and line[0] != "#" for number, line in stripped)
 
 
 def private_imports(tree: ast.Module) -> int:
@@ -132,8 +132,8 @@ def weight() -> Iterator[tuple[str, int, int, list[str]]]:
             product |= files
     private = {name: count for name, (_, tree) in product.items() if (count := private_imports(tree))}
     yield "private names of other packages", sum(private.values()), 0, list(private)
-    made = [name for name, (_, tree) in product.items() if executes(tree)]
-    yield "files that run generated source", len(made), 0, made
+    generating = [name for name, (_, tree) in product.items() if executes(tree)]
+    yield "files that run generated source", len(generating), 0, generating
     kinds = {
         node.name
         for node in ast.walk(product[INTERVENTIONS][1])

@@ -66,8 +66,8 @@ def _made(count: int) -> tuple[_Case, ...]:
 
 
 def _cases(size: int) -> list[_Case]:
-    made = _made(min(size, _MADE))
-    return [made[place % len(made)] for place in range(size)]
+    distinct = _made(min(size, _MADE))
+    return [distinct[place % len(distinct)] for place in range(size)]
 
 
 def _answered(cases: Sequence[_Case], parameters: Parameters) -> None:
@@ -171,7 +171,7 @@ def simulated_questions(size: int) -> Iterator[Pair]:
         (case, [q for q in case.questions if q.question_type in kinds])
         for case in _made(min(max(size, 4), _MADE))
     ]
-    logs = [(film_log(decode_film(case.source)), case.scene, some) for case, some in cases]
+    logs = [(film_log(decode_film(case.source)), case.scene, questions) for case, questions in cases]
     work: list[tuple[Any, int, list[Question]]] = []
     while size > 0:
         for log, scene, questions in logs:

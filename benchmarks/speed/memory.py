@@ -42,7 +42,7 @@ def _told(records: int) -> _Told:
     """
     draw, memory, table = random.Random(7), Memory(), sqlite3.connect(":memory:")
     table.executescript(_SCHEMA)
-    facts, known, made = list[Triple](), list[tuple[str, str]](), list[Node]()
+    facts, known, nodes = list[Triple](), list[tuple[str, str]](), list[Node]()
     things = max(2, records // 20)
     for tick in range(records):
         kind = draw.random()
@@ -52,8 +52,8 @@ def _told(records: int) -> _Told:
                 _V[f"p{draw.randrange(5)}"],
                 _V[f"o{draw.randrange(50)}"],
             )
-            cause = draw.choice(made[-50:]) if made and draw.random() < 0.2 else None
-            made.append(memory.observe(*triple, author=_V.bo, cause=cause, tick=tick).node)
+            cause = draw.choice(nodes[-50:]) if nodes and draw.random() < 0.2 else None
+            nodes.append(memory.observe(*triple, author=_V.bo, cause=cause, tick=tick).node)
             table.execute("INSERT INTO said VALUES (?, ?, ?, 'bo', ?, NULL)", (*map(str, triple), tick))
             facts.append(triple)
         elif kind < 0.8 and facts and (triple := draw.choice(facts)) in memory.log.state():

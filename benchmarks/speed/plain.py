@@ -132,16 +132,16 @@ def _simple(question: Mapping[str, Any]) -> bool:
 @contextmanager
 def images(size: int) -> Iterator[Pair]:
     """Images of scene graphs, from JSON to answers by id, beside a dictionary and a stack."""
-    made: list[tuple[str, bytes, bytes]] = []
+    cases: list[tuple[str, bytes, bytes]] = []
     for number in range(size):
         drawn = sample(number, seed=20, questions=QUESTIONS_PER_SCENE, ambiguous=AMBIGUOUS)
         questions = msgspec.json.decode(msgspec.json.encode(drawn.questions))
         simple = {name: question for name, question in questions.items() if _simple(question)}
-        made.append((drawn.image_id, msgspec.json.encode(drawn.graph), msgspec.json.encode(simple)))
+        cases.append((drawn.image_id, msgspec.json.encode(drawn.graph), msgspec.json.encode(simple)))
 
     def ours() -> list[str]:
         answers: list[str] = []
-        for image, graph, encoded in made:
+        for image, graph, encoded in cases:
             questions = msgspec.json.decode(encoded, type=dict[str, Question])
             scene = Scene(image, scene_log(image, decode_scene_graph("graphs", image, graph)))
             answers += [row.predicted for row in answer_scene(scene, questions, "", resolve="id")]
@@ -149,7 +149,7 @@ def images(size: int) -> Iterator[Pair]:
 
     def theirs() -> list[str]:
         answers: list[str] = []
-        for _, graph, encoded in made:
+        for _, graph, encoded in cases:
             read = msgspec.json.decode(graph)
             questions = msgspec.json.decode(encoded)
             answers += [by_dictionary(read, questions[name]["semantic"]) for name in sorted(questions)]

@@ -25,8 +25,8 @@ def reasoned(model: Model, spec: Spec, arm: Arm) -> Any:
         thought = model.ask(Request(aloud, None, THOUGHT))
     except ReplyError as error:
         return error
-    told = (system, user, Message("assistant", thought), Message("user", "Now the answer, as JSON only."))
-    return answer_of(model, Request(told, prompt.reply))
+    messages = (system, user, Message("assistant", thought), Message("user", "Now the answer, as JSON only."))
+    return answer_of(model, Request(messages, prompt.reply))
 
 
 def facts(model: Model, log: EventLog, question: str) -> str | ReplyError:

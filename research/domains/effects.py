@@ -42,12 +42,14 @@ class Constructed:
     def deltas(self, state: State, tick: int) -> list[Delta]:
         """The retractions and then the insertions, each in the order of their spellings."""
         gone, come = _constructed(state, self.retract), _constructed(state, self.insert)
-        made = [Delta(tick, Op.RETRACT, triple) for triple in gone if triple in state and triple not in come]
-        made += [Delta(tick, Op.INSERT, triple) for triple in come if triple not in state]
-        if not made:
+        deltas = [
+            Delta(tick, Op.RETRACT, triple) for triple in gone if triple in state and triple not in come
+        ]
+        deltas += [Delta(tick, Op.INSERT, triple) for triple in come if triple not in state]
+        if not deltas:
             hint = "Construct triples that hold to retract them, and others to insert them"
             raise InterventionError("the intervention changes nothing", where=(f"tick {tick}",), hint=hint)
-        return made
+        return deltas
 
 
 def _constructed(state: State, query: str) -> list[Triple]:

@@ -214,7 +214,7 @@ def _fitting(wanted: Mapping[str, str], words: str, scene: Scene) -> list[int]:
     shape, where all of it fits none.
     """
     less = [{n: v for n, v in wanted.items() if n != left} for left in ("color", "material", "shape")]
-    for tried in (wanted, *(some for some in less if some and len(some) < len(wanted))):
+    for tried in (wanted, *(fewer for fewer in less if fewer and len(fewer) < len(wanted))):
         fitting = [
             number
             for number, thing in scene.objects.items()

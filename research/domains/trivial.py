@@ -106,10 +106,10 @@ def trivial_rows(scene: Scene, number: int, questions: Iterable[Question], split
 
 def last_word_rows(story: Story, log: str, split: str) -> Iterator[Row]:
     """A row for each question of a bAbI story, answered by the last word of the sentence before it."""
-    told = ""
+    last_word = ""
     for line in story.lines:
         if isinstance(line, Statement):
-            told = line.text.rstrip(".").split()[-1].lower()
+            last_word = line.text.rstrip(".").split()[-1].lower()
             continue
         yield Row(
             benchmark="babi",
@@ -117,8 +117,8 @@ def last_word_rows(story: Story, log: str, split: str) -> Iterator[Row]:
             subset=f"{story.subset}: the last word",
             scene=story.scene,
             question=line.id,
-            predicted=told,
+            predicted=last_word,
             expected=line.answer,
-            correct=None if line.answer is None else told == line.answer,
+            correct=None if line.answer is None else last_word == line.answer,
             log=log,
         )

@@ -143,9 +143,9 @@ def _file_properties(path: str, digest: str) -> dict[str, str]:
 
 def _add_values(crate: Crate, steps: Sequence[Step]) -> dict[str, Entity]:
     """An entity for each parameter's value, with the parameter it is a value of."""
-    given = {key: value for step in steps for key, value in flattened(step.parameters).items()}
+    parameters = {key: value for step in steps for key, value in flattened(step.parameters).items()}
     entities: dict[str, Entity] = {}
-    for key, value in sorted(given.items()):
+    for key, value in sorted(parameters.items()):
         kind = _TYPES.get(type(value), "PropertyValue")
         example = crate.add_formal_parameter(key, kind, f"#parameter/{key}", valueRequired=True)
         text = value if isinstance(value, str) else msgspec.json.encode(value).decode()

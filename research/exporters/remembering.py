@@ -41,14 +41,14 @@ def told(episode: Episode, log: EventLog | None = None) -> Memory:
         author = step.author or None
         if step.kind == "tell":
             cause = None if step.because is None else records[step.because]
-            made = memory.observe(*fact, author=author, cause=cause, tick=tick)
+            record = memory.observe(*fact, author=author, cause=cause, tick=tick)
         elif fact not in memory.log.state():
-            made = Record(ox.NamedNode("urn:nothing"), tick, ())
+            record = Record(ox.NamedNode("urn:nothing"), tick, ())
         elif step.kind == "end":
-            made = memory.end(*fact, author=author, tick=tick)
+            record = memory.end(*fact, author=author, tick=tick)
         else:
-            made = memory.forget(*fact, author=author, tick=tick)
-        records.append(made)
+            record = memory.forget(*fact, author=author, tick=tick)
+        records.append(record)
     return memory
 
 

@@ -82,8 +82,8 @@ def told_anew(story: Story, lines: Iterable[Line]) -> Story:
 
 def takes_up(lines: Sequence[Line]) -> bool:
     """Tell whether the next sentence takes people up by a pronoun, so that nothing may come before it."""
-    told = next((line.text for line in lines if isinstance(line, Statement)), "")
-    return bool(_PRONOUNS.search(told))
+    first = next((line.text for line in lines if isinstance(line, Statement)), "")
+    return bool(_PRONOUNS.search(first))
 
 
 def paraphrased(story: Story, rng: Random) -> Story:

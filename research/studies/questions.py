@@ -43,14 +43,14 @@ def near_misses(seed: int, case: Case, logs: Logs, parameters: Parameters, split
     if split != "generated":
         return
     scene = Scene.of(logs[0])
-    made = msgspec.json.decode(case.questions, type=SceneQuestions).questions
-    asks = {OWN: [question for question in made if question.question_type == "predictive"]}
+    generated = msgspec.json.decode(case.questions, type=SceneQuestions).questions
+    asks = {OWN: [question for question in generated if question.question_type == "predictive"]}
     for kind, others in predictive_questions(int(case.scene), seed, *OTHERS).items():
         asks[OTHERS[kind]] = others
     for label, questions in asks.items():
         for name in CONFIGURATIONS:
-            given = replace(parameters, predictive=Predictive(name))
-            for row in answer_scene(scene.log, int(case.scene), questions, given, split):
+            configured = replace(parameters, predictive=Predictive(name))
+            for row in answer_scene(scene.log, int(case.scene), questions, configured, split):
                 yield replace(row, subset=f"predictive.{name}: {label}")
 
 

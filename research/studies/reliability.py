@@ -142,19 +142,19 @@ def reliability_of(subset: str, chances: Iterable[Chance]) -> Reliability:
     >>> scored.brier, scored.plain, scored.constant, len(scored.bins)
     (0.185, 0.5, 0.0, 2)
     """
-    all_ = sorted(chances, key=lambda chance: chance.probability)
-    if not all_:
+    ordered = sorted(chances, key=lambda chance: chance.probability)
+    if not ordered:
         return Reliability(subset, 0, 0.0, 0.0, 0.0, [])
-    common = sum(chance.correct for chance in all_) / len(all_)
+    common = sum(chance.correct for chance in ordered) / len(ordered)
     bins: list[Bin] = []
-    for _, group in groupby(all_, key=lambda chance: min(int(chance.probability * BINS), BINS - 1)):
+    for _, group in groupby(ordered, key=lambda chance: min(int(chance.probability * BINS), BINS - 1)):
         here = list(group)
         mean = sum(chance.probability for chance in here) / len(here)
         bins.append(Bin(len(here), round(mean, 6), sum(chance.correct for chance in here)))
-    brier = sum((chance.probability - chance.correct) ** 2 for chance in all_) / len(all_)
-    plain = sum((chance.probability >= 0.5) != chance.correct for chance in all_) / len(all_)
+    brier = sum((chance.probability - chance.correct) ** 2 for chance in ordered) / len(ordered)
+    plain = sum((chance.probability >= 0.5) != chance.correct for chance in ordered) / len(ordered)
     return Reliability(
-        subset, len(all_), round(brier, 6), round(plain, 6), round(common * (1 - common), 6), bins
+        subset, len(ordered), round(brier, 6), round(plain, 6), round(common * (1 - common), 6), bins
     )
 
 

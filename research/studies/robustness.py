@@ -181,17 +181,17 @@ def _image(change: Change, case: Case, *, rng: Random, **_: Any) -> Case:
 
 def _stories(change: Change, case: Case, *, rng: Random, **_: Any) -> Case:
     """bAbI's case with each of its stories changed, by the same random numbers."""
-    told = msgspec.json.decode(case.record, type=list[Story])
-    return _recorded(case, [change(story, rng=copy(rng)) for story in told])
+    stories = msgspec.json.decode(case.record, type=list[Story])
+    return _recorded(case, [change(story, rng=copy(rng)) for story in stories])
 
 
 def _other_world(case: Case, *, seed: int, friction: float, restitution: float, **_: Any) -> Case:
     """ComPhy's case of the same number and the next seed, in a world of other physics."""
     with altered(friction, restitution):
-        made = generate_target(int(case.scene), seed + 1)
+        target = generate_target(int(case.scene), seed + 1)
     names = msgspec.json.decode(case.record, type=dict[str, msgspec.Raw])
-    record = dict(zip(names, (made.annotation, *made.references), strict=True))
-    return _recorded(case, record)._replace(questions=msgspec.json.encode(made.questions))
+    record = dict(zip(names, (target.annotation, *target.references), strict=True))
+    return _recorded(case, record)._replace(questions=msgspec.json.encode(target.questions))
 
 
 def _missed(

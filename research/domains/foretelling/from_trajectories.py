@@ -131,14 +131,14 @@ def _seams(watched: Sequence[Watched], law: Law, sight: Sight) -> tuple[int, ...
     """Frames where far more bodies than usual change their velocity, twice running: the second begins a new
     fit.
     """
-    changed, all_ = Counter[int](), Counter[int]()
+    changed, counted = Counter[int](), Counter[int]()
     for w in watched:
         shapes: dict[int, Shape] = {thing.id: thing.shape for thing in w.scene.objects}
         for name, points in w.scene.trajectory.items():
             for frame, change in velocity_changes([p for p in points if p[0] < FRAMES], shapes[name], law):
-                all_[frame] += 1
+                counted[frame] += 1
                 changed[frame] += change > _SLIGHT
-    share = {frame: changed[frame] / all_[frame] for frame in sorted(all_)}
+    share = {frame: changed[frame] / counted[frame] for frame in sorted(counted)}
     usual = median(share.values())
     return tuple(
         frame for frame in share if min(share[frame], share.get(frame - sight.interval, 0.0)) > _SEAM * usual
@@ -296,9 +296,9 @@ def fit_belief(watched: Sequence[Watched], law: Law, sight: Sight) -> Belief:
     rows: list[tuple[float, ...]] = []
     came: list[bool] = []
     for at in AT:
-        for w, given in zip(watched, known[at], strict=True):
+        for w, evidence in zip(watched, known[at], strict=True):
             truth = w.truth(at)
-            for pair, row in sorted(features(given, w.met(at)).items()):
+            for pair, row in sorted(features(evidence, w.met(at)).items()):
                 rows.append(row)
                 came.append(pair in truth)
     weights = _logistic(np.array(rows), np.array(came, dtype=float))
@@ -371,8 +371,8 @@ def score(
 ) -> Score:
     """Predictions against truth; ``past`` holds the pairs taken to have met, the truth where ``None``."""
     count = Counter[str]()
-    for k, (w, given) in enumerate(zip(watched, known, strict=True)):
-        chances = believe(given, w.met(at) if past is None else past[k], belief=belief)
+    for k, (w, evidence) in enumerate(zip(watched, known, strict=True)):
+        chances = believe(evidence, w.met(at) if past is None else past[k], belief=belief)
         predicted = {pair for pair, chance in chances.items() if chance >= belief.cut}
         truth = w.truth(at)
         count["right"] += len(predicted & truth)
@@ -404,9 +404,9 @@ def judged(
     ``past`` as in :func:`score`.
     """
     judgements: list[tuple[float, bool]] = []
-    for k, (w, given) in enumerate(zip(watched, known, strict=True)):
+    for k, (w, evidence) in enumerate(zip(watched, known, strict=True)):
         met = w.met(at)
-        chances = believe(given, met if past is None else past[k], belief=belief)
+        chances = believe(evidence, met if past is None else past[k], belief=belief)
         truth = w.truth(at)
         unmet = (pair for pair in combinations(sorted(w.seen(at)), 2) if pair not in met)
         judgements.extend((chances.get(pair, 0.0), pair in truth) for pair in unmet)

@@ -93,15 +93,15 @@ def worlds(record: Perceived) -> list[PossibleWorld]:
         key=lambda event: (abs(event.probability - THRESHOLD), event.frame),
     )[:_MOST]
     sure = [event for event in events if event not in open_ and event.probability >= THRESHOLD]
-    made: list[PossibleWorld] = []
+    possible: list[PossibleWorld] = []
     for choice in product((True, False), repeat=len(open_)):
         chances = (
             event.probability if taken else 1 - event.probability
             for event, taken in zip(open_, choice, strict=True)
         )
         taken = [event for event, here in zip(open_, choice, strict=True) if here]
-        made.append(PossibleWorld(prod(chances), compact(record, [*sure, *taken])))
-    return sorted(made, key=lambda world: -world.weight)
+        possible.append(PossibleWorld(prod(chances), compact(record, [*sure, *taken])))
+    return sorted(possible, key=lambda world: -world.weight)
 
 
 def compact(record: Perceived, events: Iterable[PerceivedCollision | PerceivedCrossing]) -> SceneEvents:
@@ -127,11 +127,11 @@ class Vote(msgspec.Struct, frozen=True):
     spoken: float
 
 
-def vote(program: list[str], made: Iterable[tuple[float, World]]) -> Vote:
+def vote(program: list[str], weighted: Iterable[tuple[float, World]]) -> Vote:
     """The answer of possible worlds to a program."""
     weights: dict[str, float] = {}
     failed: ProgramError | None = None
-    for weight, world in made:
+    for weight, world in weighted:
         try:
             answer = run(program, world)
         except ProgramError as error:
@@ -149,13 +149,13 @@ def answer_perceived(
     record: Perceived, questions: Iterable[Question], parameters: Parameters, split: str
 ) -> Iterator[Row]:
     """A row for each question about a perceived video, answered by all of its possible worlds."""
-    made = [(world.weight, events_log(world.events)) for world in worlds(record)]
-    open_ = [(weight, World(Scene(log), parameters)) for weight, log in made]
+    weighted = [(world.weight, events_log(world.events)) for world in worlds(record)]
+    open_ = [(weight, World(Scene(log), parameters)) for weight, log in weighted]
     common = {
         "benchmark": "perceived",
         "split": split,
         "scene": record.scene_index,
-        "log": made[0][1].digest,
+        "log": weighted[0][1].digest,
     }
     for question in questions:
         place = {**common, "subset": question.question_type, "question": question.question_id}
@@ -167,8 +167,8 @@ def answer_perceived(
         yield Row(**place, **judged(partial(_said, question.program, open_), question.answer, str.__eq__))
 
 
-def _said(program: list[str], made: Iterable[tuple[float, World]]) -> str:
-    answer = vote(program, made).answer
+def _said(program: list[str], weighted: Iterable[tuple[float, World]]) -> str:
+    answer = vote(program, weighted).answer
     if isinstance(answer, ProgramError):
         raise answer
     return answer

@@ -135,7 +135,7 @@ def happenings(record: Perceived, known: Gold | None) -> list[Happening]:
     >>> entry.words, entry.probability
     ('entry of red metal cube', 0.9)
     """
-    looks, made = _looks(record), list[Happening]()
+    looks, listed = _looks(record), list[Happening]()
     missing: dict[tuple[str, tuple[Look, ...]], int] = {}
     if known:
         hits = ((("Collision", tuple(sorted(pair))), frame) for pair, frame in known.collisions.items())
@@ -151,11 +151,11 @@ def happenings(record: Perceived, known: Gold | None) -> list[Happening]:
         truly = "" if known is None else "never" if when is None else f"frame {when}"
         wrong = known is not None and believed == (when is None)
         fields = (event.frame, event.frames, event.probability, believed)
-        made.append(Happening(kind, _happened(kind, things), who, *fields, truly, wrong))
+        listed.append(Happening(kind, _happened(kind, things), who, *fields, truly, wrong))
     for (kind, things), when in sorted(missing.items(), key=lambda item: item[1]):
         words = _happened(kind, things)
-        made.append(Happening(kind, words, (), None, None, None, False, f"frame {when}", True))
-    return made
+        listed.append(Happening(kind, words, (), None, None, None, False, f"frame {when}", True))
+    return listed
 
 
 def _happened(kind: str, things: Iterable[Look]) -> str:
@@ -187,7 +187,7 @@ def lost(
         return None if any(isinstance(row.error, str) for row in rows) else all(row.correct for row in rows)
 
     def with_(**events: Sequence[PerceivedCollision | PerceivedCrossing]) -> bool | None:
-        in_time = {kind: sorted(some, key=lambda event: event.frame) for kind, some in events.items()}
+        in_time = {kind: sorted(group, key=lambda event: event.frame) for kind, group in events.items()}
         return right(perceived_log(video, replace(record, **in_time), parameters.belief))
 
     known, looks = gold_of(truth), _looks(record)

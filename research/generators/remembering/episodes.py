@@ -134,10 +134,10 @@ def _questions(
     open_: dict[Kind, list[tuple[str, str, int]]] = {kind: [] for kind in KINDS}
     for person in town.people:
         for relation in sorted(town.values):
-            told = [n for n, s in enumerate(steps) if (s.person, s.relation) == (person, relation)]
-            open_[_kind(steps, told, value(person, relation, last))].append((person, relation, last))
-            if told and last - told[0] > 2:
-                open_["temporal"].append((person, relation, random.randrange(told[0], last)))
+            tellings = [n for n, s in enumerate(steps) if (s.person, s.relation) == (person, relation)]
+            open_[_kind(steps, tellings, value(person, relation, last))].append((person, relation, last))
+            if tellings and last - tellings[0] > 2:
+                open_["temporal"].append((person, relation, random.randrange(tellings[0], last)))
     questions: list[Question] = []
     for kind, slots in open_.items():
         for person, relation, at in random.sample(slots, min(2, len(slots))):
@@ -145,11 +145,11 @@ def _questions(
     return questions
 
 
-def _kind(steps: Sequence[Step], told: Sequence[int], known: str) -> Kind:
+def _kind(steps: Sequence[Step], tellings: Sequence[int], known: str) -> Kind:
     """The kind of a question about the end of an episode, by what was last done about its slot."""
-    if not told:
+    if not tellings:
         return "absence"
-    done = steps[told[-1]]
+    done = steps[tellings[-1]]
     if done.kind == "forget":
         return "deletion"
     if done.kind == "end":
@@ -157,10 +157,10 @@ def _kind(steps: Sequence[Step], told: Sequence[int], known: str) -> Kind:
     return "cascade" if done.because is not None or known == "unknown" else "update"
 
 
-def by_kind(questions: Sequence[Question], given: Sequence[str]) -> Mapping[Kind, tuple[int, int]]:
+def by_kind(questions: Sequence[Question], answers: Sequence[str]) -> Mapping[Kind, tuple[int, int]]:
     """Right answers and questions of each kind."""
     counts: dict[Kind, tuple[int, int]] = {}
-    for question, answer in zip(questions, given, strict=True):
+    for question, answer in zip(questions, answers, strict=True):
         right, n = counts.get(question.kind, (0, 0))
         counts[question.kind] = right + (answer == question.expected), n + 1
     return counts

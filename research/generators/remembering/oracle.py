@@ -25,8 +25,8 @@ class Truth:
                 standing -= {i for i in same if steps[i].value != step.value}
                 standing.add(number)
             else:
-                told = (i for i in range(number) if steps[i].kind == "tell")
-                tellings = {i for i in told if self._fact(i) == self._fact(number)}
+                tells = (i for i in range(number) if steps[i].kind == "tell")
+                tellings = {i for i in tells if self._fact(i) == self._fact(number)}
                 own = {i for i in tellings - taken_back if step.author and steps[i].author == step.author}
                 gone = own if step.kind == "forget" and own else tellings
                 standing -= gone
