@@ -229,11 +229,7 @@ def stale(text: str, values: Mapping[str, str]) -> list[str]:
 def summary(figures: Iterable[Printed]) -> dict[str, int]:
     """Count the figures: all, those beside ours, those not measured here, those that no entry knows."""
     printed = list(figures)
-    ours = [
-        figure
-        for figure in printed
-        if any(not meaning.ours.startswith("not ") for meaning in figure.meanings)
-    ]
+    ours = [f for f in printed if any(not meaning.ours.startswith("not ") for meaning in f.meanings)]
     unknown = [figure for figure in printed if not figure.meanings]
     return {
         "figures": len(printed),

@@ -70,8 +70,7 @@ def _weighed(part: ExplainedPart, explanation: Explanation, known: dict[str, Lin
         if evidence.log == OWN
     }
     chain = sorted(
-        (known[individual] for individual in rests if individual in known),
-        key=lambda link: (link.probability, link),
+        (known[name] for name in rests if name in known), key=lambda link: (link.probability, link)
     )
     if not chain:
         return part

@@ -62,16 +62,9 @@ def timeline(video: Video, events: Sequence[Happening]) -> Timeline:
         for number, path in enumerate(video.paths)
     ]
     marks = [
-        Mark(
-            x(event.frame),
-            event.frame,
-            event.kind,
-            event.who,
-            "" if event.believed else "suspected",
-            event.words,
-        )
-        for event in events
-        if event.frame is not None
+        Mark(x(e.frame), e.frame, e.kind, e.who, "" if e.believed else "suspected", e.words)
+        for e in events
+        if e.frame is not None
     ]
     axis = [(x(tick), tick) for tick in (*range(0, video.seen.last - 12, 25), video.seen.last)]
     return Timeline(lanes, marks, axis, "frame", x(video.seen.last))
