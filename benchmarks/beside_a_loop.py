@@ -44,23 +44,23 @@ ROOT = Path(__file__).resolve().parents[1]
 
 def spent() -> dict[str, float]:
     """Processor seconds so far: of this process, of the JVM, and of Python's workers, ended ones included."""
-    found = {"driver": time.process_time(), "jvm": 0.0, "workers": 0.0}
+    seconds = {"driver": time.process_time(), "jvm": 0.0, "workers": 0.0}
     for child in psutil.Process().children(recursive=True):
         try:
             times, kind = child.cpu_times(), "jvm" if child.name() == "java" else "workers"
-            found[kind] += times.user + times.system
+            seconds[kind] += times.user + times.system
             if kind == "workers":  # those that the daemon has buried
-                found[kind] += times.children_user + times.children_system
+                seconds[kind] += times.children_user + times.children_system
         except psutil.NoSuchProcess:
             pass
-    return found
+    return seconds
 
 
 def measured(work: Callable[[], object]) -> dict[str, float]:
     """The arguments of a function."""
     before = spent()
     work()
-    return {kind: took - before[kind] for kind, took in spent().items()}
+    return {kind: seconds - before[kind] for kind, seconds in spent().items()}
 
 
 def loop(workspace: Workspace, benchmark: Interpreted, out: Path) -> None:
@@ -77,18 +77,18 @@ def loop(workspace: Workspace, benchmark: Interpreted, out: Path) -> None:
     ):
         for number, read in enumerate(source.cases(files_of(workspace, source), None, True).each):
             case = read._replace(source=read.source.removeprefix(f"{workspace.home}/"))
-            made = logger.logs(case, of_logs)
-            for place, named in enumerate(made):
-                log, said = named.log, named.source or case.source
-                entry = LogEntry(named.name, log.digest, len(log), said)
+            named_logs = logger.logs(case, of_logs)
+            for place, named in enumerate(named_logs):
+                log, origin = named.log, named.source or case.source
+                entry = LogEntry(named.name, log.digest, len(log), origin)
                 index.write(msgspec.json.encode(entry) + b"\n")
-                row = (number, place, named.name, log.digest, len(log), said, log.to_patch())
+                row = (number, place, named.name, log.digest, len(log), origin, log.to_patch())
                 batch.append(dict(zip(LOGS.names, row, strict=True)))
             if len(batch) >= ROWS_AT_ONCE:
                 table.write_table(pa.Table.from_pylist(batch, LOGS))
                 batch = []
             if case.questions:
-                logs = [named.log for named in made]
+                logs = [named.log for named in named_logs]
                 answers.writelines(encode(row) + b"\n" for row in benchmark.rows(case, logs, of_rows, split))
         table.write_table(pa.Table.from_pylist(batch, LOGS))
 
@@ -133,24 +133,27 @@ def main() -> None:
             )
             rounds["Spark"].append(measured(lambda: spark(workspace, benchmark)))
         mine, theirs = project / "loop0", workspace.artifacts / given.benchmark
-        for one, other in (("index.jsonl", "logs/index.jsonl"), ("answers.jsonl", "answers.jsonl")):
-            assert (mine / one).read_bytes() == (theirs / other).read_bytes(), one
+        for loop_file, spark_file in (
+            ("index.jsonl", "logs/index.jsonl"),
+            ("answers.jsonl", "answers.jsonl"),
+        ):
+            assert (mine / loop_file).read_bytes() == (theirs / spark_file).read_bytes(), loop_file
     heads = ("driver", "jvm", "workers")
     sys.stdout.write(f"| {given.scenes:,} cases | CPU s | {' | '.join(heads)} | times the loop |\n")
     sys.stdout.write(f"{'|---' * (3 + len(heads))}|\n")
-    of_loop = median(sum(one.values()) for one in rounds["loop"])
-    shown = {
+    of_loop = median(sum(seconds.values()) for seconds in rounds["loop"])
+    rows = {
         "a session's start": start,
         "loop": None,
         "Spark, first": rounds["Spark"][0],
         "Spark, warm": None,
     }
-    for name, took in shown.items():
-        took = took or {
-            kind: median(one[kind] for one in rounds[name.partition(",")[0]][1:]) for kind in heads
+    for name, seconds in rows.items():
+        seconds = seconds or {
+            kind: median(seconds[kind] for seconds in rounds[name.partition(",")[0]][1:]) for kind in heads
         }
-        parts = " | ".join(f"{took[kind]:.2f}" for kind in heads)
-        total = sum(took.values())
+        parts = " | ".join(f"{seconds[kind]:.2f}" for kind in heads)
+        total = sum(seconds.values())
         sys.stdout.write(f"| {name} | {total:.2f} | {parts} | {total / of_loop:.2f} |\n")
     sys.stdout.flush()
     os._exit(0)

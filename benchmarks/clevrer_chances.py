@@ -59,7 +59,7 @@ def recorded(w: Watched) -> dict[int, dict[int, Body]]:
     """States at the tracked frames: the velocity of a free interval next to them, braked to the frame."""
     shapes: dict[int, Shape] = {thing.id: thing.shape for thing in w.scene.objects}
     hits = {name: [c.frame for c in w.events.collisions if name in c.object] for name in shapes}
-    found: dict[int, dict[int, Body]] = {}
+    states: dict[int, dict[int, Body]] = {}
     for name, points in sorted(w.scene.trajectory.items()):
         known = [point for point in points if point[0] < FRAMES]
         for place, (frame, x, y) in enumerate(known):
@@ -78,23 +78,23 @@ def recorded(w: Watched) -> dict[int, dict[int, Body]]:
                 else:
                     gain = 1 + LAW.deceleration(shapes[name], speed) * time / 2 / speed
                     vx, vy = vx * gain, vy * gain
-                found.setdefault(frame, {})[name] = Body(name, shapes[name], x, y, vx, vy)
+                states.setdefault(frame, {})[name] = Body(name, shapes[name], x, y, vx, vy)
                 break
-    return found
+    return states
 
 
 def of_worlds(scenes: int, seed: int) -> dict[str, list[Chance]]:
     """Probability and gold of every choice, by the kind of its question."""
-    found: dict[str, list[Chance]] = {"predictive": [], "counterfactual": []}
+    by_kind: dict[str, list[Chance]] = {"predictive": [], "counterfactual": []}
     for number in range(FIRST, FIRST + scenes):
-        made = generate_scene(number, seed)
-        world = World(Scene(annotation_log(made.annotation)), SIMULATED)
-        for subset, chances in found.items():
-            asked = [q for q in made.questions.questions if q.question_type == subset]
-            gold = {(q.question_id, c.choice_id): c.answer for q in asked for c in q.choices or ()}
-            for said in said_of(world, asked):
-                chances.append((said.probability, gold[said.question, said.choice] == "correct"))
-    return found
+        generated = generate_scene(number, seed)
+        world = World(Scene(annotation_log(generated.annotation)), SIMULATED)
+        for subset, chances in by_kind.items():
+            questions = [q for q in generated.questions.questions if q.question_type == subset]
+            gold = {(q.question_id, c.choice_id): c.answer for q in questions for c in q.choices or ()}
+            for chance in said_of(world, questions):
+                chances.append((chance.probability, gold[chance.question, chance.choice] == "correct"))
+    return by_kind
 
 
 def of_tracks(watched: Sequence[Watched], every: int) -> Iterator[Chance]:
@@ -112,9 +112,9 @@ def of_tracks(watched: Sequence[Watched], every: int) -> Iterator[Chance]:
             for number in range(DRAWS):
                 drawn = off(states, number)
                 advance = partial(simulate, law=Draw(number).law())
-                found = course(drawn, seen, start, FRAMES - 1, [name], advance=advance)
-                concerned.update(found.departed)
-                for _, a, b in [*found.contacts, *found.standing]:
+                outcome = course(drawn, seen, start, FRAMES - 1, [name], advance=advance)
+                concerned.update(outcome.departed)
+                for _, a, b in [*outcome.contacts, *outcome.standing]:
                     shares[a, b] += 1
             met = {(a, b) for frame, a, b in seen if frame <= start}
             came = {(a, b) for frame, a, b in seen if frame > start}
@@ -124,22 +124,22 @@ def of_tracks(watched: Sequence[Watched], every: int) -> Iterator[Chance]:
 
 
 def off(states: Recorded, number: int) -> dict[int, dict[int, Body]]:
-    """Tracked states with masses, places and velocities off by what the trackers' are."""
+    """Tracked states with masses, places and velocities off by errors like the trackers'."""
     masses = {
         name: exp(Random(f"mass {number} {name}").gauss(0, SIGHT.mass))
         for name in {name for here in states.values() for name in here}
     }
-    found: dict[int, dict[int, Body]] = {}
+    shifted: dict[int, dict[int, Body]] = {}
     for frame, here in states.items():
         fit = sum(frame >= seam for seam in SIGHT.seams)
         place, velocity = (errors[min(fit, 1)] for errors in (SIGHT.place, SIGHT.velocity))
         rng = Random(f"track {number} {frame}")
-        found[frame] = {}
+        shifted[frame] = {}
         for name, body in sorted(here.items()):
             dx, dy = (rng.gauss(0, place) for _ in "xy")
             dvx, dvy = (rng.gauss(0, velocity) for _ in "xy")
             scale = min(1.0, (body.vx**2 + body.vy**2) ** 0.5 / 0.3)  # what hardly moves is well known
-            found[frame][name] = replace(
+            shifted[frame][name] = replace(
                 body,
                 x=body.x + scale * dx,
                 y=body.y + scale * dy,
@@ -148,19 +148,19 @@ def off(states: Recorded, number: int) -> dict[int, dict[int, Body]]:
                 yaw=rng.uniform(0, 1.5708) if body.shape == "cube" else 0.0,
                 mass=masses[name],
             )
-    return found
+    return shifted
 
 
 def table(title: str, chances: Sequence[Chance]) -> str:
     """Brier scores and bins in Markdown."""
     common = fmean(came for _, came in chances)
-    plain = brier([(float(said >= 0.5), came) for said, came in chances])
+    plain = brier([(float(chance >= 0.5), came) for chance, came in chances])
     lines = [
         f"\n{title}: {len(chances)}; Brier score {brier(chances):.4f}, {plain:.4f} as 0 or 1, "
         f"{common * (1 - common):.4f} where {common:.3f} is said of each.\n",
         "| of them | probability said | share that comes |\n|---|---|---|",
     ]
-    lines += [f"| {found.pairs} | {found.said:.3f} | {found.came:.3f} |" for found in reliability(chances)]
+    lines += [f"| {bin_.pairs} | {bin_.said:.3f} | {bin_.came:.3f} |" for bin_ in reliability(chances)]
     return "\n".join(lines) + "\n"
 
 
@@ -178,8 +178,8 @@ def main() -> int:
             sys.stdout.write(table(f"Choices of {subset} questions", chances))
         return 0
     trajectories, events = given.files
-    _, kept = halves(watch(read_trajectories(trajectories), read_scene_events(events)))
-    chances = list(of_tracks(kept, given.every))
+    _, kept_out = halves(watch(read_trajectories(trajectories), read_scene_events(events)))
+    chances = list(of_tracks(kept_out, given.every))
     sys.stdout.write(table("Pairs of which one was let go, or reached", chances))
     return 0
 

@@ -34,13 +34,13 @@ Verdicts = Mapping[str, tuple[bool, str]]
 
 def by_rules(scene: Scene, pair: Pair, removed: int) -> dict[str, tuple[bool, str]]:
     """The verdicts of duality and partner rule, which need no motion."""
-    found: dict[str, tuple[bool, str]] = {}
+    verdicts: dict[str, tuple[bool, str]] = {}
     for method in ("duality", "partner"):
-        asked = Counterfactual(method)
+        configuration = Counterfactual(method)
         event = Event("Collision", None, frozenset(pair))
-        verdict = judge(scene, event, removed, asked)
-        found[method] = (verdict.occurs, verdict.ground)
-    return found
+        verdict = judge(scene, event, removed, configuration)
+        verdicts[method] = (verdict.occurs, verdict.ground)
+    return verdicts
 
 
 def annotated(films: Iterable[Annotation]) -> Iterator[tuple[bool, Verdicts]]:
@@ -54,8 +54,8 @@ def annotated(films: Iterable[Annotation]) -> Iterator[tuple[bool, Verdicts]]:
             for pair in combinations([name for name in names if name != removed], 2):
                 verdicts = by_rules(scene, pair, removed)
                 event = Event("Collision", None, frozenset(pair))
-                said = judge(scene, event, removed, Counterfactual("simulated", horizon=0))
-                verdicts["simulated"] = (said.occurs, said.ground)
+                verdict = judge(scene, event, removed, Counterfactual("simulated", horizon=0))
+                verdicts["simulated"] = (verdict.occurs, verdict.ground)
                 verdicts["bullet"] = (pair in bullet, "bullet")
                 yield pair in seen, verdicts
 
@@ -76,20 +76,22 @@ def agreement(cases: Iterable[tuple[bool, Verdicts]]) -> Iterator[str]:
     count: Counter[tuple[str, str, bool, bool]] = Counter()
     grounds: Counter[tuple[bool, str, bool]] = Counter()
     for observed, verdicts in cases:
-        for one, other in combinations(verdicts, 2):
-            count[one, other, observed, verdicts[one][0] == verdicts[other][0]] += 1
+        for first, second in combinations(verdicts, 2):
+            count[first, second, observed, verdicts[first][0] == verdicts[second][0]] += 1
         occurs, ground = verdicts["simulated"]
         grounds[observed, ground, verdicts["duality"][0] == occurs] += 1
     yield "| two methods | pairs observed: agree | not observed: agree |\n|---|---|---|"
-    for one, other in dict.fromkeys((one, other) for one, other, *_ in count):
-        cells = [(count[one, other, seen, True], count[one, other, seen, False]) for seen in (True, False)]
+    for first, second in dict.fromkeys((first, second) for first, second, *_ in count):
+        cells = [
+            (count[first, second, seen, True], count[first, second, seen, False]) for seen in (True, False)
+        ]
         shares = " | ".join(f"{yes} of {yes + no} ({100 * yes / (yes + no):.2f} %)" for yes, no in cells)
-        yield f"| {one}, {other} | {shares} |"
+        yield f"| {first}, {second} | {shares} |"
     yield "\n| the pair was | the simulation's ground | verdicts | the duality says the same |"
     yield "|---|---|---|---|"
     for observed, ground in sorted({(seen, ground) for seen, ground, _ in grounds}, reverse=True):
-        same, other = grounds[observed, ground, True], grounds[observed, ground, False]
-        yield f"| {'observed' if observed else 'not observed'} | {ground} | {same + other} | {same} |"
+        same, differing = grounds[observed, ground, True], grounds[observed, ground, False]
+        yield f"| {'observed' if observed else 'not observed'} | {ground} | {same + differing} | {same} |"
 
 
 PARTED = {
@@ -105,32 +107,32 @@ def worked(events: Path, tracks: Path) -> Iterator[str]:
     left = dict(PARTED)
     for case in agreed.cases({"test": events, "tracks": tracks}).each:
         scene = Scene(agreed.logs(case)[0].log)
-        for asked in agreed.imagined(scene):
-            for title, (one, other, kind) in list(left.items()):
-                if asked.kind == kind and asked.said[one] != asked.said[other]:
+        for imagined in agreed.imagined(scene):
+            for title, (first, second, kind) in list(left.items()):
+                if imagined.kind == kind and imagined.said[first] != imagined.said[second]:
                     del left[title]
                     yield f"\n{title}: video {case.scene}\n"
-                    yield from told(scene, asked, one, other)
+                    yield from told(scene, imagined, first, second)
 
 
-def told(scene: Scene, asked: agreed.Imagined, one: str, other: str) -> Iterator[str]:
+def told(scene: Scene, imagined: agreed.Imagined, first: str, second: str) -> Iterator[str]:
     """A pair without an object: what was filmed, what two methods say, and what the fork shows."""
     thing = {n: f"the {o.color} {o.material} {o.shape}" for n, o in scene.objects.items()}
-    pair = " and ".join(thing[number] for number in sorted(asked.pair))
+    pair = " and ".join(thing[number] for number in sorted(imagined.pair))
 
     def collisions(of: Scene) -> str:
         hits = (e for e in of.events if e.kind == "Collision")
         return "; ".join(f"frame {e.frame}: {', '.join(thing[n] for n in sorted(e.objects))}" for e in hits)
 
-    yield f"- without {thing[asked.removed]}: do {pair} collide?"
+    yield f"- without {thing[imagined.removed]}: do {pair} collide?"
     yield f"- filmed: {collisions(scene)}"
-    yield f"- {one}: {says(asked, one)}; {other}: {says(asked, other)}"
-    yield f"- the fork without it: {collisions(without(scene, asked.removed)) or 'nothing collides'}"
+    yield f"- {first}: {says(imagined, first)}; {second}: {says(imagined, second)}"
+    yield f"- the fork without it: {collisions(without(scene, imagined.removed)) or 'nothing collides'}"
 
 
-def says(asked: agreed.Imagined, method: str) -> str:
+def says(imagined: agreed.Imagined, method: str) -> str:
     """A method's verdict in a word."""
-    return "yes" if asked.said[method] == agreed.CORRECT else "no"
+    return "yes" if imagined.said[method] == agreed.CORRECT else "no"
 
 
 def main() -> int:
@@ -149,11 +151,11 @@ def main() -> int:
     right = missed = extra = 0
     for film in films:
         seen = {(min(c.object_ids), max(c.object_ids)) for c in film.collision}
-        found = by_bullet(film)
+        simulated = by_bullet(film)
         right, missed, extra = (
-            right + len(found & seen),
-            missed + len(seen - found),
-            extra + len(found - seen),
+            right + len(simulated & seen),
+            missed + len(seen - simulated),
+            extra + len(simulated - seen),
         )
     sys.stdout.write(f"Bullet from frame 0, nothing removed: {right} right, {missed} missed, {extra} extra\n")
     sys.stdout.write("".join(f"{line}\n" for line in agreement(annotated(films))))

@@ -2,11 +2,12 @@
 
     python benchmarks/clevrer_duality.py TRUE_EVENTS TRACKS [--every N]
 
-Every tracked scene, every object that collides taken out. C2 fails where a filmed collision is gone that does
-not depend on the object; C3 where a pair collides that does not in the video; C4 where a filmed collision
-comes all the same that depends on the object and is not its own. The simulation is no truth: beside each
-count stands how many of the failures most of an ensemble of 32 forks have, and nearly all. Each fork has
-poses and constants off by what they may be.
+The program takes each object that collides out of each tracked scene. C2 fails where a filmed collision does
+not depend on the object and is gone without it; C3 where a pair collides that does not collide in the video.
+C4 fails where a filmed collision depends on the object, is not its own, and comes all the same.
+
+The simulation is no truth: beside each count stands how many of the failures happen in most of an ensemble of
+32 forks, and how many in nearly all. Each fork has poses and constants off by what they may be.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class Doubted:
                 drawn.branches, drawn.draw = {}, Draw(number)
                 self._draws.append(drawn)
         event = Event("Collision", None, pair)
-        return sum(judge(one, event, removed, SIMULATED).occurs for one in self._draws) / DRAWS
+        return sum(judge(scene, event, removed, SIMULATED).occurs for scene in self._draws) / DRAWS
 
 
 def main() -> int:
@@ -60,15 +61,15 @@ def main() -> int:
     for case in agreed.cases(files, every=given.every).each:
         scene = Scene(agreed.logs(case)[0].log)
         doubted, scenes = Doubted(scene), scenes + 1
-        for asked in agreed.imagined(scene):
-            worlds.add((int(case.scene), asked.removed))
-            (name,) = (name for name, (kind, *_) in CONDITIONS.items() if kind == asked.kind)
+        for imagined in agreed.imagined(scene):
+            worlds.add((int(case.scene), imagined.removed))
+            (name,) = (name for name, (kind, *_) in CONDITIONS.items() if kind == imagined.kind)
             count[name, "n"] += 1
-            occurs = asked.said["simulated"] == agreed.CORRECT
+            occurs = imagined.said["simulated"] == agreed.CORRECT
             if occurs == (name == "C2"):
                 continue
             count[name, "fails"] += 1
-            share = doubted.collide(asked.removed, asked.pair)
+            share = doubted.collide(imagined.removed, imagined.pair)
             share = 1 - share if name == "C2" else share
             count[name, "most"] += share > 0.5
             count[name, "sure"] += share >= 0.9
@@ -78,8 +79,8 @@ def main() -> int:
     )
     for name, (_, of, how) in CONDITIONS.items():
         n, fails, most, sure = (count[name, what] for what in ("n", "fails", "most", "sure"))
-        said = f"{fails:,} {how} ({100 * fails / n:.1f} %)" if n else ""
-        sys.stdout.write(f"| {name} | {n:,} {of} | {said} | {most:,} | {sure:,} |\n")
+        cell = f"{fails:,} {how} ({100 * fails / n:.1f} %)" if n else ""
+        sys.stdout.write(f"| {name} | {n:,} {of} | {cell} | {most:,} | {sure:,} |\n")
     return 0
 
 

@@ -4,8 +4,7 @@ installed.
     python benchmarks/clevrer_engines.py ANNOTATIONS
 
 Every engine gets the same bodies, masses from the video, the step of 0.004 s and the drag and friction that
-free
-flight shows; the contact constants of each are the best of a grid, so that none is judged on another's
+free flight shows. The contact constants of each are the best of a grid, so that none is judged on another's
 numbers.
 """
 
@@ -117,7 +116,7 @@ def pymunk_engine(*, elasticity: float, radius: float) -> Engine:
     def run(start: Sequence[Body], frames: int) -> tuple[list[tuple[int, int, int]], list[Body]]:
         space = pymunk.Space()
         space.collision_slop = 0.0005
-        made: dict[int, pymunk.Body] = {}
+        solids: dict[int, pymunk.Body] = {}
         names: dict[int, int] = {}
         for body in start:
             solid = pymunk.Body(body.mass, body.mass * LAW.inertia)
@@ -135,7 +134,7 @@ def pymunk_engine(*, elasticity: float, radius: float) -> Engine:
             square.elasticity, square.friction = math.sqrt(elasticity), 0.0
             solid.velocity_func = _slowed(0.0 if body.shape == "sphere" else LAW.friction)
             space.add(solid, square)
-            made[body.id] = solid
+            solids[body.id] = solid
             names[id(square)] = body.id
         contacts: dict[tuple[int, int], int] = {}
         now = [0]
@@ -148,7 +147,9 @@ def pymunk_engine(*, elasticity: float, radius: float) -> Engine:
         for frame, step in product(range(frames), range(LAW.substeps)):
             now[0] = frame + (step >= LAW.stamp)
             space.step(LAW.step)
-        final = [Body(b.id, b.shape, *made[b.id].position, *made[b.id].velocity, mass=b.mass) for b in start]
+        final = [
+            Body(b.id, b.shape, *solids[b.id].position, *solids[b.id].velocity, mass=b.mass) for b in start
+        ]
         return sorted((frame, a, b) for (a, b), frame in contacts.items()), final
 
     return run
@@ -173,7 +174,7 @@ def impact_errors(engine: Engine, seen: Sequence[Impact]) -> list[float]:
     """Of each impact: mean distance of the two bodies' velocities from the recorded ones, three frames after
     (units/s).
     """
-    found: list[float] = []
+    errors: list[float] = []
     for impact in seen:
         a, b = impact.collision.object_ids
         first, last = (
@@ -184,13 +185,13 @@ def impact_errors(engine: Engine, seen: Sequence[Impact]) -> list[float]:
             body for body in bodies(impact.annotation, first, {a: impact.ratio, b: 1.0}) if body.id in (a, b)
         ]
         truth = {body.id: body for body in bodies(impact.annotation, last)}
-        found.append(
+        errors.append(
             fmean(
                 math.hypot(e.vx - truth[e.id].vx, e.vy - truth[e.id].vy)
                 for e in engine(start, last - first)[1]
             )
         )
-    return found
+    return errors
 
 
 def candidates() -> Iterator[tuple[str, list[tuple[str, Engine]]]]:
@@ -231,18 +232,22 @@ def main() -> int:
     for name, grid in candidates():
         tried = [(impact_errors(engine, seen), label, engine) for label, engine in grid]
         errors, label, engine = min(tried, key=lambda row: fmean(row[0]))
-        found = close = extra = true = 0
+        matched = close = extra = true = 0
         began = time.perf_counter()
         for film in films:
             recorded = {(min(c.object_ids), max(c.object_ids)): c.frame_id for c in film.collision}
             simulated = {(a, b): frame for frame, a, b in engine(bodies(film, 0, masses(film)), 127)[0]}
             both = recorded.keys() & simulated.keys()
-            true, found, extra = true + len(recorded), found + len(both), extra + len(simulated) - len(both)
+            true, matched, extra = (
+                true + len(recorded),
+                matched + len(both),
+                extra + len(simulated) - len(both),
+            )
             close += sum(abs(recorded[pair] - simulated[pair]) <= 3 for pair in both)
         spent = (time.perf_counter() - began) / len(films) * 1000
         sys.stdout.write(
             f"| {name} | {label} | {fmean(errors):.3f} | {median(errors):.3f} "
-            f"| {found} of {true} | {close} | {extra} | {spent:.1f} |\n"
+            f"| {matched} of {true} | {close} | {extra} | {spent:.1f} |\n"
         )
     return 0
 

@@ -2,9 +2,9 @@
 
     python benchmarks/clevrer_evidence.py DATA [--all]
 
-DATA holds `proposals.zip`, `explanatory_train.jsonl.gz` and `ground_truth_train.jsonl.gz`. Of the videos
-those are asked that are kept from every fit of perception; all with `--all`. The true record is read once
-the answers stand.
+DATA holds `proposals.zip`, `explanatory_train.jsonl.gz` and `ground_truth_train.jsonl.gz`. The program
+asks about the videos that are kept from every fit of perception; with `--all`, about all. The true record is
+read once the answers stand.
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ def main() -> int:
     parser.add_argument("--all", action="store_true")
     given = parser.parse_args()
     data: Path = given.data
-    asked = dict(read_questions(data / "explanatory_train.jsonl.gz").items())
+    by_video = dict(read_questions(data / "explanatory_train.jsonl.gz").items())
     true = read_scene_events(data / "ground_truth_train.jsonl.gz")
     names = proposal_names(data / "proposals.zip")
-    videos = [video for video in sorted(asked.keys() & names) if given.all or is_aside(video)]
+    videos = [video for video in sorted(by_video.keys() & names) if given.all or is_aside(video)]
     rests: Counter[str] = Counter()
     off: list[int | None] = []
     for video, source in zip(
         videos, sources_in(data / "proposals.zip", [names[video] for video in videos]), strict=True
     ):
         log = perceived_log(examined(decode_proposals(source), source[0]))
-        questions = {question.question_id: question for question in asked[video].questions}
+        questions = {question.question_id: question for question in by_video[video].questions}
         seen, record = Scene(log), Scene(events_log(true[video]))
         for row in answer_scene(log, video, list(questions.values()), Parameters(), "train"):
             why = explain(log, video, questions[int(row.question)], Parameters())
@@ -59,12 +59,12 @@ def main() -> int:
                     rests[rest.on] += 1
                     if rest.on == RECORDED:
                         off.append(frames_off(rest.event, seen, record))
-    found = [frames for frames in off if frames is not None]
+    known = [frames for frames in off if frames is not None]
     sys.stdout.write(f"{len(videos)} videos, {rests.total()} right choices\n")
     sys.stdout.writelines(f"{on}: {n}\n" for on, n in rests.most_common())
-    sys.stdout.write(f"of {len(off)} recorded events {len(found)} are in the true record\n")
+    sys.stdout.write(f"of {len(off)} recorded events {len(known)} are in the true record\n")
     for frames in WITHIN:
-        n = sum(one <= frames for one in found)
+        n = sum(distance <= frames for distance in known)
         sys.stdout.write(f"within {frames} frames: {n} of {len(off)} ({100 * n / len(off):.1f} %)\n")
     return 0
 

@@ -106,11 +106,11 @@ def select(measured: Measured, recorded: Sequence[Clip], generated: Sequence[Cli
     )
 
 
-def _kept(before: Mapping[int, float], wanted: Counter[int], made: Counter[int]) -> dict[int, float]:
+def _kept(before: Mapping[int, float], wanted: Counter[int], generated: Counter[int]) -> dict[int, float]:
     """Shares by number, in proportion to what is wanted over what is made; 1 where that is largest."""
     ratio = {
         number: before.get(number, 1.0) * wanted[number] / count
-        for number, count in sorted(made.items())
+        for number, count in sorted(generated.items())
         if count >= _ENOUGH
     }
     return {number: round(share / max(ratio.values()), 2) for number, share in ratio.items()}
@@ -178,16 +178,16 @@ def _hits(clip: Clip, number: int) -> list[Event]:
 
 def _gaps(clips: Sequence[Clip]) -> dict[str, dict[int, int]]:
     """Frames from the video's first collision to that of the third and fourth actor, by role and place."""
-    found: dict[str, Counter[int]] = {
+    counts: dict[str, Counter[int]] = {
         f"{role}{number}": Counter() for role in "LR" for number in range(2, _ACTORS)
     }
     for clip in clips:
         for number, role in enumerate(cast(clip)):
             if number > 1 and role.isupper():
-                found[f"{role}{number}"][
+                counts[f"{role}{number}"][
                     _bin(_hits(clip, number)[0].frame - clip.of_type("collision")[0].frame)
                 ] += 1
-    return {name: dict(sorted(counted.items())) for name, counted in found.items()}
+    return {name: dict(sorted(counted.items())) for name, counted in counts.items()}
 
 
 def _speeds(annotations: Sequence[Annotation]) -> tuple[float, float]:

@@ -55,8 +55,8 @@ _STRAIGHT = 0.4  # distance of centres that straight lines count as a collision 
 
 
 class Recovered(Struct, frozen=True):
-    """Collisions of annotated scenes, simulated from frame 0: how many there are, were found, came in time,
-    and never were.
+    """Collisions of annotated scenes, simulated from frame 0: how many there are, how many are found, and
+    in time, and how many never were.
     """
 
     true: int
@@ -72,14 +72,14 @@ def others(films: Sequence[Annotation]) -> list[tuple[Annotation, Law]]:
 
 def one_step_errors(film: Annotation, law: Law) -> list[float]:
     """Distance to the recorded place, one frame after a recorded state, of every body that moves (units)."""
-    found: list[float] = []
+    errors: list[float] = []
     for frame in range(len(film.motion_trajectory) - 1):
         start, truth = bodies(film, frame), bodies(film, frame + 1)
         moved = simulate(start, 1, law=law).final
-        found.extend(
+        errors.extend(
             _away(m, t) for s, m, t in zip(start, moved, truth, strict=True) if hypot(s.vx, s.vy) > 0.02
         )
-    return found
+    return errors
 
 
 def far_errors(film: Annotation, law: Law, *, weighed: bool, frames: int = FAR) -> list[float]:
@@ -101,7 +101,7 @@ def _away(a: Body, b: Body) -> float:
 
 def recovered(pairs: Sequence[tuple[Annotation, Law]], *, weighed: bool) -> Recovered:
     """Recorded collisions against those simulated from frame 0."""
-    true = found = close = extra = 0
+    true = matched = close = extra = 0
     for film, law in pairs:
         recorded = {(min(c.object_ids), max(c.object_ids)): c.frame_id for c in film.collision}
         start = bodies(film, 0, masses(film, law=law) if weighed else None)
@@ -110,14 +110,14 @@ def recovered(pairs: Sequence[tuple[Annotation, Law]], *, weighed: bool) -> Reco
             for frame, a, b in simulate(start, len(film.motion_trajectory) - 1, law=law).contacts
         }
         both = recorded.keys() & simulated.keys()
-        true, found, extra = true + len(recorded), found + len(both), extra + len(simulated) - len(both)
+        true, matched, extra = true + len(recorded), matched + len(both), extra + len(simulated) - len(both)
         close += sum(abs(recorded[pair] - simulated[pair]) <= CLOSE for pair in both)
-    return Recovered(true, found, close, extra)
+    return Recovered(true, matched, close, extra)
 
 
 def straight(watched: Sequence[Watched], at: int, law: Law = LAW) -> list[Outlook]:
     """The baseline: straight lines from the last interval's velocity, as a vote of one."""
-    found: list[Outlook] = []
+    outlooks: list[Outlook] = []
     for w in watched:
         known = {thing.id: thing for thing in w.scene.objects}
         here = [
@@ -135,8 +135,8 @@ def straight(watched: Sequence[Watched], at: int, law: Law = LAW) -> list[Outloo
                 and hypot(dx + time * dvx, dy + time * dvy) < _STRAIGHT
             ):
                 close[a.id, b.id] = (1.0, 0.5)
-        found.append(Outlook(close))
-    return found
+        outlooks.append(Outlook(close))
+    return outlooks
 
 
 def _mean_velocity(w: Watched, body: Body, at: int, law: Law) -> tuple[float, float]:
@@ -152,7 +152,7 @@ def hindsight(watched: Sequence[Watched], at: int) -> list[Outlook]:
 
     Not a prediction: it reads later frames, to show what the positions up to ``at`` cost.
     """
-    found: list[Outlook] = []
+    outlooks: list[Outlook] = []
     for w in watched:
         known = {thing.id: thing for thing in w.scene.objects}
         later = next((seam for seam in SIGHT.seams if seam > at), at) + SIGHT.interval
@@ -167,8 +167,8 @@ def hindsight(watched: Sequence[Watched], at: int) -> list[Outlook]:
             known_later = then is not None and then.trust != "new" and not w.struck(state.body.id, at, later)
             start.append(_rewound(then.body, later - at) if then is not None and known_later else state.body)
         contacts = simulate(apart(start, 2 * LAW.radius), FRAMES - 1 - at).contacts
-        found.append(Outlook({(a, b): (1.0, 0.5) for _, a, b in contacts}))
-    return found
+        outlooks.append(Outlook({(a, b): (1.0, 0.5) for _, a, b in contacts}))
+    return outlooks
 
 
 def _rewound(body: Body, frames: int, law: Law = LAW) -> Body:
@@ -200,13 +200,13 @@ AS_VOTED = Belief(share=1.0)
 
 
 def predictions(watched: Sequence[Watched], at: int) -> Iterator[tuple[str, Score, float]]:
-    """A row for each way to foretell, with its Brier score; all but the last but one are told which pairs met
+    """A row for each way to foretell, with its Brier score; all but the last are told which pairs met
     by ``at``.
     """
     frames = FRAMES - 1 - at
     known = [{thing.id: thing for thing in w.scene.objects} for w in watched]
     here = [states(k, w.seen(at), at) for k, w in zip(known, watched, strict=True)]
-    once = [outlook(found, frames, draws=1) for found in here]
+    once = [outlook(estimates, frames, draws=1) for estimates in here]
     many = cast(watched, at, LAW, SIGHT)
     ways = (
         ("straight lines, τ = 0.4", straight(watched, at), AS_VOTED),
@@ -215,11 +215,11 @@ def predictions(watched: Sequence[Watched], at: int) -> Iterator[tuple[str, Scor
         ("vote, weighed", many, BELIEF),
         ("(one simulation, states in hindsight)", hindsight(watched, at), AS_VOTED),
     )
-    for name, given, belief in ways:
-        yield name, score(watched, at, given, belief), brier(judged(watched, at, given, belief))
+    for name, outlooks, belief in ways:
+        yield name, score(watched, at, outlooks, belief), brier(judged(watched, at, outlooks, belief))
     inferred = [met_pairs(k, w.seen(at)) for k, w in zip(known, watched, strict=True)]
-    got = score(watched, at, many, BELIEF, inferred)
-    yield "vote, weighed, met pairs inferred", got, brier(judged(watched, at, many, BELIEF, inferred))
+    scored = score(watched, at, many, BELIEF, inferred)
+    yield "vote, weighed, met pairs inferred", scored, brier(judged(watched, at, many, BELIEF, inferred))
 
 
 class Bin(Struct, frozen=True):
@@ -236,13 +236,13 @@ def reliability(chances: Sequence[tuple[float, bool]], bins: int = 10) -> list[B
     >>> reliability([(0.05, False), (0.95, True), (0.85, False), (0.95, True)], bins=2)
     [Bin(pairs=1, said=0.05, came=0.0), Bin(pairs=3, said=0.9166666666666666, came=0.6666666666666666)]
     """
-    found: list[Bin] = []
+    filled: list[Bin] = []
     for place in range(bins):
         here = [pair for pair in chances if min(int(pair[0] * bins), bins - 1) == place]
         if here:
-            said, came = fmean(chance for chance, _ in here), fmean(came for _, came in here)
-            found.append(Bin(len(here), said, came))
-    return found
+            mean, came = fmean(chance for chance, _ in here), fmean(came for _, came in here)
+            filled.append(Bin(len(here), mean, came))
+    return filled
 
 
 def report(annotations: Path, trajectories: Path | None = None, events: Path | None = None) -> Iterator[str]:
@@ -258,22 +258,23 @@ def report(annotations: Path, trajectories: Path | None = None, events: Path | N
             "\n|---|---|---|---|---|---|---|---|"
         )
         for name, half in zip(("fitted", "kept out"), halves(watched), strict=True):
-            for way, got, squares in predictions(half, at):
+            for way, scored, squares in predictions(half, at):
                 yield (
-                    f"| {way} | {name} | {got.precision:.3f} | {got.recall:.3f} | {got.f1:.3f} "
-                    f"| {squares:.4f} | {got.whole} of {got.scenes} | {got.busy_whole} of {got.busy} |"
+                    f"| {way} | {name} | {scored.precision:.3f} | {scored.recall:.3f} | {scored.f1:.3f} "
+                    f"| {squares:.4f} | {scored.whole} of {scored.scenes} "
+                    f"| {scored.busy_whole} of {scored.busy} |"
                 )
-        kept = halves(watched)[1]
-        pairs = [(w, pair) for w in kept for pair in sorted(w.truth(at))]
+        kept_out = halves(watched)[1]
+        pairs = [(w, pair) for w in kept_out for pair in sorted(w.truth(at))]
         hidden = sum(set_off_unseen(w, pair, at) for w, pair in pairs)
         yield (
             f"\nKept out: {len(pairs)} pairs collide after frame {at}; "
             f"{hidden} of them hang on an object not yet in view."
         )
         yield "\n| probability said | pairs | mean | share that collides |\n|---|---|---|---|"
-        chances = judged(kept, at, cast(kept, at, LAW, SIGHT), BELIEF)
-        for place, found in enumerate(reliability(chances)):
-            yield f"| bin {place + 1} | {found.pairs} | {found.said:.3f} | {found.came:.3f} |"
+        chances = judged(kept_out, at, cast(kept_out, at, LAW, SIGHT), BELIEF)
+        for place, bin_ in enumerate(reliability(chances)):
+            yield f"| bin {place + 1} | {bin_.pairs} | {bin_.said:.3f} | {bin_.came:.3f} |"
 
 
 def _motion_report(films: Sequence[Annotation]) -> Iterator[str]:
@@ -289,11 +290,11 @@ def _motion_report(films: Sequence[Annotation]) -> Iterator[str]:
     )
     for weighed, name in ((False, "equal masses"), (True, "masses from the video")):
         far = [error for film, law in left_out for error in far_errors(film, law, weighed=weighed)]
-        got = recovered(left_out, weighed=weighed)
+        counted = recovered(left_out, weighed=weighed)
         tenths = quantiles(far, n=10)
         yield (
             f"| {name} | {tenths[4]:.3f} | {fmean(far):.3f} | {tenths[8]:.3f} "
-            f"| {got.found} of {got.true} | {got.close} | {got.extra} |"
+            f"| {counted.found} of {counted.true} | {counted.close} | {counted.extra} |"
         )
     own = recovered([(film, LAW) for film in films], weighed=True)
     yield (

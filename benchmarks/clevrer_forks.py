@@ -4,8 +4,8 @@ against the world's own truth.
     python benchmarks/clevrer_forks.py DATA        # DATA as `substrate generate clevrer --out DATA` writes it
 
 Nothing of the package is fitted to such a world. "The engine from true states" is no answer of the
-interpreter: it starts from everyone's state, seen
-or not, and shows how far the planar engine itself agrees with Bullet.
+interpreter: it starts from everyone's state, seen or not, and shows how far the planar engine itself agrees
+with Bullet.
 """
 
 from __future__ import annotations
@@ -76,18 +76,18 @@ def pairs(collisions: Iterable[Collision]) -> Pairs:
 
 def read_worlds(data: Path) -> list[World]:
     """Every scene of a folder."""
-    names, asked, decoder = (
+    names, questions, decoder = (
         annotation_names(data / "annotation"),
         read_questions(data / "questions.json"),
         Decoder(Truth),
     )
-    found: list[World] = []
+    worlds: list[World] = []
     for scene, source in zip(names, sources_in(data / "annotation", names.values()), strict=True):
         film, path = decode_annotation(source), data / "truth" / f"truth_{scene:05d}.json"
-        found.append(
-            World(film, annotation_log(film), asked[scene], decode(decoder, path.read_bytes(), path))
+        worlds.append(
+            World(film, annotation_log(film), questions[scene], decode(decoder, path.read_bytes(), path))
         )
-    return found
+    return worlds
 
 
 SETTINGS: Mapping[str, tuple[str, Parameters]] = {
@@ -221,13 +221,13 @@ def agreement(worlds: list[World]) -> Iterator[str]:
                             for c in world.truth.counterfactual_collisions[removed]
                             if c.frame_id <= world.last() and removed not in c.object_ids
                         )
-                    found = fork(world, removed)
+                    predicted = fork(world, removed)
                     count.update(
-                        right=len(true & found),
-                        missed=len(true - found),
-                        more=len(found - true),
+                        right=len(true & predicted),
+                        missed=len(true - predicted),
+                        more=len(predicted - true),
                         worlds=1,
-                        whole=true == found,
+                        whole=true == predicted,
                     )
             whole = _share(count["whole"], count["worlds"])
             yield f"| {title}: {name} | {count['right']} | {count['missed']} | {count['more']} | {whole} |"

@@ -66,7 +66,7 @@ def chain(variant: str) -> Rule:
 
 
 def needed(cause: Moment, effect: Moment, scene: Scene) -> bool:
-    """But-for by the duality: who is in the cause alone is among the ancestors of the effect."""
+    """But-for by the duality: an object of the cause alone takes part in an ancestor of the effect."""
     if (
         effect.event is None
         or cause.event is None
@@ -105,7 +105,7 @@ def asked_of(number: int, record: HumanScene, scene: Scene) -> Iterator[Asked]:
             try:
                 causes = resolve(choice.choice, scene)
                 effects = resolve(question.question.removeprefix(STEM).rstrip("?"), scene)
-                pairs = [(one, other) for one in causes for other in effects]
+                pairs = [(cause, effect) for cause in causes for effect in effects]
             except ProgramError:
                 pairs = None
             yield Asked(number, pairs, choice.answer == "correct")
@@ -119,43 +119,47 @@ def chosen(hits: Mapping[str, list[bool]], scenes: Sequence[int]) -> Iterator[tu
         fold = {scene: place % FOLDS for place, scene in enumerate(order)}
         right, picked = 0, Counter[str]()
         for out in range(FOLDS):
-            kept = [place for place, scene in enumerate(scenes) if fold[scene] != out]
-            best = max(hits, key=lambda name: sum(hits[name][place] for place in kept))
+            training = [place for place, scene in enumerate(scenes) if fold[scene] != out]
+            best = max(hits, key=lambda name: sum(hits[name][place] for place in training))
             right += sum(hit for hit, scene in zip(hits[best], scenes, strict=True) if fold[scene] == out)
             picked[best] += 1
         yield right, picked
 
 
 def filmed(data: Path, records: Mapping[int, HumanScene]) -> Iterator[tuple[bool, bool]]:
-    """Of the questions about videos with proposals: right by the chain, right by forks where they apply."""
+    """For each question about a video with proposals: whether the chain is right, and whether forks are,
+    where they apply.
+    """
     where = data / "proposals.zip"
     names = proposal_names(where)
     for number in sorted(names.keys() & records.keys()):
         (source,) = sources_in(where, [names[number]])
         scene = Scene(perceived_log(examined(decode_proposals(source), source[0])))
-        for one in asked_of(number, records[number], scene):
+        for question in asked_of(number, records[number], scene):
             forks: Rule = lambda cause, effect, at: responsible(cause, effect, at, Parameters())  # noqa: E731
-            yield one.right(chain("event"), scene), one.right(forks, scene)
+            yield question.right(chain("event"), scene), question.right(forks, scene)
 
 
 def imagined(scenes: int, every: int = 5) -> Counter[str]:
-    """On generated scenes, of each collision and object beside it: whether chain and fork say of the world
-    without the object what the generator's own second run has. Forks know positions alone, of some frames.
+    """Count how often chain and fork agree with the generator's own second run, without an object.
+
+    Each collision of a generated scene is asked about without each object that takes no part in it. Forks
+    know positions alone, of some frames.
     """
     count = Counter[str]()
     for number in range(scenes):
-        made = generate_scene(number, seed=3)
-        film, found = made.annotation, tracks(made.annotation)
+        generated = generate_scene(number, seed=3)
+        film, by_object = generated.annotation, tracks(generated.annotation)
         places = {
             name: [(f, *state.location[:2]) for f, state in enumerate(track) if state.inside_camera_view]
-            for name, track in found.items()
+            for name, track in by_object.items()
         }
         events = SceneEvents(
             number,
             len(film.motion_trajectory),
             [
-                CompactObject(one.color, one.material, one.shape, one.object_id)
-                for one in film.object_property
+                CompactObject(thing.color, thing.material, thing.shape, thing.object_id)
+                for thing in film.object_property
             ],
             [
                 InOut(places[name][0][0], name, "in")
@@ -171,12 +175,12 @@ def imagined(scenes: int, every: int = 5) -> Counter[str]:
             for name in scene.objects:
                 if event.kind != "Collision" or name in event.objects:
                     continue
-                again = {frozenset(hit.object_ids) for hit in made.truth.counterfactual_collisions[name]}
+                again = {frozenset(hit.object_ids) for hit in generated.truth.counterfactual_collisions[name]}
                 occurs = event.objects in again
                 count["asked"] += 1
                 for method in ("duality", "simulated"):
-                    said = judge(scene, event, name, Counterfactual(method))
-                    count[method] += said.occurs == occurs
+                    verdict = judge(scene, event, name, Counterfactual(method))
+                    count[method] += verdict.occurs == occurs
     return count
 
 
@@ -191,20 +195,29 @@ def main() -> int:
     records = read_human_questions(humans)
     events = read_scene_events(data / "ground_truth_train.jsonl.gz")
     scenes = {number: Scene(events_log(events[number])) for number in records}
-    asked = [one for number, record in records.items() for one in asked_of(number, record, scenes[number])]
+    questions = [
+        question
+        for number, record in records.items()
+        for question in asked_of(number, record, scenes[number])
+    ]
     sys.stdout.write(
-        f"{len(asked)} questions, {sum(one.pairs is None for one in asked)} cannot be resolved\n"
+        f"{len(questions)} questions, "
+        f"{sum(question.pairs is None for question in questions)} cannot be resolved\n"
     )
-    hits = {name: [one.right(rule, scenes[one.scene]) for one in asked] for name, rule in RULES.items()}
+    hits = {
+        name: [question.right(rule, scenes[question.scene]) for question in questions]
+        for name, rule in RULES.items()
+    }
     for name, hit in hits.items():
         sys.stdout.write(f"{name}: {sum(hit)} ({100 * sum(hit) / len(hit):.1f} %)\n")
-    for right, picked in chosen(hits, [one.scene for one in asked]):
-        share, rules = 100 * right / len(asked), ", ".join(f"{name} {n}" for name, n in picked.most_common())
+    for right, picked in chosen(hits, [question.scene for question in questions]):
+        share = 100 * right / len(questions)
+        rules = ", ".join(f"{name} {n}" for name, n in picked.most_common())
         sys.stdout.write(f"chosen on the other folds: {right} ({share:.1f} %); {rules}\n")
     both = list(filmed(data, records))
     sys.stdout.write(
-        f"with perceived motion, {len(both)} questions: chain {sum(one for one, _ in both)}, "
-        f"forks {sum(other for _, other in both)}\n"
+        f"with perceived motion, {len(both)} questions: chain {sum(chained for chained, _ in both)}, "
+        f"forks {sum(forked for _, forked in both)}\n"
     )
     count = imagined(GENERATED)
     sys.stdout.write(

@@ -1,4 +1,4 @@
-"""The causes of false predictions from detections: the states, who has met, or the motion.
+"""The losses in foretelling collisions from detections: by the states, by who met, or by the motion.
 
     python benchmarks/clevrer_oracle.py TRUE_EVENTS… --proposals ZIP
 
@@ -31,13 +31,13 @@ WAYS = ("seen by the frame", "states of all frames", "and the true past")
 
 
 def looks(events: SceneEvents | Perceived) -> dict[int, Look]:
-    """The looks of a video's objects, by number: two readings of a video share no numbers."""
+    """The look of each object of a video, by number; two readings of a video share no numbers."""
     return {thing.id: (str(thing.color), str(thing.material), str(thing.shape)) for thing in events.objects}
 
 
 def known_later(video: Video, at: int) -> list[Estimate]:
     """The state of each body at a frame, from the whole piece of its path between two blows."""
-    found: list[Estimate] = []
+    states: list[Estimate] = []
     for number, path in enumerate(video.paths):
         if not path.first <= at <= path.last:
             continue
@@ -45,8 +45,8 @@ def known_later(video: Video, at: int) -> list[Estimate]:
         start = max([path.first, *(blow + 1 for blow in blows if blow < at)])
         piece = path.piece(start, max(start, min([path.last, *(blow for blow in blows if blow >= at)])))
         (x, y), (vx, vy) = piece.at(at), piece.velocity_at(at)
-        found.append(Estimate(Body(number, path.shape, x, y, vx, vy), "steady", 0))
-    return found
+        states.append(Estimate(Body(number, path.shape, x, y, vx, vy), "steady", 0))
+    return states
 
 
 def predictions(whole: Video, seen: Video, truth: SceneEvents, at: int) -> Iterator[set[frozenset[Look]]]:
@@ -88,20 +88,20 @@ def main() -> int:
         whole, videos = examined(proposals, case.source), videos + 1
         for at in foretold.AT:
             seen = examined(proposals, case.source, until=at)
-            for way, told in zip(WAYS, predictions(whole, seen, truth, at), strict=True):
-                for said, came in foretold.compared(truth, at, told):
-                    if said != foretold.UNSEEN:
-                        counts[at, way, "both"] += said == came == foretold.CORRECT
-                        counts[at, way, "said"] += said == foretold.CORRECT
+            for way, pairs in zip(WAYS, predictions(whole, seen, truth, at), strict=True):
+                for predicted, came in foretold.compared(truth, at, pairs):
+                    if predicted != foretold.UNSEEN:
+                        counts[at, way, "both"] += predicted == came == foretold.CORRECT
+                        counts[at, way, "said"] += predicted == foretold.CORRECT
                         counts[at, way, "came"] += came == foretold.CORRECT
     sys.stdout.write(
         f"{videos} videos\n\n| frame | from | F1 | right | foretold | came |\n|---|---|---|---|---|---|\n"
     )
     for at in foretold.AT:
         for way in WAYS:
-            both, said, came = (counts[at, way, what] for what in ("both", "said", "came"))
+            both, predicted, came = (counts[at, way, what] for what in ("both", "said", "came"))
             sys.stdout.write(
-                f"| {at} | {way} | {2 * both / (said + came):.3f} | {both} | {said} | {came} |\n"
+                f"| {at} | {way} | {2 * both / (predicted + came):.3f} | {both} | {predicted} | {came} |\n"
             )
     return 0
 

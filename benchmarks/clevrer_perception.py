@@ -108,13 +108,13 @@ def crossed_over(
     cut: float = 0.5,
 ) -> Judged:
     """Each video with weights that were fitted to the other folds."""
-    found: Judged = []
+    judged: Judged = []
     for here in range(FOLDS):
         belief = fitted([v for v in videos if fold(v.seen.video) != here])
-        found += [
+        judged += [
             (recorded(v, cut, belief), v, truth[v.seen.video]) for v in videos if fold(v.seen.video) == here
         ]
-    return sorted(found, key=lambda one: one[0].scene_index)
+    return sorted(judged, key=lambda triple: triple[0].scene_index)
 
 
 def share(right: int, n: int) -> str:
@@ -123,29 +123,30 @@ def share(right: int, n: int) -> str:
     return f"{100 * right / n:.2f} [{100 * low:.2f}, {100 * high:.2f}] ({right} of {n})"
 
 
-def f1(found: int, true: int, both: int) -> str:
+def f1(predicted: int, true: int, both: int) -> str:
     """Precision, recall and F1."""
-    return f"{both / max(1, found):.4f} | {both / max(1, true):.4f} | {2 * both / max(1, found + true):.4f}"
+    shares = both / max(1, predicted), both / max(1, true), 2 * both / max(1, predicted + true)
+    return " | ".join(f"{share:.4f}" for share in shares)
 
 
 def events_table(judged: Judged) -> str:
     """Precision, recall and F1 of objects and of each kind of event."""
     counts: Counter[tuple[str, str]] = Counter()
-    for found, video, truth in judged:
+    for record, video, truth in judged:
         looks = [path.look for path in video.paths]
         counts["objects", "found"] += len(looks)
         counts["objects", "true"] += len(truth.looks)
         counts["objects", "both"] += len(truth.looks & set(looks))
         counts["objects", "exact"] += truth.looks == set(looks)
-        counts["collisions", "found"] += len(found.collisions)
+        counts["collisions", "found"] += len(record.collisions)
         counts["collisions", "true"] += len(truth.collisions)
-        for event in found.collisions:
+        for event in record.collisions:
             when = truth.collisions.get(frozenset(looks[n] for n in event.object))
             counts["collisions", "any"] += when is not None
             counts["collisions", "both"] += when is not None and abs(when - event.frame) <= CLOSE
         for kind, name in (("in", "entries"), ("out", "exits")):
             counts[name, "true"] += sum(what == kind for _, what in truth.crossings)
-            for event in found.in_outs:
+            for event in record.in_outs:
                 if event.type == kind:
                     when = truth.crossings.get((looks[event.object], kind))
                     counts[name, "found"] += 1
@@ -163,18 +164,20 @@ def events_table(judged: Judged) -> str:
     return "\n".join(lines) + "\n"
 
 
-def answers(judged: Judged, asked: Mapping[int, SceneQuestions], *, ensemble: bool = False) -> list[Row]:
+def answers(
+    judged: Judged, questions_of: Mapping[int, SceneQuestions], *, ensemble: bool = False
+) -> list[Row]:
     """The rows of the questions about perceived videos."""
     rows: list[Row] = []
-    for found, _, _ in judged:
-        if found.scene_index in asked:
-            questions = asked[found.scene_index].questions
-            source = (str(found.scene_index), msgspec.json.encode(found))
+    for record, _, _ in judged:
+        if record.scene_index in questions_of:
+            questions = questions_of[record.scene_index].questions
+            source = (str(record.scene_index), msgspec.json.encode(record))
             if ensemble:
                 rows += answer_possible(decode_possible(source), questions, Parameters(), "train")
             else:
                 log = events_log(decode_scene_events(source))
-                rows += answer_scene(log, found.scene_index, questions, Parameters(), "train")
+                rows += answer_scene(log, record.scene_index, questions, Parameters(), "train")
     return rows
 
 
@@ -186,24 +189,24 @@ def accuracy(rows: Sequence[Row]) -> str:
     return f"{share(sum(bool(r.correct) for r in rows), len(rows))} | {share(right, len(options))} | {failed}"
 
 
-def brier(said: Sequence[tuple[float, bool]]) -> float:
+def brier(chances: Sequence[tuple[float, bool]]) -> float:
     """Mean squared error of probabilities."""
-    return sum((chance - came) ** 2 for chance, came in said) / len(said)
+    return sum((chance - came) ** 2 for chance, came in chances) / len(chances)
 
 
 def reliability(judged: Judged) -> Iterator[str]:
     """Of the hypotheses of each kind: what was said, and what came true."""
     kinds: dict[str, list[tuple[float, bool]]] = {}
-    for found, _, truth in judged:
-        for one in said(found, truth):
-            kinds.setdefault(one.kind, []).append((one.probability, one.came))
-    for kind, all_ in kinds.items():
-        yield f"\n{kind}: {len(all_)} hypotheses, Brier score {brier(all_):.4f}\n"
+    for record, _, truth in judged:
+        for hypothesis in said(record, truth):
+            kinds.setdefault(hypothesis.kind, []).append((hypothesis.probability, hypothesis.came))
+    for kind, chances in kinds.items():
+        yield f"\n{kind}: {len(chances)} hypotheses, Brier score {brier(chances):.4f}\n"
         yield "| said | hypotheses | mean said | came true |\n|---|---|---|---|"
         for low, high in ((0, 0.02), (0.02, 0.2), (0.2, 0.5), (0.5, 0.8), (0.8, 0.98), (0.98, 1.01)):
-            here = [one for one in all_ if low <= one[0] < high]
+            here = [pair for pair in chances if low <= pair[0] < high]
             if here:
-                mean, came = (sum(one[k] for one in here) / len(here) for k in (0, 1))
+                mean, came = (sum(pair[k] for pair in here) / len(here) for k in (0, 1))
                 yield f"| {low}–{min(1, high)} | {len(here)} | {mean:.3f} | {came:.3f} |"
 
 
@@ -251,16 +254,18 @@ def place_errors(data: Path, judged: Judged) -> Iterator[str]:
 
 
 def causes(
-    judged: Judged, asked: Mapping[int, SceneQuestions], real: Mapping[int, SceneEvents]
+    judged: Judged, questions_of: Mapping[int, SceneQuestions], real: Mapping[int, SceneEvents]
 ) -> Iterator[str]:
     """The stage that each wrong answer was lost to."""
-    by_scene = {found.scene_index: (found, video) for found, video, _ in judged}
-    for row in answers(judged, asked):
+    by_scene = {record.scene_index: (record, video) for record, video, _ in judged}
+    for row in answers(judged, questions_of):
         if not row.correct:
-            found, video = by_scene[int(row.scene)]
-            (question,) = (q for q in asked[found.scene_index].questions if q.question_id == row.question)
-            why = lost(video, found, events_log(real[found.scene_index]), question, Perception())
-            yield f"- {found.scene_index}/{row.question}: {why.stage}; {why.words}"
+            record, video = by_scene[int(row.scene)]
+            (question,) = (
+                q for q in questions_of[record.scene_index].questions if q.question_id == row.question
+            )
+            why = lost(video, record, events_log(real[record.scene_index]), question, Perception())
+            yield f"- {record.scene_index}/{row.question}: {why.stage}; {why.words}"
 
 
 def without_engine(videos: Iterable[Video], truth: Mapping[int, Gold]) -> Belief:
@@ -277,13 +282,13 @@ def without_engine(videos: Iterable[Video], truth: Mapping[int, Gold]) -> Belief
     return Belief(weights, BELIEF.entry, BELIEF.exit)
 
 
-def report(title: str, judged: Judged, asked: Mapping[int, SceneQuestions]) -> None:
+def report(title: str, judged: Judged, questions_of: Mapping[int, SceneQuestions]) -> None:
     """All tables of a part."""
     say(f"\n## {title}\n")
     say(events_table(judged))
     say("\n| answers | per question | per option | could not run |\n|---|---|---|---|\n")
-    say(f"| most probable log | {accuracy(answers(judged, asked))} |\n")
-    say(f"| all possible worlds | {accuracy(answers(judged, asked, ensemble=True))} |\n")
+    say(f"| most probable log | {accuracy(answers(judged, questions_of))} |\n")
+    say(f"| all possible worlds | {accuracy(answers(judged, questions_of, ensemble=True))} |\n")
     say("\n".join(reliability(judged)) + "\n")
 
 
@@ -356,13 +361,13 @@ def speed(data: Path, videos: int = 60) -> None:
     sources = list(sources_in(where, list(proposal_names(where).values())[:videos]))
     start = time.process_time()
     decoded = [(decode_proposals(source), source[0]) for source in sources]
-    looked = [sightings(*one) for one in decoded]
+    seen = [sightings(*video) for video in decoded]
     middle = time.process_time()
-    for one in decoded:
-        recorded(examined(*one))
+    for video in decoded:
+        recorded(examined(*video))
     end = time.process_time()
     say(
-        f"\n{len(looked)} videos: JSON and masks {(middle - start) / videos:.3f} s a video, "
+        f"\n{len(seen)} videos: JSON and masks {(middle - start) / videos:.3f} s a video, "
         f"masks to events {(end - middle) / videos:.3f} s\n"
     )
 
@@ -379,22 +384,22 @@ def main() -> int:
     files = [data / f"ground_truth_{part}.jsonl.gz" for part in ("train", "test")]
     truth = read_gold(files)
     real = {n: events for file in files for n, events in read_scene_events(file).items()}
-    asked = dict(read_questions(data / "explanatory_train.jsonl.gz").items())
+    questions_of = dict(read_questions(data / "explanatory_train.jsonl.gz").items())
     if given.part == "speed":
         speed(data)
     elif given.part == "future":
         say("".join(future(data, real)))
     elif given.part == "aside":
         judged = [(recorded(v), v, truth[v.seen.video]) for v in examine(data, is_aside)]
-        report("Kept aside from every fit", judged, asked)
-        say("\nLost to:\n" + "\n".join(causes(judged, asked, real)) + "\n")
+        report("Kept aside from every fit", judged, questions_of)
+        say("\nLost to:\n" + "\n".join(causes(judged, questions_of, real)) + "\n")
     elif given.part == "development":
         judged = crossed_over(examine(data, is_developed), truth, partial(fit_belief, truth=truth))
-        report("Cross-validated on the videos that may be fitted to", judged, asked)
+        report("Cross-validated on the videos that may be fitted to", judged, questions_of)
         say("\n".join(place_errors(data, judged)) + "\n")
-        say("\nLost to:\n" + "\n".join(causes(judged, asked, real)) + "\n")
+        say("\nLost to:\n" + "\n".join(causes(judged, questions_of, real)) + "\n")
     else:
-        ablations(data, truth, asked)
+        ablations(data, truth, questions_of)
     return 0
 
 
@@ -403,7 +408,7 @@ def is_developed(number: int) -> bool:
     return not is_aside(number)
 
 
-def ablations(data: Path, truth: Mapping[int, Gold], asked: Mapping[int, SceneQuestions]) -> None:
+def ablations(data: Path, truth: Mapping[int, Gold], questions_of: Mapping[int, SceneQuestions]) -> None:
     """The worth of each part, cross-validated."""
     fitted = partial(fit_belief, truth=truth)
     videos = examine(data, is_developed)
@@ -411,7 +416,7 @@ def ablations(data: Path, truth: Mapping[int, Gold], asked: Mapping[int, SceneQu
     ways: dict[str, Callable[[], Judged]] = {
         "none": lambda: whole,
         "a fixed gain for probability": lambda: [
-            (_chosen(one, video), video, gold) for one, video, gold in whole
+            (_chosen(record, video), video, gold) for record, video, gold in whole
         ],
         "no engine": lambda: crossed_over(videos, truth, partial(without_engine, truth=truth)),
         "attributes only": lambda: crossed_over(examine(data, is_developed, mended=False), truth, fitted),
@@ -422,15 +427,17 @@ def ablations(data: Path, truth: Mapping[int, Gold], asked: Mapping[int, SceneQu
     for name, judge in ways.items():
         judged = judge()
         table = events_table(judged).split("| collisions | ")[1].split(" | ")
-        say(f"| {name} | {' | '.join(table[:3])} | {accuracy(answers(judged, asked))} |\n")
+        say(f"| {name} | {' | '.join(table[:3])} | {accuracy(answers(judged, questions_of))} |\n")
         sys.stdout.flush()
 
 
-def _chosen(found: Perceived, video: Video) -> Perceived:
+def _chosen(record: Perceived, video: Video) -> Perceived:
     """The record in which a collision stands where the search kept it, whatever its probability."""
-    kept = {contact.pair for contact in video.contacts if contact.chosen}
-    events = [e for e in (*found.collisions, *found.doubtful) if not hasattr(e, "type") and e.object in kept]
-    return msgspec.structs.replace(found, collisions=sorted(events, key=lambda e: e.frame))  # type: ignore
+    chosen = {contact.pair for contact in video.contacts if contact.chosen}
+    events = [
+        e for e in (*record.collisions, *record.doubtful) if not hasattr(e, "type") and e.object in chosen
+    ]
+    return msgspec.structs.replace(record, collisions=sorted(events, key=lambda e: e.frame))  # type: ignore
 
 
 if __name__ == "__main__":

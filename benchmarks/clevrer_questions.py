@@ -62,9 +62,9 @@ GRID: Mapping[str, Parameters] = {
 }
 
 
-def asked(made: WorldScene, kind: str) -> list[Question]:
+def asked(world: WorldScene, kind: str) -> list[Question]:
     """A scene's questions of a kind."""
-    return [question for question in made.questions.questions if question.question_type == kind]
+    return [question for question in world.questions.questions if question.question_type == kind]
 
 
 def accuracies(
@@ -88,20 +88,20 @@ def accuracies(
         yield f"| {name} | {cells[0]} | {cells[1]} |"
 
 
-def counterfactual(made: Sequence[WorldScene]) -> Iterator[str]:
+def counterfactual(worlds: Sequence[WorldScene]) -> Iterator[str]:
     """The share of late collisions, and every method's accuracy."""
     count: Counter[str] = Counter()
     scenes: list[tuple[Scene, int, Sequence[Question]]] = []
     late_only: list[tuple[Scene, int, Sequence[Question]]] = []
-    for one in made:
-        scene, questions = Scene(annotation_log(one.annotation)), asked(one, "counterfactual")
-        scenes.append((scene, one.truth.scene_index, questions))
-        touched = {name for c in one.annotation.collision for name in c.object_ids}
-        seen = {frozenset(c.object_ids) for c in one.annotation.collision}
+    for world in worlds:
+        scene, questions = Scene(annotation_log(world.annotation)), asked(world, "counterfactual")
+        scenes.append((scene, world.truth.scene_index, questions))
+        touched = {name for c in world.annotation.collision for name in c.object_ids}
+        seen = {frozenset(c.object_ids) for c in world.annotation.collision}
         for question in questions:
             removed, pairs = named(question, scene)
             frames = {
-                frozenset(c.object_ids): c.frame_id for c in one.truth.counterfactual_collisions[removed]
+                frozenset(c.object_ids): c.frame_id for c in world.truth.counterfactual_collisions[removed]
             }
             late = [place for place, pair in enumerate(pairs) if frames.get(pair, 0) >= FRAMES]
             unseen = [pair for pair in pairs if pair in frames and pair not in seen]
@@ -111,12 +111,16 @@ def counterfactual(made: Sequence[WorldScene]) -> Iterator[str]:
             count["late"] += len(late)
             count["remove what touched nothing"] += removed not in touched
             count["of these, with a collision that no frame shows"] += removed not in touched and bool(unseen)
-            kept = [choice for place, choice in enumerate(question.choices or ()) if place in late]
-            if kept:
+            choices = [choice for place, choice in enumerate(question.choices or ()) if place in late]
+            if choices:
                 alone = Question(
-                    question.question_id, question.question, "counterfactual", question.program, choices=kept
+                    question.question_id,
+                    question.question,
+                    "counterfactual",
+                    question.program,
+                    choices=choices,
                 )
-                late_only.append((scene, one.truth.scene_index, [alone]))
+                late_only.append((scene, world.truth.scene_index, [alone]))
     yield ", ".join(f"{name}: {number}" for name, number in count.items()) + "\n"
     yield "| all choices | questions right | choices right |\n|---|---|---|"
     yield from accuracies(scenes, METHODS)
@@ -140,44 +144,46 @@ def named(question: Question, scene: Scene) -> tuple[int, list[frozenset[int]]]:
 def predictive(numbers: Sequence[int], seed: int) -> Iterator[str]:
     """Accuracies by kind of wrong choice, and over the parameters with the first kind."""
     kinds: tuple[Wrong, ...] = ("any", "near", "met")
-    made = [
+    per_scene = [
         (Scene(annotation_log(generate_annotation(number, seed))), predictive_questions(number, seed, *kinds))
         for number in numbers
     ]
     for kind in kinds:
-        scenes = [(scene, number, asks[kind]) for number, (scene, asks) in zip(numbers, made, strict=True)]
+        scenes = [
+            (scene, number, asks[kind]) for number, (scene, asks) in zip(numbers, per_scene, strict=True)
+        ]
         yield f"\n| wrong choice: {kind} | questions right | choices right |\n|---|---|---|"
         yield from accuracies(scenes, CONFIGURATIONS if kind != "any" else {**CONFIGURATIONS, **GRID})
 
 
-def duality(made: Sequence[WorldScene]) -> Iterator[str]:
+def duality(worlds: Sequence[WorldScene]) -> Iterator[str]:
     """The share of pairs that collide without an object of their collision's causes."""
     truth: Counter[tuple[bool, bool]] = Counter()
     key: Counter[tuple[bool, bool]] = Counter()
-    for one in made:
-        for event, found in zip(one.truth.events, one.truth.causes, strict=True):
-            causes = {name for place in found for name in one.truth.events[place].objects}
-            for removed, contacts in one.truth.counterfactual_collisions.items():
+    for world in worlds:
+        for event, places in zip(world.truth.events, world.truth.causes, strict=True):
+            causes = {name for place in places for name in world.truth.events[place].objects}
+            for removed, contacts in world.truth.counterfactual_collisions.items():
                 if event.type == "collision" and removed not in event.objects:
                     pairs = {frozenset(c.object_ids) for c in contacts}
                     truth[removed in causes, frozenset(event.objects) in pairs] += 1
-        scene = Scene(annotation_log(one.annotation))
-        key.update((trial.responsible, trial.collides) for trial in trials(scene, one.questions.questions))
+        scene = Scene(annotation_log(world.annotation))
+        key.update((trial.responsible, trial.collides) for trial in trials(scene, world.questions.questions))
     yield "| | responsible, and they collide without it | not responsible, and they do not |\n|---|---|---|"
     for title, count in (
         ("every object and collision, by Bullet", truth),
         ("asked both about, by the key", key),
     ):
-        cells = [
-            f"{count[said, collides]} of {count[said, True] + count[said, False]} "
-            f"({100 * count[said, collides] / max(1, count[said, True] + count[said, False]):.1f} %)"
-            for said, collides in ((True, True), (False, False))
+        sums = [
+            (count[responsible, responsible], count[responsible, True] + count[responsible, False])
+            for responsible in (True, False)
         ]
+        cells = [f"{same} of {n} ({100 * same / max(1, n):.1f} %)" for same, n in sums]
         yield f"| {title} | {cells[0]} | {cells[1]} |"
 
 
 def trivial(scenes: Iterable[tuple[Scene, int, Sequence[Question]]], of: str) -> Iterator[str]:
-    """What trivial methods have right, how deep the asked-for chains are, and what options name."""
+    """The results of trivial methods, the depth of the chains that are asked for, and what options name."""
     right, options, depths = Counter[tuple[str, bool]](), Counter[str](), Counter[bool]()
     for scene, number, questions in scenes:
         right.update((row.subset, bool(row.correct)) for row in trivial_rows(scene, number, questions, ""))
@@ -206,8 +212,8 @@ def trivial(scenes: Iterable[tuple[Scene, int, Sequence[Question]]], of: str) ->
 def official(data: Path) -> Iterator[tuple[Scene, int, Sequence[Question]]]:
     """The official explanatory questions of the training split with their scenes' true events."""
     events = read_scene_events(data / "ground_truth_train.jsonl.gz")
-    for number, asked in read_questions(data / "explanatory_train.jsonl.gz").items():
-        yield Scene(events_log(events[number])), number, asked.questions
+    for number, record in read_questions(data / "explanatory_train.jsonl.gz").items():
+        yield Scene(events_log(events[number])), number, record.questions
 
 
 def main() -> int:
@@ -222,18 +228,18 @@ def main() -> int:
     if given.what == "predictive":
         lines = predictive(numbers, given.seed)
     else:
-        made = [generate_scene(number, given.seed) for number in numbers]
+        worlds = [generate_scene(number, given.seed) for number in numbers]
         if given.what == "trivial":
             asked_of = (
                 (Scene(annotation_log(m.annotation)), m.annotation.scene_index, m.questions.questions)
-                for m in made
+                for m in worlds
             )
             lines = chain(
                 trivial(asked_of, "generated"),
                 trivial(official(given.data), "official") if given.data else (),
             )
         else:
-            lines = counterfactual(made) if given.what == "counterfactual" else duality(made)
+            lines = counterfactual(worlds) if given.what == "counterfactual" else duality(worlds)
     for line in lines:
         sys.stdout.write(f"{line}\n")
         sys.stdout.flush()

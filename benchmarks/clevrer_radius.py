@@ -27,9 +27,9 @@ def main(folder: Path) -> None:
                 places[frame["frame_id"], thing["object_id"]] = thing["location"]
         heights += [place[2] for place in places.values()]
         for collision in record["collision"]:
-            one, other = (places.get((collision["frame_id"], thing)) for thing in collision["object_ids"])
-            if one and other:
-                apart.append(math.dist(one[:2], other[:2]))
+            first, second = (places.get((collision["frame_id"], thing)) for thing in collision["object_ids"])
+            if first and second:
+                apart.append(math.dist(first[:2], second[:2]))
     if not heights or not apart:
         sys.exit(f"{folder} holds no annotation_NNNNN.json with a collision")
     high = f"median height {median(heights):.3f}, 99 % below {_share(heights, 0.99):.3f}"

@@ -31,11 +31,11 @@ def table(at: int, chances: Sequence[tuple[float, bool]]) -> str:
         "| pairs | probability said | share that collides |",
         "|---|---|---|",
     ]
-    lines += [f"| {found.pairs} | {found.said:.3f} | {found.came:.3f} |" for found in reliability(chances)]
+    lines += [f"| {bin_.pairs} | {bin_.said:.3f} | {bin_.came:.3f} |" for bin_ in reliability(chances)]
     return "\n".join(lines) + "\n"
 
 
-def draw(found: Mapping[int, Sequence[Bin]], out: Path) -> None:
+def draw(by_frame: Mapping[int, Sequence[Bin]], out: Path) -> None:
     """The reliability diagram; bars are two standard errors of a share."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
@@ -44,7 +44,7 @@ def draw(found: Mapping[int, Sequence[Bin]], out: Path) -> None:
         figure = Figure(figsize=(4.6, 4.2), layout="constrained")
         axes = figure.add_subplot()
         axes.plot([0, 1], [0, 1], color="0.7", linewidth=1)
-        for (at, bins), marker in zip(sorted(found.items()), "os", strict=True):
+        for (at, bins), marker in zip(sorted(by_frame.items()), "os", strict=True):
             error = [2 * (b.said * (1 - b.said) / b.pairs) ** 0.5 for b in bins]
             axes.errorbar(
                 [b.said for b in bins],
@@ -67,14 +67,14 @@ def main() -> int:
     parser.add_argument("events", type=Path, help="JSON lines of true events of the same scenes")
     parser.add_argument("--figure", type=Path, help="SVG file to draw")
     given = parser.parse_args()
-    _, kept = halves(watch(read_trajectories(given.trajectories), read_scene_events(given.events)))
-    found: dict[int, list[Bin]] = {}
+    _, kept_out = halves(watch(read_trajectories(given.trajectories), read_scene_events(given.events)))
+    by_frame: dict[int, list[Bin]] = {}
     for at in AT:
-        chances = judged(kept, at, cast(kept, at, LAW, SIGHT), BELIEF)
-        found[at] = reliability(chances)
+        chances = judged(kept_out, at, cast(kept_out, at, LAW, SIGHT), BELIEF)
+        by_frame[at] = reliability(chances)
         sys.stdout.write(table(at, chances))
     if given.figure:
-        draw(found, given.figure)
+        draw(by_frame, given.figure)
     return 0
 
 

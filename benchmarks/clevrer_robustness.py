@@ -62,7 +62,7 @@ def blurred(events: SceneEvents, frames: int, rng: Random) -> SceneEvents:
 def causes(data: Path) -> Iterator[str]:
     """Real explanatory questions, answered from event lists that are not right."""
     events = read_scene_events(data / "ground_truth_train.jsonl.gz")
-    asked = read_questions(data / "explanatory_train.jsonl.gz")
+    questions = read_questions(data / "explanatory_train.jsonl.gz")
     yield "| event lists | questions right |\n|---|---|"
     ways: list[tuple[str, Callable[[SceneEvents, Random], SceneEvents]]] = [
         ("as they are", lambda known, _: known)
@@ -77,7 +77,7 @@ def causes(data: Path) -> Iterator[str]:
     ]
     for name, change in ways:
         right = total = 0
-        for number, record in asked.items():
+        for number, record in questions.items():
             log = events_log(change(events[number], Random(f"{name} {number}")))
             for row in answer_scene(log, number, record.questions, Parameters(), ""):
                 right, total = right + bool(row.correct), total + 1
@@ -104,15 +104,15 @@ def foretold(watched: Sequence[Watched], at: int) -> Iterator[str]:
                 for number, points in sorted(w.seen(at).items())
             }
             met: list[Pair] = [pair for pair in sorted(w.met(at)) if rng.random() >= lost]
-            found = set(predict_collisions(w.scene.objects, known, at, met=met))
+            predicted = set(predict_collisions(w.scene.objects, known, at, met=met))
             truth = w.truth(at)
             right, wrong, absent = (
-                right + len(found & truth),
-                wrong + len(found - truth),
-                absent + len(truth - found),
+                right + len(predicted & truth),
+                wrong + len(predicted - truth),
+                absent + len(truth - predicted),
             )
-        got = Score(right, wrong, absent)
-        yield f"| {name} | {got.precision:.3f} | {got.recall:.3f} | {got.f1:.3f} |"
+        scored = Score(right, wrong, absent)
+        yield f"| {name} | {scored.precision:.3f} | {scored.recall:.3f} | {scored.f1:.3f} |"
 
 
 def _as_it_is(film: Annotation, _: Random) -> Annotation:
@@ -175,8 +175,8 @@ def main() -> int:
         read_trajectories(given.data / "trajectories_test.jsonl.gz"),
         read_scene_events(given.data / "ground_truth_test.jsonl.gz"),
     )
-    kept = halves(tracked)[1][::_EVERY]
-    for table in (causes(given.data), foretold(kept, 100), worlds(given.scenes)):
+    kept_out = halves(tracked)[1][::_EVERY]
+    for table in (causes(given.data), foretold(kept_out, 100), worlds(given.scenes)):
         for line in table:
             sys.stdout.write(line + "\n")
             sys.stdout.flush()

@@ -2,9 +2,8 @@
 scenes lie apart.
 
 A :class:`Clip` is what can be counted of one video; it is made of an official annotation, or of a compact
-event record with or
-without tracked positions. Motion is sampled every :data:`INTERVAL` frames and in view only, since that is all
-that trackers give.
+event record with or without tracked positions. Motion is sampled every :data:`INTERVAL` frames and in view
+only, since that is all that trackers give.
 """
 
 from __future__ import annotations
@@ -150,7 +149,7 @@ def distances(ones: Sequence[Clip], others: Sequence[Clip]) -> dict[str, Distanc
     >>> distances([clip], [clip])["collisions"]
     Distance(total_variation=0.0, kolmogorov_smirnov=0.0)
     """
-    found: dict[str, Distance] = {}
+    by_statistic: dict[str, Distance] = {}
     for name, histogram in HISTOGRAMS.items():
         left, right = histogram.collect(ones), histogram.collect(others)
         if left and right:
@@ -158,10 +157,10 @@ def distances(ones: Sequence[Clip], others: Sequence[Clip]) -> dict[str, Distanc
                 sum(abs(a - b) for a, b in zip(histogram.shares(left), histogram.shares(right), strict=True))
                 / 2
             )
-            found[name] = Distance(
+            by_statistic[name] = Distance(
                 variation, None if isinstance(left[0], str) else _kolmogorov_smirnov(left, right)
             )
-    return found
+    return by_statistic
 
 
 def _kolmogorov_smirnov(left: Sequence[Value], right: Sequence[Value]) -> float:

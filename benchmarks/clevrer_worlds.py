@@ -8,10 +8,9 @@
 ``compare`` prints the table of docs/design/worlds.md, and draws its figure.
 
 REAL holds ``ground_truth_train.jsonl.gz``, ``ground_truth_test.jsonl.gz``, ``trajectories_test.jsonl.gz`` and
-``annotations/``.
-Constants come from the events of the first, the even scenes of the third and the annotations; what is
-generated is
-then compared with the events of the second and the odd scenes of the third, which no constant has seen.
+``annotations/``. Constants come from the events of the first, the even scenes of the third and the
+annotations. Generated scenes are then compared with the events of the second and the odd scenes of the third,
+which no constant has seen.
 """
 
 from __future__ import annotations
@@ -115,15 +114,15 @@ def table(clips: Sequence[Clip], real: Real) -> Iterator[str]:
         distances(real.fitted_motion[: len(clips)], real.kept_out_motion),
     )
     for name, histogram in HISTOGRAMS.items():
-        found, floor = (
+        measured, floor = (
             (motion[name], floor_motion[name]) if histogram.moving else (events[name], floor_events[name])
         )
         ks = [
-            "–" if one.kolmogorov_smirnov is None else f"{one.kolmogorov_smirnov:.3f}"
-            for one in (found, floor)
+            "–" if distance.kolmogorov_smirnov is None else f"{distance.kolmogorov_smirnov:.3f}"
+            for distance in (measured, floor)
         ]
         yield (
-            f"| {histogram.title} | {found.total_variation:.3f} | {floor.total_variation:.3f} "
+            f"| {histogram.title} | {measured.total_variation:.3f} | {floor.total_variation:.3f} "
             f"| {ks[0]} | {ks[1]} |"
         )
 

@@ -39,15 +39,15 @@ def answered(
     targets: Sequence[WorldTarget], name: str, change: Change | None = None
 ) -> Iterator[tuple[WorldTarget, Row]]:
     """Every question of the targets, answered from what is seen of them."""
-    for made in targets:
-        scene = made.annotation.scene_index
+    for world in targets:
+        scene = world.annotation.scene_index
         rng = Random(f"{name} {scene}")
-        videos = [made.annotation, *made.references]
+        videos = [world.annotation, *world.references]
         seen = [change(video, rng) for video in videos] if change else videos
         target = Target(scene, seen[0], tuple(seen[1:]))
         log = target_log(target, hidden(target))
-        for row in answer_target(log, scene, made.questions.questions, INFERRED, "", "comphy_inferred"):
-            yield made, row
+        for row in answer_target(log, scene, world.questions.questions, INFERRED, "", "comphy_inferred"):
+            yield world, row
 
 
 def line(name: str, rows: Iterator[tuple[WorldTarget, Row]]) -> str:

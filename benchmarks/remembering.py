@@ -31,24 +31,29 @@ def table(episode: Episode) -> list[str]:
         elif now.get(slot) == step.value:
             del now[slot]
         history.append(dict(now))
-    return [history[asked.at].get((asked.person, asked.relation), UNKNOWN) for asked in episode.questions]
+    return [
+        history[question.at].get((question.person, question.relation), UNKNOWN)
+        for question in episode.questions
+    ]
 
 
 def bm25(episode: Episode) -> list[str]:
     """The answers of a search over sentences."""
     sentences = [town().sentence(number, step) for number, step in enumerate(episode.steps)]
 
-    def answer(asked: Question) -> str:
-        heard = sentences[: asked.at + 1]
-        found = SentenceMemory(heard).search(
-            f"{town().label(asked.person)} {town().label(asked.relation)}", 10
+    def answer(question: Question) -> str:
+        heard = sentences[: question.at + 1]
+        lines = SentenceMemory(heard).search(
+            f"{town().label(question.person)} {town().label(question.relation)}", 10
         )
-        near = sorted(heard.index(sentence) for sentence in found.splitlines())
+        near = sorted(heard.index(sentence) for sentence in lines.splitlines())
         about = [episode.steps[number] for number in near]
-        same = [one for one in about if (one.person, one.relation) == (asked.person, asked.relation)]
+        same = [
+            step for step in about if (step.person, step.relation) == (question.person, question.relation)
+        ]
         return same[-1].value if same and same[-1].kind == "tell" else UNKNOWN
 
-    return [answer(asked) for asked in episode.questions]
+    return [answer(question) for question in episode.questions]
 
 
 MEMORIES: dict[str, Callable[[Episode], Sequence[str]]] = {

@@ -111,18 +111,23 @@ def scenes_again(release: Path, count: int) -> Iterator[bytes]:
         members = archive.namelist()
         for place in range(count):
             member = members[place % len(members)]
-            number, found = FIRST_SCENE + place, member.removesuffix(".json")[-5:].encode()
+            number, old_number = FIRST_SCENE + place, member.removesuffix(".json")[-5:].encode()
             # A record begins with its scene's number and the name of its video.
-            record, asked = (
-                msgspec.Raw(before.replace(found, b"%05d" % number, 2))
+            record, scene_questions = (
+                msgspec.Raw(before.replace(old_number, b"%05d" % number, 2))
                 for before in (archive.read(member), bytes(questions[place % len(members)]))
             )
-            yield encode_scene({f"annotation/annotation_{number:05d}.json": record, QUESTIONS: asked})
+            yield encode_scene(
+                {f"annotation/annotation_{number:05d}.json": record, QUESTIONS: scene_questions}
+            )
 
 
 def write_tiny(folder: Path, count: int) -> None:
     """So many event records of one object, and a question about each."""
-    with (folder / "events.jsonl").open("wb") as events, (folder / "questions.json").open("wb") as asked:
+    with (
+        (folder / "events.jsonl").open("wb") as events,
+        (folder / "questions.json").open("wb") as question_file,
+    ):
         for place in range(count):
             scene = FIRST_SCENE + place
             thing = {"color": "red", "material": "metal", "shape": "cube", "id": 0}
@@ -136,9 +141,9 @@ def write_tiny(folder: Path, count: int) -> None:
             events.write(msgspec.json.encode(record) + b"\n")
             question = {"question_id": 0, "question": "How many?", "question_type": "descriptive"}
             questions = [question | {"program": ["objects", "count"], "answer": "1"}]
-            asked.write(b"," if place else b"[")
-            asked.write(msgspec.json.encode({"scene_index": scene, "questions": questions}))
-        asked.write(b"]")
+            question_file.write(b"," if place else b"[")
+            question_file.write(msgspec.json.encode({"scene_index": scene, "questions": questions}))
+        question_file.write(b"]")
 
 
 def tiny_log(case: Case, _: Any = None) -> list[NamedLog]:
@@ -150,10 +155,10 @@ def tiny_log(case: Case, _: Any = None) -> list[NamedLog]:
 
 def tiny_rows(case: Case, logs: Sequence[EventLog], _: Any, split: str) -> Iterator[Row]:
     """A row a question, each with the answer that the question has."""
-    for asked in msgspec.json.decode(case.questions, type=SceneQuestions).questions:
+    for question in msgspec.json.decode(case.questions, type=SceneQuestions).questions:
         about = {"benchmark": "clevrer", "split": split, "subset": "descriptive", "scene": case.scene}
-        said = {"predicted": "1", "expected": asked.answer, "correct": True, "log": logs[0].digest}
-        yield Row(**about, question=asked.question_id, **said)
+        answer = {"predicted": "1", "expected": question.answer, "correct": True, "log": logs[0].digest}
+        yield Row(**about, question=question.question_id, **answer)
 
 
 def stages_of(benchmark: str) -> Iterator[Stage]:
@@ -179,17 +184,17 @@ def measure(benchmark: str, cases: int, keep: Path | None, release: Path | None)
         project = Path(scratch)
         for name in ("params.yaml", "workspace.yaml"):
             shutil.copy(ROOT / name, project)
-        profile, source, given = "sample", benchmark, {SIZES[benchmark]: cases}
+        profile, source, settings = "sample", benchmark, {SIZES[benchmark]: cases}
         if release or benchmark == "tiny":
             files = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="substrate-files-")))
             profile, source = "local", "clevrer"
             if release:
                 write_release(files, scenes_again(release, cases))
-                given = {"annotations": files / "annotation.zip", "questions": files / "questions.json"}
+                settings = {"annotations": files / "annotation.zip", "questions": files / "questions.json"}
             else:
                 write_tiny(files, cases)
-                given = {"events": files / "events.jsonl", "questions": files / "questions.json"}
-        overrides = [f"profiles.{profile}.{source}.{key}={value}" for key, value in given.items()]
+                settings = {"events": files / "events.jsonl", "questions": files / "questions.json"}
+        overrides = [f"profiles.{profile}.{source}.{key}={value}" for key, value in settings.items()]
         began = time.monotonic()
         environment = os.environ | {"PYTHONPATH": str(ROOT), "DAGSTER_HOME": str(project)}
         stages = [benchmark, str(cases), "--stages", profile, *overrides]
@@ -220,10 +225,10 @@ def measure(benchmark: str, cases: int, keep: Path | None, release: Path | None)
         tasks = int(sum(job["tasks"] for job in jobs.values()))
         cpu = sum(process.cpu for process in seen.values())
         if keep:
-            kept = keep / f"{benchmark}-{cases}"
-            kept.mkdir(parents=True)
+            target = keep / f"{benchmark}-{cases}"
+            target.mkdir(parents=True)
             for folder in ("data", "artifacts"):
-                shutil.move(project / folder, kept)
+                shutil.move(project / folder, target)
         return Measured(
             benchmark, cases, wall, cpu, **peaks, tasks=tasks, busy=busy, files=len(files), mib=size
         )
@@ -273,19 +278,19 @@ def main() -> None:
         run_stages(given.benchmark, *given.stages)
     if given.again and given.benchmark != "clevrer":
         parser.error("--again takes a release of clevrer")
-    found = []
+    runs = []
     if not given.json:
         sys.stdout.write(f"| {HEADS} |\n")
         sys.stdout.write(f"{'|---' * (1 + HEADS.count('|'))}|\n")
     for cases in given.cases:
-        found.append(one := measure(given.benchmark, cases, given.keep, given.again))
-        row = f"| {cases:,} | {one.wall:.0f} | {one.cpu:.0f} | {one.driver:.0f} | {one.jvm:.0f} "
-        row += f"| {one.worker:.0f} | {one.tasks} | {one.busy:.0f} | {one.files} | {one.mib:.1f} |"
-        sys.stdout.write(f"{json.dumps(one._asdict()) if given.json else row}\n")
+        runs.append(run := measure(given.benchmark, cases, given.keep, given.again))
+        row = f"| {cases:,} | {run.wall:.0f} | {run.cpu:.0f} | {run.driver:.0f} | {run.jvm:.0f} "
+        row += f"| {run.worker:.0f} | {run.tasks} | {run.busy:.0f} | {run.files} | {run.mib:.1f} |"
+        sys.stdout.write(f"{json.dumps(run._asdict()) if given.json else row}\n")
         sys.stdout.flush()
-    if len(found) > 1 and not given.json:
-        sizes = [one.cases for one in found]
-        slopes = [exponent(sizes, [one[place] for one in found]) for place in range(2, len(Measured._fields))]
+    if len(runs) > 1 and not given.json:
+        sizes = [run.cases for run in runs]
+        slopes = [exponent(sizes, [run[place] for run in runs]) for place in range(2, len(Measured._fields))]
         sys.stdout.write(f"| exponent | {' | '.join(f'{slope:.2f}' for slope in slopes)} |\n")
 
 

@@ -62,13 +62,13 @@ def requests(each: int, seed: int = 5) -> Iterator[Wanted]:
     draw, words = Random(seed), town()
     for _ in range(each):
         relation = draw.choice(sorted(words.values))
-        who, other = (words.label(one) for one in draw.sample(words.people, 2))
+        who, other = (words.label(person) for person in draw.sample(words.people, 2))
         value, does = words.label(draw.choice(words.values[relation])), words.label(relation)
-        said = {"subject": who, "predicate": does, "object": value}
+        statement = {"subject": who, "predicate": does, "object": value}
         fact = f"{who} {does} {value}"
-        yield Wanted(f"Remember that {fact}.", "observe", "remember", said)
-        yield Wanted(f"Forget that {fact}.", "forget", "forget", said)
-        yield Wanted(f"Why do you think that {fact}?", "why", "why", said)
+        yield Wanted(f"Remember that {fact}.", "observe", "remember", statement)
+        yield Wanted(f"Forget that {fact}.", "forget", "forget", statement)
+        yield Wanted(f"Why do you think that {fact}?", "why", "why", statement)
         yield Wanted(f"Note that {who} knows of {value}.", "believe", "know", {"agent": who, "fact": value})
         yield Wanted(f"Who knows of {value}?", "who_knew", "who_knew", {"fact": value})
         yield Wanted(f"List what you know of {other}.", "as_of", "recall", {"subject": other})
@@ -85,7 +85,9 @@ def shown(side: str) -> tuple[str, dict[str, dict[str, Any]]]:
         for name, (about, schema) in tools.items()
     ]
     about = BEFORE["about"] if side == "before" else ABOUT
-    return _ASK.format(about=about, tools="\n".join(lines)), {name: one for name, (_, one) in tools.items()}
+    return _ASK.format(about=about, tools="\n".join(lines)), {
+        name: schema for name, (_, schema) in tools.items()
+    }
 
 
 def grammar(schemas: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
@@ -105,8 +107,8 @@ def grammar(schemas: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
 def called(reply: str, side: str, schemas: Mapping[str, dict[str, Any]]) -> tuple[str, dict[str, Any]] | None:
     """The call of a reply, where it is well-formed."""
     try:
-        found = json.loads(reply.strip().removeprefix("```json").removeprefix("```").removesuffix("```"))
-        name, arguments = found["tool"], found["arguments"]
+        call = json.loads(reply.strip().removeprefix("```json").removeprefix("```").removesuffix("```"))
+        name, arguments = call["tool"], call["arguments"]
         schema = schemas[name]
     except (ValueError, KeyError, TypeError):
         return None
@@ -119,16 +121,18 @@ def called(reply: str, side: str, schemas: Mapping[str, dict[str, Any]]) -> tupl
             return None
         return name, arguments
     # An unknown argument was dropped in silence
-    given = {key: value for key, value in arguments.items() if key in schema["properties"]}
-    if any(key not in given for key in schema.get("required", ())):
+    known = {key: value for key, value in arguments.items() if key in schema["properties"]}
+    if any(key not in known for key in schema.get("required", ())):
         return None
-    for key, value in given.items():
-        kinds = [one["type"] for one in schema["properties"][key].get("anyOf", [schema["properties"][key]])]
+    for key, value in known.items():
+        kinds = [
+            option["type"] for option in schema["properties"][key].get("anyOf", [schema["properties"][key]])
+        ]
         if not (isinstance(value, str) if "string" in kinds else isinstance(value, int) or value is None):
             return None
         if key in BEFORE["terms"] and isinstance(value, str) and not _TERM.fullmatch(value):
             return None
-    return name, given
+    return name, known
 
 
 def meant(call: tuple[str, dict[str, Any]], wanted: Wanted, side: str) -> bool:
@@ -153,7 +157,7 @@ def main() -> None:
     given = parser.parse_args()
     if not (url := os.environ.get(URL)):
         parser.error(f"no model: run it under `substrate models serve`, or set {URL}")
-    client, wanted, kept = httpx.Client(timeout=600), list(requests(given.each)), list[str]()
+    client, wanted, records = httpx.Client(timeout=600), list(requests(given.each)), list[str]()
     model = client.get(f"{url}/models").json()["data"][0]["id"]
     sys.stdout.write(
         f"{model}, {len(wanted)} requests\n\n| tools | reply | well-formed | as meant |\n|---|---|---|---|\n"
@@ -162,8 +166,8 @@ def main() -> None:
         system, schemas = shown(side)
         for under in ("free", "schema"):
             counts = Counter[str]()
-            for one in wanted:
-                messages = [{"role": "system", "content": system}, {"role": "user", "content": one.text}]
+            for request in wanted:
+                messages = [{"role": "system", "content": system}, {"role": "user", "content": request.text}]
                 body: dict[str, Any] = {
                     "model": model,
                     "messages": messages,
@@ -176,10 +180,10 @@ def main() -> None:
                 reply = answer["choices"][0]["message"]["content"]
                 call = called(reply, side, schemas)
                 counts["well-formed"] += call is not None
-                counts["meant"] += call is not None and meant(call, one, side)
-                kept.append(json.dumps([side, under, one.text, reply, call], ensure_ascii=False))
+                counts["meant"] += call is not None and meant(call, request, side)
+                records.append(json.dumps([side, under, request.text, reply, call], ensure_ascii=False))
                 if given.out:
-                    given.out.write_text("\n".join(kept) + "\n", "utf-8")
+                    given.out.write_text("\n".join(records) + "\n", "utf-8")
             cells = (_cell(counts[name], len(wanted)) for name in ("well-formed", "meant"))
             sys.stdout.write(f"| {side} | {under} | {' | '.join(cells)} |\n")
             sys.stdout.flush()

@@ -44,11 +44,11 @@ def rows(sizes: Sequence[int], branches: Sequence[int] = BRANCHES) -> Iterator[R
                 continue
             fork(log, at, Several(0, triples)).state().query(query)  # fills the store that is shared
             gc.collect()
-            before, kept, times = _resident(), [], list[float]()
+            before, forks, times = _resident(), [], list[float]()
             for branch in range(number):
                 start = time.process_time()
-                kept.append(fork(log, at, Several(branch, triples)))
-                for _ in _rows(kept[-1].state().query(query)):
+                forks.append(fork(log, at, Several(branch, triples)))
+                for _ in _rows(forks[-1].state().query(query)):
                     pass
                 times.append((time.process_time() - start) * 1000)
             times.sort()
@@ -56,8 +56,8 @@ def rows(sizes: Sequence[int], branches: Sequence[int] = BRANCHES) -> Iterator[R
             yield Row(size, number, triples, name, times[number // 2], times[number * 99 // 100], memory)
 
 
-def _rows(found: object) -> Iterator[object]:
-    return iter(found) if hasattr(found, "__iter__") else iter(())  # pyright: ignore
+def _rows(result: object) -> Iterator[object]:
+    return iter(result) if hasattr(result, "__iter__") else iter(())  # pyright: ignore
 
 
 def _resident() -> float:
@@ -71,7 +71,7 @@ if __name__ == "__main__":
     say("| deltas | branches | triples | question | median ms | p99 ms | KiB a branch |\n")
     say("|---|---|---|---|---|---|---|\n")
     for row in rows(tuple(map(int, sys.argv[1:])) or (10_000, 100_000, 1_000_000)):
-        kept = "" if row.kept is None else f"{row.kept:.1f}"
-        said = (f"{row.deltas:,}", f"{row.branches:,}", row.triples, row.query, f"{row.median:.3f}")
-        say(f"| {' | '.join(map(str, said))} | {row.p99:.3f} | {kept} |\n")
+        memory = "" if row.kept is None else f"{row.kept:.1f}"
+        cells = (f"{row.deltas:,}", f"{row.branches:,}", row.triples, row.query, f"{row.median:.3f}")
+        say(f"| {' | '.join(map(str, cells))} | {row.p99:.3f} | {memory} |\n")
         sys.stdout.flush()

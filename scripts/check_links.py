@@ -33,10 +33,10 @@ class _Reader(HTMLParser):
         self.page = Page(set(), [], [])
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = {key: value or "" for key, value in attrs}
-        self.page.ids.update(given[key] for key in ("id", "name") if key in given)
-        self.page.links.extend(given[key] for key in ATTRIBUTES if key in given)
-        self.page.references.extend(name for key in REFERENCES for name in given.get(key, "").split())
+        attributes = {key: value or "" for key, value in attrs}
+        self.page.ids.update(attributes[key] for key in ("id", "name") if key in attributes)
+        self.page.links.extend(attributes[key] for key in ATTRIBUTES if key in attributes)
+        self.page.references.extend(name for key in REFERENCES for name in attributes.get(key, "").split())
 
 
 @cache
@@ -51,15 +51,15 @@ def read(path: Path) -> Page:
 def broken(folder: Path) -> list[str]:
     """The links of a folder's pages that do not arrive, each with its page."""
     folder = folder.resolve()
-    found: list[str] = []
+    broken_links: list[str] = []
     for path in sorted(folder.rglob("*.html")):
         page = read(path)
         where = path.relative_to(folder).as_posix()
         faults = {link: _fault(folder, path, link) for link in page.links}
-        found += [f"{where}: {link}: {why}" for link, why in faults.items() if why]
+        broken_links += [f"{where}: {link}: {why}" for link, why in faults.items() if why]
         missing = sorted({*page.references} - page.ids)
-        found += [f"{where}: #{name}: no such id on the page" for name in missing]
-    return found
+        broken_links += [f"{where}: #{name}: no such id on the page" for name in missing]
+    return broken_links
 
 
 def _fault(folder: Path, path: Path, link: str) -> str:
@@ -89,11 +89,11 @@ def main() -> None:
     pages = len(list(folder.rglob("*.html")))
     if not pages:
         sys.exit(f"{folder} has no pages")
-    found = broken(folder)
-    for line in found:
+    broken_links = broken(folder)
+    for line in broken_links:
         sys.stderr.write(f"{line}\n")
-    sys.stdout.write(f"{pages} pages, {len(found)} broken links\n")
-    sys.exit(1 if found else 0)
+    sys.stdout.write(f"{pages} pages, {len(broken_links)} broken links\n")
+    sys.exit(1 if broken_links else 0)
 
 
 if __name__ == "__main__":

@@ -61,30 +61,30 @@ def imported() -> set[str]:
     graph = grimp.build_graph(
         *PACKAGES, include_external_packages=True, exclude_type_checking_imports=True, cache_dir=None
     )
-    found = set[str]()
+    modules = set[str]()
     importing = (module for sends in SENDS for module in graph.find_modules_that_directly_import(sends))
     for module in {*SENDS, DECLARES, *importing}:
         reached = {name.partition(".")[0] for name in graph.find_upstream_modules(module)}
         if DRIVER not in reached:
-            found |= reached
-    return found - {*PACKAGES, *sys.stdlib_module_names}
+            modules |= reached
+    return modules - {*PACKAGES, *sys.stdlib_module_names}
 
 
 def distributions(modules: Iterable[str]) -> Iterator[Distribution]:
     """The distributions of some modules and all that these need, each once, by name; without Spark's own."""
     of_module = packages_distributions()
     todo = [name for module in modules for name in of_module.get(module, ())]
-    found: dict[str, Distribution] = {}
+    by_name: dict[str, Distribution] = {}
     while todo:
         name = canonicalize_name(todo.pop())
-        if name in found or name in FROM_SPARK:
+        if name in by_name or name in FROM_SPARK:
             continue
-        found[name] = distribution(name)
-        for line in found[name].requires or ():
+        by_name[name] = distribution(name)
+        for line in by_name[name].requires or ():
             needed = Requirement(line)
             if needed.marker is None or needed.marker.evaluate({"extra": ""}):
                 todo.append(needed.name)
-    return (found[name] for name in sorted(found))
+    return (by_name[name] for name in sorted(by_name))
 
 
 def lay_out(folder: Path) -> list[str]:
@@ -100,14 +100,14 @@ def lay_out(folder: Path) -> list[str]:
         shutil.copy(shared, folder / "lib" / shared.name)
     packages = folder / library / "site-packages"
     named = list[str]()
-    for one in distributions(imported()):
-        named.append(f"{canonicalize_name(one.name)}=={one.version}")
-        for file in one.files or ():
+    for package in distributions(imported()):
+        named.append(f"{canonicalize_name(package.name)}=={package.version}")
+        for file in package.files or ():
             # What lies outside is commands, with the path of this environment in their first line.
             if ".." not in file.parts and "__pycache__" not in file.parts:
                 place = packages / file
                 place.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(str(one.locate_file(file)), place)
+                shutil.copy(str(package.locate_file(file)), place)
     return named
 
 
@@ -141,9 +141,9 @@ def main() -> None:
         named = lay_out(folder)
         unpacked = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
         pack(folder, archive)
-    took, size = time.monotonic() - began, archive.stat().st_size
+    seconds, size = time.monotonic() - began, archive.stat().st_size
     sys.stdout.write(f"{', '.join(named)}\n")
-    sys.stdout.write(f"{archive}: {size / 2**20:.0f} MiB, {unpacked / 2**20:.0f} unpacked, {took:.0f} s\n")
+    sys.stdout.write(f"{archive}: {size / 2**20:.0f} MiB, {unpacked / 2**20:.0f} unpacked, {seconds:.0f} s\n")
 
 
 if __name__ == "__main__":

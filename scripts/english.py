@@ -63,7 +63,7 @@ def sentences(text: str) -> Iterator[tuple[int, str]]:
         code = line.startswith("    ") and not (paragraph and not item)
         outside = fenced or fence or not line.strip() or re.match(r"\s*(#|\||!\[|>>>|\.\.|:::)", line) or code
         if outside or item:
-            yield from ((begin, one) for one in _split(" ".join(paragraph)))
+            yield from ((begin, sentence) for sentence in _split(" ".join(paragraph)))
             paragraph = []
         if not outside:
             begin = begin if paragraph else number
@@ -71,7 +71,7 @@ def sentences(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _split(paragraph: str) -> list[str]:
-    return [one for one in re.split(r"(?<=[.?!])\s+(?=[A-Z`*\[])", paragraph) if one]
+    return [sentence for sentence in re.split(r"(?<=[.?!])\s+(?=[A-Z`*\[])", paragraph) if sentence]
 
 
 def of_python(path: Path) -> Iterator[Sentence]:
@@ -113,17 +113,19 @@ def tracked(folder: str) -> list[Path]:
 def main() -> None:
     """Print the sentences that break a rule, and the shares; exit 1 where one is above its limit."""
     paths = tracked(sys.argv[1] if len(sys.argv) > 1 else ".")
-    found = [one for path in paths for one in (of_python if path.suffix == ".py" else of_page)(path)]
-    total = len(found)
+    judged = [
+        sentence for path in paths for sentence in (of_python if path.suffix == ".py" else of_page)(path)
+    ]
+    total = len(judged)
     failed = False
     for rule, limit in LIMITS.items():
-        broken = [one for one in found if rule in one.faults]
+        broken = [sentence for sentence in judged if rule in sentence.faults]
         allowed = int(limit * total)
         above = len(broken) > allowed
         failed |= above
         if above or len(sys.argv) > 1:
-            for one in broken:
-                sys.stdout.write(f"{one.file}:{one.line}: {rule}: {one.text[:90]}\n")
+            for sentence in broken:
+                sys.stdout.write(f"{sentence.file}:{sentence.line}: {rule}: {sentence.text[:90]}\n")
         sys.stdout.write(f"{rule}: {len(broken)} of {total} sentences; at most {allowed}\n")
     sys.exit(failed)
 

@@ -34,22 +34,24 @@ def blocks(text: str) -> dict[str, tuple[str, set[str]]]:
     >>> blocks(locked)["a"][1]
     {'b'}
     """
-    found: dict[str, tuple[str, set[str]]] = {}
+    by_name: dict[str, tuple[str, set[str]]] = {}
     for block in re.split(r"^(?=[A-Za-z0-9])", text, flags=re.MULTILINE):
         name = re.match(r"[A-Za-z0-9._-]+", block)
         if name:
-            asked = re.findall(r"^    #   (.+)$|^    # via (.+)$", block, flags=re.MULTILINE)
+            askers = re.findall(r"^    #   (.+)$|^    # via (.+)$", block, flags=re.MULTILINE)
             # A package that has a version for each Python has as many blocks.
-            before, by = found.get(name[0], ("", set[str]()))
-            found[name[0]] = before + block, by | {first or second for first, second in asked}
-    return found
+            before, by = by_name.get(name[0], ("", set[str]()))
+            by_name[name[0]] = before + block, by | {first or second for first, second in askers}
+    return by_name
 
 
 def platform(locked: Mapping[str, tuple[str, set[str]]]) -> set[str]:
     """The packages of a lock without those that only the development groups ask for."""
-    wanted = {name for name, (_, asked) in locked.items() if any(_of_project(one) for one in asked)} | BUILD
-    while more := {name for name, (_, asked) in locked.items() if asked & wanted} - wanted:
-        wanted |= more
+    wanted = {
+        name for name, (_, askers) in locked.items() if any(_of_project(asker) for asker in askers)
+    } | BUILD
+    while needed := {name for name, (_, askers) in locked.items() if askers & wanted} - wanted:
+        wanted |= needed
     return wanted & locked.keys()
 
 
@@ -64,28 +66,28 @@ def like_pip(configured: Mapping[str, str], environment: Mapping[str, str]) -> d
     {'UV_DEFAULT_INDEX': 'https://example.org/simple'}
     """
     many = {"extra-index-url": ("UV_INDEX", " "), "find-links": ("UV_FIND_LINKS", ",")}
-    one = {"index-url": "UV_DEFAULT_INDEX", "cert": "SSL_CERT_FILE", "proxy": "ALL_PROXY"}
-    one |= {"trusted-host": "UV_INSECURE_HOST", "timeout": "UV_HTTP_TIMEOUT", "no-index": "UV_NO_INDEX"}
+    single = {"index-url": "UV_DEFAULT_INDEX", "cert": "SSL_CERT_FILE", "proxy": "ALL_PROXY"}
+    single |= {"trusted-host": "UV_INSECURE_HOST", "timeout": "UV_HTTP_TIMEOUT", "no-index": "UV_NO_INDEX"}
     if {"UV_DEFAULT_INDEX", "UV_INDEX_URL", "UV_INDEX"} & environment.keys():
-        del one["index-url"], many["extra-index-url"]
-    told = {variable: configured[key] for key, variable in one.items() if configured.get(key)}
+        del single["index-url"], many["extra-index-url"]
+    settings = {variable: configured[key] for key, variable in single.items() if configured.get(key)}
     for key, (variable, between) in many.items():
         if places := configured.get(key, "").split():
-            told[variable] = between.join(places)
-    return {variable: value for variable, value in told.items() if variable not in environment}
+            settings[variable] = between.join(places)
+    return {variable: value for variable, value in settings.items() if variable not in environment}
 
 
 def pip_configuration() -> dict[str, str]:
     """The options of pip: by its files, then by the environment."""
-    said = _run("-m", "pip", "config", "list", capture=True)
-    found: dict[str, str] = {}
+    listing = _run("-m", "pip", "config", "list", capture=True)
+    options: dict[str, str] = {}
     for place in ("global", "install", ":env:"):
-        for line in said.splitlines():
+        for line in listing.splitlines():
             key, equals, value = line.partition("=")
             section, dot, name = key.rpartition(".")
             if equals and dot and section == place:
-                found[name.replace("_", "-")] = str(ast.literal_eval(value))
-    return found
+                options[name.replace("_", "-")] = str(ast.literal_eval(value))
+    return options
 
 
 def _run(*arguments: str, capture: bool = False, environment: Mapping[str, str] | None = None) -> str:
@@ -105,12 +107,12 @@ def install(locked: Mapping[str, tuple[str, set[str]]], wanted: Collection[str])
         try:
             uv_alone = _written(Path(folder) / "uv.txt", locked, {"uv"})
             _run(*pip, "--require-hashes", "--requirement", uv_alone)
-            told = like_pip(pip_configuration(), os.environ)
+            settings = like_pip(pip_configuration(), os.environ)
             # As pip, of all indexes the file that fits: which one may be installed, the hashes say.
             uv = ["-m", "uv", "pip", "install", "--quiet", "--no-deps", "--python", sys.executable]
             best = ["--index-strategy", "unsafe-best-match"]
-            _run(*uv, *best, "--require-hashes", "--requirement", requirements, environment=told)
-            _run(*uv, *checkout, environment=told)
+            _run(*uv, *best, "--require-hashes", "--requirement", requirements, environment=settings)
+            _run(*uv, *checkout, environment=settings)
         except subprocess.CalledProcessError:
             sys.stderr.write("uv could not install the lock (see above); pip does, which takes longer\n")
             _run(*pip, "--require-hashes", "--requirement", requirements)

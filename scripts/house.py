@@ -70,10 +70,10 @@ CHANGES: dict[str, tuple[str, Change]] = {
 
 def tracked(*patterns: str) -> list[Path]:
     """The tracked files that fit some patterns of git's."""
-    said = subprocess.run(
+    listing = subprocess.run(
         ["git", "ls-files", "-z", "--", *patterns], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    return [ROOT / name for name in said.stdout.split("\0") if name and (ROOT / name).is_file()]
+    return [ROOT / name for name in listing.stdout.split("\0") if name and (ROOT / name).is_file()]
 
 
 def lines(*patterns: str) -> int:
@@ -89,13 +89,13 @@ def parsed(*patterns: str) -> dict[str, tuple[str, ast.Module]]:
 
 def private_imports(tree: ast.Module) -> int:
     """The private names that a module imports from packages that are not the project's."""
-    found = 0
+    count = 0
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module and not node.level:
             names = [*node.module.split("."), *(alias.name for alias in node.names)]
             private = any(name[0] == "_" and name[:2] != "__" for name in names)
-            found += private and names[0] not in MOST
-    return found
+            count += private and names[0] not in MOST
+    return count
 
 
 def executes(tree: ast.Module) -> bool:
@@ -106,11 +106,11 @@ def executes(tree: ast.Module) -> bool:
 
 def named(tree: ast.Module) -> set[str]:
     """The names and strings in a module's code."""
-    found: set[str] = set()
+    names: set[str] = set()
     for node in ast.walk(tree):
         fields = (getattr(node, field, None) for field in ("id", "attr", "name", "value"))
-        found.update(field for field in fields if isinstance(field, str))
-    return found
+        names.update(field for field in fields if isinstance(field, str))
+    return names
 
 
 def weight() -> Iterator[tuple[str, int, int, list[str]]]:
@@ -123,8 +123,8 @@ def weight() -> Iterator[tuple[str, int, int, list[str]]]:
             product |= files
     private = {name: count for name, (_, tree) in product.items() if (count := private_imports(tree))}
     yield "private names of other packages", sum(private.values()), 0, list(private)
-    made = [name for name, (_, tree) in product.items() if executes(tree)]
-    yield "files that run generated source", len(made), 0, made
+    generating = [name for name, (_, tree) in product.items() if executes(tree)]
+    yield "files that run generated source", len(generating), 0, generating
     kinds = {
         node.name
         for node in ast.walk(product[INTERVENTIONS][1])
@@ -140,19 +140,19 @@ def naming() -> dict[str, list[str]]:
     """By benchmark, the files of the platform whose code, examples and docstrings left out, names it; its own
     module, the registry and the studies may.
     """
-    found: dict[str, list[str]] = {benchmark: [] for benchmark in json.loads(_run(BENCHMARKS, ROOT))}
+    by_benchmark: dict[str, list[str]] = {benchmark: [] for benchmark in json.loads(_run(BENCHMARKS, ROOT))}
     for path in tracked("orchestration/*.py"):
         name = path.relative_to(ROOT / "orchestration").as_posix()
         tree = ast.parse(path.read_bytes())
         for node in ast.walk(tree):
             if isinstance(body := getattr(node, "body", None), list):
-                node.body = [one for one in body if not _is_text(one)] or [ast.Pass()]  # pyright: ignore
+                node.body = [statement for statement in body if not _is_text(statement)] or [ast.Pass()]  # pyright: ignore
         text = ast.unparse(tree)
-        for benchmark, files in found.items():
+        for benchmark, files in by_benchmark.items():
             own = ("registry.py", f"benchmarks/{benchmark}.py", "studies/")
             if not name.startswith(own) and re.search(rf"\b{benchmark}\b", text, re.IGNORECASE):
                 files.append(name)
-    return found
+    return by_benchmark
 
 
 def _is_text(statement: ast.AST) -> bool:

@@ -87,7 +87,7 @@ def filled(text: str) -> str:
     for name, lines in (("official", official()), ("generated", generated())):
         marks = rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)"
         table = "".join(f"{line}\n" for line in lines)
-        text = re.sub(marks, lambda found, table=table: found[1] + table + found[2], text, flags=re.DOTALL)
+        text = re.sub(marks, lambda match, table=table: match[1] + table + match[2], text, flags=re.DOTALL)
     return text
 
 

@@ -59,15 +59,15 @@ def _made(count: int) -> tuple[_Case, ...]:
         annotations = folder / "annotation.zip"
         names = annotation_names(annotations)
         sources = list(sources_in(annotations, list(names.values())))
-        asked = read_questions(folder / "questions.json")
+        questions = read_questions(folder / "questions.json")
     return tuple(
-        _Case(scene, source, asked[scene].questions) for scene, source in zip(names, sources, strict=True)
+        _Case(scene, source, questions[scene].questions) for scene, source in zip(names, sources, strict=True)
     )
 
 
 def _cases(size: int) -> list[_Case]:
-    made = _made(min(size, _MADE))
-    return [made[place % len(made)] for place in range(size)]
+    distinct = _made(min(size, _MADE))
+    return [distinct[place % len(distinct)] for place in range(size)]
 
 
 def _answered(cases: Sequence[_Case], parameters: Parameters) -> None:
@@ -166,12 +166,12 @@ def _run(world: World, question: Question) -> None:
 @contextmanager
 def simulated_questions(size: int) -> Iterator[Pair]:
     """So many questions by configuration S, from their scenes' logs, beside the bodies' motion alone."""
-    asked = ("predictive", "counterfactual")
+    kinds = ("predictive", "counterfactual")
     cases = [
-        (case, [q for q in case.questions if q.question_type in asked])
+        (case, [q for q in case.questions if q.question_type in kinds])
         for case in _made(min(max(size, 4), _MADE))
     ]
-    logs = [(film_log(decode_film(case.source)), case.scene, some) for case, some in cases]
+    logs = [(film_log(decode_film(case.source)), case.scene, questions) for case, questions in cases]
     work: list[tuple[Any, int, list[Question]]] = []
     while size > 0:
         for log, scene, questions in logs:

@@ -95,21 +95,21 @@ def ancestry_beside_sets(size: int) -> Iterator[Pair]:
     events = meetings(size, max(2, size // 10))
 
     def theirs() -> int:
-        found: list[set[int]] = []
+        closures: list[set[int]] = []
         last: dict[object, int] = {}
         for place, event in enumerate(events):
             before = {last[object_] for object_ in event.objects if object_ in last}
-            found.append(before.union(*(found[other] for other in before)))
+            closures.append(before.union(*(closures[other] for other in before)))
             last |= dict.fromkeys(event.objects, place)
-        return sum(map(len, found))
+        return sum(map(len, closures))
 
     assert _all_ancestors(events) == theirs()
     yield Pair(lambda: _all_ancestors(events), theirs)
 
 
 def _all_ancestors(events: list[Event]) -> int:
-    found = ancestors(events)
-    return sum(len(found[event.id].events) for event in events)
+    by_event = ancestors(events)
+    return sum(len(by_event[event.id].events) for event in events)
 
 
 @contextmanager
@@ -120,10 +120,10 @@ def ancestry_of_one(size: int) -> Iterator[Pair]:
     events = meetings(size, max(2, size // 10))
     pairs = np.array(last_edges(events))
     matrix = csr_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(size, size))
-    found, last = ancestors(events), range(size - _LAST, size)
+    by_event, last = ancestors(events), range(size - _LAST, size)
 
     def ours() -> int:
-        return sum(len(found[place].events) for place in last)
+        return sum(len(by_event[place].events) for place in last)
 
     def theirs() -> int:
         # A search gives the event itself as well

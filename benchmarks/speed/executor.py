@@ -27,11 +27,13 @@ class Executor:
     """
 
     def __init__(self, annotation: bytes) -> None:
-        said = msgspec.json.decode(annotation)
-        frames = [{one["object_id"]: one for one in frame["objects"]} for frame in said["motion_trajectory"]]
-        self.objects: list[Thing] = said["object_property"]
+        record = msgspec.json.decode(annotation)
+        frames = [
+            {state["object_id"]: state for state in frame["objects"]} for frame in record["motion_trajectory"]
+        ]
+        self.objects: list[Thing] = record["object_property"]
         self.moving: list[dict[int, bool]] = [
-            {name: _speed(one) > _MOVING for name, one in frame.items() if one["inside_camera_view"]}
+            {name: _speed(state) > _MOVING for name, state in frame.items() if state["inside_camera_view"]}
             for frame in frames
         ]
         self.events: list[Thing] = [_event("start", 0, ())]
@@ -41,7 +43,7 @@ class Executor:
             for frame in range(1, len(seen)):
                 if seen[frame] != seen[frame - 1]:
                     self.events.append(_event("in" if seen[frame] else "out", frame, (name,)))
-        self.events += [_event("collision", c["frame_id"], c["object_ids"]) for c in said["collision"]]
+        self.events += [_event("collision", c["frame_id"], c["object_ids"]) for c in record["collision"]]
         self.events.append(_event("end", len(frames) - 1, ()))
         self.events.sort(key=lambda event: event["frame"])
         self.program: dict[str, Callable[[list[Any]], Any]] = {
@@ -86,32 +88,32 @@ class Executor:
 
     def _causes(self, event: Thing) -> list[Thing]:
         """The events before one that share an object with it, and those before each of them."""
-        found: list[Thing] = []
+        causes: list[Thing] = []
         queue = [event]
         while queue:
             later = queue.pop()
             for earlier in self.events:
                 shares = earlier["frame"] < later["frame"] and earlier["objects"] & later["objects"]
-                if shares and earlier not in found:
-                    found.append(earlier)
+                if shares and earlier not in causes:
+                    causes.append(earlier)
                     queue.append(earlier)
-        return found
+        return causes
 
     def _ancestors(self, stack: list[Any]) -> list[Thing]:
         event, events = stack.pop(), stack.pop()
         causes = self._causes(event)
-        return [one for one in events if one in causes]
+        return [candidate for candidate in events if candidate in causes]
 
     def _without(self, stack: list[Any]) -> list[Thing]:
         removed, events = stack.pop()["object_id"], stack.pop()
-        kept: list[Thing] = []
-        for asked in events:
+        remaining: list[Thing] = []
+        for candidate in events:
             for event in self.events:
-                if event["type"] == asked["type"] and event["objects"] == asked["objects"]:
-                    if all(removed not in one["objects"] for one in (event, *self._causes(event))):
-                        kept.append(asked)
+                if event["type"] == candidate["type"] and event["objects"] == candidate["objects"]:
+                    if all(removed not in cause["objects"] for cause in (event, *self._causes(event))):
+                        remaining.append(candidate)
                     break
-        return kept
+        return remaining
 
 
 def _speed(state: Thing) -> float:
@@ -145,18 +147,18 @@ def _of_type(type_: str) -> Callable[[list[Any]], list[Thing]]:
 
 
 def _unique(stack: list[Any]) -> Any:
-    (one,) = stack.pop()
-    return one
+    (only,) = stack.pop()
+    return only
 
 
 def _before(stack: list[Any]) -> list[Thing]:
     event, events = stack.pop(), stack.pop()
-    return [one for one in events if one["frame"] < event["frame"]]
+    return [other for other in events if other["frame"] < event["frame"]]
 
 
 def _after(stack: list[Any]) -> list[Thing]:
     event, events = stack.pop(), stack.pop()
-    return [one for one in events if one["frame"] > event["frame"]]
+    return [other for other in events if other["frame"] > event["frame"]]
 
 
 def _ordered(stack: list[Any]) -> Thing:
@@ -171,11 +173,11 @@ def _partner(stack: list[Any]) -> Any:
 
 
 def _belongs(stack: list[Any]) -> str:
-    events, asked = stack.pop(), stack.pop()
-    if "object_id" in asked:
-        return _yes(any(asked["object_id"] in event["objects"] for event in events))
+    events, sought = stack.pop(), stack.pop()
+    if "object_id" in sought:
+        return _yes(any(sought["object_id"] in event["objects"] for event in events))
     return _yes(
-        any(event["type"] == asked["type"] and event["objects"] == asked["objects"] for event in events)
+        any(event["type"] == sought["type"] and event["objects"] == sought["objects"] for event in events)
     )
 
 

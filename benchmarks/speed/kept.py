@@ -64,43 +64,43 @@ def fallen(before: Sequence[Kept], now: Sequence[Kept]) -> list[str]:
     >>> fallen([Kept("read", 300, 4.0, 0.9)], [Kept("read", 300, 6.0, 1.9)])
     ['read: its exponent is 1.9, 0.9 when it was kept']
     """
-    known, said = {(one.bench, one.size): one for one in before}, dict[str, None]()
-    for one in now:
-        if (then := known.get((one.bench, one.size))) is None:
-            said[f"{one.bench} at {one.size}: nothing was kept"] = None
-        elif one.ratio > WORSE * then.ratio:
+    known, faults = {(figure.bench, figure.size): figure for figure in before}, dict[str, None]()
+    for figure in now:
+        if (then := known.get((figure.bench, figure.size))) is None:
+            faults[f"{figure.bench} at {figure.size}: nothing was kept"] = None
+        elif figure.ratio > WORSE * then.ratio:
             was = f"{then.ratio:g} when it was kept"
-            said[f"{one.bench} at {one.size}: {one.ratio:g} times its peer, {was}"] = None
-        elif one.exponent is not None and one.exponent > (then.exponent or 0) + STEEPER:
+            faults[f"{figure.bench} at {figure.size}: {figure.ratio:g} times its peer, {was}"] = None
+        elif figure.exponent is not None and figure.exponent > (then.exponent or 0) + STEEPER:
             was = f"{then.exponent or 0:g} when it was kept"
-            said[f"{one.bench}: its exponent is {one.exponent:g}, {was}"] = None
-    return list(said)
+            faults[f"{figure.bench}: its exponent is {figure.exponent:g}, {was}"] = None
+    return list(faults)
 
 
 def compare() -> list[str]:
     """Measure each bench that is kept, and say what has fallen."""
     before = msgspec.json.decode(f"[{','.join(read_text(FILE).splitlines())}]", type=list[Kept])
-    found: list[str] = []
+    faults: list[str] = []
     for name in SIZES:
-        said = fallen(before, taken(name))
+        worse = fallen(before, taken(name))
         for _ in range(TRIES - 1):
-            said = said and fallen(before, taken(name))
-        found += said
-    return found
+            worse = worse and fallen(before, taken(name))
+        faults += worse
+    return faults
 
 
 def main(arguments: Sequence[str]) -> int:
     """Compare, or with ``--record`` keep."""
     if list(arguments) == ["--record"]:
-        lines = [msgspec.json.encode(one) + b"\n" for name in SIZES for one in taken(name)]
+        lines = [msgspec.json.encode(figure) + b"\n" for name in SIZES for figure in taken(name)]
         FILE.write_bytes(b"".join(lines))
         return 0
-    for line in (found := compare()):
+    for line in (faults := compare()):
         sys.stderr.write(f"{line}\n")
-    if found:
+    if faults:
         hint = f"python -m benchmarks.speed.kept --record, and commit {FILE.name}"
         sys.stderr.write(f"Where that is meant: {hint}\n")
-    return int(bool(found))
+    return int(bool(faults))
 
 
 if __name__ == "__main__":

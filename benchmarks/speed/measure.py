@@ -158,24 +158,24 @@ def _peak(work: Work) -> float | None:
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
-        said = ""
+        text = ""
         try:
             gc.collect()
             # Memory that was used before and is free now would hide what the work takes
             ctypes.CDLL(None).malloc_trim(0)
             reset.write_text("5")
             before = _status("VmRSS")
-            kept = work()
-            said = str(_status("VmHWM") - before)
-            del kept
+            result = work()
+            text = str(_status("VmHWM") - before)
+            del result
         finally:
-            os.write(write, said.encode())
+            os.write(write, text.encode())
             os._exit(0)
     os.close(write)
     with os.fdopen(read) as pipe:
-        said = pipe.read()
+        text = pipe.read()
     os.waitpid(child, 0)
-    return max(0, int(said)) / 1024 if said else None
+    return max(0, int(text)) / 1024 if text else None
 
 
 def _status(key: str) -> int:

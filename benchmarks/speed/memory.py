@@ -42,19 +42,23 @@ def _told(records: int) -> _Told:
     """
     draw, memory, table = random.Random(7), Memory(), sqlite3.connect(":memory:")
     table.executescript(_SCHEMA)
-    facts, known, made = list[Triple](), list[tuple[str, str]](), list[Node]()
+    facts, known, nodes = list[Triple](), list[tuple[str, str]](), list[Node]()
     things = max(2, records // 20)
     for tick in range(records):
         kind = draw.random()
         if kind < 0.7:
-            said = _V[f"t{draw.randrange(things)}"], _V[f"p{draw.randrange(5)}"], _V[f"o{draw.randrange(50)}"]
-            cause = draw.choice(made[-50:]) if made and draw.random() < 0.2 else None
-            made.append(memory.observe(*said, author=_V.bo, cause=cause, tick=tick).node)
-            table.execute("INSERT INTO said VALUES (?, ?, ?, 'bo', ?, NULL)", (*map(str, said), tick))
-            facts.append(said)
-        elif kind < 0.8 and facts and (said := draw.choice(facts)) in memory.log.state():
-            memory.end(*said, tick=tick)
-            table.execute(f"UPDATE said SET last = {tick} WHERE {_SAME} AND last IS NULL", _texts(said))
+            triple = (
+                _V[f"t{draw.randrange(things)}"],
+                _V[f"p{draw.randrange(5)}"],
+                _V[f"o{draw.randrange(50)}"],
+            )
+            cause = draw.choice(nodes[-50:]) if nodes and draw.random() < 0.2 else None
+            nodes.append(memory.observe(*triple, author=_V.bo, cause=cause, tick=tick).node)
+            table.execute("INSERT INTO said VALUES (?, ?, ?, 'bo', ?, NULL)", (*map(str, triple), tick))
+            facts.append(triple)
+        elif kind < 0.8 and facts and (triple := draw.choice(facts)) in memory.log.state():
+            memory.end(*triple, tick=tick)
+            table.execute(f"UPDATE said SET last = {tick} WHERE {_SAME} AND last IS NULL", _texts(triple))
         else:
             agent, fact, teller = (f"{kind}{draw.randrange(things)}" for kind in "afa")
             memory.believe(_V[agent], _V[fact], told_by=_V[teller], tick=tick)
@@ -66,8 +70,8 @@ def _told(records: int) -> _Told:
 _SAME = "subject = ? AND predicate = ? AND object = ?"
 
 
-def _texts(said: Triple) -> tuple[str, ...]:
-    return tuple(map(str, said))
+def _texts(triple: Triple) -> tuple[str, ...]:
+    return tuple(map(str, triple))
 
 
 def _asked(
@@ -137,11 +141,11 @@ def _as_of(told: _Told, draw: random.Random) -> Work:
 
 def _forget(told: _Told, draw: random.Random) -> Work:
     def work() -> None:
-        said = draw.choice(told.facts)
+        triple = draw.choice(told.facts)
         try:
-            told.memory.forget(*said)
+            told.memory.forget(*triple)
         except LogError:  # it was forgotten before
-            told.memory.observe(*said)
+            told.memory.observe(*triple)
 
     return work
 

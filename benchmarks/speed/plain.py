@@ -37,20 +37,20 @@ def by_regex(text: str) -> list[str]:
     held: dict[str, str] = {}
     answers: list[str] = []
     for line in text.splitlines():
-        number, said = line.split(" ", 1)
+        number, sentence = line.split(" ", 1)
         if number == "1":
             at, held = {}, {}
-        if found := _WHERE.match(said):
-            thing = found[1]
+        if match := _WHERE.match(sentence):
+            thing = match[1]
             answers.append(at[held.get(thing, thing)])
-        elif found := _GOES.match(said):
-            at[found[1]] = found[2]
-        elif found := _TAKES.match(said):
-            held[found[2]] = found[1]
-        elif found := _DROPS.match(said):
-            held.pop(found[2], None)
-            if found[1] in at:
-                at[found[2]] = at[found[1]]
+        elif match := _GOES.match(sentence):
+            at[match[1]] = match[2]
+        elif match := _TAKES.match(sentence):
+            held[match[2]] = match[1]
+        elif match := _DROPS.match(sentence):
+            held.pop(match[2], None)
+            if match[1] in at:
+                at[match[2]] = at[match[1]]
     return answers
 
 
@@ -82,31 +82,35 @@ _SKIPPED = ("hposition", "vposition", "weather", "location", "name")
 def by_dictionary(graph: Mapping[str, Any], steps: Sequence[Mapping[str, Any]]) -> str:
     """The answer of a program by the ids it carries: lists of ids on a stack, attributes in a dictionary."""
     objects: Mapping[str, _Node] = graph["objects"]
-    found: list[Any] = []
+    results: list[Any] = []
     for step in steps:
         operation, argument = step["operation"].split(" ")[0], step["argument"]
-        given = [found[place] for place in step["dependencies"]]
+        given = [results[place] for place in step["dependencies"]]
         if operation == "select":
             ids = _IDS.search(argument)
-            found.append([one for one in (ids[1].split(",") if ids else ()) if one in objects])
+            results.append(
+                [object_id for object_id in (ids[1].split(",") if ids else ()) if object_id in objects]
+            )
         elif operation == "filter":
-            found.append([one for one in given[0] if _has(objects[one], argument)])
+            results.append([object_id for object_id in given[0] if _has(objects[object_id], argument)])
         elif operation == "exist":
-            found.append(bool(given[0]))
+            results.append(bool(given[0]))
         elif operation == "verify":
-            found.append(any(_has(objects[one], argument) for one in given[0]))
+            results.append(any(_has(objects[object_id], argument) for object_id in given[0]))
         elif operation == "choose":
             options = argument.split("|")
-            found.append(next(o for o in options if any(_has(objects[one], o) for one in given[0])))
+            results.append(
+                next(o for o in options if any(_has(objects[object_id], o) for object_id in given[0]))
+            )
         else:
-            found.append(all(given) if operation == "and" else any(given))
-    last = found[-1]
+            results.append(all(given) if operation == "and" else any(given))
+    last = results[-1]
     return last if isinstance(last, str) else "yes" if last else "no"
 
 
-def _has(node: _Node, said: str) -> bool:
+def _has(node: _Node, attribute: str) -> bool:
     """Tell whether a value, perhaps negated as "not(red)", is among an object's attributes."""
-    value = said.strip()
+    value = attribute.strip()
     if value.startswith("not("):
         return value[4:-1].strip() not in node["attributes"]
     return value in node["attributes"]
@@ -128,26 +132,26 @@ def _simple(question: Mapping[str, Any]) -> bool:
 @contextmanager
 def images(size: int) -> Iterator[Pair]:
     """Images of scene graphs, from JSON to answers by id, beside a dictionary and a stack."""
-    made: list[tuple[str, bytes, bytes]] = []
+    cases: list[tuple[str, bytes, bytes]] = []
     for number in range(size):
         drawn = sample(number, seed=20, questions=QUESTIONS_PER_SCENE, ambiguous=AMBIGUOUS)
-        asked = msgspec.json.decode(msgspec.json.encode(drawn.questions))
-        kept = {name: one for name, one in asked.items() if _simple(one)}
-        made.append((drawn.image_id, msgspec.json.encode(drawn.graph), msgspec.json.encode(kept)))
+        questions = msgspec.json.decode(msgspec.json.encode(drawn.questions))
+        simple = {name: question for name, question in questions.items() if _simple(question)}
+        cases.append((drawn.image_id, msgspec.json.encode(drawn.graph), msgspec.json.encode(simple)))
 
     def ours() -> list[str]:
         answers: list[str] = []
-        for image, graph, asked in made:
-            questions = msgspec.json.decode(asked, type=dict[str, Question])
+        for image, graph, encoded in cases:
+            questions = msgspec.json.decode(encoded, type=dict[str, Question])
             scene = Scene(image, scene_log(image, decode_scene_graph("graphs", image, graph)))
             answers += [row.predicted for row in answer_scene(scene, questions, "", resolve="id")]
         return answers
 
     def theirs() -> list[str]:
         answers: list[str] = []
-        for _, graph, asked in made:
+        for _, graph, encoded in cases:
             read = msgspec.json.decode(graph)
-            questions = msgspec.json.decode(asked)
+            questions = msgspec.json.decode(encoded)
             answers += [by_dictionary(read, questions[name]["semantic"]) for name in sorted(questions)]
         return answers
 

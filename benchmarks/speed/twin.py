@@ -28,12 +28,12 @@ def specifications(size: int) -> Iterator[Pair]:
     they look at, and by rules that may look at any; the rows are the same.
     """
     decoder = msgspec.json.Decoder(Spec)
-    made = [decoder.decode(spec_line(number, 20)) for number in range(min(size, _MADE))]
-    specs = [made[place % len(made)] for place in range(size)]
+    distinct = [decoder.decode(spec_line(number, 20)) for number in range(min(size, _MADE))]
+    specs = [distinct[place % len(distinct)] for place in range(size)]
     tbox = village_tbox()
     # With a base it is not told what a query looks at: it may be any triple
     plain = TBox(tbox.name, tbox.turtle.replace('"CONSTRUCT', '"BASE <urn:whole:> CONSTRUCT'))
-    assert _answered(made, tbox) == _answered(made, plain)
+    assert _answered(distinct, tbox) == _answered(distinct, plain)
     yield Pair(lambda: _answered(specs, tbox), lambda: _answered(specs, plain))
 
 

@@ -59,9 +59,9 @@ def last_edges(events: list[Event]) -> list[tuple[int, int]]:
     """From each event to the last one before it of each participant: the least graph whose closure is
     ancestry where no two events share a tick.
     """
-    found: list[tuple[int, int]] = []
+    edges: list[tuple[int, int]] = []
     last: dict[object, int] = {}
     for place, event in enumerate(events):
-        found += [(place, other) for other in sorted({last[o] for o in event.objects if o in last})]
+        edges += [(place, other) for other in sorted({last[o] for o in event.objects if o in last})]
         last |= dict.fromkeys(event.objects, place)
-    return found
+    return edges

@@ -64,7 +64,7 @@ def _beside_a_copy(triples: int, query: str) -> Callable[[int], AbstractContextM
         changes, quads = _interventions(triples), [ox.Quad(*triple) for triple in log.state()]
 
         def ours() -> int:
-            return sum(1 for found in worlds(log, at, changes).query(query) if found is not None)
+            return sum(1 for answer in worlds(log, at, changes).query(query) if answer is not None)
 
         def copy() -> object:
             store = ox.Store()
@@ -99,8 +99,8 @@ def _random_ticks(query: str) -> Callable[[int], AbstractContextManager[Pair]]:
     return prepare
 
 
-def _read(found: ox.QuerySolutions | ox.QueryBoolean | ox.QueryTriples) -> object:
-    return bool(found) if isinstance(found, ox.QueryBoolean) else sum(1 for _ in found)
+def _read(result: ox.QuerySolutions | ox.QueryBoolean | ox.QueryTriples) -> object:
+    return bool(result) if isinstance(result, ox.QueryBoolean) else sum(1 for _ in result)
 
 
 @contextmanager
@@ -125,19 +125,19 @@ def _beside_sqlite(size: int) -> Iterator[Pair]:
         base.execute("CREATE INDEX pos ON triples (p, o, s)")
         base.executemany("INSERT INTO triples VALUES (?, ?, ?)", [tuple(map(str, t)) for t in log.state()])
         rows = [tuple(map(str, Several(branch, 1).triples[0])) for branch in range(_BRANCHES)]
-        asked = ("<urn:village:agent1>", str(_KNOWS))
+        pattern = ("<urn:village:agent1>", str(_KNOWS))
 
         def savepoints() -> int:
-            found = 0
+            count = 0
             for row in rows:
                 base.execute("SAVEPOINT world")
                 base.execute("INSERT INTO triples VALUES (?, ?, ?)", row)
-                found += base.execute(
-                    "SELECT EXISTS (SELECT 1 FROM triples WHERE s = ? AND p = ?)", asked
+                count += base.execute(
+                    "SELECT EXISTS (SELECT 1 FROM triples WHERE s = ? AND p = ?)", pattern
                 ).fetchone()[0]
                 base.execute("ROLLBACK TO world")
                 base.execute("RELEASE world")
-            return found
+            return count
 
         assert savepoints() == sum(worlds(log, at, changes).ask(_ASK)) == 1
         yield Pair(lambda: worlds(log, at, changes).ask(_ASK), savepoints)
@@ -155,12 +155,12 @@ def _beside_rdflib(size: int) -> Iterator[Pair]:
     ]
 
     def changed() -> int:
-        found = 0
+        count = 0
         for row in rows:
             graph.add(row)  # pyright: ignore[reportArgumentType]
-            found += bool(graph.query(_ASK).askAnswer)
+            count += bool(graph.query(_ASK).askAnswer)
             graph.remove(row)  # pyright: ignore[reportArgumentType]
-        return found
+        return count
 
     assert changed() == sum(worlds(log, at, changes).ask(_ASK)) == 1
     yield Pair(lambda: worlds(log, at, changes).ask(_ASK), changed)

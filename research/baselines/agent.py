@@ -53,7 +53,7 @@ class Memory(NamedTuple):
     """A memory that an agent has beside its prompt.
 
     Attributes:
-        tools: what asks the memory of a specification.
+        tools: gives the functions that ask the memory of a specification.
         told: whether the prompt tells the village too.
     """
 
@@ -61,7 +61,7 @@ class Memory(NamedTuple):
     told: bool = True
 
     def asked(self, user: str) -> str:
-        """A question's text as this agent is asked it: without the village where the memory has that."""
+        """The text of a question for this agent: without the village if the memory alone tells it."""
         return user if self.told else user.partition("\n\n")[2]
 
 
@@ -73,28 +73,28 @@ def acting(model: Model, spec: Spec, arm: Arm, *, memory: Memory) -> str | Reply
     system, user = request(spec, arm).messages
     tools = {tool.name: tool for tool in memory.tools(spec)}
     turn = _turn(tuple((name, tool.types) for name, tool in tools.items()))
-    said = [
+    messages = [
         Message("system", "\n".join((system.text.rpartition("\n")[0], *map(_told, tools.values()), _TURNS))),
         Message("user", memory.asked(user.text)),
     ]
     misses = uses = 0
     while uses < USES and misses < MISSES:
-        asked = Request(tuple(said), turn, THOUGHT)
+        prompt = Request(tuple(messages), turn, THOUGHT)
         uses += 1
         try:
-            reply = model.ask(asked)
+            reply = model.ask(prompt)
         except ReplyError as error:
             return error
         try:
-            act = asked.read(reply).act
+            act = prompt.read(reply).act
             if isinstance(act, _Answer):
                 return act.answer
-            found = tools[act.__struct_config__.tag].call(**msgspec.structs.asdict(act))
+            result = tools[act.__struct_config__.tag].call(**msgspec.structs.asdict(act))
         except SubstrateError as error:
             misses += isinstance(error, ReplyError)
-            found = str(error)
-        said += (Message("assistant", reply), Message("user", found))
-    return answer_of(model, Request((*said, Message("user", _LAST)), FORM.reply))
+            result = str(error)
+        messages += (Message("assistant", reply), Message("user", result))
+    return answer_of(model, Request((*messages, Message("user", _LAST)), FORM.reply))
 
 
 _TURNS = f"""Each reply is JSON only: what you think, and one tool with its arguments,

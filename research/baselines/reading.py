@@ -18,15 +18,15 @@ THOUGHT = 1024
 
 def reasoned(model: Model, spec: Spec, arm: Arm) -> Any:
     """As :func:`substrate.baselines.twin.direct`, after the model has reasoned in its own words."""
-    asked = request(spec, arm)
-    system, user = asked.messages
+    prompt = request(spec, arm)
+    system, user = prompt.messages
     aloud = (Message("system", f"{system.text.rpartition(chr(10))[0]}\nReason step by step."), user)
     try:
         thought = model.ask(Request(aloud, None, THOUGHT))
     except ReplyError as error:
         return error
-    told = (system, user, Message("assistant", thought), Message("user", "Now the answer, as JSON only."))
-    return answer_of(model, Request(told, asked.reply))
+    messages = (system, user, Message("assistant", thought), Message("user", "Now the answer, as JSON only."))
+    return answer_of(model, Request(messages, prompt.reply))
 
 
 def facts(model: Model, log: EventLog, question: str) -> str | ReplyError:

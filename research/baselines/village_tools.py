@@ -78,13 +78,13 @@ class VillageMemory:
             ParameterError: there is no such villager or world.
         """
         log, who, village = self._log(world), entity(self._id(villager)), self._spec.village
-        said: list[str] = []
+        lines: list[str] = []
         for how, predicate, things in (("At", "at", village.places), ("Knows:", "knows", village.facts)):
             for thing in things:
-                found = log.history((who, term(predicate), entity(thing.id))).intervals
-                if found:
-                    said.append(f"{how} {thing.name}: {', '.join(map(_ticks, found))}.")
-        return "\n".join(said)
+                intervals = log.history((who, term(predicate), entity(thing.id))).intervals
+                if intervals:
+                    lines.append(f"{how} {thing.name}: {', '.join(map(_ticks, intervals))}.")
+        return "\n".join(lines)
 
     def imagine(self, tick: int, intervention: InterventionType, villager: str, what: str) -> str:
         """Fork the village before a tick, with one intervention, and replay it to the end.
@@ -124,9 +124,9 @@ class VillageMemory:
 
     def _said(self, state: State, agent: str, predicate: str) -> list[str]:
         query = f"SELECT ?said WHERE {{ {entity(agent)} {term(predicate)} ?said }}"
-        found = cast("ox.QuerySolutions", state.query(query))
+        solutions = cast("ox.QuerySolutions", state.query(query))
         by_term = {entity(identifier or ""): name for identifier, name in self._names.items()}
-        return sorted(by_term[said] for (said,) in found)
+        return sorted(by_term[value] for (value,) in solutions)
 
     def _id(self, name: str) -> str:
         wanted = name.strip().rstrip(".").casefold()
@@ -140,11 +140,11 @@ class VillageMemory:
             return {"place": self._id(what)}
         if intervention.endswith("awareness"):
             return {"fact": self._id(what)}
-        found = _PLAN.fullmatch(what.strip().rstrip("."))
-        if not found:
+        match = _PLAN.fullmatch(what.strip().rstrip("."))
+        if not match:
             raise ParameterError(f"{what!r} is no plan", hint="Say: from tick 3 on at PLACE")
-        known = found[3] and self._id(found[3])
-        return {"plan": Plan(start=int(found[1]), goal=self._id(found[2]), if_knows=known)}
+        known = match[3] and self._id(match[3])
+        return {"plan": Plan(start=int(match[1]), goal=self._id(match[2]), if_knows=known)}
 
 
 def _ticks(interval: Interval) -> str:

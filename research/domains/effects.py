@@ -42,21 +42,23 @@ class Constructed:
     def deltas(self, state: State, tick: int) -> list[Delta]:
         """The retractions and then the insertions, each in the order of their spellings."""
         gone, come = _constructed(state, self.retract), _constructed(state, self.insert)
-        made = [Delta(tick, Op.RETRACT, one) for one in gone if one in state and one not in come]
-        made += [Delta(tick, Op.INSERT, one) for one in come if one not in state]
-        if not made:
+        deltas = [
+            Delta(tick, Op.RETRACT, triple) for triple in gone if triple in state and triple not in come
+        ]
+        deltas += [Delta(tick, Op.INSERT, triple) for triple in come if triple not in state]
+        if not deltas:
             hint = "Construct triples that hold to retract them, and others to insert them"
             raise InterventionError("the intervention changes nothing", where=(f"tick {tick}",), hint=hint)
-        return made
+        return deltas
 
 
 def _constructed(state: State, query: str) -> list[Triple]:
     if not query:
         return []
-    found = state.query(query)
-    if not isinstance(found, ox.QueryTriples):
+    result = state.query(query)
+    if not isinstance(result, ox.QueryTriples):
         raise ParameterError("an intervention is a set of triples", hint="Ask a CONSTRUCT query")
-    triples = {str(one): (one.subject, one.predicate, one.object) for one in found}
+    triples = {str(triple): (triple.subject, triple.predicate, triple.object) for triple in result}
     return [triples[text] for text in sorted(triples)]
 
 
@@ -114,10 +116,12 @@ def effect(
 
 def _number(log: EventLog, query: str, what: str) -> float | None:
     """The one number that a query of the last state gives, or ``None`` where it gives no row or no value."""
-    found = log.state().query(query)
-    if isinstance(found, ox.QueryBoolean):
-        return int(bool(found))
-    cells = [cell for row in found for cell in row] if isinstance(found, ox.QuerySolutions) else [None, None]
+    result = log.state().query(query)
+    if isinstance(result, ox.QueryBoolean):
+        return int(bool(result))
+    cells = (
+        [cell for row in result for cell in row] if isinstance(result, ox.QuerySolutions) else [None, None]
+    )
     if cells in ([], [None]):
         return None
     number = value(cells[0]) if len(cells) == 1 and isinstance(cells[0], ox.Literal) else None

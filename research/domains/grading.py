@@ -1,10 +1,9 @@
 """Anyone's answers to Twin-EventLog, read and graded: `substrate score twin`.
 
 A line is a row as :mod:`substrate.domains.rows` writes it (question 0 is arm A, 1 arm B, 2 arm C), or no
-more than
-``{"spec": 17, "arm": "a", "answer": "yes"}``. The gold is taken from the specifications in either case. An
-answer is yes or no, however it is written ("No."), or "error" where none was given: that counts as wrong.
-Other keys of a line are passed over.
+more than ``{"spec": 17, "arm": "a", "answer": "yes"}``. The gold is taken from the specifications in either
+case. An answer is yes or no, however it is written ("No."), or "error" where none was given: that counts as
+wrong. Other keys of a line are passed over.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ class _Minimal(msgspec.Struct, frozen=True):
 
 
 class _Row(msgspec.Struct, frozen=True):
-    """The part of a row that is looked at."""
+    """The part of a row that grading reads."""
 
     benchmark: str
     scene: int
@@ -69,44 +68,44 @@ class _Kind(msgspec.Struct, frozen=True):
     benchmark: str | None = None
 
 
-def read_answers(path: Path, asked: Mapping[int, Sequence[Arm]]) -> dict[int, tuple[Said, ...]]:
+def read_answers(path: Path, arms: Mapping[int, Sequence[Arm]]) -> dict[int, tuple[Said, ...]]:
     """The answers of a file by specification, in the order of its arms.
 
     Args:
         path: JSON lines, in any order; gzipped or plain.
-        asked: the specifications that were to be answered, with their arms.
+        arms: those of each specification that was to be answered, by its number.
 
     Raises:
         FormatError: a line is no answer, is of another benchmark or of a specification or an arm that is not
             there, or answers an arm again (each names the line); or an arm has no answer.
     """
-    said: dict[tuple[int, Arm], Said] = {}
+    answers: dict[tuple[int, Arm], Said] = {}
     places: dict[tuple[int, Arm], str] = {}
     for where, line in lines(path):
         spec, arm, answer = _read(line, where)
-        if spec not in asked:
+        if spec not in arms:
             hint = "Give the specifications that were asked with --specs"
             raise FormatError(f"there is no specification {spec}", where=(where,), hint=hint)
-        if arm not in asked[spec]:
-            hint = f"Answer its arms {', '.join(asked[spec])}"
+        if arm not in arms[spec]:
+            hint = f"Answer its arms {', '.join(arms[spec])}"
             raise FormatError(f"specification {spec} has no arm {arm}", where=(where,), hint=hint)
-        if (spec, arm) in said:
+        if (spec, arm) in answers:
             hint = f"Keep this answer or that of {places[spec, arm]}"
             raise FormatError(f"twin/{spec}/{arm} is answered again", where=(where,), hint=hint)
         word = normal(answer)
         if word is None:
             hint = 'Write "yes" or "no", or "error" where none was given'
             raise FormatError(f"{answer[:80]!r} is no answer", where=(where,), hint=hint)
-        said[spec, arm], places[spec, arm] = word, where
-    wanted = [(number, arm) for number in sorted(asked) for arm in asked[number]]
-    if missing := [f"twin/{number}/{arm}" for number, arm in wanted if (number, arm) not in said]:
+        answers[spec, arm], places[spec, arm] = word, where
+    wanted = [(number, arm) for number in sorted(arms) for arm in arms[number]]
+    if missing := [f"twin/{number}/{arm}" for number, arm in wanted if (number, arm) not in answers]:
         what = f"{len(missing)} of {len(wanted)} answers are missing, the first of them {missing[0]}"
         hint = (
             'Answer every arm, with "error" where there is no answer; or name a file of only those '
             "specifications that were asked with --specs"
         )
         raise FormatError(what, where=(path,), hint=hint)
-    return {number: tuple(said[number, arm] for arm in asked[number]) for number in sorted(asked)}
+    return {number: tuple(answers[number, arm] for arm in arms[number]) for number in sorted(arms)}
 
 
 def _read(line: bytes, where: str) -> tuple[int, Arm, str]:
@@ -152,12 +151,12 @@ def _score(group: str, metric: str, correct: int, n: int) -> Score:
 
 def score_twin(answers: Path, specs: Path) -> list[Score]:
     """Grade a file of answers; errors as :func:`read_answers`, and where a specification has no gold."""
-    asked, graded = read_specs(specs), read_gold(specs)
-    gold = {number: found for number, found in graded.items() if found}
+    to_answer, graded = read_specs(specs), read_gold(specs)
+    gold = {number: gold_of_spec for number, gold_of_spec in graded.items() if gold_of_spec}
     if without := [number for number in graded if number not in gold]:
         hint = "Give the specifications with their gold to grade against"
         raise FormatError(f"specification {without[0]} has no gold", where=(specs,), hint=hint)
-    return grade(asked, gold, read_answers(answers, {spec.spec: spec.arms for spec in asked}))
+    return grade(to_answer, gold, read_answers(answers, {spec.spec: spec.arms for spec in to_answer}))
 
 
 def scoreboard(scores: Iterable[Score]) -> str:

@@ -160,12 +160,12 @@ def answer_humans(
 
 
 def _outcome(cause: str, effect: str, scene: Scene, parameters: Parameters) -> str | ProgramError:
-    asked = effect.removeprefix(_STEM).rstrip("?")
+    wording = effect.removeprefix(_STEM).rstrip("?")
     try:
-        causes, effects = resolve(cause, scene), resolve(asked, scene)
+        causes, effects = resolve(cause, scene), resolve(wording, scene)
     except ProgramError as error:
         return error
-    if any(responsible(one, other, scene, parameters) for one in causes for other in effects):
+    if any(responsible(before, after, scene, parameters) for before in causes for after in effects):
         return "yes"
     return "no"
 
@@ -180,21 +180,21 @@ def resolve(words: str, scene: Scene) -> list[Moment]:
     """
     text = " ".join(words.lower().split())
     named = [_fitting(wanted, words, scene) for wanted in _mentions(text)]
-    said = frozenset(re.findall(r"\w+", _MENTION.sub("", text)))
+    tokens = frozenset(re.findall(r"\w+", _MENTION.sub("", text)))
     if not named or len(named) > 2:
         raise ProgramError(f"names {len(named)} objects: {words!r}", hint="Name one object, or two that meet")
-    if said & _STATE:
+    if tokens & _STATE:
         return [Moment(number) for number in named[0]]
     if len(named) == 2:
         return _meetings(named[0], named[1], scene)
-    found = [_alone(number, said, words, scene) for number in named[0]]
-    if len(found) > 1:
-        found = [moment for moment in found if moment.event]
-    return found or [Moment(named[0][0], happens=False)]
+    moments = [_alone(number, tokens, words, scene) for number in named[0]]
+    if len(moments) > 1:
+        moments = [moment for moment in moments if moment.event]
+    return moments or [Moment(named[0][0], happens=False)]
 
 
 def _mentions(text: str) -> list[Mapping[str, str]]:
-    found = []
+    mentions = []
     for match in _MENTION.finditer(text):
         adjectives = (match[1] or match[3] or "").split()
         wanted = {
@@ -205,8 +205,8 @@ def _mentions(text: str) -> list[Mapping[str, str]]:
         }
         if shape := _NOUNS.get(match[2] or "", ""):
             wanted["shape"] = shape
-        found.append(wanted)
-    return found
+        mentions.append(wanted)
+    return mentions
 
 
 def _fitting(wanted: Mapping[str, str], words: str, scene: Scene) -> list[int]:
@@ -214,7 +214,7 @@ def _fitting(wanted: Mapping[str, str], words: str, scene: Scene) -> list[int]:
     shape, where all of it fits none.
     """
     less = [{n: v for n, v in wanted.items() if n != left} for left in ("color", "material", "shape")]
-    for tried in (wanted, *(some for some in less if some and len(some) < len(wanted))):
+    for tried in (wanted, *(fewer for fewer in less if fewer and len(fewer) < len(wanted))):
         fitting = [
             number
             for number, thing in scene.objects.items()
@@ -227,32 +227,32 @@ def _fitting(wanted: Mapping[str, str], words: str, scene: Scene) -> list[int]:
     )
 
 
-def _meetings(one: Sequence[int], other: Sequence[int], scene: Scene) -> list[Moment]:
+def _meetings(first: Sequence[int], second: Sequence[int], scene: Scene) -> list[Moment]:
     """The first collision of each two that fit and do collide."""
-    pairs = {frozenset((a, b)): a for a in one for b in other if a != b}
-    found: dict[frozenset[int], Moment] = {}
+    pairs = {frozenset((a, b)): a for a in first for b in second if a != b}
+    meetings: dict[frozenset[int], Moment] = {}
     for event in scene.events:
         if event.kind == "Collision" and event.objects in pairs:
-            found.setdefault(event.objects, Moment(pairs[event.objects], event))
-    return list(found.values()) or [Moment(one[0], happens=False)]
+            meetings.setdefault(event.objects, Moment(pairs[event.objects], event))
+    return list(meetings.values()) or [Moment(first[0], happens=False)]
 
 
-def _alone(number: int, said: frozenset[str], words: str, scene: Scene) -> Moment:
+def _alone(number: int, tokens: frozenset[str], words: str, scene: Scene) -> Moment:
     """The acts and experiences of an object."""
     own = [event for event in scene.events if number in event.objects]
     entry = next((event for event in own if event.kind == "Entry"), None)
     hits = [event for event in own if event.kind == "Collision"]
-    if said & _STOP:
+    if tokens & _STOP:
         return _first(number, hits[::-1], outcome=True)
-    if said & _EXIT:
+    if tokens & _EXIT:
         return _first(number, [event for event in own if event.kind == "Exit"])
-    if said & _TOUCH:
+    if tokens & _TOUCH:
         return _first(number, hits)
-    if said & _STRUCK and not said & {"came", "comes"}:
+    if tokens & _STRUCK and not tokens & {"came", "comes"}:
         return _first(number, hits, outcome=True)
-    if said & _ENTRY or "from" in said or (said & _MOVE and entry):
+    if tokens & _ENTRY or "from" in tokens or (tokens & _MOVE and entry):
         return Moment(number, entry)
-    if said & _MOVE:
+    if tokens & _MOVE:
         return _first(number, hits, outcome=True)
     raise ProgramError(
         f"no rule reads {words!r}", hint="Say that it enters, leaves, moves, stops, or whom it hits"
@@ -278,9 +278,9 @@ def responsible(cause: Moment, effect: Moment, scene: Scene, parameters: Paramet
     if not others or not scene.poses or effect.event.kind != "Collision":
         return by_chain(cause, effect, scene, parameters.explanatory.reference_frame)
     earlier = cause.event is None or (cause.event.frame or 0) <= (effect.event.frame or 0)
-    asked = Counterfactual("simulated", parameters.counterfactual.horizon)
+    configuration = Counterfactual("simulated", parameters.counterfactual.horizon)
     return earlier and any(
-        not judge(scene, effect.event, number, asked, parameters.engine).occurs for number in others
+        not judge(scene, effect.event, number, configuration, parameters.engine).occurs for number in others
     )
 
 

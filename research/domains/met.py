@@ -39,9 +39,9 @@ def in_words(first: int, meetings: int, moments: int) -> str:
 
 
 def by_log(log: EventLog) -> dict[Pair, str]:
-    """Of each pair of personas that met, what a log says: its meetings, and the state at every moment.
+    """A log's words on each pair of personas that met, from their meetings and the state at every moment.
 
-    Meetings are read off the deltas that bring them, who is with whom is asked in SPARQL.
+    Meetings are read off the deltas that bring them; SPARQL asks who is with whom.
     """
     named: Any = log.state().query(_NAMED)
     names = {row["who"].value: row["name"].value for row in named}
@@ -63,8 +63,8 @@ def by_log(log: EventLog) -> dict[Pair, str]:
     return {pair: in_words(min(when), len(when), moments[pair]) for pair, when in met.items()}
 
 
-def _pair(one: str, other: str) -> Pair:
-    return (one, other) if one < other else (other, one)
+def _pair(first: str, second: str) -> Pair:
+    return (first, second) if first < second else (second, first)
 
 
 def personas(file: bytes) -> list[str]:
@@ -80,7 +80,8 @@ def by_reader(file: bytes, *, by_address: bool = False) -> dict[Pair, str]:
         by_address: whether a persona is taken to be where its action is, though it may be on its way there.
     """
     steps = {
-        int(step): records for step, records in sorted(json.loads(file).items(), key=lambda one: int(one[0]))
+        int(step): records
+        for step, records in sorted(json.loads(file).items(), key=lambda item: int(item[0]))
     }
     places = _by_address(steps) if by_address else _by_tile(steps)
     met: defaultdict[Pair, list[int]] = defaultdict(list)
@@ -148,10 +149,10 @@ def _tiles(steps: _Steps) -> dict[tuple[int, ...], tuple[str, ...]]:
             # A walk begins on the tile that the action before it ended on.
             way = [tile for _, tile in walk[max(0, start - 1) : place]]
             known = [number for number, tile in enumerate(way) if tile in stood]
-            for one, other in pairwise(known):
-                if stood[way[one]] == stood[way[other]]:
-                    for tile in way[one + 1 : other]:
-                        passed[tile] |= stood[way[one]]
+            for begin, end in pairwise(known):
+                if stood[way[begin]] == stood[way[end]]:
+                    for tile in way[begin + 1 : end]:
+                        passed[tile] |= stood[way[begin]]
             start = place
     spoken = {tile: stood.get(tile) or passed[tile] for tile in {*stood, *passed}}
     return {tile: next(iter(arenas)) for tile, arenas in spoken.items() if len(arenas) == 1}

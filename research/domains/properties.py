@@ -49,11 +49,11 @@ LEAST_STRENGTH = 0.1
 LEAST_SIGMA = 8.0
 """The least distance of a force from none, in its standard errors."""
 RATIO_SPREAD = 0.2
-"""Of a weighted logarithm of a mass ratio: how far measurements lie from the truth, on average."""
+"""The mean distance of measurements from the truth, of a weighted logarithm of a mass ratio."""
 MASS_PRIOR = {1: 0.75, 5: 0.25}
 """The prior of an object's mass: most objects are light."""
 CHARGE_PRIOR = {0: 0.6, 1: 0.2, -1: 0.2}
-"""And of its charge."""
+"""The prior of an object's charge."""
 FORCE_SPREAD = 3.0
 """The distance of a fitted force from the truth, in its standard errors: the errors know noise alone."""
 STRENGTHS = (0.25, 0.5, 1.0, 2.0, 4.0)
@@ -101,13 +101,13 @@ class Inferred(NamedTuple):
     @property
     def strength(self) -> float:
         """Of the force between two unit charges (units³/s²); 0 where none was seen."""
-        found = [
+        sizes = [
             (e.weight, abs(e.strength))
             for e in self.evidence
             if e.strength is not None and self.charges.get(e.first) and self.charges.get(e.second)
         ]
-        total = sum(weight for weight, _ in found)
-        return sum(weight * size for weight, size in found) / total if total else 0.0
+        total = sum(weight for weight, _ in sizes)
+        return sum(weight * size for weight, size in sizes) / total if total else 0.0
 
 
 class _Force(NamedTuple):
@@ -214,9 +214,9 @@ def _pushes(
     }
     for video, motion in enumerate(motions):
         for a, b in combinations(sorted(motion), 2):
-            one, other = fitted[a].get((video, b)), fitted[b].get((video, a))
-            if one or other:
-                yield video, (a, b), one, other
+            on_first, on_second = fitted[a].get((video, b)), fitted[b].get((video, a))
+            if on_first or on_second:
+                yield video, (a, b), on_first, on_second
 
 
 def _fit(body: int, motions: Sequence[Motion], shapes: Mapping[int, str]) -> dict[tuple[int, int], _Force]:
@@ -279,10 +279,10 @@ def _free(body: int, motion: Motion, reach: Mapping[int, float]) -> list[int]:
     touches each other body.
     """
     track, others = motion[body], [motion[other] for other in reach]
-    found: list[int] = []
+    frames: list[int] = []
     for frame in range(1, len(track) - 1):
         around = range(frame - 1, frame + 2)
-        if not all(one[f].inside_camera_view for one in (track, *others) for f in around):
+        if not all(states[f].inside_camera_view for states in (track, *others) for f in around):
             continue
         if any(
             _distance(motion[other][f], track[f]) < touch for other, touch in reach.items() for f in around
@@ -290,12 +290,12 @@ def _free(body: int, motion: Motion, reach: Mapping[int, float]) -> list[int]:
             continue
         # A body that rests may be held by the ground, whatever pulls at it.
         if min(math.hypot(*track[f].velocity[:2]) for f in around) > MOVING_SPEED:
-            found.append(frame)
-    return found
+            frames.append(frame)
+    return frames
 
 
-def _distance(one: MotionState, other: MotionState) -> float:
-    return math.dist(one.location[:2], other.location[:2])
+def _distance(first: MotionState, second: MotionState) -> float:
+    return math.dist(first.location[:2], second.location[:2])
 
 
 def _away(body: MotionState, source: MotionState) -> tuple[float, float]:
@@ -311,20 +311,20 @@ def _clear(force: _Force | None) -> bool:
     )
 
 
-def _force(video: int, pair: Pair, one: _Force | None, other: _Force | None) -> Sighting | None:
+def _force(video: int, pair: Pair, on_first: _Force | None, on_second: _Force | None) -> Sighting | None:
     """A force at a distance, where one body shows it clearly and the other, if it could be measured, does not
     deny it.
     """
-    clear = [force for force in (one, other) if force and _clear(force)]
+    clear = [force for force in (on_first, on_second) if force and _clear(force)]
     if not clear or len({force.size > 0 for force in clear}) > 1:
         return None
     if any(
         force and not _clear(force) and force.error * LEAST_SIGMA < LEAST_STRENGTH / 2
-        for force in (one, other)
+        for force in (on_first, on_second)
     ):
         return None
     frames = sorted({frame for force in clear for frame in force.frames})
-    ratio = other.size / one.size if one and other and len(clear) == 2 else None
+    ratio = on_second.size / on_first.size if on_first and on_second and len(clear) == 2 else None
     weight = math.sqrt(sum((force.size / force.error) ** 2 for force in clear)) / 100
     return Sighting(
         "DistantForce",
@@ -344,14 +344,14 @@ def _weighed(
     pushes: Sequence[tuple[int, Pair, _Force | None, _Force | None]],
 ) -> Sighting:
     """The same evidence with the strength that a body of mass 1 would show."""
-    one, other = next(
-        (one, other)
-        for video, pair, one, other in pushes
+    on_first, on_second = next(
+        (on_first, on_second)
+        for video, pair, on_first, on_second in pushes
         if (video, *pair) == (evidence.video, evidence.first, evidence.second)
     )
     sides = [
         (force.error, force.size * masses[number])
-        for force, number in ((one, evidence.first), (other, evidence.second))
+        for force, number in ((on_first, evidence.first), (on_second, evidence.second))
         if force and _clear(force)
     ]
     return evidence._replace(strength=min(sides)[1])
@@ -405,7 +405,9 @@ def _charges(
     the sign of all; the first charged object is positive.
     """
     numbers = sorted(masses)
-    shown = {pair for video, pair, one, other in pushes if _force(video, pair, one, other)}
+    interacting = {
+        pair for video, pair, on_first, on_second in pushes if _force(video, pair, on_first, on_second)
+    }
     weights: dict[tuple[int, ...], float] = {}
     for chosen in product(CHARGE_PRIOR, repeat=len(numbers)):
         charge = dict(zip(numbers, chosen, strict=True))
@@ -413,21 +415,21 @@ def _charges(
         if charged and charge[charged[0]] < 0:
             continue  # the mirror of another, with all signs changed
         fit = math.fsum(
-            _fit_of(charge[a] * charge[b], (one, masses[a]), (other, masses[b]))
-            for _, (a, b), one, other in pushes
+            _fit_of(charge[a] * charge[b], (on_first, masses[a]), (on_second, masses[b]))
+            for _, (a, b), on_first, on_second in pushes
         )
         prior = math.fsum(math.log(CHARGE_PRIOR[value]) for value in chosen) + math.log(2) * bool(charged)
         # A lone charge shows nothing, whatever is filmed.
-        unseen = len(set(combinations(charged, 2)) - shown) + (len(charged) == 1)
+        unseen = len(set(combinations(charged, 2)) - interacting) + (len(charged) == 1)
         weights[chosen] = round(fit + prior + unseen * math.log(MISSED), 9)
     best = max(weights, key=lambda chosen: (weights[chosen], chosen))
     total = math.fsum(math.exp(weight - weights[best]) for weight in weights.values())
     probability = dict.fromkeys(numbers, 0.0)
     for chosen, weight in weights.items():
         # Of a world whose first charged object is another, the signs that agree better are compared.
-        agreement = sum(one * other for one, other in zip(chosen, best, strict=True))
-        for number, one, other in zip(numbers, chosen, best, strict=True):
-            if (one if agreement >= 0 else -one) == other:
+        agreement = sum(value * likeliest for value, likeliest in zip(chosen, best, strict=True))
+        for number, value, likeliest in zip(numbers, chosen, best, strict=True):
+            if (value if agreement >= 0 else -value) == likeliest:
                 probability[number] += math.exp(weight - weights[best]) / total
     return dict(zip(numbers, best, strict=True)), probability
 
@@ -441,7 +443,7 @@ def _fit_of(product_of_charges: int, *sides: tuple[_Force | None, int]) -> float
         for strength in strengths
     ]
     best = max(likely)
-    return best + math.log(math.fsum(math.exp(one - best) for one in likely) / len(likely))
+    return best + math.log(math.fsum(math.exp(term - best) for term in likely) / len(likely))
 
 
 def _spread(force: _Force) -> float:

@@ -120,8 +120,8 @@ def movement_log(movements: Movements, facts: Sequence[Fact] = ()) -> EventLog:
         FormatError: two names of the file would have one IRI.
 
     >>> from research.domains.movements import parse_movements
-    >>> said = '"chat": [["Ann", "Come to the party!"]]'
-    >>> talk = f'"pronunciatio": "", "description": "chatting @ <persona> X", {said}'
+    >>> chat = '"chat": [["Ann", "Come to the party!"]]'
+    >>> talk = f'"pronunciatio": "", "description": "chatting @ <persona> X", {chat}'
     >>> text = f'{{"7": {{"Ann": {{"movement": [1, 1], {talk}}}, "Bo": {{"movement": [2, 1], {talk}}}}}}}'
     >>> log = movement_log(parse_movements(text.encode()), [Fact("party", "party", knowers=("Ann",))])
     >>> bool(log.state(7).query("ASK { <urn:village:bo> <urn:substrate:village:knows> <urn:village:party> }"))
@@ -158,13 +158,13 @@ def conversations(movements: Movements) -> list[Conversation]:
     >>> conversations(Movements({7: {"Ann": ann}}, ("Ann",)))
     [Conversation(start=7, ends={'Ann': None}, chat=(('Ann', 'Hello'),))]
     """
-    found: list[Conversation] = []
+    talks: list[Conversation] = []
     ends: dict[int, dict[str, int | None]] = {}
     holding: dict[str, int] = {}
     for step, records in movements.steps.items():
         for persona, record in sorted(records.items()):
             before = holding.get(persona)
-            if record.chat == (found[before].chat if before is not None else None):
+            if record.chat == (talks[before].chat if before is not None else None):
                 continue
             if before is not None:
                 ends[before][persona] = step
@@ -172,15 +172,15 @@ def conversations(movements: Movements) -> list[Conversation]:
             if not record.chat:
                 continue
             for number in sorted({*holding.values()}):
-                if found[number].chat == record.chat and persona not in ends[number]:
+                if talks[number].chat == record.chat and persona not in ends[number]:
                     break
             else:
-                number = len(found)
+                number = len(talks)
                 ends[number] = {}
-                found.append(Conversation(step, ends[number], record.chat))
+                talks.append(Conversation(step, ends[number], record.chat))
             ends[number][persona] = None
             holding[persona] = number
-    return found
+    return talks
 
 
 def arenas(movements: Movements) -> dict[Tile, Arena]:
@@ -207,7 +207,7 @@ def arenas(movements: Movements) -> dict[Tile, Arena]:
             if stood[walk[start]] == stood[walk[stop]]:
                 for tile in walk[start + 1 : stop]:
                     passed[tile] |= stood[walk[start]]
-    return {tile: min(found) for tile, found in (passed | stood).items() if len(found) == 1}
+    return {tile: min(arenas) for tile, arenas in (passed | stood).items() if len(arenas) == 1}
 
 
 def _walks(movements: Movements) -> Iterator[list[Tile]]:
@@ -285,12 +285,12 @@ def _records(movements: Movements) -> Iterator[Line]:
     """The records' facts, each where it changes."""
     tiles = arenas(movements)
     places: dict[str, Place] = {}
-    said: dict[str, dict[str, str]] = {}
+    facts: dict[str, dict[str, str]] = {}
     for step, records in _moments(movements):
         for persona, (before, now) in records.items():
             if now is before and persona in places:
                 continue
-            old, last = said.get(persona, {}), places.get(persona)
+            old, last = facts.get(persona, {}), places.get(persona)
             stays = now.address is None or now.address[:3] == last
             here = places[persona] = tiles.get(now.movement) or (last if stays else None)
             column, row = now.movement
@@ -301,7 +301,7 @@ def _records(movements: Movements) -> Iterator[Line]:
                 new["recordedSince"] = _integer(step)
             else:
                 new |= {name: old[name] for name in ("recordedAt", "recordedSince") if name in old}
-            said[persona] = new
+            facts[persona] = new
             changed = [name for name in new | old if old.get(name) != new.get(name)]
             for name in changed:
                 for op, values in (("D", old), ("A", new)):
@@ -316,11 +316,13 @@ def _talk(talk: Conversation, mentions: Mentions) -> Iterator[Line]:
     for name in talk.talkers:
         lines += (_is(node, "talker", entity(name)), _is(entity(name), "engagedIn", node))
     for number, (speaker, words) in enumerate(talk.chat):
-        said = f"<{talk.iri}:{number}>"
-        lines += (_a(said, "Utterance"), _is(said, "tick", tick), _is(said, "partOf", node))
-        lines += (_is(said, "number", _integer(number)), _is(said, "speaker", entity(speaker)))
-        lines += (_is(said, "words", _text(words)),)
-        lines += (_is(said, "mentions", entity(fact)) for fact in _mentioned(talk, speaker, words, mentions))
+        utterance = f"<{talk.iri}:{number}>"
+        lines += (_a(utterance, "Utterance"), _is(utterance, "tick", tick), _is(utterance, "partOf", node))
+        lines += (_is(utterance, "number", _integer(number)), _is(utterance, "speaker", entity(speaker)))
+        lines += (_is(utterance, "words", _text(words)),)
+        lines += (
+            _is(utterance, "mentions", entity(fact)) for fact in _mentioned(talk, speaker, words, mentions)
+        )
     yield from _at(talk.start, lines)
     for name, end in sorted(talk.ends.items()):
         if end is not None:

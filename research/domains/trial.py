@@ -68,9 +68,9 @@ def _said(question: Question, world: World, *opcodes: str) -> Iterator[tuple[Ask
             run(choice_program(question.program, choice), world, steps.append)
         except ProgramError:
             continue
-        found = _object_and_pair(steps, opcodes)
-        if found is not None and choice.answer is not None:
-            yield found, (choice.answer == "correct") != ("negate" in question.program)
+        object_and_pair = _object_and_pair(steps, opcodes)
+        if object_and_pair is not None and choice.answer is not None:
+            yield object_and_pair, (choice.answer == "correct") != ("negate" in question.program)
 
 
 def _object_and_pair(steps: Sequence[Step], opcodes: Sequence[str]) -> Asked | None:
@@ -79,8 +79,8 @@ def _object_and_pair(steps: Sequence[Step], opcodes: Sequence[str]) -> Asked | N
     """
     led = [step.arguments[-1] for step in steps if step.token in opcodes]
     sought = [step.arguments[0] for step in steps if step.token == "belong_to"]
-    for one, other in (pair for both in product(led, sought) for pair in (both, both[::-1])):
-        if isinstance(one, int) and isinstance(other, Event) and other.kind == "Collision":
-            a, b = sorted(other.objects)
-            return None if one in (a, b) else (one, (a, b))
+    for number, event in (pair for both in product(led, sought) for pair in (both, both[::-1])):
+        if isinstance(number, int) and isinstance(event, Event) and event.kind == "Collision":
+            a, b = sorted(event.objects)
+            return None if number in (a, b) else (number, (a, b))
     return None

@@ -50,14 +50,14 @@ def _always(answer: str) -> Language:
 def gaps(scene: Scene) -> dict[frozenset[int], float]:
     """The nearness to which each pair in view comes if all go straight on after the video, in units."""
     last = {number: samples[-1] for number, samples in scene.samples.items() if samples}
-    found: dict[frozenset[int], float] = {}
+    nearest: dict[frozenset[int], float] = {}
     for a, b in combinations(sorted(last), 2):
-        one, other = last[a], last[b]
-        dx, dy, vx, vy = one.x - other.x, one.y - other.y, one.vx - other.vx, one.vy - other.vy
+        first, second = last[a], last[b]
+        dx, dy, vx, vy = first.x - second.x, first.y - second.y, first.vx - second.vx, first.vy - second.vy
         speed = vx * vx + vy * vy
         time = max(0.0, -(dx * vx + dy * vy) / speed) if speed else 0.0
-        found[frozenset((a, b))] = hypot(dx + time * vx, dy + time * vy)
-    return found
+        nearest[frozenset((a, b))] = hypot(dx + time * vx, dy + time * vy)
+    return nearest
 
 
 def _nearest(
@@ -96,20 +96,20 @@ METHODS: Mapping[str, Mapping[str, Language]] = {
 
 def trivial_rows(scene: Scene, number: int, questions: Iterable[Question], split: str) -> Iterator[Row]:
     """A row for each question of a scene under each trivial method, which the row's subset names."""
-    world, asked = World(scene, Parameters()), list(questions)
+    world, all_questions = World(scene, Parameters()), list(questions)
     common = {"benchmark": "clevrer", "split": split, "scene": number, "log": scene.log.digest}
     for kind, methods in METHODS.items():
-        of_kind = [question for question in asked if question.question_type == kind]
+        of_kind = [question for question in all_questions if question.question_type == kind]
         for method, language in methods.items():
             yield from rows(of_kind, world, language, lambda _, name=f"{kind}: {method}": name, common)
 
 
 def last_word_rows(story: Story, log: str, split: str) -> Iterator[Row]:
     """A row for each question of a bAbI story, answered by the last word of the sentence before it."""
-    told = ""
+    last_word = ""
     for line in story.lines:
         if isinstance(line, Statement):
-            told = line.text.rstrip(".").split()[-1].lower()
+            last_word = line.text.rstrip(".").split()[-1].lower()
             continue
         yield Row(
             benchmark="babi",
@@ -117,8 +117,8 @@ def last_word_rows(story: Story, log: str, split: str) -> Iterator[Row]:
             subset=f"{story.subset}: the last word",
             scene=story.scene,
             question=line.id,
-            predicted=told,
+            predicted=last_word,
             expected=line.answer,
-            correct=None if line.answer is None else told == line.answer,
+            correct=None if line.answer is None else last_word == line.answer,
             log=log,
         )

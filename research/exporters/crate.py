@@ -122,16 +122,16 @@ def _describe_root(crate: Crate, profile: str, numbers: int) -> None:
 def _add_files(crate: Crate, lineage: Lineage, steps: Sequence[Step]) -> dict[str, Entity]:
     """An entity for each path that a step made or read."""
     hashes = {path: digest for step in steps for path, digest in {**step.inputs, **step.outs}.items()}
-    found: dict[str, Entity] = {}
+    entities: dict[str, Entity] = {}
     for path, digest in sorted(hashes.items()):
         there, properties = lineage.workspace.path(path), _file_properties(path, digest)
         if there.is_dir():
-            found[path] = crate.add_dataset(ARCHIVE + path, properties=properties)
+            entities[path] = crate.add_dataset(ARCHIVE + path, properties=properties)
         elif any(part in path for part in _INSIDE):
-            found[path] = crate.add_file(there, f"{there.parent.name}/{there.name}", properties=properties)
+            entities[path] = crate.add_file(there, f"{there.parent.name}/{there.name}", properties=properties)
         else:
-            found[path] = crate.add_file(ARCHIVE + path, properties=properties)
-    return found
+            entities[path] = crate.add_file(ARCHIVE + path, properties=properties)
+    return entities
 
 
 def _file_properties(path: str, digest: str) -> dict[str, str]:
@@ -143,15 +143,15 @@ def _file_properties(path: str, digest: str) -> dict[str, str]:
 
 def _add_values(crate: Crate, steps: Sequence[Step]) -> dict[str, Entity]:
     """An entity for each parameter's value, with the parameter it is a value of."""
-    given = {key: value for step in steps for key, value in flattened(step.parameters).items()}
-    found: dict[str, Entity] = {}
-    for key, value in sorted(given.items()):
+    parameters = {key: value for step in steps for key, value in flattened(step.parameters).items()}
+    entities: dict[str, Entity] = {}
+    for key, value in sorted(parameters.items()):
         kind = _TYPES.get(type(value), "PropertyValue")
         example = crate.add_formal_parameter(key, kind, f"#parameter/{key}", valueRequired=True)
         text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
-        said = {"name": key, "value": text, "exampleOfWork": {"@id": example.id}}
-        found[key] = _said(crate, "PropertyValue", f"#value/{key}", **said)
-    return found
+        properties = {"name": key, "value": text, "exampleOfWork": {"@id": example.id}}
+        entities[key] = _said(crate, "PropertyValue", f"#value/{key}", **properties)
+    return entities
 
 
 def _add_workflow(crate: Crate, values: Mapping[str, Entity]) -> Entity:
@@ -185,7 +185,7 @@ def _add_step(
     workflow.append_to("hasPart", tool)
     workflow.append_to("step", place)
     taken = [files[path] for path in step.inputs] + [values[key] for key in flattened(step.parameters)]
-    said = {"name": f"Run of {name}", "description": f"substrate materialize {name}"}
-    action = crate.add_action(tool, f"#run/{name}", taken, [files[path] for path in step.outs], said)
-    said = {"@type": "ControlAction", "name": f"Orchestrate {name}"}
-    return crate.add_action(place, f"#control/{name}", action, properties=said)
+    properties = {"name": f"Run of {name}", "description": f"substrate materialize {name}"}
+    action = crate.add_action(tool, f"#run/{name}", taken, [files[path] for path in step.outs], properties)
+    properties = {"@type": "ControlAction", "name": f"Orchestrate {name}"}
+    return crate.add_action(place, f"#control/{name}", action, properties=properties)

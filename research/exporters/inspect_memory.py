@@ -54,7 +54,7 @@ Answer {"answer": …} with what was known then, or unknown."""
 
 
 def ours(register: Callable[..., Any], **more: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Register a function under `substrate/` and its name, wherever it lies and however that is installed.
+    """Register a function as `substrate/NAME`, wherever its module lies and however that is installed.
 
     Inspect puts a package's name before what it registers, where it can tell one; of a module of Python's own
     it tells none.
@@ -79,11 +79,11 @@ def remembering(memory: str = "none", count: int = 50, seed: int = 11) -> Any:
     """
     if memory not in ("none", "substrate"):
         raise ParameterError(f"no memory is called {memory!r}", hint="Say none or substrate")
-    found = {one.name: one for one in episodes(town(), count, seed)}
-    samples = [sample for one in found.values() for sample in _samples(one)]
+    by_name = {episode.name: episode for episode in episodes(town(), count, seed)}
+    samples = [sample for episode in by_name.values() for sample in _samples(episode)]
     return Task(
         dataset=MemoryDataset(samples, name="remembering"),
-        solver=asking(memory, found),
+        solver=asking(memory, by_name),
         scorer=known(),
         version=__version__,
         metadata={"seed": seed, "memory": memory},
@@ -95,22 +95,22 @@ def _samples(episode: Episode) -> list[Any]:
     return [
         Sample(
             id=f"{episode.name}-{number}",
-            input=town().question(asked),
-            target=asked.expected if asked.expected == UNKNOWN else town().label(asked.expected),
+            input=town().question(question),
+            target=question.expected if question.expected == UNKNOWN else town().label(question.expected),
             metadata={
-                "kind": asked.kind,
+                "kind": question.kind,
                 "episode": episode.name,
                 "told": "\n".join(lines),
-                "options": [*map(town().label, town().values[asked.relation]), UNKNOWN],
+                "options": [*map(town().label, town().values[question.relation]), UNKNOWN],
             },
         )
-        for number, asked in enumerate(episode.questions)
+        for number, question in enumerate(episode.questions)
     ]
 
 
 @ours(solver)
 def asking(memory: str, known_episodes: dict[str, Episode]) -> Any:
-    """Ask a model, with all that was told before it or in a memory with tools."""
+    """Ask a model that has all statements in its prompt, or in a memory with tools."""
 
     async def solve(state: Any, generate: Any) -> Any:
         count_offline(get_model())
@@ -133,10 +133,10 @@ def asking(memory: str, known_episodes: dict[str, Episode]) -> Any:
     return solve
 
 
-async def acted(prompt: str, tools: list[Any], asked: str, turns: int) -> Any | None:
+async def acted(prompt: str, tools: list[Any], question: str, turns: int) -> Any | None:
     """The output of an agent's conversation; ``None`` where it did not end within so many messages."""
     try:
-        done = await run(react(prompt=prompt, tools=tools), asked, limits=[message_limit(turns)])
+        done = await run(react(prompt=prompt, tools=tools), question, limits=[message_limit(turns)])
     except LimitExceededError:
         return None
     return (done[0] if isinstance(done, tuple) else done).output
@@ -169,13 +169,13 @@ def known() -> Any:
     """The share of questions answered as the oracle does, by kind; what cannot be read is apart."""
 
     async def score(state: Any, target: Any) -> Any:
-        asked = ask("", "", one_of(*state.metadata["options"]))
+        query = ask("", "", one_of(*state.metadata["options"]))
         try:
-            said = asked.read(state.output.completion).answer
+            answer = query.read(state.output.completion).answer
         except ReplyError:
-            said = ""
-        value = {"right": float(said == target.text), "unreadable": float(not said)}
-        return Score(value=value, answer=said, explanation=f"gold: {target.text}")
+            answer = ""
+        value = {"right": float(answer == target.text), "unreadable": float(not answer)}
+        return Score(value=value, answer=answer, explanation=f"gold: {target.text}")
 
     return score
 

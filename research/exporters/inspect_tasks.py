@@ -67,9 +67,9 @@ def twin_eventlog(specs: str | None = None, count: int = 500, seed: int = 20, le
         seed: what they are generated from; a new seed is a new test that nobody has seen.
         level: of what is generated: ``village``, ``belief``, ``town`` or ``three_arms``.
     """
-    found = _read(Path(specs)) if specs else _generated(count, seed, level)
+    graded = _read(Path(specs)) if specs else _generated(count, seed, level)
     return Task(
-        dataset=MemoryDataset([_sample(spec, gold) for spec, gold in found], name="twin-eventlog"),
+        dataset=MemoryDataset([_sample(spec, gold) for spec, gold in graded], name="twin-eventlog"),
         solver=each_arm(),
         scorer=all_arms(),
         version=__version__,
@@ -92,10 +92,10 @@ def twin_eventlog_agent(
     """
     if memory not in MEMORIES:
         raise ParameterError(f"no memory is called {memory!r}", hint=f"Say one of {', '.join(MEMORIES)}")
-    found = list(_generated(count, seed, level))
+    graded = list(_generated(count, seed, level))
     return Task(
-        dataset=MemoryDataset([_sample(spec, gold) for spec, gold in found], name="twin-eventlog"),
-        solver=each_arm_by_agent(memory, {spec.spec: spec for spec, _ in found}),
+        dataset=MemoryDataset([_sample(spec, gold) for spec, gold in graded], name="twin-eventlog"),
+        solver=each_arm_by_agent(memory, {spec.spec: spec for spec, _ in graded}),
         scorer=all_arms(),
         version=__version__,
         metadata={"canary": CANARY, "seed": seed, "level": level, "memory": memory},
@@ -121,17 +121,17 @@ def _read(path: Path) -> Iterator[tuple[Spec, Gold]]:
 
 
 def _sample(spec: Spec, gold: Gold) -> Any:
-    asked = {arm: request(spec, arm) for arm in spec.arms}
+    requests = {arm: request(spec, arm) for arm in spec.arms}
     return Sample(
         id=spec.spec,
-        # What is shown of a sample; the solver asks each arm by itself, and the gold stays out of both.
-        input=asked["b"].messages[-1].text,
+        # Inspect shows this of a sample; the solver asks each arm by itself, and the gold stays out of both.
+        input=requests["b"].messages[-1].text,
         target=list(gold.answers),
         metadata={
             "linkage": spec.linkage,
             "query": spec.query.type,
             "arms": list(spec.arms),
-            **{f"arm_{arm}": [message.text for message in asked[arm].messages] for arm in spec.arms},
+            **{f"arm_{arm}": [message.text for message in requests[arm].messages] for arm in spec.arms},
         },
     )
 
@@ -170,8 +170,8 @@ def each_arm_by_agent(memory: str, specs: Mapping[int, Spec]) -> Any:
         for arm in state.metadata["arms"]:
             system, user = state.metadata[f"arm_{arm}"]
             tools = [_tool(tool) for tool in MEMORIES[memory].tools(spec)]
-            asked = MEMORIES[memory].asked(user)
-            output = await acted(f"{system}\n{_SUBMIT}", tools, asked, TURNS)
+            question = MEMORIES[memory].asked(user)
+            output = await acted(f"{system}\n{_SUBMIT}", tools, question, TURNS)
             if output is not None:
                 state.output = output
             replies.append("" if output is None else output.completion)
@@ -218,21 +218,21 @@ def all_arms() -> Any:
     """Per-arm, joint and divergence accuracy of the replies to a specification's arms."""
 
     async def score(state: Any, target: Any) -> Any:
-        said = [said_in(reply) for reply in state.metadata[REPLIES]]
-        judged, most = judge(said, tuple(target)), weights(len(said))
+        answers = [said_in(reply) for reply in state.metadata[REPLIES]]
+        judged, most = judge(answers, tuple(target)), weights(len(answers))
         parts = {name: getattr(judged, name) / getattr(most, name) for name in Judgement._fields}
-        parts[UNREADABLE] = said.count("error") / len(said)
-        return Score(value=parts, answer=" ".join(said), explanation=f"gold: {' '.join(target)}")
+        parts[UNREADABLE] = answers.count("error") / len(answers)
+        return Score(value=parts, answer=" ".join(answers), explanation=f"gold: {' '.join(target)}")
 
     return score
 
 
 @hooks("substrate_judged", "Ends `inspect eval` with an error where a task judged no sample.")
 class Judged(Hooks):
-    """An end of `inspect eval` that a script can tell: by itself it exits with 0 when every sample failed."""
+    """Lets a script tell that `inspect eval` failed: by itself it exits with 0 when every sample failed."""
 
     def enabled(self) -> bool:
-        """Tell whether this process is the command; who calls Inspect from Python has its logs."""
+        """Tell whether this process is the command; a caller from Python has Inspect's logs."""
         return Path(sys.argv[0]).stem == "inspect"
 
     async def on_run_end(self, data: Any) -> None:
@@ -240,7 +240,7 @@ class Judged(Hooks):
         if data.exception or data.eval_set_id:
             return
         for log in data.logs:
-            failed = log.status != "success" or (log.samples and all(one.error for one in log.samples))
+            failed = log.status != "success" or (log.samples and all(sample.error for sample in log.samples))
             if (log.eval.task_registry_name or "").startswith("substrate/") and failed:
                 sys.exit(f"no sample of {log.eval.task} was judged: {_reason(log)}. Its log: {log.location}")
 

@@ -1,4 +1,4 @@
-"""A paper's source as HTML in which each printed figure is a link: what it is, and ours beside it.
+"""A paper's source as HTML in which each printed figure links to its meaning, with our figure beside it.
 
 pandoc reads the source. A figure is matched by its place (abstract, section, table) and its value with the
 entries of a file of published figures; those that no entry knows are listed, too.
@@ -88,8 +88,8 @@ def _read(source: Path) -> dict[str, Any]:
         text, pandoc = read_text(source).replace("{,}", ","), needed("pypandoc")
         return json.loads(pandoc.convert_text(text, "json", format="latex", extra_args=["--quiet"]))
     except (OSError, RuntimeError) as error:
-        said = str(error).strip().splitlines() or ["pandoc cannot read it"]
-        raise FormatError(said[-1], where=(source,), hint="Give a paper's TeX source") from error
+        message = str(error).strip().splitlines() or ["pandoc cannot read it"]
+        raise FormatError(message[-1], where=(source,), hint="Give a paper's TeX source") from error
 
 
 class _Reader:
@@ -129,12 +129,12 @@ class _Reader:
         """Turn the figures of a paragraph into links, in place."""
         leaves = list(_leaves(nodes))
         text = "".join(leaf.text for leaf in leaves)
-        text = self.passages.sub(lambda found: "\0" * len(found[0]), text)
+        text = self.passages.sub(lambda passage: "\0" * len(passage[0]), text)
         start = 0
         for leaf in leaves:
             end = start + len(leaf.text)
-            if found := [one for one in FIGURE.finditer(text, start, end) if one.end() <= end]:
-                spans = [(one.start() - start, one.end() - start) for one in found]
+            if figures := [figure for figure in FIGURE.finditer(text, start, end) if figure.end() <= end]:
+                spans = [(figure.start() - start, figure.end() - start) for figure in figures]
                 leaf.replace(spans, partial(self._link, place))
             start = end
         for index, node in enumerate(nodes):
@@ -144,15 +144,18 @@ class _Reader:
             elif node["t"] == "Image" and not (self.folder / node["c"][2][0].strip()).is_file():
                 nodes[index] = {"t": "Str", "c": "[picture not at hand]"}
 
-    def _link(self, place: str, text: str, shown: dict[str, Any]) -> dict[str, Any]:
+    def _link(self, place: str, text: str, node: dict[str, Any]) -> dict[str, Any]:
         value = float(text.replace(",", "").replace("10^{", "1e").replace("}", ""))
-        found = Printed(f"figure-{len(self.figures) + 1}", text, place)
-        found.meanings = [self.look(name) for name in self.named.get((place, value), ())]
-        self.figures.append(found)
-        kind = "known" if found.meanings else "unknown"
-        title = "; ".join(f"{one.name}: {one.ours}" for one in found.meanings) or "no entry knows this figure"
-        attributes = [f"at-{found.anchor}", ["figure", kind], []]
-        return {"t": "Link", "c": [attributes, [shown], [f"#{found.anchor}", title]]}
+        figure = Printed(f"figure-{len(self.figures) + 1}", text, place)
+        figure.meanings = [self.look(name) for name in self.named.get((place, value), ())]
+        self.figures.append(figure)
+        kind = "known" if figure.meanings else "unknown"
+        title = (
+            "; ".join(f"{meaning.name}: {meaning.ours}" for meaning in figure.meanings)
+            or "no entry knows this figure"
+        )
+        attributes = [f"at-{figure.anchor}", ["figure", kind], []]
+        return {"t": "Link", "c": [attributes, [node], [f"#{figure.anchor}", title]]}
 
 
 class _Leaf(NamedTuple):
@@ -171,8 +174,8 @@ class _Leaf(NamedTuple):
         pieces: list[dict[str, Any]] = []
         last = 0
         for start, end in spans:
-            found = {"t": "Str", "c": self.text[start:end]}
-            pieces += [{"t": "Str", "c": self.text[last:start]}, link(found["c"], found)]
+            node = {"t": "Str", "c": self.text[start:end]}
+            pieces += [{"t": "Str", "c": self.text[last:start]}, link(node["c"], node)]
             last = end
         pieces.append({"t": "Str", "c": self.text[last:]})
         self.within[here : here + 1] = [piece for piece in pieces if piece["c"]]
@@ -225,12 +228,12 @@ def stale(text: str, values: Mapping[str, str]) -> list[str]:
 
 def summary(figures: Iterable[Printed]) -> dict[str, int]:
     """Count the figures: all, those beside ours, those not measured here, those that no entry knows."""
-    found = list(figures)
-    ours = [one for one in found if any(not said.ours.startswith("not ") for said in one.meanings)]
-    unknown = [one for one in found if not one.meanings]
+    printed = list(figures)
+    ours = [f for f in printed if any(not meaning.ours.startswith("not ") for meaning in f.meanings)]
+    unknown = [figure for figure in printed if not figure.meanings]
     return {
-        "figures": len(found),
+        "figures": len(printed),
         "beside ours": len(ours),
-        "not measured here": len(found) - len(ours) - len(unknown),
+        "not measured here": len(printed) - len(ours) - len(unknown),
         "unknown": len(unknown),
     }

@@ -56,7 +56,7 @@ def write_prov(lineage: Lineage, ways: Iterable[Trace], path: Path) -> None:
         json=lambda value: msgspec.json.encode(value).decode(),
         flattened=flattened,
     )
-    said = template.render(
+    text = template.render(
         prefixes=PREFIXES,
         agent=AGENT,
         version=version("event-graph-substrate"),
@@ -66,7 +66,7 @@ def write_prov(lineage: Lineage, ways: Iterable[Trace], path: Path) -> None:
         folders={path for path in paths if lineage.workspace.path(path).is_dir()},
         sources={source.file.path: source for way in ways for source in way.sources}.values(),
     )
-    triples = {quad.triple for quad in ox.parse(said, ox.RdfFormat.TURTLE)}
+    triples = {quad.triple for quad in ox.parse(text, ox.RdfFormat.TURTLE)}
     turtle = ox.serialize(sorted(triples, key=str), format=ox.RdfFormat.TURTLE, prefixes=PREFIXES)
     with replacing(path) as fresh:
         fresh.write_bytes(turtle or b"")

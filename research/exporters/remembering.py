@@ -41,25 +41,27 @@ def told(episode: Episode, log: EventLog | None = None) -> Memory:
         author = step.author or None
         if step.kind == "tell":
             cause = None if step.because is None else records[step.because]
-            made = memory.observe(*fact, author=author, cause=cause, tick=tick)
+            record = memory.observe(*fact, author=author, cause=cause, tick=tick)
         elif fact not in memory.log.state():
-            made = Record(ox.NamedNode("urn:nothing"), tick, ())
+            record = Record(ox.NamedNode("urn:nothing"), tick, ())
         elif step.kind == "end":
-            made = memory.end(*fact, author=author, tick=tick)
+            record = memory.end(*fact, author=author, tick=tick)
         else:
-            made = memory.forget(*fact, author=author, tick=tick)
-        records.append(made)
+            record = memory.forget(*fact, author=author, tick=tick)
+        records.append(record)
     return memory
 
 
-def recalled(memory: Memory, asked: Question) -> str:
+def recalled(memory: Memory, question: Question) -> str:
     """The value that a memory knows; ``unknown`` where it knows none."""
-    state = memory.log.state(asked.at)
-    found = [value for *_, value in state.match(ox.NamedNode(asked.person), ox.NamedNode(asked.relation))]
-    return found[0].value if len(found) == 1 and isinstance(found[0], ox.NamedNode) else UNKNOWN
+    state = memory.log.state(question.at)
+    values = [
+        value for *_, value in state.match(ox.NamedNode(question.person), ox.NamedNode(question.relation))
+    ]
+    return values[0].value if len(values) == 1 and isinstance(values[0], ox.NamedNode) else UNKNOWN
 
 
 def remembered(episode: Episode) -> list[str]:
     """The answers of a memory of the substrate."""
     memory = told(episode)
-    return [recalled(memory, asked) for asked in episode.questions]
+    return [recalled(memory, question) for question in episode.questions]

@@ -51,14 +51,14 @@ Answers = Callable[[Graded], Sequence[str]]
 
 def columns(specs: Sequence[Graded]) -> dict[str, str]:
     """The columns of ``test`` for some specifications, and what each holds."""
-    found: dict[str, str] = {}
+    descriptions: dict[str, str] = {}
     for name, about in COLUMNS.items():
-        found[name] = about
+        descriptions[name] = about
         if name in THIRD and any(spec.second for spec in specs):
-            found.update([THIRD[name]])
+            descriptions.update([THIRD[name]])
     if any(spec.query.type == "knows_that" for spec in specs):
-        found["query"] = "What is asked: did_meet, learned_fact, visited_location or knows_that."
-    return found
+        descriptions["query"] = "What is asked: did_meet, learned_fact, visited_location or knows_that."
+    return descriptions
 
 
 def publish_numbers(out: Path, numbers: Iterable[int], seed: int, level: str = "village") -> None:
@@ -76,36 +76,36 @@ def publish(out: Path, specs: Iterable[Graded], seed: int, level: str = "village
         level: at which, one of :data:`substrate.generators.smallville.LEVELS`.
     """
     parquet, arrow = needed("pyarrow.parquet"), needed("pyarrow")
-    found = list(specs)
-    about = columns(found)
+    graded = list(specs)
+    about = columns(graded)
     (out / "data").mkdir(parents=True, exist_ok=True)
     digests: dict[str, str] = {}
     for split, hidden in (("test", ()), ("blind", HIDDEN)):
         names = [name for name in about if name not in hidden]
-        rows = [_row(spec) for spec in found]
+        rows = [_row(spec) for spec in graded]
         table = arrow.table({name: [row[name] for row in rows] for name in names})
         path = out / "data" / f"{split}.parquet"
         parquet.write_table(table, path)
         digests[split] = hashlib.sha256(path.read_bytes()).hexdigest()
-    write_atomically(out / "README.md", card(found, seed, level))
+    write_atomically(out / "README.md", card(graded, seed, level))
     text = json.dumps(croissant(digests, about, level), indent=2, ensure_ascii=False)
     write_atomically(out / "croissant.json", f"{text}\n")
 
 
 def _row(spec: Graded) -> dict[str, Any]:
-    shown = msgspec.to_builtins(spec)
-    asked = {
+    fields = msgspec.to_builtins(spec)
+    prompts = {
         f"prompt_{arm}": "\n\n".join(message.text for message in request(spec, arm).messages)
         for arm in spec.arms
     }
-    gold = {f"gold_{arm}": said for arm, said in zip(spec.arms, spec.gold.answers, strict=True)}
+    gold = {f"gold_{arm}": answer for arm, answer in zip(spec.arms, spec.gold.answers, strict=True)}
     return {
         "spec": spec.spec,
         "linkage": spec.linkage,
         "query": spec.query.type,
         "branch": spec.branch,
-        **asked,
-        "specification": json.dumps({k: v for k, v in shown.items() if k not in ("gold", "linkage")}),
+        **prompts,
+        "specification": json.dumps({k: v for k, v in fields.items() if k not in ("gold", "linkage")}),
         **gold,
         "canary": CANARY,
     }
@@ -121,9 +121,9 @@ def _random(spec: Graded) -> Sequence[str]:
 
 
 def _substrate(spec: Graded) -> Sequence[str]:
-    # Without the gold: what answers a specification has no field for it.
-    shown = Spec(*(getattr(spec, name) for name in Spec.__struct_fields__))
-    return [answer(shown, arm) for arm in replay_twin(shown)]
+    # Without the gold: the type that is answered has no field for it.
+    public = Spec(*(getattr(spec, name) for name in Spec.__struct_fields__))
+    return [answer(public, arm) for arm in replay_twin(public)]
 
 
 BASELINES: Mapping[str, Answers] = {
@@ -136,11 +136,11 @@ BASELINES: Mapping[str, Answers] = {
 
 def baselines(specs: Sequence[Graded]) -> dict[str, Judgement]:
     """The arms, specifications and divergences that each baseline gets right."""
-    found: dict[str, Judgement] = {}
+    sums: dict[str, Judgement] = {}
     for name, answers in BASELINES.items():
         judged = [judge(answers(spec), spec.gold.answers) for spec in specs]
-        found[name] = _sum(judged)
-    return found
+        sums[name] = _sum(judged)
+    return sums
 
 
 def _sum(judged: Iterable[Judgement]) -> Judgement:

@@ -1,4 +1,4 @@
-"""The specifications of Twin-EventLog that an evaluation of so many asks: a fair sample, never the front."""
+"""The specifications of Twin-EventLog that an evaluation asks: a fair sample, not the first so many."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ WHOLE = 500
 
 
 def sampled(count: int, seed: int, level: str = "village") -> Iterator[Graded]:
-    """So many specifications with their gold, with each linkage's and each gold's share.
+    """So many specifications with their gold, each linkage and each gold in its share.
 
-    Of one seed, fewer are the beginning of more, and the same that the platform's baselines ask about.
+    With one seed a smaller sample is the beginning of a larger one; the platform's baselines ask the same.
 
     Args:
-        count: how many; more than :data:`WHOLE` are drawn from as many.
+        count: how many; drawn from :data:`WHOLE`, or from as many if more are wanted.
         seed: they are generated from and chosen by it.
         level: how hard they are, one of :data:`substrate.generators.smallville.LEVELS`.
 

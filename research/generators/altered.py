@@ -11,7 +11,7 @@ from substrate.generators.clevrer import physics
 
 @contextmanager
 def altered(friction: float = 1.0, restitution: float = 1.0) -> Iterator[None]:
-    """Within it, scenes and targets are generated with more or less friction and bounce.
+    """A context in which scenes and targets are generated with more or less friction and bounce.
 
     Args:
         friction: what the ground's friction on every shape is multiplied by.

@@ -13,12 +13,12 @@ SPEED = 1.5
 
 
 def without_collisions(film: Annotation, share: float, rng: Random) -> Annotation:
-    """With a share of its collisions missed; the motion stays as it is."""
+    """The annotation with a share of its collisions missed; the motion stays as it is."""
     return replace(film, collision=[c for c in film.collision if rng.random() >= share])
 
 
 def blurred(film: Annotation, frames: int, rng: Random) -> Annotation:
-    """With the frame of each collision off by up to so many."""
+    """The annotation with the frame of each collision off by up to so many."""
     last = len(film.motion_trajectory) - 1
 
     def off(collision: Collision) -> Collision:
@@ -30,7 +30,7 @@ def blurred(film: Annotation, frames: int, rng: Random) -> Annotation:
 
 
 def noisy(film: Annotation, sigma: float, rng: Random) -> Annotation:
-    """With the places of all frames off by a standard error (units), and the velocities in proportion."""
+    """The annotation with all places off by a standard error (units), and the velocities in proportion."""
 
     def off(state: MotionState) -> MotionState:
         place = tuple(value + rng.gauss(0, sigma) for value in state.location)

@@ -10,18 +10,20 @@ from substrate.domains.gqa.format import SceneGraph
 
 
 def without_relations(graph: SceneGraph, share: float, rng: Random) -> SceneGraph:
-    """With a share of its relations missed; boxes still say what is left and right."""
-    kept = {
-        name: replace(thing, relations=[one for one in thing.relations if rng.random() >= share])
+    """The graph with a share of its relations missed; boxes still say what is left and right."""
+    objects = {
+        name: replace(thing, relations=[relation for relation in thing.relations if rng.random() >= share])
         for name, thing in sorted(graph.objects.items())
     }
-    return replace(graph, objects=kept)
+    return replace(graph, objects=objects)
 
 
 def without_attributes(graph: SceneGraph, share: float, rng: Random) -> SceneGraph:
-    """With a share of its objects' attributes missed."""
-    kept = {
-        name: replace(thing, attributes=[one for one in thing.attributes if rng.random() >= share])
+    """The graph with a share of its objects' attributes missed."""
+    objects = {
+        name: replace(
+            thing, attributes=[attribute for attribute in thing.attributes if rng.random() >= share]
+        )
         for name, thing in sorted(graph.objects.items())
     }
-    return replace(graph, objects=kept)
+    return replace(graph, objects=objects)

@@ -84,7 +84,7 @@ def _seen(
     """The proposals in a frame."""
     coco: Any = needed("pycocotools.mask")
     covered = np.zeros((_HEIGHT, _WIDTH), dtype=np.uint8, order="F")  # as masks are decoded
-    found: list[dict[str, Any]] = []
+    proposals: list[dict[str, Any]] = []
     for state in sorted(states, key=_distance):
         color, material, shape = looks[state.object_id]
         turned = state.orientation[2] if shape == "cube" else 0.0
@@ -110,11 +110,11 @@ def _seen(
         code = coco.encode(whole)
         mask = {"size": [_HEIGHT, _WIDTH], "counts": code["counts"].decode()}
         look = {"color": color, "material": material, "shape": shape}
-        found.append({"mask": mask, **look, "score": round(0.9995 - 0.002 * random.random(), 6)})
+        proposals.append({"mask": mask, **look, "score": round(0.9995 - 0.002 * random.random(), 6)})
         if random.random() < _DOUBLE:
             double = {**look, "shape": _slip(shape, SHAPES, 1.0, random)}
-            found.append({"mask": mask, **double, "score": round(0.9 + 0.05 * random.random(), 6)})
-    return found
+            proposals.append({"mask": mask, **double, "score": round(0.9 + 0.05 * random.random(), 6)})
+    return proposals
 
 
 def _distance(state: MotionState) -> float:
@@ -124,7 +124,7 @@ def _distance(state: MotionState) -> float:
 
 def _slip(value: str, among: tuple[str, ...], share: float, random: Random) -> str:
     """The value, or in a share of the cases another one."""
-    return random.choice([one for one in among if one != value]) if random.random() < share else value
+    return random.choice([other for other in among if other != value]) if random.random() < share else value
 
 
 @lru_cache(maxsize=16)  # a body that rests looks the same in the next frame

@@ -1,6 +1,6 @@
 """Stories told otherwise, by rule and by chance: in other words, with asides, with sentences left out.
 
-Questions and gold stay. Whoever leaves a sentence out may make the gold wrong: it is that of the whole story.
+Questions and gold stay. A sentence left out may make the gold wrong: the gold is that of the whole story.
 """
 
 from __future__ import annotations
@@ -82,12 +82,12 @@ def told_anew(story: Story, lines: Iterable[Line]) -> Story:
 
 def takes_up(lines: Sequence[Line]) -> bool:
     """Tell whether the next sentence takes people up by a pronoun, so that nothing may come before it."""
-    told = next((line.text for line in lines if isinstance(line, Statement)), "")
-    return bool(_PRONOUNS.search(told))
+    first = next((line.text for line in lines if isinstance(line, Statement)), "")
+    return bool(_PRONOUNS.search(first))
 
 
 def paraphrased(story: Story, rng: Random) -> Story:
-    """With each sentence that a template fits in other words."""
+    """The story with each sentence that a template fits put in other words."""
 
     def told(line: Line) -> Line:
         for pattern, templates in _PARAPHRASES if isinstance(line, Statement) else ():
@@ -99,7 +99,7 @@ def paraphrased(story: Story, rng: Random) -> Story:
 
 
 def distracted(story: Story, rng: Random) -> Story:
-    """With sentences about people, things and places that the story does not know, between its lines."""
+    """The story with sentences between its lines about people, things and places that it does not know."""
     lines: list[Line] = []
     for line in story.lines:
         if rng.random() < 0.5 and not takes_up([line]):
@@ -109,7 +109,7 @@ def distracted(story: Story, rng: Random) -> Story:
 
 
 def shortened(story: Story, share: float, rng: Random) -> Story:
-    """With a share of its sentences left out."""
+    """The story with a share of its sentences left out."""
     return told_anew(
         story, (line for line in story.lines if isinstance(line, Question) or rng.random() >= share)
     )

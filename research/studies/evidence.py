@@ -41,7 +41,7 @@ def rows(
     parameters: Any,
     split: str,
 ) -> Iterator[Weighed]:
-    """A row for each thing that right answers of a case rest on: how many there are.
+    """A row for each thing that a case's right answers rest on: the number of answers that rest on it.
 
     Args:
         setting: what a row counts for.

@@ -30,12 +30,12 @@ _stories = msgspec.json.Decoder(list[Story])
 CONFIGURATIONS = ("A", "B", "C", "S")
 OWN = "the wrong choice is any pair"
 OTHERS: Mapping[Wrong, str] = {"near": "a near miss", "met": "a pair that had met"}
-"""What else the wrong choices may be, by the generator's word for it."""
+"""The other kinds of wrong choices, by the generator's word for each."""
 RESPONSIBLE = {
     True: "responsible: they collide without it all the same",
     False: "not responsible: they do not collide without it",
 }
-"""What a key says of an object and a collision of two others, and the contradiction that is counted."""
+"""By a key's verdict on an object and a collision of two others: the contradiction that is counted."""
 
 
 def near_misses(seed: int, case: Case, logs: Logs, parameters: Parameters, split: str) -> Iterator[Row]:
@@ -43,35 +43,35 @@ def near_misses(seed: int, case: Case, logs: Logs, parameters: Parameters, split
     if split != "generated":
         return
     scene = Scene.of(logs[0])
-    made = msgspec.json.decode(case.questions, type=SceneQuestions).questions
-    asks = {OWN: [question for question in made if question.question_type == "predictive"]}
+    generated = msgspec.json.decode(case.questions, type=SceneQuestions).questions
+    asks = {OWN: [question for question in generated if question.question_type == "predictive"]}
     for kind, others in predictive_questions(int(case.scene), seed, *OTHERS).items():
         asks[OTHERS[kind]] = others
-    for label, asked in asks.items():
+    for label, questions in asks.items():
         for name in CONFIGURATIONS:
-            given = replace(parameters, predictive=Predictive(name))
-            for row in answer_scene(scene.log, int(case.scene), asked, given, split):
+            configured = replace(parameters, predictive=Predictive(name))
+            for row in answer_scene(scene.log, int(case.scene), questions, configured, split):
                 yield replace(row, subset=f"predictive.{name}: {label}")
 
 
 def without_interpreter(case: Case, logs: Logs, _: Parameters, split: str) -> Iterator[Row]:
-    """The rows of a video's questions under methods that a result is to be judged beside."""
-    asked = msgspec.json.decode(case.questions, type=SceneQuestions).questions
-    yield from trivial_rows(Scene.of(logs[0]), int(case.scene), asked, split)
+    """The rows of a video's questions under the trivial methods, beside which a result is judged."""
+    questions = msgspec.json.decode(case.questions, type=SceneQuestions).questions
+    yield from trivial_rows(Scene.of(logs[0]), int(case.scene), questions, split)
 
 
 def last_words(case: Case, logs: Logs, _: Any, split: str) -> Iterator[Row]:
-    """The rows of the questions of a case's stories by the last word that was told before each."""
+    """A row for each question of a case's stories, answered by the last word told before it."""
     for story, log in zip(_stories.decode(case.record), logs, strict=True):
         yield from last_word_rows(story, log.digest, split)
 
 
 def trial_rows(case: Case, logs: Logs, _: Parameters, split: str) -> Iterator[Weighed]:
-    """A row for each object and collision that a video's key says both of; no answer is read."""
+    """A row for each object and collision on which a video's key gives both verdicts; no answer is read."""
     questions = msgspec.json.decode(case.questions, type=SceneQuestions).questions
-    for one in trials(Scene(logs[0]), questions):
-        held = one.collides if one.responsible else not one.collides
-        yield Weighed(CLEVRER.name, split, RESPONSIBLE[one.responsible], case.scene, 1, correct=held)
+    for trial in trials(Scene(logs[0]), questions):
+        held = trial.collides if trial.responsible else not trial.collides
+        yield Weighed(CLEVRER.name, split, RESPONSIBLE[trial.responsible], case.scene, 1, correct=held)
 
 
 # No row is promised: no world makes official questions, and few videos ask both things of an object.

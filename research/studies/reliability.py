@@ -37,7 +37,7 @@ BINS = 10
 
 
 class Chance(msgspec.Struct, frozen=True, kw_only=True):
-    """A choice, or an event that may have happened: how probable it is said to be, and whether it is so."""
+    """A choice, or an event that may have happened: its stated probability, and whether it is so."""
 
     benchmark: str = CLEVRER.name
     split: str
@@ -51,7 +51,7 @@ class Chance(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Bin(msgspec.Struct, frozen=True):
-    """Choices of about the same probability: how many, what is said of them on average, how many hold."""
+    """Choices of about the same probability: their number, their mean probability, and how many hold."""
 
     n: int
     said: float
@@ -62,9 +62,9 @@ class Reliability(msgspec.Struct, frozen=True):
     """The agreement of probabilities with what is so.
 
     Attributes:
-        brier: the mean square of what lies between the two.
+        brier: the mean squared difference of the two.
         plain: the same, had 0 or 1 been said, whichever is nearer.
-        constant: the same, had the share of what holds been said of each.
+        constant: the same, had each been given the share that holds.
     """
 
     subset: str
@@ -76,21 +76,23 @@ class Reliability(msgspec.Struct, frozen=True):
 
 
 def rows(case: Case, logs: Logs, parameters: Parameters, split: str) -> Iterator[Chance]:
-    """A row for each choice that the ensemble says a probability of; gold is read once all stand."""
+    """A row for each choice to which the ensemble gives a probability; gold is read once all stand."""
     simulated = replace(parameters, predictive=Predictive("S"), counterfactual=Counterfactual("simulated"))
     scene = Scene(logs[0])
     if not scene.poses:
         return
     questions = msgspec.json.decode(case.questions, type=SceneQuestions).questions
-    asked = [question for question in questions if question.question_type in SUBSETS]
-    chances = said_of(World(scene, simulated), asked)
-    gold = {(q.question_id, c.choice_id): (q.question_type, c.answer) for q in asked for c in q.choices or ()}
+    imagined = [question for question in questions if question.question_type in SUBSETS]
+    chances = said_of(World(scene, simulated), imagined)
+    gold = {
+        (q.question_id, c.choice_id): (q.question_type, c.answer) for q in imagined for c in q.choices or ()
+    }
     common = {"split": split, "scene": case.scene, "log": logs[0].digest}
-    for one in sorted(chances):
-        subset, answer = gold[one.question, one.choice]
+    for chance in sorted(chances):
+        subset, answer = gold[chance.question, chance.choice]
         if answer is not None:
-            asked_of = {"subset": subset, "question": one.question, "choice": one.choice}
-            yield Chance(**common, **asked_of, probability=one.probability, correct=answer == "correct")
+            asked_of = {"subset": subset, "question": chance.question, "choice": chance.choice}
+            yield Chance(**common, **asked_of, probability=chance.probability, correct=answer == "correct")
 
 
 def _expected(case: Case) -> Mapping[str, int]:
@@ -105,48 +107,54 @@ def _expected(case: Case) -> Mapping[str, int]:
 
 
 def perceived_rows(case: Case, logs: Logs, parameters: Perception, split: str) -> Iterator[Chance]:
-    """A row for each event that a video may have had, where it is known what truly happened."""
+    """A row for each event that a video may have had, if its true events are known."""
     truth = truth_of(case)
     if truth is None:
         return
     hypotheses = said(look(case, parameters)[1], gold_of(truth))
     common = {"benchmark": PERCEIVED.name, "split": split, "scene": case.scene, "log": logs[0].digest}
-    for number, one in enumerate(sorted(hypotheses, key=lambda one: EVENTS.index(one.kind))):
-        asked_of = {"subset": one.kind, "question": number, "choice": 0}
-        yield Chance(**common, **asked_of, probability=one.probability, correct=one.came)
+    for number, hypothesis in enumerate(
+        sorted(hypotheses, key=lambda hypothesis: EVENTS.index(hypothesis.kind))
+    ):
+        asked_of = {"subset": hypothesis.kind, "question": number, "choice": 0}
+        yield Chance(**common, **asked_of, probability=hypothesis.probability, correct=hypothesis.came)
 
 
 def _hypotheses(case: Case) -> Mapping[str, int]:
-    """Count the events that a video may have had; none where it is not known what truly happened.
+    """Count the events that a video may have had; none if its true events are not known.
 
-    Under other constants there may be more or fewer, but not none.
+    Other constants give more or fewer events, but never none.
     """
     truth = truth_of(case)
-    return Counter(one.kind for one in said(look(case, Perception())[1], gold_of(truth))) if truth else {}
+    return (
+        Counter(hypothesis.kind for hypothesis in said(look(case, Perception())[1], gold_of(truth)))
+        if truth
+        else {}
+    )
 
 
 def reliability_of(subset: str, chances: Iterable[Chance]) -> Reliability:
     """The Brier score and the bins, of equal width; empty ones are left out.
 
-    >>> one, other = (Chance(split="", subset="predictive", scene=1, question=1, choice=choice, log="",
-    ...     probability=said, correct=True) for choice, said in enumerate((0.9, 0.4)))
-    >>> found = reliability_of("predictive", [one, other])
-    >>> found.brier, found.plain, found.constant, len(found.bins)
+    >>> sure, unsure = (Chance(split="", subset="predictive", scene=1, question=1, choice=choice, log="",
+    ...     probability=share, correct=True) for choice, share in enumerate((0.9, 0.4)))
+    >>> scored = reliability_of("predictive", [sure, unsure])
+    >>> scored.brier, scored.plain, scored.constant, len(scored.bins)
     (0.185, 0.5, 0.0, 2)
     """
-    all_ = sorted(chances, key=lambda one: one.probability)
-    if not all_:
+    ordered = sorted(chances, key=lambda chance: chance.probability)
+    if not ordered:
         return Reliability(subset, 0, 0.0, 0.0, 0.0, [])
-    common = sum(one.correct for one in all_) / len(all_)
+    common = sum(chance.correct for chance in ordered) / len(ordered)
     bins: list[Bin] = []
-    for _, group in groupby(all_, key=lambda one: min(int(one.probability * BINS), BINS - 1)):
+    for _, group in groupby(ordered, key=lambda chance: min(int(chance.probability * BINS), BINS - 1)):
         here = list(group)
-        said = sum(one.probability for one in here) / len(here)
-        bins.append(Bin(len(here), round(said, 6), sum(one.correct for one in here)))
-    brier = sum((one.probability - one.correct) ** 2 for one in all_) / len(all_)
-    plain = sum((one.probability >= 0.5) != one.correct for one in all_) / len(all_)
+        mean = sum(chance.probability for chance in here) / len(here)
+        bins.append(Bin(len(here), round(mean, 6), sum(chance.correct for chance in here)))
+    brier = sum((chance.probability - chance.correct) ** 2 for chance in ordered) / len(ordered)
+    plain = sum((chance.probability >= 0.5) != chance.correct for chance in ordered) / len(ordered)
     return Reliability(
-        subset, len(all_), round(brier, 6), round(plain, 6), round(common * (1 - common), 6), bins
+        subset, len(ordered), round(brier, 6), round(plain, 6), round(common * (1 - common), 6), bins
     )
 
 
@@ -167,16 +175,16 @@ def _part(base: Interpreted, about: str, **own: Any) -> Part:
 
 def draw_reliability(rows: Path, bins: Path, figure: Path) -> dict[str, Any]:
     """Put probabilities into bins, and hold beside each how many choices were right."""
-    said = [msgspec.json.decode(line, type=Chance) for line in rows.read_bytes().splitlines()]
-    found = [
-        reliability_of(subset, (one for one in said if one.subset == subset))
+    chances = [msgspec.json.decode(line, type=Chance) for line in rows.read_bytes().splitlines()]
+    reliabilities = [
+        reliability_of(subset, (chance for chance in chances if chance.subset == subset))
         for subset in (*SUBSETS, *EVENTS)
-        if any(one.subset == subset for one in said)
+        if any(chance.subset == subset for chance in chances)
     ]
-    write_json(bins, found, indent=1)
-    series = {one.subset: one.bins for one in found}
+    write_json(bins, reliabilities, indent=1)
+    series = {reliability.subset: reliability.bins for reliability in reliabilities}
     figure.write_text(reliability_diagram("reliability", series, alone=True), "utf-8")
-    return {one.subset: in_words(one) for one in found}
+    return {reliability.subset: in_words(reliability) for reliability in reliabilities}
 
 
 def reliability_diagram(name: str, series: Mapping[str, Sequence[Bin]], *, alone: bool = False) -> str:
@@ -190,9 +198,9 @@ def reliability_diagram(name: str, series: Mapping[str, Sequence[Bin]], *, alone
     def draw(axes: Axes) -> None:
         axes.plot([0, 1], [0, 1], color=FAINT, linewidth=1)
         for (title, bins), (colour, marker) in zip(series.items(), styles, strict=False):
-            shares, errors = whiskers([(one.right, one.n) for one in bins], whole=1)
+            shares, errors = whiskers([(bin_.right, bin_.n) for bin_ in bins], whole=1)
             style = MARKED_POINTS | {"color": colour, "marker": marker, "linewidth": 1, "label": title}
-            axes.errorbar([one.said for one in bins], shares, yerr=errors, **style)
+            axes.errorbar([bin_.said for bin_ in bins], shares, yerr=errors, **style)
         axes.set(xlabel="probability said", ylabel="share that holds", xlim=(0, 1.02), ylim=(0, 1.02))
         if series:
             axes.legend(fontsize=9, loc="upper left")
@@ -201,24 +209,31 @@ def reliability_diagram(name: str, series: Mapping[str, Sequence[Bin]], *, alone
     return svg(name, about, draw, height=4.2, alone=alone)
 
 
-def in_words(one: Reliability) -> str:
-    """A subset's Brier score beside what simpler words would have."""
-    what = "" if one.subset in EVENTS else " choices"
+def in_words(reliability: Reliability) -> str:
+    """A subset's Brier score beside those of simpler statements."""
+    what = "" if reliability.subset in EVENTS else " choices"
     return (
-        f"{one.subset}: {one.n:,}{what}, Brier score {one.brier:.4f} ({one.plain:.4f} if 0 or 1 were said "
-        f"as is likelier, {one.constant:.4f} if how common it is)"
+        f"{reliability.subset}: {reliability.n:,}{what}, Brier score {reliability.brier:.4f} "
+        f"({reliability.plain:.4f} if 0 or 1 were said as is likelier, {reliability.constant:.4f} if how "
+        "common it is)"
     )
 
 
 def sections(workspace: Any) -> Iterator[Drawn]:
-    """For the report: by the part of the study that said some probabilities, the diagram of all subsets, and
-    a line of words for each.
+    """For each part of the study that gave a probability: the report's diagram of all subsets, and a line of
+    words for each subset.
     """
     for part in RELIABILITY.parts:
-        if found := [one for one in read_list(workspace.path(bins_file(part.name)), Reliability) if one.n]:
-            series = {one.subset: one.bins for one in found}
+        if reliabilities := [
+            reliability
+            for reliability in read_list(workspace.path(bins_file(part.name)), Reliability)
+            if reliability.n
+        ]:
+            series = {reliability.subset: reliability.bins for reliability in reliabilities}
             drawn = Markup(reliability_diagram(f"reliability-{part.name}", series))
-            yield Drawn(part.name, *SURE[part.name], drawn, [in_words(one) for one in found])
+            yield Drawn(
+                part.name, *SURE[part.name], drawn, [in_words(reliability) for reliability in reliabilities]
+            )
 
 
 SURE = {

@@ -70,34 +70,34 @@ def rows(
     parameters: Any,
     split: str,
 ) -> Iterator[Row]:
-    """The rows of a case under every condition, by question; what is given of its exact logs is not read.
+    """The rows of a case under every condition, in the order of its questions; its exact logs are not read.
 
     Args:
-        answer: the rows of a case that was changed, given it as it was and is, the settings, parameters and
-            split; their subsets are settings.
+        answer: gives the rows of a changed case, from the case before and after the change, the settings,
+            parameters and split; the subset of a row is a setting.
         seed: the seed of what is changed.
     """
-    found: list[Row] = []
+    all_rows: list[Row] = []
     for condition in conditions:
         if condition.elsewhere and split != "generated":
             continue
         # The condition's own random numbers for the case: no other condition moves them.
         rng = Random(f"{KEY}/{seed}/{condition.label}/{case.scene}")
         changed = condition.change(case, rng=rng, seed=seed)
-        found += (
+        all_rows += (
             replace(row, benchmark=KEY, subset=named(row.subset, condition.label))
             for row in answer(case, changed, condition.of, parameters, split)
         )
     # A stable sort: the rows of one question stay in the order of the conditions.
-    yield from sorted(found, key=lambda row: str(row.question).zfill(12))
+    yield from sorted(all_rows, key=lambda row: str(row.question).zfill(12))
 
 
 def _expected(
     questions: Callable[[Case], Mapping[str, int]], pairs: Iterable[tuple[str, str]], case: Case
 ) -> dict[str, int]:
     """The number of rows that a case has of each setting under each condition."""
-    asked = questions(case) if case.questions else {}
-    return {named(setting, condition): asked.get(setting, 0) for setting, condition in pairs}
+    counts = questions(case) if case.questions else {}
+    return {named(setting, condition): counts.get(setting, 0) for setting, condition in pairs}
 
 
 _SETTINGS = (
@@ -118,7 +118,7 @@ def _answered(
     base: Interpreted, _: Case, changed: Case, of: Collection[str], parameters: Any, split: str
 ) -> Iterable[Row]:
     """A case's rows as the benchmark gives them."""
-    logs = [one.log for one in base.logs(changed, parameters)]
+    logs = [logged.log for logged in base.logs(changed, parameters)]
     return base.rows(changed, logs, parameters, split)
 
 
@@ -127,15 +127,15 @@ def _varied(_: Case, changed: Case, of: Collection[str], parameters: Parameters,
     if not changed.kind:
         log = clevrer.scene_logs(changed)[0].log
         common = {"benchmark": KEY, "split": split, "scene": changed.scene, "log": log.digest}
-        variants = {one.name: one for one in _VARIANTS if not of or one.name in of}
+        variants = {variant.name: variant for variant in _VARIANTS if not of or variant.name in of}
         yield from variant_rows(variants, changed, Scene(log), parameters, common)
 
 
 def _told(case: Case, changed: Case, of: Collection[str], parameters: None, split: str) -> Iterator[Row]:
-    """bAbI's rows, all tasks together; a question has the number that it has in the story as it was told."""
+    """bAbI's rows, all tasks together; a question keeps its number in the story as it was told."""
     numbers: dict[str, list[str]] = {}
-    for asked in babi.wordings(case):
-        numbers.setdefault(asked.subset, []).append(asked.question)
+    for wording in babi.wordings(case):
+        numbers.setdefault(wording.subset, []).append(wording.question)
     for row in _answered(babi.BABI, case, changed, of, parameters, split):
         yield replace(
             row,
@@ -181,17 +181,17 @@ def _image(change: Change, case: Case, *, rng: Random, **_: Any) -> Case:
 
 def _stories(change: Change, case: Case, *, rng: Random, **_: Any) -> Case:
     """bAbI's case with each of its stories changed, by the same random numbers."""
-    told = msgspec.json.decode(case.record, type=list[Story])
-    return _recorded(case, [change(story, rng=copy(rng)) for story in told])
+    stories = msgspec.json.decode(case.record, type=list[Story])
+    return _recorded(case, [change(story, rng=copy(rng)) for story in stories])
 
 
 def _other_world(case: Case, *, seed: int, friction: float, restitution: float, **_: Any) -> Case:
     """ComPhy's case of the same number and the next seed, in a world of other physics."""
     with altered(friction, restitution):
-        made = generate_target(int(case.scene), seed + 1)
+        target = generate_target(int(case.scene), seed + 1)
     names = msgspec.json.decode(case.record, type=dict[str, msgspec.Raw])
-    record = dict(zip(names, (made.annotation, *made.references), strict=True))
-    return _recorded(case, record)._replace(questions=msgspec.json.encode(made.questions))
+    record = dict(zip(names, (target.annotation, *target.references), strict=True))
+    return _recorded(case, record)._replace(questions=msgspec.json.encode(target.questions))
 
 
 def _missed(

@@ -48,8 +48,8 @@ def estimate(
     points end :data:`PATIENCE` intervals before ``at``.
 
     >>> points = [(70, 0.0, 0.0), (75, 0.14, 0.0), (80, 0.28, 0.0), (85, 9.0, 9.0)]
-    >>> found = estimate(4, "sphere", points, at=80)
-    >>> round(found.body.x, 2), round(found.body.vx, 3), found.trust
+    >>> state = estimate(4, "sphere", points, at=80)
+    >>> round(state.body.x, 2), round(state.body.vx, 3), state.trust
     (0.28, 0.994, 'steady')
     """
     seen = [point for point in points if point[0] <= at]
@@ -94,7 +94,7 @@ def velocity_changes(points: Sequence[Sampled], shape: Shape, law: Law = LAW) ->
         (f1, (x1 - x0) / (f1 - f0) / law.frame, (y1 - y0) / (f1 - f0) / law.frame, f1 - f0)
         for (f0, x0, y0), (f1, x1, y1) in pairwise(points)
     ]
-    found: list[tuple[int, float]] = []
+    changes: list[tuple[int, float]] = []
     for (frame, vx, vy, before), (_, wx, wy, after) in pairwise(intervals):
         mean = hypot(vx, vy)
         keep = (
@@ -102,5 +102,5 @@ def velocity_changes(points: Sequence[Sampled], shape: Shape, law: Law = LAW) ->
             if mean
             else 1.0
         )
-        found.append((frame, hypot(wx - keep * vx, wy - keep * vy)))
-    return found
+        changes.append((frame, hypot(wx - keep * vx, wy - keep * vy)))
+    return changes

@@ -117,7 +117,7 @@ def free_flight(annotation: Annotation) -> Iterator[Free]:
 
 def impacts(annotations: Sequence[Annotation], law: Law) -> list[Impact]:
     """Every collision of two bodies that take part in no other within the window."""
-    found: list[Impact] = []
+    lone: list[Impact] = []
     for annotation in annotations:
         for collision in annotation.collision:
             others = [
@@ -129,8 +129,8 @@ def impacts(annotations: Sequence[Annotation], law: Law) -> list[Impact]:
                 abs(c.frame_id - collision.frame_id) > 2 * _WINDOW for c in others
             ):
                 a, b = (hypot(*delta[:2]) for delta in _changes(annotation, collision, law))
-                found.append(Impact(annotation, collision, b / a))
-    return found
+                lone.append(Impact(annotation, collision, b / a))
+    return lone
 
 
 def _changes(annotation: Annotation, collision: Collision, law: Law) -> list[tuple[float, float, float]]:
@@ -138,16 +138,16 @@ def _changes(annotation: Annotation, collision: Collision, law: Law) -> list[tup
     track = tracks(annotation)
     shape: dict[int, Shape] = {o.object_id: o.shape for o in annotation.object_property}
     first, last = collision.frame_id - 1, min(collision.frame_id + 1, len(annotation.motion_trajectory) - 1)
-    found: list[tuple[float, float, float]] = []
+    changes: list[tuple[float, float, float]] = []
     for name in collision.object_ids:
         after, free = (
             track[name][last],
             simulate([observed(track[name][first], shape[name])], last - first, law=law).final[0],
         )
-        found.append(
+        changes.append(
             (after.velocity[0] - free.vx, after.velocity[1] - free.vy, after.angular_velocity[2] - free.spin)
         )
-    return found
+    return changes
 
 
 def fit_law(annotations: Sequence[Annotation]) -> Law:
@@ -271,15 +271,15 @@ def _stamp(seen: Sequence[Impact], law: Law) -> int:
     """The step of a frame from which a contact is recorded under it and not under the frame before."""
 
     def missed(stamp: int) -> int:
-        found = 0
+        frames_off = 0
         for impact in seen:
             first = impact.collision.frame_id - _WINDOW
             start = [
                 body for body in bodies(impact.annotation, first) if body.id in impact.collision.object_ids
             ]
             contacts = simulate(start, 2 * _WINDOW, law=replace(law, stamp=stamp)).contacts
-            found += abs(contacts[0][0] - _WINDOW) if contacts else _WINDOW
-        return found
+            frames_off += abs(contacts[0][0] - _WINDOW) if contacts else _WINDOW
+        return frames_off
 
     return min(range(law.substeps), key=missed)
 

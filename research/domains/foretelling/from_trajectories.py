@@ -131,14 +131,14 @@ def _seams(watched: Sequence[Watched], law: Law, sight: Sight) -> tuple[int, ...
     """Frames where far more bodies than usual change their velocity, twice running: the second begins a new
     fit.
     """
-    changed, all_ = Counter[int](), Counter[int]()
+    changed, counted = Counter[int](), Counter[int]()
     for w in watched:
         shapes: dict[int, Shape] = {thing.id: thing.shape for thing in w.scene.objects}
         for name, points in w.scene.trajectory.items():
             for frame, change in velocity_changes([p for p in points if p[0] < FRAMES], shapes[name], law):
-                all_[frame] += 1
+                counted[frame] += 1
                 changed[frame] += change > _SLIGHT
-    share = {frame: changed[frame] / all_[frame] for frame in sorted(all_)}
+    share = {frame: changed[frame] / counted[frame] for frame in sorted(counted)}
     usual = median(share.values())
     return tuple(
         frame for frame in share if min(share[frame], share.get(frame - sight.interval, 0.0)) > _SEAM * usual
@@ -163,21 +163,21 @@ def _entries(watched: Sequence[Watched], law: Law, sight: Sight) -> Sight:
     """The speed and heading of bodies that come into view: from their first two points, where nothing hit
     them in between.
     """
-    found = [entry for w in watched for entry in _entered(w, law)]
-    usual = median(entry.speed for entry in found)
-    spread = median(abs(entry.speed - usual) for entry in found) / _HALF
-    aim = min(product(_AIMS, _AIMS), key=lambda a: median(abs(entry.off(a)) for entry in found))
+    entries = [entry for w in watched for entry in _entered(w, law)]
+    usual = median(entry.speed for entry in entries)
+    spread = median(abs(entry.speed - usual) for entry in entries) / _HALF
+    aim = min(product(_AIMS, _AIMS), key=lambda a: median(abs(entry.off(a)) for entry in entries))
     sight = replace(
         sight,
         entry_speed=(round(usual, 2), round(spread, 2)),
         entry_aim=aim,
-        entry_spread=round(median(abs(entry.off(aim)) for entry in found) / _HALF, 2),
+        entry_spread=round(median(abs(entry.off(aim)) for entry in entries) / _HALF, 2),
     )
     aimed = (
         replace(sight, entry_aimed=share, entry_aimed_spread=near)
         for share, near in product(_AIMED, _AIMED_SPREADS)
     )
-    return max(aimed, key=lambda s: fsum(log(_entry_likelihood(entry, s)) for entry in found))
+    return max(aimed, key=lambda s: fsum(log(_entry_likelihood(entry, s)) for entry in entries))
 
 
 def _entered(w: Watched, law: Law) -> Iterator[_Entry]:
@@ -223,11 +223,11 @@ def _met_score(watched: Sequence[Watched], law: Law, sight: Sight) -> float:
     for w, at in product(watched, AT):
         known = {thing.id: thing for thing in w.scene.objects}
         seen = w.seen(at)
-        found, met = (
+        guesses, met = (
             met_pairs(known, seen, law=law, sight=sight),
             {pair for pair in w.met(at) if set(pair) <= set(seen)},
         )
-        right, guessed, true = right + len(found & met), guessed + len(found), true + len(met)
+        right, guessed, true = right + len(guesses & met), guessed + len(guesses), true + len(met)
     return 2 * right / (guessed + true)
 
 
@@ -244,9 +244,9 @@ def _errors(watched: Sequence[Watched], law: Law, sight: Sight) -> Sight:
     """Standard errors: medians for the many, and for the struck a second spread that explains their largest
     tenth.
     """
-    found = list(_state_errors(watched, law, sight))
-    steady = [[e for e in found if e.trust == "steady" and e.fit == fit] for fit in range(len(sight.seams))]
-    struck = [e for e in found if e.trust == "struck"]
+    errors = list(_state_errors(watched, law, sight))
+    steady = [[e for e in errors if e.trust == "steady" and e.fit == fit] for fit in range(len(sight.seams))]
+    struck = [e for e in errors if e.trust == "struck"]
     if not all(steady) or not struck:
         return sight
     core = median(abs(e.velocity) for e in struck) / _HALF
@@ -296,9 +296,9 @@ def fit_belief(watched: Sequence[Watched], law: Law, sight: Sight) -> Belief:
     rows: list[tuple[float, ...]] = []
     came: list[bool] = []
     for at in AT:
-        for w, given in zip(watched, known[at], strict=True):
+        for w, evidence in zip(watched, known[at], strict=True):
             truth = w.truth(at)
-            for pair, row in sorted(features(given, w.met(at)).items()):
+            for pair, row in sorted(features(evidence, w.met(at)).items()):
                 rows.append(row)
                 came.append(pair in truth)
     weights = _logistic(np.array(rows), np.array(came, dtype=float))
@@ -311,12 +311,12 @@ def fit_belief(watched: Sequence[Watched], law: Law, sight: Sight) -> Belief:
 
 def cast(watched: Sequence[Watched], at: int, law: Law, sight: Sight) -> list[Outlook]:
     """The outlook of every scene at a frame."""
-    found: list[Outlook] = []
+    outlooks: list[Outlook] = []
     for w in watched:
         known = {thing.id: thing for thing in w.scene.objects}
         here = states(known, w.seen(at), at, law=law, sight=sight)
-        found.append(outlook(here, FRAMES - 1 - at, law=law, sight=sight))
-    return found
+        outlooks.append(outlook(here, FRAMES - 1 - at, law=law, sight=sight))
+    return outlooks
 
 
 def _logistic(rows: np.ndarray, came: np.ndarray) -> np.ndarray:
@@ -371,16 +371,16 @@ def score(
 ) -> Score:
     """Predictions against truth; ``past`` holds the pairs taken to have met, the truth where ``None``."""
     count = Counter[str]()
-    for k, (w, given) in enumerate(zip(watched, known, strict=True)):
-        chances = believe(given, w.met(at) if past is None else past[k], belief=belief)
-        found = {pair for pair, chance in chances.items() if chance >= belief.cut}
+    for k, (w, evidence) in enumerate(zip(watched, known, strict=True)):
+        chances = believe(evidence, w.met(at) if past is None else past[k], belief=belief)
+        predicted = {pair for pair, chance in chances.items() if chance >= belief.cut}
         truth = w.truth(at)
-        count["right"] += len(found & truth)
-        count["wrong"] += len(found - truth)
-        count["missed"] += len(truth - found)
-        count["whole"] += found == truth
-        count["busy"] += bool(found | truth)
-        count["busy_whole"] += found == truth and bool(found)
+        count["right"] += len(predicted & truth)
+        count["wrong"] += len(predicted - truth)
+        count["missed"] += len(truth - predicted)
+        count["whole"] += predicted == truth
+        count["busy"] += bool(predicted | truth)
+        count["busy_whole"] += predicted == truth and bool(predicted)
     return Score(
         count["right"],
         count["wrong"],
@@ -403,14 +403,14 @@ def judged(
 
     ``past`` as in :func:`score`.
     """
-    found: list[tuple[float, bool]] = []
-    for k, (w, given) in enumerate(zip(watched, known, strict=True)):
+    judgements: list[tuple[float, bool]] = []
+    for k, (w, evidence) in enumerate(zip(watched, known, strict=True)):
         met = w.met(at)
-        chances = believe(given, met if past is None else past[k], belief=belief)
+        chances = believe(evidence, met if past is None else past[k], belief=belief)
         truth = w.truth(at)
         unmet = (pair for pair in combinations(sorted(w.seen(at)), 2) if pair not in met)
-        found.extend((chances.get(pair, 0.0), pair in truth) for pair in unmet)
-    return found
+        judgements.extend((chances.get(pair, 0.0), pair in truth) for pair in unmet)
+    return judgements
 
 
 def brier(chances: Sequence[tuple[float, bool]]) -> float:

@@ -23,13 +23,13 @@ def poses(scene: TrajectoryScene, events: SceneEvents) -> dict[int, list[Posed]]
     hits = [hit.frame for hit in events.collisions]
     frames = pose_frames(events.n_frames, entries, hits)
     shapes: dict[int, Shape] = {thing.id: thing.shape for thing in events.objects}
-    found: dict[int, list[Posed]] = {}
+    by_object: dict[int, list[Posed]] = {}
     for name, points in sorted(scene.trajectory.items()):
         seen = [point for point in points if point[0] < events.n_frames]
         own = sorted({hit.frame for hit in events.collisions if name in hit.object})
         if len(seen) > 1:
-            found[name] = list(_poses(seen, own, frames, shapes[name]))
-    return found
+            by_object[name] = list(_poses(seen, own, frames, shapes[name]))
+    return by_object
 
 
 def _poses(

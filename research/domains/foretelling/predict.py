@@ -108,11 +108,11 @@ def states(
     sight: Sight = SIGHT,
 ) -> list[Estimate]:
     """The estimated state of every object that is in view at ``at``, by number."""
-    found = (
+    estimates = (
         estimate(name, known[name].shape, points, at, law=law, sight=sight)
         for name, points in sorted(seen.items())
     )
-    return [state for state in found if state is not None]
+    return [state for state in estimates if state is not None]
 
 
 class Outlook(Struct, frozen=True):
@@ -126,16 +126,18 @@ class Outlook(Struct, frozen=True):
 
 
 def outlook(
-    found: Sequence[Estimate], frames: int, *, draws: int = DRAWS, law: Law = LAW, sight: Sight = SIGHT
+    estimates: Sequence[Estimate], frames: int, *, draws: int = DRAWS, law: Law = LAW, sight: Sight = SIGHT
 ) -> Outlook:
     """The vote over so many frames, beside what the states say themselves."""
-    fast = (state.body.id for state in found if hypot(state.body.vx, state.body.vy) > _MOVING)
-    new = (state.body.id for state in found if state.trust == "new")
-    return Outlook(vote(found, frames, draws=draws, law=law, sight=sight), frozenset(fast), frozenset(new))
+    fast = (state.body.id for state in estimates if hypot(state.body.vx, state.body.vy) > _MOVING)
+    new = (state.body.id for state in estimates if state.trust == "new")
+    return Outlook(
+        vote(estimates, frames, draws=draws, law=law, sight=sight), frozenset(fast), frozenset(new)
+    )
 
 
 def vote(
-    found: Sequence[Estimate], frames: int, *, draws: int = DRAWS, law: Law = LAW, sight: Sight = SIGHT
+    estimates: Sequence[Estimate], frames: int, *, draws: int = DRAWS, law: Law = LAW, sight: Sight = SIGHT
 ) -> Votes:
     """Simulates ``draws`` worlds that the estimates allow; the first is the estimates themselves, with equal
     masses.
@@ -144,7 +146,7 @@ def vote(
     same on every run, without a seed.
     """
     frames_of: dict[Pair, list[int]] = {}
-    targets = [_targets(state, found, sight) if state.trust == "new" else [] for state in found]
+    targets = [_targets(state, estimates, sight) if state.trust == "new" else [] for state in estimates]
     for draw in range(draws):
         world = [
             _drawn(
@@ -154,7 +156,7 @@ def vote(
                 law,
                 sight,
             )
-            for place, state in enumerate(found)
+            for place, state in enumerate(estimates)
         ]
         for frame, a, b in simulate(apart(world, 2 * law.radius), frames, law=law).contacts:
             frames_of.setdefault((a, b), []).append(frame)
@@ -162,10 +164,10 @@ def vote(
 
 
 def _primes() -> Iterator[int]:
-    found: list[int] = []
+    primes: list[int] = []
     for number in range(2, 10_000):
-        if all(number % prime for prime in found if prime * prime <= number):
-            found.append(number)
+        if all(number % prime for prime in primes if prime * prime <= number):
+            primes.append(number)
             yield number
 
 
@@ -183,11 +185,11 @@ one in the list.
 """
 
 
-def _targets(state: Estimate, found: Sequence[Estimate], sight: Sight) -> list[Target]:
+def _targets(state: Estimate, estimates: Sequence[Estimate], sight: Sight) -> list[Target]:
     """Places of the others, as likely as the general aim makes each."""
     body, aim = state.body, _aim(state.body, sight)
     ways = [
-        atan2(other.body.y - body.y, other.body.x - body.x) for other in found if other.body.id != body.id
+        atan2(other.body.y - body.y, other.body.x - body.x) for other in estimates if other.body.id != body.id
     ]
     weights = [exp(-((remainder(way - aim, 2 * pi) / sight.entry_spread) ** 2) / 2) for way in ways]
     total = sum(weights)
@@ -275,7 +277,7 @@ def met_pairs(
     """
     at = {name: {frame: (x, y) for frame, x, y in points} for name, points in seen.items()}
     changes = {name: dict(velocity_changes(points, known[name].shape, law)) for name, points in seen.items()}
-    found: set[Pair] = set()
+    pairs: set[Pair] = set()
     for a, b in combinations(sorted(seen), 2):
         for frame in sorted(at[a].keys() & at[b].keys()):
             distance = hypot(at[a][frame][0] - at[b][frame][0], at[a][frame][1] - at[b][frame][1])
@@ -283,8 +285,8 @@ def met_pairs(
             if distance < sight.touching or (
                 distance < sight.near and both > sight.blow and frame not in sight.edges
             ):
-                found.add((a, b))
-    return found
+                pairs.add((a, b))
+    return pairs
 
 
 def features(known: Outlook, past: Iterable[Pair]) -> dict[Pair, tuple[float, ...]]:
@@ -294,12 +296,12 @@ def features(known: Outlook, past: Iterable[Pair]) -> dict[Pair, tuple[float, ..
     counts = (float(len(met) < 2), float(len(met) == 3), float(len(met) > 3))
     launched = {name for name in known.moving if name not in hits}
     scattered = {name for name in known.moving if name in hits}
-    open_votes = {pair: said for pair, said in known.votes.items() if pair not in met}
-    found: dict[Pair, tuple[float, ...]] = {}
+    open_votes = {pair: votes for pair, votes in known.votes.items() if pair not in met}
+    by_pair: dict[Pair, tuple[float, ...]] = {}
     for pair, (share, late) in open_votes.items():
         odds = log((share + 0.02) / (1.02 - share))
         rivals = [v for other, v in open_votes.items() if other != pair and set(other) & set(pair)]
-        found[pair] = (
+        by_pair[pair] = (
             1.0,
             odds,
             late,
@@ -312,7 +314,7 @@ def features(known: Outlook, past: Iterable[Pair]) -> dict[Pair, tuple[float, ..
             max((rival for rival, when in rivals if when < late), default=0.0),
             odds * late,
         )
-    return found
+    return by_pair
 
 
 def believe(known: Outlook, past: Iterable[Pair], *, belief: Belief = BELIEF) -> dict[Pair, float]:
@@ -324,7 +326,7 @@ def believe(known: Outlook, past: Iterable[Pair], *, belief: Belief = BELIEF) ->
     (True, True)
     """
     *weights, _ = astuple(belief)
-    found: dict[Pair, float] = {}
+    chances: dict[Pair, float] = {}
     for pair, row in features(known, past).items():
-        found[pair] = 1 / (1 + exp(-sum(w * v for w, v in zip(weights, row, strict=True))))
-    return found
+        chances[pair] = 1 / (1 + exp(-sum(w * v for w, v in zip(weights, row, strict=True))))
+    return chances

@@ -68,14 +68,14 @@ def read_trajectories(path: Path) -> dict[int, TrajectoryScene]:
     Raises:
         FormatError: as :func:`decode_trajectories`; also where a scene occurs twice or the file holds none.
     """
-    found: dict[int, TrajectoryScene] = {}
+    scenes: dict[int, TrajectoryScene] = {}
     for source in lines(path):
         scene = decode_trajectories(source)
-        if scene.scene_index in found:
+        if scene.scene_index in scenes:
             raise FormatError(
                 f"scene {scene.scene_index} occurs twice",
                 where=(source[0],),
                 hint="Give every scene one line",
             )
-        found[scene.scene_index] = scene
-    return dict(sorted(found.items()))
+        scenes[scene.scene_index] = scene
+    return dict(sorted(scenes.items()))

@@ -22,8 +22,8 @@ class Crossing(msgspec.Struct, frozen=True):
     """A body that was not seen from the first frame, or not up to the last: it entered, or left, or was
     hidden.
 
-    ``frame`` is where its free motion takes it over the picture's border; one that is at the video's end says
-    that it was there all the time.
+    In ``frame`` its free motion takes it over the picture's border; a frame at the video's end says that it
+    was there all the time.
     """
 
     object: int
@@ -49,19 +49,19 @@ def crossings(path: Path, number: int, blows: Collection[int], last: int, camera
         blows: after which frames it collided.
         last: the video's last frame.
     """
-    found: list[Crossing] = []
+    hypotheses: list[Crossing] = []
     if path.first > 0:
         end = min([blow for blow in blows if blow >= path.first + _UNSURE], default=path.last)
         piece = path.piece(path.first, end)
         frame = _entered(path, piece, camera)
-        found.append(
+        hypotheses.append(
             Crossing(number, "in", max(1, frame), path.first, frame, path.first, piece.count, piece.rests)
         )
     if path.last < last:
         start = max([blow + 1 for blow in blows if blow <= path.last - _UNSURE], default=path.first)
         piece = path.piece(start, path.last)
         frame = _left(path, piece, last, camera)
-        found.append(
+        hypotheses.append(
             Crossing(
                 number,
                 "out",
@@ -73,7 +73,7 @@ def crossings(path: Path, number: int, blows: Collection[int], last: int, camera
                 piece.rests,
             )
         )
-    return found
+    return hypotheses
 
 
 def _entered(path: Path, piece: Piece, camera: Camera) -> int:

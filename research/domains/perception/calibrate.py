@@ -85,7 +85,7 @@ def fit_belief(videos: Iterable[Video], truth: Mapping[int, Gold]) -> Belief:
     videos = list(videos)
     judged = [(contact_terms(c), touched(v, c, truth[v.seen.video])) for v in videos for c in v.contacts]
     belief = Belief(fit(*_columns(judged)), (), ())
-    found: list[tuple[float, ...]] = []
+    weights: list[tuple[float, ...]] = []
     for kind in ("in", "out"):
         borders = [
             (crossing_terms(c), crossed(v, c, truth[v.seen.video]))
@@ -93,8 +93,8 @@ def fit_belief(videos: Iterable[Video], truth: Mapping[int, Gold]) -> Belief:
             for c in v.crossings(belief)
             if c.type == kind
         ]
-        found.append(fit(*_columns(borders)))
-    return Belief(belief.collision, *found)
+        weights.append(fit(*_columns(borders)))
+    return Belief(belief.collision, *weights)
 
 
 def _columns(judged: list[tuple[list[float], bool]]) -> tuple[list[list[float]], list[bool]]:
@@ -115,7 +115,7 @@ class Pose(NamedTuple):
 def poses(proposals: Path, annotations: Iterable[Annotation]) -> list[Pose]:
     """Every proposal of an annotated video that is clear of the border, with the body behind it."""
     films = {film.scene_index: film for film in annotations if not is_aside(film.scene_index)}
-    found: list[Pose] = []
+    poses: list[Pose] = []
     for name, video in read_videos(proposals, films):
         film, seen = films[video.video_index], sightings(video, name)
         ids = {o.object_id: (o.color, o.material, o.shape) for o in film.object_property}
@@ -130,8 +130,8 @@ def poses(proposals: Path, annotations: Iterable[Annotation]) -> list[Pose]:
             state = bodies.get((int(seen.frames[place]), seen.looks[place]))
             if state is not None:
                 shape = SHAPES.index(seen.looks[place][2])
-                found.append(Pose(shape, *state.location, state.orientation[2], seen.boxes[place]))
-    return found
+                poses.append(Pose(shape, *state.location, state.orientation[2], seen.boxes[place]))
+    return poses
 
 
 def fit_camera(known: list[Pose], start: Camera = SEEN) -> Camera:
@@ -154,10 +154,10 @@ def fit_camera(known: list[Pose], start: Camera = SEEN) -> Camera:
     def rest(values: Iterable[float]) -> np.ndarray:
         return np.concatenate([_off(camera(values), group) for group in groups.values() if group]).ravel()
 
-    found = optimize.least_squares(
+    solution = optimize.least_squares(
         rest, first, loss="soft_l1", f_scale=1.0, x_scale=scale, max_nfev=60, diff_step=1e-5
     )
-    best = camera(found.x)
+    best = camera(solution.x)
     habits = [
         tuple(round(float(value), 3) for value in np.median(_off(best, group), 0)) if group else (0.0,) * 4
         for group in groups.values()
@@ -198,10 +198,10 @@ def noted(text: str, camera: Camera, belief: Belief) -> str:
         FormatError: it has no line for one of them.
     """
     for key, line in in_yaml(camera, belief).items():
-        text, found = re.subn(rf"(?m)^  {key}: .*$", lambda _, line=line: line, text)
-        if found != 1:
+        text, count = re.subn(rf"(?m)^  {key}: .*$", lambda _, line=line: line, text)
+        if count != 1:
             hint = f"Give the params.yaml that has `{key}` under `perceived`, on a line of its own"
-            raise FormatError(f"{found} lines for perceived.{key}", where=("params.yaml",), hint=hint)
+            raise FormatError(f"{count} lines for perceived.{key}", where=("params.yaml",), hint=hint)
     return text
 
 

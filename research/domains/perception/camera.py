@@ -153,10 +153,10 @@ class Camera(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=True)
 
 def rotation(angles: Sequence[float]) -> np.ndarray:
     """The rotation (3 x 3) from the floor's axes to the camera's: turn about the vertical, tilt, roll."""
-    (a, b, c), one = angles, 1.0
-    tilt = np.array([[one, 0, 0], [0, np.cos(a), -np.sin(a)], [0, np.sin(a), np.cos(a)]])
-    turn = np.array([[np.cos(b), -np.sin(b), 0], [np.sin(b), np.cos(b), 0], [0, 0, one]])
-    roll = np.array([[np.cos(c), 0, np.sin(c)], [0, one, 0], [-np.sin(c), 0, np.cos(c)]])
+    a, b, c = angles
+    tilt = np.array([[1.0, 0, 0], [0, np.cos(a), -np.sin(a)], [0, np.sin(a), np.cos(a)]])
+    turn = np.array([[np.cos(b), -np.sin(b), 0], [np.sin(b), np.cos(b), 0], [0, 0, 1.0]])
+    roll = np.array([[np.cos(c), 0, np.sin(c)], [0, 1.0, 0], [-np.sin(c), 0, np.cos(c)]])
     return roll @ tilt @ turn
 
 

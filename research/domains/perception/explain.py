@@ -1,4 +1,4 @@
-"""Why a question about a perceived video is answered as it is, and how sure what it rests on is."""
+"""The reasons for an answer about a perceived video, and how sure its evidence is."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ def links(log: EventLog) -> dict[str, Link]:
     for delta in log:
         subject, predicate, value = delta.triple
         if predicate.value == _REIFIES and isinstance(value, ox.Triple):
-            said, class_ = (str(part).strip("<>") for part in (value.subject, value.object))
-            reified[str(subject)] = (said, class_.removeprefix(NAMESPACE))
+            individual, class_ = (str(part).strip("<>") for part in (value.subject, value.object))
+            reified[str(subject)] = (individual, class_.removeprefix(NAMESPACE))
         elif not isinstance(value, ox.Triple) and predicate.value.startswith(NAMESPACE):
             about.setdefault(str(subject), {})[predicate.value.removeprefix(NAMESPACE)] = value.value
-    found: dict[str, Link] = {}
+    by_individual: dict[str, Link] = {}
     for record, (subject, class_) in reified.items():
         facts = about.get(record, {})
         if "probability" in facts:
             basis = facts.get("basis", "").removeprefix(NAMESPACE)
-            found[subject] = Link(subject, class_, basis, float(facts["probability"]))
-    return found
+            by_individual[subject] = Link(subject, class_, basis, float(facts["probability"]))
+    return by_individual
 
 
 def explain_perceived(
@@ -56,24 +56,26 @@ def explain_perceived(
 
     A part's probability is that of all the events which its steps rest on.
     """
-    found = explain(log, scene_index, question, parameters)
+    explanation = explain(log, scene_index, question, parameters)
     known = links(log)
-    return replace(found, parts=tuple(_weighed(part, found, known) for part in found.parts))
+    return replace(explanation, parts=tuple(_weighed(part, explanation, known) for part in explanation.parts))
 
 
-def _weighed(part: ExplainedPart, found: Explanation, known: dict[str, Link]) -> ExplainedPart:
+def _weighed(part: ExplainedPart, explanation: Explanation, known: dict[str, Link]) -> ExplainedPart:
     rests = {
-        str(found.delta(evidence).triple[0]).strip("<>")
+        str(explanation.delta(evidence).triple[0]).strip("<>")
         for step in part.steps
         if step.name not in _EVERYTHING
         for evidence in step.evidence
         if evidence.log == OWN
     }
-    chain = sorted((known[one] for one in rests if one in known), key=lambda link: (link.probability, link))
+    chain = sorted(
+        (known[name] for name in rests if name in known), key=lambda link: (link.probability, link)
+    )
     if not chain:
         return part
     weakest, number = chain[0], chain[0].subject.rpartition(":")[2]
-    named = found.called.get(weakest.subject, f"{weakest.class_} {number}")
-    said = f"weakest link: {named}, {weakest.basis}, {weakest.probability:.4f}"
-    ground = f"{part.ground}; {said}" if part.ground else said
+    named = explanation.called.get(weakest.subject, f"{weakest.class_} {number}")
+    note = f"weakest link: {named}, {weakest.basis}, {weakest.probability:.4f}"
+    ground = f"{part.ground}; {note}" if part.ground else note
     return replace(part, ground=ground, probability=round(prod(link.probability for link in chain), 4))

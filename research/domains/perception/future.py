@@ -33,7 +33,7 @@ _GONE = 15
 def estimates(video: Video) -> list[Estimate]:
     """The state of every body that is in view in the last frame that was read."""
     last = video.seen.last
-    found: list[Estimate] = []
+    states: list[Estimate] = []
     for number, path in enumerate(video.paths):
         blows = [blow for blow in video.blows(number) if blow < path.last]
         piece = path.piece(max([path.first, *(blow + 1 for blow in blows)]), path.last)
@@ -42,10 +42,10 @@ def estimates(video: Video) -> list[Estimate]:
             continue
         body = Body(number, path.shape, x, y, vx, vy)
         if piece.count < _FEW and not blows and path.first > 0:
-            found.append(Estimate(replace(body, vx=0.0, vy=0.0), "new", 0))
+            states.append(Estimate(replace(body, vx=0.0, vy=0.0), "new", 0))
         else:
-            found.append(Estimate(body, "struck" if blows or piece.count < _FEW else "steady", 0))
-    return found
+            states.append(Estimate(body, "struck" if blows or piece.count < _FEW else "steady", 0))
+    return states
 
 
 def met(video: Video) -> set[Pair]:

@@ -1,6 +1,6 @@
 """A perceived video beside the truth: what its hypotheses came to, and where a wrong answer was lost.
 
-The only part of perception that is given the truth, with :mod:`.calibrate`: nothing that perceives imports
+Of all perception, this module and :mod:`.calibrate` alone are given the truth: nothing that perceives imports
 either.
 """
 
@@ -79,14 +79,14 @@ Kind = Literal["collisions", "entries and exits"]
 
 
 class Said(NamedTuple):
-    """A hypothesis: of which kind it is, how probable it was said to be, and whether it came true."""
+    """A hypothesis: its kind, its stated probability, and whether it came true."""
 
     kind: Kind
     probability: float
     came: bool
 
 
-def said(found: Perceived, known: Gold) -> Iterator[Said]:
+def said(record: Perceived, known: Gold) -> Iterator[Said]:
     """All hypotheses of a video, believed or not, whenever they were said to happen.
 
     >>> red, blue = ("red", "metal", "cube"), ("blue", "metal", "cube")
@@ -97,8 +97,8 @@ def said(found: Perceived, known: Gold) -> Iterator[Said]:
     >>> list(said(Perceived(7, 20, things, [], [hit], [], {}), truth))
     [Said(kind='collisions', probability=0.75, came=True)]
     """
-    looks = _looks(found)
-    for event in (*found.collisions, *found.in_outs, *found.doubtful):
+    looks = _looks(record)
+    for event in (*record.collisions, *record.in_outs, *record.doubtful):
         if isinstance(event, PerceivedCollision):
             pair = frozenset(looks[number] for number in event.object)
             yield Said("collisions", event.probability, pair in known.collisions)
@@ -110,8 +110,8 @@ def said(found: Perceived, known: Gold) -> Iterator[Said]:
 class Happening(NamedTuple):
     """An event as it was perceived, and as it truly was.
 
-    ``frame``, ``frames`` and ``probability`` are ``None`` of an event that nobody thought of; ``truly`` says
-    when it happened, in words, and is empty where that is not known.
+    ``frame``, ``frames`` and ``probability`` are ``None`` of a true event without a hypothesis; ``truly``
+    says when it happened, in words, and is empty where that is not known.
     """
 
     kind: str
@@ -125,35 +125,37 @@ class Happening(NamedTuple):
     wrong: bool
 
 
-def happenings(found: Perceived, known: Gold | None) -> list[Happening]:
+def happenings(record: Perceived, known: Gold | None) -> list[Happening]:
     """The events of a video by frame, suspected ones too, and behind them the true ones that it lacks.
 
     >>> from research.domains.perception.perceive import PerceivedObject
     >>> moves = [PerceivedCrossing(3, 0, "in", 0.9, (3, 3))]
     >>> red = PerceivedObject("red", "metal", "cube", 0, 9)
-    >>> one, = happenings(Perceived(7, 20, [red], moves, [], [], {}), None)
-    >>> one.words, one.probability
+    >>> entry, = happenings(Perceived(7, 20, [red], moves, [], [], {}), None)
+    >>> entry.words, entry.probability
     ('entry of red metal cube', 0.9)
     """
-    looks, made = _looks(found), list[Happening]()
+    looks, listed = _looks(record), list[Happening]()
     missing: dict[tuple[str, tuple[Look, ...]], int] = {}
     if known:
         hits = ((("Collision", tuple(sorted(pair))), frame) for pair, frame in known.collisions.items())
         moves = (((_KINDS[kind], (look,)), frame) for (look, kind), frame in known.crossings.items())
         missing = dict([*hits, *moves])
-    for event in sorted((*found.in_outs, *found.collisions, *found.doubtful), key=lambda one: one.frame):
+    events = (*record.in_outs, *record.collisions, *record.doubtful)
+    for event in sorted(events, key=lambda event: event.frame):
         hit = isinstance(event, PerceivedCollision)
         who = tuple(sorted(event.object)) if hit else (event.object,)
-        kind, things = "Collision" if hit else _KINDS[event.type], tuple(sorted(looks[one] for one in who))
-        when, believed = missing.pop((kind, things), None), event not in found.doubtful
+        kind = "Collision" if hit else _KINDS[event.type]
+        things = tuple(sorted(looks[number] for number in who))
+        when, believed = missing.pop((kind, things), None), event not in record.doubtful
         truly = "" if known is None else "never" if when is None else f"frame {when}"
         wrong = known is not None and believed == (when is None)
-        said = (event.frame, event.frames, event.probability, believed)
-        made.append(Happening(kind, _happened(kind, things), who, *said, truly, wrong))
-    for (kind, things), when in sorted(missing.items(), key=lambda one: one[1]):
+        fields = (event.frame, event.frames, event.probability, believed)
+        listed.append(Happening(kind, _happened(kind, things), who, *fields, truly, wrong))
+    for (kind, things), when in sorted(missing.items(), key=lambda item: item[1]):
         words = _happened(kind, things)
-        made.append(Happening(kind, words, (), None, None, None, False, f"frame {when}", True))
-    return made
+        listed.append(Happening(kind, words, (), None, None, None, False, f"frame {when}", True))
+    return listed
 
 
 def _happened(kind: str, things: Iterable[Look]) -> str:
@@ -167,31 +169,33 @@ class Loss(NamedTuple):
     words: str
 
 
-def lost(video: Video, found: Perceived, truth: EventLog, question: Question, parameters: Perception) -> Loss:
+def lost(
+    video: Video, record: Perceived, truth: EventLog, question: Question, parameters: Perception
+) -> Loss:
     """The first stage whose truth, put in its place, makes a wrong answer right.
 
     Args:
         video: as it was examined.
-        found: its record.
+        record: its record.
         truth: the log of its annotation, or of its true events.
         question: answered wrong from what was perceived.
-        parameters: those that ``found`` was recorded and answered with.
+        parameters: those that ``record`` was recorded and answered with.
     """
 
     def right(log: EventLog) -> bool | None:
-        rows = list(answer_scene(log, found.scene_index, [question], parameters, ""))
+        rows = list(answer_scene(log, record.scene_index, [question], parameters, ""))
         return None if any(isinstance(row.error, str) for row in rows) else all(row.correct for row in rows)
 
     def with_(**events: Sequence[PerceivedCollision | PerceivedCrossing]) -> bool | None:
-        in_time = {kind: sorted(some, key=lambda event: event.frame) for kind, some in events.items()}
-        return right(perceived_log(video, replace(found, **in_time), parameters.belief))
+        in_time = {kind: sorted(group, key=lambda event: event.frame) for kind, group in events.items()}
+        return right(perceived_log(video, replace(record, **in_time), parameters.belief))
 
-    known, looks = gold_of(truth), _looks(found)
+    known, looks = gold_of(truth), _looks(record)
     if right(truth) is False:
         return Loss("reasoning", "from the true events the answer is wrong too")
     if known.looks != set(looks):
         return _other_objects(video, known.looks, set(looks))
-    hits = {frozenset(looks[number] for number in event.object): event for event in found.collisions}
+    hits = {frozenset(looks[number] for number in event.object): event for event in record.collisions}
     timed = [replace(e, frame=known.collisions.get(pair, e.frame)) for pair, e in hits.items()]
     if with_(collisions=timed):
         late = {pair: e.frame - known.collisions.get(pair, e.frame) for pair, e in hits.items()}
@@ -202,7 +206,7 @@ def lost(video: Video, found: Perceived, truth: EventLog, question: Question, pa
         for (look, kind), frame in known.crossings.items()
     ]
     if with_(in_outs=moves):
-        return Loss("event", f"entry or exit: {_differing(found, looks, known)}")
+        return Loss("event", f"entry or exit: {_differing(record, looks, known)}")
     true_hits = [
         PerceivedCollision((first, second), frame, 1.0, (frame, frame))
         for pair, frame in known.collisions.items()
@@ -216,12 +220,12 @@ def lost(video: Video, found: Perceived, truth: EventLog, question: Question, pa
             return Loss("track", f"a body hardly seen around the contact: {words}")
         return Loss("event", f"collision: {words}")
     if with_(collisions=true_hits, in_outs=moves):
-        return Loss("event", f"several: {words}, {_differing(found, looks, known)}")
+        return Loss("event", f"several: {words}, {_differing(record, looks, known)}")
     return Loss("track", "places or speeds: with all true events the answer is wrong still")
 
 
-def _looks(found: Perceived) -> list[Look]:
-    return [(one.color, one.material, one.shape) for one in found.objects]
+def _looks(record: Perceived) -> list[Look]:
+    return [(thing.color, thing.material, thing.shape) for thing in record.objects]
 
 
 def _pair(pair: Iterable[Look]) -> str:
@@ -229,16 +233,16 @@ def _pair(pair: Iterable[Look]) -> str:
 
 
 def _other_objects(video: Video, true: frozenset[Look], mine: set[Look]) -> Loss:
-    """An object that was detected, and lost or invented when labels were put right, is lost to tracks."""
+    """The loss where objects are wrong: to tracks if all missed ones were detected, else to detection."""
     missed, false = sorted(true - mine), sorted(mine - true)
     words = [f"missed {' '.join(look)}" for look in missed] + [f"false {' '.join(look)}" for look in false]
     detected = all(video.seen.looks.count(look) >= _KNOWN for look in missed)
     return Loss("track" if detected else "detection", f"objects: {', '.join(words)}")
 
 
-def _differing(found: Perceived, looks: list[Look], known: Gold) -> str:
+def _differing(record: Perceived, looks: list[Look], known: Gold) -> str:
     """The crossings that differ from the truth in more than their probability."""
-    mine: Mapping[tuple[Look, str], int] = {(looks[e.object], e.type): e.frame for e in found.in_outs}
+    mine: Mapping[tuple[Look, str], int] = {(looks[e.object], e.type): e.frame for e in record.in_outs}
     return ", ".join(
         f"{_happened(_KINDS[kind], [look])} at {mine.get((look, kind), 'none')}, truly "
         f"{known.crossings.get((look, kind), 'none')}"

@@ -54,31 +54,31 @@ Event = PerceivedCrossing | PerceivedCollision
 Line = tuple[int, str]
 
 
-def perceived_log(video: Video, found: Perceived | None = None, belief: Belief = BELIEF) -> EventLog:
+def perceived_log(video: Video, record: Perceived | None = None, belief: Belief = BELIEF) -> EventLog:
     """The event log of a video.
 
     Args:
         video: as it was examined.
-        found: its record, where that is at hand.
+        record: its record, where that is at hand.
     """
-    found = found or recorded(video, belief=belief)
-    plain = annotation_log(_annotation(video, found, belief))
-    scene = scene_iri(found.scene_index)
+    record = record or recorded(video, belief=belief)
+    plain = annotation_log(_annotation(video, record, belief))
+    scene = scene_iri(record.scene_index)
     lines: list[Line] = []
     for delta in plain:
         subject, predicate, value = delta.triple
         lines.append((delta.tick, f"{delta.op.value} {subject} {predicate} {value} ."))
-    lines += _records(plain, scene, found)
+    lines += _records(plain, scene, record)
     log = EventLog()
     log.extend_lines(sorted(lines, key=lambda line: line[0]))
     return log
 
 
-def _annotation(video: Video, found: Perceived, belief: Belief) -> Annotation:
+def _annotation(video: Video, record: Perceived, belief: Belief) -> Annotation:
     """The video as an annotation would have it: the filter's states, all that are in view marked so."""
     last = video.seen.last
-    enters = {event.object: event.frame for event in found.in_outs if event.type == "in"}
-    leaves = {event.object: event.frame for event in found.in_outs if event.type == "out"}
+    enters = {event.object: event.frame for event in record.in_outs if event.type == "in"}
+    leaves = {event.object: event.frame for event in record.in_outs if event.type == "out"}
     columns: list[list[MotionState]] = []
     for number, path in enumerate(video.paths):
         ends = [blow for blow in video.blows(number, belief) if path.first <= blow < path.last]
@@ -94,17 +94,17 @@ def _annotation(video: Video, found: Perceived, belief: Belief) -> Annotation:
             column.append(MotionState(number, place, (0.0, 0.0, 0.0), velocity, (0.0, 0.0, 0.0), in_view))
         columns.append(column)
     return Annotation(
-        found.scene_index,
+        record.scene_index,
         "",
-        [ObjectProperty(o.id, o.color, o.material, o.shape) for o in found.objects],
+        [ObjectProperty(o.id, o.color, o.material, o.shape) for o in record.objects],
         [Frame(frame, [column[frame] for column in columns]) for frame in range(last + 1)],
-        [Collision(event.object, event.frame, (0.0, 0.0, 0.0)) for event in found.collisions],
+        [Collision(event.object, event.frame, (0.0, 0.0, 0.0)) for event in record.collisions],
     )
 
 
-def _records(log: EventLog, scene: str, found: Perceived) -> Iterator[Line]:
+def _records(log: EventLog, scene: str, record: Perceived) -> Iterator[Line]:
     """The records of objects and events, and what is only suspected."""
-    known = {_key(event): event for event in (*found.in_outs, *found.collisions)}
+    known = {_key(event): event for event in (*record.in_outs, *record.collisions)}
     classes: dict[str, tuple[int, str]] = {}
     taking: dict[str, list[int]] = {}
     for delta in log:
@@ -119,7 +119,7 @@ def _records(log: EventLog, scene: str, found: Perceived) -> Iterator[Line]:
         event = known.get((class_, tick, tuple(sorted(taking.get(subject, ())))))
         yield from _record(f"<{scene}:record:{serial}>", subject, class_, tick, event)
         serial += 1
-    for place, event in enumerate(found.doubtful):
+    for place, event in enumerate(record.doubtful):
         class_, tick, numbers = _key(event)
         subject = f"{scene}:suspected:{place}"
         yield tick, f'A <{subject}> <{NAMESPACE}frame> "{tick}"^^<{_XSD}integer> .'
@@ -137,8 +137,8 @@ def _key(event: Event) -> tuple[str, int, tuple[int, ...]]:
 
 def _record(record: str, subject: str, class_: str, tick: int, event: Event | None) -> Iterator[Line]:
     """Annotations of the triple that gives an individual its class."""
-    said = f"<<( <{subject}> <{RDF_TYPE.value}> <{NAMESPACE}{class_}> )>>"
-    yield tick, f"A {record} {_REIFIES} {said} ."
+    triple = f"<<( <{subject}> <{RDF_TYPE.value}> <{NAMESPACE}{class_}> )>>"
+    yield tick, f"A {record} {_REIFIES} {triple} ."
     yield tick, f"A {record} <{NAMESPACE}basis> <{NAMESPACE}{_BASES[class_]}> ."
     if event is not None:
         chance = min(_SURE, event.probability)

@@ -40,7 +40,7 @@ def sightings(video: ProposedVideo, name: str) -> Sightings:
         MissingExtraError: pycocotools is not installed.
     """
     coco: Any = needed("pycocotools.mask")
-    found: list[tuple[float, ...]] = []
+    rows: list[tuple[float, ...]] = []
     looks: list[Look] = []
     height, width = next((o.mask.size for f in video.frames for o in f.objects), (320, 480))
     for place, frame in enumerate(video.frames):
@@ -48,9 +48,9 @@ def sightings(video: ProposedVideo, name: str) -> Sightings:
             path = f"$.frames[{place}].objects[{number}].mask.counts"
             box, area = _measured(coco, thing.mask.size, thing.mask.counts, (name, path), frame.frame_index)
             if area:
-                found.append((frame.frame_index, *box, area, thing.score))
+                rows.append((frame.frame_index, *box, area, thing.score))
                 looks.append((thing.color, thing.material, thing.shape))
-    table = np.array(found, dtype=float).reshape(-1, 7)
+    table = np.array(rows, dtype=float).reshape(-1, 7)
     last = video.frames[-1].frame_index
     return Sightings(
         video.video_index,

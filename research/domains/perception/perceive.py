@@ -127,10 +127,10 @@ def examined(
         bridged: whether bodies may touch where one is not seen; without is an ablation.
     """
     if until is not None:
-        kept = [frame for frame in video.frames if frame.frame_index <= until]
-        if not kept:
+        frames = [frame for frame in video.frames if frame.frame_index <= until]
+        if not frames:
             raise FormatError(f"no frame up to {until}", where=(name, "$.frames"), hint="Allow a later frame")
-        video = ProposedVideo(video.video_index, kept)
+        video = ProposedVideo(video.video_index, frames)
     seen = sightings(video, name)
     if (seen.height, seen.width) != (camera.height, camera.width):
         raise FormatError(
@@ -140,8 +140,8 @@ def examined(
             hint="Give masks of the size of the official videos",
         )
     objects = tracks(seen, mended=mended)
-    found = paths(seen, objects, camera)
-    return Video(seen, objects, found, contacts(found, seen.last + 1, bridged=bridged), camera)
+    routes = paths(seen, objects, camera)
+    return Video(seen, objects, routes, contacts(routes, seen.last + 1, bridged=bridged), camera)
 
 
 def perceive(video: ProposedVideo, name: str = "", *, until: int | None = None) -> Perceived:
@@ -196,7 +196,7 @@ def recorded(video: Video, threshold: float = THRESHOLD, belief: Belief = BELIEF
 def _trajectory(video: Video, number: int, belief: Belief) -> list[tuple[int, float, float]]:
     """The places of an object, frame by frame, as its pieces of free motion say."""
     path = video.paths[number]
-    found: list[tuple[int, float, float]] = []
+    places: list[tuple[int, float, float]] = []
     start = path.first
     for blow in (*video.blows(number, belief), path.last):
         if blow < start or start > path.last:
@@ -205,6 +205,6 @@ def _trajectory(video: Video, number: int, belief: Belief) -> list[tuple[int, fl
         piece = path.piece(start, end)
         for frame in range(start, end + 1):
             x, y = piece.at(frame)
-            found.append((frame, round(x, _DIGITS), round(y, _DIGITS)))
+            places.append((frame, round(x, _DIGITS), round(y, _DIGITS)))
         start = end + 1
-    return found
+    return places

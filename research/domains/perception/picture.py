@@ -33,7 +33,7 @@ def drawn(video: Video, belief: Belief = BELIEF) -> Iterator[Drawn]:
             places = np.array([path.piece(start, end).at(frame) for frame in range(start, end + 1)])
             yaw = np.full(len(places), np.pi / 8)
             line += _centres(video.camera.boxes(path.kind, places[:, 0], places[:, 1], yaw))
-        dots = "".join(f"M{one}h0" for one in _centres(boxes))
+        dots = "".join(f"M{centre}h0" for centre in _centres(boxes))
         yield Drawn(" ".join(path.look), path.look[0], dots, f"M{'L'.join(line)}")
 
 
@@ -62,9 +62,9 @@ def timeline(video: Video, events: Sequence[Happening]) -> Timeline:
         for number, path in enumerate(video.paths)
     ]
     marks = [
-        Mark(x(one.frame), one.frame, one.kind, one.who, "" if one.believed else "suspected", one.words)
-        for one in events
-        if one.frame is not None
+        Mark(x(e.frame), e.frame, e.kind, e.who, "" if e.believed else "suspected", e.words)
+        for e in events
+        if e.frame is not None
     ]
     axis = [(x(tick), tick) for tick in (*range(0, video.seen.last - 12, 25), video.seen.last)]
     return Timeline(lanes, marks, axis, "frame", x(video.seen.last))
@@ -76,6 +76,6 @@ def _runs(frames: Sequence[int]) -> Iterator[tuple[int, int]]:
     >>> list(_runs([3, 4, 5, 9]))
     [(3, 5), (9, 9)]
     """
-    for _, run in groupby(enumerate(frames), key=lambda one: one[1] - one[0]):
+    for _, run in groupby(enumerate(frames), key=lambda pair: pair[1] - pair[0]):
         numbers = [frame for _, frame in run]
         yield numbers[0], numbers[-1]

@@ -36,28 +36,28 @@ def dataset(count: int = 500, seed: int = 20, level: str = "village", **_: Any) 
     for graded in sampled(count, seed, level):
         for arm in graded.arms:
             prompt = "\n\n".join(message.text for message in request(graded, arm).messages)
-            asked = {"spec": graded.spec, "arm": arm, "linkage": graded.linkage, "prompt": prompt}
-            asked["arms"] = len(graded.arms)
-            rows.append({**asked, "gold": getattr(graded.gold, arm), "canary": CANARY})
+            document = {"spec": graded.spec, "arm": arm, "linkage": graded.linkage, "prompt": prompt}
+            document["arms"] = len(graded.arms)
+            rows.append({**document, "gold": getattr(graded.gold, arm), "canary": CANARY})
     return {"test": datasets.Dataset.from_list(rows)}
 
 
 def process_results(doc: dict[str, Any], results: Sequence[str]) -> dict[str, Any]:
     """An arm's own metric, and what the metrics of all arms together need of it."""
-    said = said_in(results[0])
-    answer = Said(doc["spec"], doc["arm"], said, doc["gold"], doc["arms"])
-    unreadable = float(said == "error")
-    right = float(said == doc["gold"])
-    return {"per_arm": right, "joint": answer, "divergence": answer, "unreadable": unreadable}
+    answer = said_in(results[0])
+    graded = Said(doc["spec"], doc["arm"], answer, doc["gold"], doc["arms"])
+    unreadable = float(answer == "error")
+    right = float(answer == doc["gold"])
+    return {"per_arm": right, "joint": graded, "divergence": graded, "unreadable": unreadable}
 
 
 def joint(answers: Iterable[Said]) -> float:
-    """The share of specifications all of whose arms are right; one that a limit cuts off is passed over."""
+    """The share of specifications all of whose arms are right; those cut off by a limit are passed over."""
     return _share("joint", answers)
 
 
 def divergence(answers: Iterable[Said]) -> float:
-    """The share of pairs of a specification's arms of which it is rightly said whether they differ."""
+    """The share of pairs of a specification's arms that are rightly said to differ, or to agree."""
     return _share("divergence", answers)
 
 
@@ -66,8 +66,8 @@ def _share(metric: str, answers: Iterable[Said]) -> float:
     for answer in map(Said._make, answers):
         arms.setdefault(answer.spec, {})[answer.arm] = answer
     right = most = 0
-    for found in arms.values():
-        answered = [found[arm] for arm in ARMS if arm in found]
+    for by_arm in arms.values():
+        answered = [by_arm[arm] for arm in ARMS if arm in by_arm]
         if len(answered) == answered[0].arms:
             right += getattr(judge([arm.said for arm in answered], [arm.gold for arm in answered]), metric)
             most += getattr(weights(len(answered)), metric)

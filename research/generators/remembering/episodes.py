@@ -68,10 +68,10 @@ class Town:
         because = f"Because of {step.because}, " if step.because is not None else ""
         return f"{number}. {because}{step.author} says that {fact}."
 
-    def question(self, asked: Question) -> str:
+    def question(self, question: Question) -> str:
         """A question in English."""
-        fact = f"{self.label(asked.person)} {self.label(asked.relation)} …"
-        return f"After statement {asked.at}, what was known: {fact}"
+        fact = f"{self.label(question.person)} {self.label(question.relation)} …"
+        return f"After statement {question.at}, what was known: {fact}"
 
 
 def episodes(town: Town, count: int, seed: int, steps: int = 40) -> Iterator[Episode]:
@@ -85,43 +85,45 @@ def episodes(town: Town, count: int, seed: int, steps: int = 40) -> Iterator[Epi
     """
     for number in range(count):
         random = Random(f"{seed}/{number}")
-        found = _steps(random, town, steps)
-        truth = Truth(found)
-        yield Episode(f"{seed}-{number}", found, _questions(random, town, found, truth.value))
+        history = _steps(random, town, steps)
+        truth = Truth(history)
+        yield Episode(f"{seed}-{number}", history, _questions(random, town, history, truth.value))
 
 
 def _steps(random: Random, town: Town, count: int) -> list[Step]:
-    found: list[Step] = []
-    said: dict[tuple[str, str], int] = {}
-    while len(found) < count:
+    steps: list[Step] = []
+    told_at: dict[tuple[str, str], int] = {}
+    while len(steps) < count:
         person, relation = random.choice(town.people), random.choice(sorted(town.values))
-        last = said.get((person, relation))
+        last = told_at.get((person, relation))
         draw = random.random()
         if last is not None and draw < 0.25:
-            was = found[last]
+            was = steps[last]
             kind = "forget" if draw < 0.15 else "end"
             author = was.author if kind == "forget" and random.random() < 0.5 else ""
-            found.append(Step(kind, person, relation, was.value, author=author))
+            steps.append(Step(kind, person, relation, was.value, author=author))
             continue
         if last is not None and draw < 0.35:  # another says the same
-            found.append(Step("tell", person, relation, found[last].value, author=random.choice(AUTHORS)))
+            steps.append(Step("tell", person, relation, steps[last].value, author=random.choice(AUTHORS)))
             continue
-        grounds = [said[person, one] for one in town.before[relation] if (person, one) in said]
-        grounds = [one for one in grounds if _is_last(found, one)]
+        grounds = [
+            told_at[person, earlier] for earlier in town.before[relation] if (person, earlier) in told_at
+        ]
+        grounds = [ground for ground in grounds if _is_last(steps, ground)]
         if town.before[relation] and not grounds:
             continue
         because = random.choice(grounds) if grounds else None
         value = random.choice(town.values[relation])
-        said[person, relation] = len(found)
-        found.append(Step("tell", person, relation, value, because, random.choice(AUTHORS)))
-    return found
+        told_at[person, relation] = len(steps)
+        steps.append(Step("tell", person, relation, value, because, random.choice(AUTHORS)))
+    return steps
 
 
-def _is_last(found: Sequence[Step], number: int) -> bool:
+def _is_last(steps: Sequence[Step], number: int) -> bool:
     """Tell whether nothing was done about a statement's slot since."""
-    slot = found[number].person, found[number].relation
-    return all((later.person, later.relation) != slot for later in found[number + 1 :]) and (
-        found[number].because is None or _is_last(found, found[number].because or 0)
+    slot = steps[number].person, steps[number].relation
+    return all((later.person, later.relation) != slot for later in steps[number + 1 :]) and (
+        steps[number].because is None or _is_last(steps, steps[number].because or 0)
     )
 
 
@@ -132,22 +134,22 @@ def _questions(
     open_: dict[Kind, list[tuple[str, str, int]]] = {kind: [] for kind in KINDS}
     for person in town.people:
         for relation in sorted(town.values):
-            told = [n for n, s in enumerate(steps) if (s.person, s.relation) == (person, relation)]
-            open_[_kind(steps, told, value(person, relation, last))].append((person, relation, last))
-            if told and last - told[0] > 2:
-                open_["temporal"].append((person, relation, random.randrange(told[0], last)))
-    found: list[Question] = []
-    for kind, asked in open_.items():
-        for person, relation, at in random.sample(asked, min(2, len(asked))):
-            found.append(Question(kind, person, relation, at, value(person, relation, at)))
-    return found
+            tellings = [n for n, s in enumerate(steps) if (s.person, s.relation) == (person, relation)]
+            open_[_kind(steps, tellings, value(person, relation, last))].append((person, relation, last))
+            if tellings and last - tellings[0] > 2:
+                open_["temporal"].append((person, relation, random.randrange(tellings[0], last)))
+    questions: list[Question] = []
+    for kind, slots in open_.items():
+        for person, relation, at in random.sample(slots, min(2, len(slots))):
+            questions.append(Question(kind, person, relation, at, value(person, relation, at)))
+    return questions
 
 
-def _kind(steps: Sequence[Step], told: Sequence[int], known: str) -> Kind:
+def _kind(steps: Sequence[Step], tellings: Sequence[int], known: str) -> Kind:
     """The kind of a question about the end of an episode, by what was last done about its slot."""
-    if not told:
+    if not tellings:
         return "absence"
-    done = steps[told[-1]]
+    done = steps[tellings[-1]]
     if done.kind == "forget":
         return "deletion"
     if done.kind == "end":
@@ -155,13 +157,13 @@ def _kind(steps: Sequence[Step], told: Sequence[int], known: str) -> Kind:
     return "cascade" if done.because is not None or known == "unknown" else "update"
 
 
-def by_kind(asked: Sequence[Question], given: Sequence[str]) -> Mapping[Kind, tuple[int, int]]:
+def by_kind(questions: Sequence[Question], answers: Sequence[str]) -> Mapping[Kind, tuple[int, int]]:
     """Right answers and questions of each kind."""
-    found: dict[Kind, tuple[int, int]] = {}
-    for question, answer in zip(asked, given, strict=True):
-        right, n = found.get(question.kind, (0, 0))
-        found[question.kind] = right + (answer == question.expected), n + 1
-    return found
+    counts: dict[Kind, tuple[int, int]] = {}
+    for question, answer in zip(questions, answers, strict=True):
+        right, n = counts.get(question.kind, (0, 0))
+        counts[question.kind] = right + (answer == question.expected), n + 1
+    return counts
 
 
 def _text(term: object) -> str:

@@ -10,9 +10,9 @@ from research.generators.remembering.format import UNKNOWN, Step
 class Truth:
     """The statements that stand after each step of an episode.
 
-    A statement stands until it is forgotten or ended, another value takes its place, or nothing says any
-    more what it followed from; then it never stands again. Who forgets and has said so takes back their own
-    statements, fallen ones too; anyone else takes back all.
+    A statement stands until it is forgotten or ended, until another value takes its place, or until nothing
+    says any more what it followed from; then it never stands again. An author who forgets a fact that they
+    told takes back their own statements of it, fallen ones too; anyone else takes back all.
     """
 
     def __init__(self, steps: Sequence[Step]) -> None:
@@ -25,10 +25,10 @@ class Truth:
                 standing -= {i for i in same if steps[i].value != step.value}
                 standing.add(number)
             else:
-                told = (i for i in range(number) if steps[i].kind == "tell")
-                said = {i for i in told if self._fact(i) == self._fact(number)}
-                own = {i for i in said - taken_back if step.author and steps[i].author == step.author}
-                gone = own if step.kind == "forget" and own else said
+                tells = (i for i in range(number) if steps[i].kind == "tell")
+                tellings = {i for i in tells if self._fact(i) == self._fact(number)}
+                own = {i for i in tellings - taken_back if step.author and steps[i].author == step.author}
+                gone = own if step.kind == "forget" and own else tellings
                 standing -= gone
                 taken_back |= gone if step.kind == "forget" else set()
             self._fall(standing)
@@ -51,9 +51,9 @@ class Truth:
 
     def value(self, person: str, relation: str, at: int) -> str:
         """The value that is known after step ``at``; ``unknown`` where none is."""
-        found = {self._steps[i].value for i in self._standing[at] if self._slot(i) == (person, relation)}
-        return found.pop() if found else UNKNOWN
+        values = {self._steps[i].value for i in self._standing[at] if self._slot(i) == (person, relation)}
+        return values.pop() if values else UNKNOWN
 
     def said(self, person: str, relation: str, at: int) -> int:
-        """So many statements about it stand after step ``at``."""
+        """The number of statements about a person and a relation that stand after step ``at``."""
         return sum(self._slot(i) == (person, relation) for i in self._standing[at])
