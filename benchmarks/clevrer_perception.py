@@ -200,11 +200,11 @@ def reliability(judged: Judged) -> Iterator[str]:
     for record, _, truth in judged:
         for hypothesis in said(record, truth):
             kinds.setdefault(hypothesis.kind, []).append((hypothesis.probability, hypothesis.came))
-    for kind, chances in kinds.items():
-        yield f"\n{kind}: {len(chances)} hypotheses, Brier score {brier(chances):.4f}\n"
+    for kind, of_kind in kinds.items():
+        yield f"\n{kind}: {len(of_kind)} hypotheses, Brier score {brier(of_kind):.4f}\n"
         yield "| said | hypotheses | mean said | came true |\n|---|---|---|---|"
         for low, high in ((0, 0.02), (0.02, 0.2), (0.2, 0.5), (0.5, 0.8), (0.8, 0.98), (0.98, 1.01)):
-            here = [pair for pair in chances if low <= pair[0] < high]
+            here = [pair for pair in of_kind if low <= pair[0] < high]
             if here:
                 mean, came = (sum(pair[k] for pair in here) / len(here) for k in (0, 1))
                 yield f"| {low}–{min(1, high)} | {len(here)} | {mean:.3f} | {came:.3f} |"
