@@ -6,11 +6,9 @@ import dagster as dg
 
 from orchestration.pipeline.assets import EXECUTOR, assets_of
 from orchestration.pipeline.checks import checks_of
-from orchestration.pipeline.compared import compared
 from orchestration.pipeline.form import form_resource
 from orchestration.pipeline.graph import EVERY, stages_in
 from orchestration.pipeline.jobs import (
-    compare_experiments,
     new_official_data,
     nightly_drift,
     reproductions,
@@ -25,9 +23,9 @@ FILES = dg.FilesystemIOManager.configure_at_launch().get_resource_definition()
 def build_definitions() -> dg.Definitions:
     """All assets, checks and jobs; the launch form configures the workspace."""
     return dg.Definitions(
-        assets=[*assets_of(EVERY, of=stages_in), compared],
+        assets=assets_of(EVERY, of=stages_in),
         asset_checks=[*checks_of(EVERY)],
-        jobs=[*reproductions(), compare_experiments, verify],
+        jobs=[*reproductions(), verify],
         sensors=[new_official_data, stale_stages],
         schedules=[nightly_drift],
         resources={"workspace": form_resource(), "io_manager": unconfigured(FILES)},

@@ -14,7 +14,6 @@ import msgspec
 
 from orchestration.experiments.making import take_needs
 from orchestration.ledger.records import fingerprint, keep_record, read_records, version_of
-from orchestration.pipeline.code_links import code_references
 from orchestration.pipeline.costs import measuring
 from orchestration.pipeline.previews import preview
 from orchestration.pipeline.progress import advance, ended, logging_to, task_figures
@@ -128,7 +127,7 @@ def _asset(
         tags=tags_of(declared),
         # The graph names a node by the last part of its key alone; a kind below it says whose it is.
         kinds={declared.benchmark, *declared.kinds},
-        metadata={"reads": list(declared.needs), **code_references((declared.run, *declared.functions))},
+        metadata={"reads": list(declared.needs)},
         description=declared.about,
         owners=OWNERS,
         code_version=version_of(declared.code),

@@ -20,9 +20,7 @@ from orchestration.fetch.sources import official_sources
 from orchestration.ledger import dvc as pins
 from orchestration.ledger.drift import Difference
 from orchestration.ledger.verification import Report
-from orchestration.pipeline import assets, code_links, jobs
-from orchestration.pipeline.assets import asset_key
-from orchestration.pipeline.compared import KEY
+from orchestration.pipeline import assets, jobs
 from orchestration.pipeline.form import form_resource
 from orchestration.pipeline.graph import STAGES, stages_of
 from orchestration.pipeline.previews import preview
@@ -259,28 +257,3 @@ def test_the_columns_of_a_result_are_its_schema(tmp_path: Path) -> None:
     )
     schema = preview([rows])["dagster/column_schema"]
     assert {one.name: one.type for one in schema.columns}["correct"] == "bool"
-
-
-def test_a_link_leads_to_the_commit_beside_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(code_links, "source_of", lambda _: "https://github.com/some/where/blob/12ab")
-    (asset,) = assets.assets_of({"babi/dataset": STAGES["babi/dataset"]})
-    (spec,) = asset.specs
-    here, *_, there = spec.metadata["dagster/code_references"].code_references
-    assert here.file_path.endswith("orchestration/pipeline/benchmark_stages.py")
-    assert there.url.startswith("https://github.com/some/where/blob/12ab/orchestration/")
-
-
-def test_every_asset_leads_to_the_lines_of_code_that_it_runs() -> None:
-    graph = defs.resolve_asset_graph()
-    assert graph.get(KEY).metadata["dagster/code_references"].code_references
-    for stage in STAGES:
-        found = graph.get(asset_key(stage)).metadata["dagster/code_references"].code_references
-        assert found, stage
-        for one in found:
-            if not isinstance(one, dg.LocalFileCodeReference):
-                continue
-            assert one.line_number
-            assert one.label
-            lines = Path(one.file_path).read_text("utf-8").splitlines()[one.line_number - 1 :]
-            name = one.label.rpartition(".")[2]
-            assert any(f"def {name}(" in line for line in lines[:9]) or "lambda" in lines[0], one
