@@ -460,28 +460,11 @@ def code_in(tmp_path: Path) -> Callable[..., set[str]]:
             id="through a table and a helper of the same module",
         ),
         pytest.param(
-            "import substrate.two\ndef stage(): return substrate.two.TWO",
-            {"substrate/one.py", "substrate/two.py"},
-            id="an import by its whole name",
-        ),
-        pytest.param(
-            "from .helpers import help_\ndef stage(): return help_()",
-            {"orchestration/helpers.py", "substrate/three.py"},
-            id="a relative import",
-        ),
-        pytest.param(
             "from substrate.three import THREE\nKNOWN = {}\n"
             "def known(function):\n    KNOWN[function.__name__] = function\n    return function\n"
             "@known\ndef one(): return THREE\ndef stage(): return KNOWN['one']()",
             {"substrate/three.py"},
             id="a function that a decorator puts into a table",
-        ),
-        pytest.param(
-            "from substrate.three import THREE\nfrom substrate.four import FOUR\n"
-            "try:\n    from substrate.two import TWO\nexcept ImportError:\n    TWO = 2\n"
-            "def stage(): return THREE",
-            {"substrate/three.py"},
-            id="an import that may fail and that nothing uses",
         ),
         pytest.param(
             "from substrate.three import THREE\nfrom substrate import four\n"
@@ -517,11 +500,6 @@ def code_in(tmp_path: Path) -> Callable[..., set[str]]:
             id="a TBox",
         ),
         pytest.param(
-            "from substrate.rules.tbox import TBox as T\nNAME = 'meadow'\ndef stage(): return T.load(NAME)",
-            {"substrate/rules/tbox.py", "tboxes/meadow.ttl"},
-            id="a TBox by other names",
-        ),
-        pytest.param(
             "from substrate.named import TEXT\ndef stage(): return TEXT.read_text()",
             {"substrate/named.py", "substrate/data.txt"},
             id="a data file that is named beside a module",
@@ -541,12 +519,6 @@ def code_in(tmp_path: Path) -> Callable[..., set[str]]:
             id="a function without a name",
         ),
         pytest.param(
-            "from substrate.three import THREE\nclass Kind:\n    def work(self): return THREE\n"
-            "    @classmethod\n    def make(cls): return cls()\nstage = Kind.make",
-            {"substrate/three.py"},
-            id="a method counts with its whole class",
-        ),
-        pytest.param(
             "from functools import partial\nfrom orchestration.declared import MEADOW\n"
             "def work(shown): return [one.title for one in shown]\nstage = partial(work, (MEADOW,))",
             {"orchestration/declared.py"},
@@ -557,14 +529,13 @@ def code_in(tmp_path: Path) -> Callable[..., set[str]]:
 def test_the_code_of_a_function_is_what_it_reaches(
     text: str, expected: set[str], code_in: Callable[..., set[str]]
 ) -> None:
-    helpers = "from substrate.three import THREE\ndef help_(): return THREE"
     declared = (
         "from dataclasses import dataclass\nfrom substrate.four import FOUR\n"
         "from orchestration.code import Declared\n"
         "@dataclass(frozen=True)\nclass Kind(Declared):\n    title: str\n    work: object\n"
         "MEADOW = Kind('A meadow', lambda: FOUR)"
     )
-    assert code_in(text, helpers=helpers, declared=declared) == expected
+    assert code_in(text, declared=declared) == expected
 
 
 _ALL_CODE = """
