@@ -134,7 +134,7 @@ def environment_of(code: Mapping[str, str]) -> dict[str, str]:
     """
     packages = packages_of(code)
     versions = {name: version for name in sorted(packages) if (version := _version(name))}
-    java = {"Java": _java()} if "pyspark" in packages else {}
+    java = {"Java": java_version()} if "pyspark" in packages else {}
     return {"Python": platform.python_version(), **java, LOCK: lock_hash(), **versions}
 
 
@@ -152,8 +152,10 @@ _DISTRIBUTIONS = {"PIL": "pillow", "yaml": "PyYAML"}
 
 
 @cache
-def _java() -> str:
-    """The version of Java that Spark is started by, as the runtime's own file has it."""
+def java_version() -> str:
+    """The version of Java that Spark is started by, as the runtime's own file has it; empty where it says
+    none.
+    """
     program = shutil.which("java")
     home = os.environ.get("JAVA_HOME") or (program and Path(program).resolve().parents[1]) or ""
     with suppress(OSError):

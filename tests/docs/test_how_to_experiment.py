@@ -51,7 +51,7 @@ def test_the_page_runs_and_the_pinned_results_stay_until_new_ones_are_accepted(r
     assert {row[heads.index("clevrer.predictive.tau")] for row in lines} >= {"0.4"}
 
     # Taken over, with a record that is read back.
-    assert "\npinned; " in said[next(line for line in said if "--message" in line)].stdout
+    assert "\npinned; " in said['substrate accept "tau of 0.4, measured on training scenes"'].stdout
     assert (
         "tau of 0.4, measured on training scenes"
         in said["substrate verify --no-recompute --since HEAD~1"].stdout
