@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dagster as dg
 
-from orchestration.pipeline.assets import EXECUTOR, assets_of
+from orchestration.pipeline.assets import assets_of
 from orchestration.pipeline.checks import checks_of
 from orchestration.pipeline.form import form_resource
 from orchestration.pipeline.graph import EVERY, stages_in
@@ -15,7 +15,7 @@ from orchestration.pipeline.jobs import (
     stale_stages,
     verify,
 )
-from orchestration.pipeline.resources import unconfigured
+from orchestration.pipeline.resources import ALONE, unconfigured
 
 FILES = dg.FilesystemIOManager.configure_at_launch().get_resource_definition()
 
@@ -29,7 +29,8 @@ def build_definitions() -> dg.Definitions:
         sensors=[new_official_data, stale_stages],
         schedules=[nightly_drift],
         resources={"workspace": form_resource(), "io_manager": unconfigured(FILES)},
-        executor=EXECUTOR,
+        # One process, so that one Spark session serves the whole run.
+        executor=ALONE,
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -17,7 +16,7 @@ from orchestration.ledger.records import fingerprint, keep_record, read_records,
 from orchestration.pipeline.costs import measuring
 from orchestration.pipeline.previews import preview
 from orchestration.pipeline.progress import advance, ended, logging_to, task_figures
-from orchestration.pipeline.resources import ALONE, WorkspaceResource, unconfigured
+from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.spark import LostError, leave_session
 from orchestration.pipeline.standing import standing
 from orchestration.registry import BENCHMARKS
@@ -28,13 +27,6 @@ from substrate.base.files import clear_leftovers, replacing
 OWNERS = ["team:reproduction"]
 RESULTS = "results"
 """The group of what is made from the data of more than one benchmark."""
-EXECUTOR = (
-    unconfigured(dg.multiprocess_executor)
-    if os.environ.get("SUBSTRATE_EXECUTOR") == "multiprocess"
-    # One process, so that one Spark session serves the whole run.
-    else ALONE
-)
-"""The executor of steps: a process a step pays where Spark is a server (``SPARK_REMOTE``) that all share."""
 _CHANGED: Any = (
     dg.AutomationCondition.missing().newly_true()
     | dg.AutomationCondition.code_version_changed()

@@ -24,7 +24,6 @@ from orchestration.pipeline import assets, jobs
 from orchestration.pipeline.form import form_resource
 from orchestration.pipeline.graph import STAGES, stages_of
 from orchestration.pipeline.previews import preview
-from orchestration.pipeline.project_lock import project_lock
 from orchestration.pipeline.resources import SETTINGS_TAG, WorkspaceResource
 from orchestration.pipeline.run import RunError, run_stages
 
@@ -189,18 +188,6 @@ def test_a_command_whose_settings_change_before_its_run_begins_is_refused(
     with pytest.raises(RunError, match=r"params\.yaml: changed during the run"):
         run_stages(["gqa/dataset"], WorkspaceResource(profile="sample"), opened)
     assert not (root / "data/sample/gqa").exists()
-
-
-def test_steps_of_a_run_with_a_process_each_share_the_project(tmp_path: Path) -> None:
-    for held, other, both in (("run 1", "run 1", True), ("run 1", "run 2", False)):
-        with project_lock(tmp_path, held, shared=True):
-            code = "import sys; from pathlib import Path; from orchestration.pipeline.project_lock import *\n"
-            code += f"with project_lock(Path(sys.argv[1]), {other!r}, shared=True): pass"
-            environment = os.environ | {"PYTHONPATH": str(ROOT)}
-            done = subprocess.run(
-                [sys.executable, "-c", code, str(tmp_path)], env=environment, capture_output=True, check=False
-            )
-            assert (done.returncode == 0) == both, done.stderr
 
 
 def test_a_stage_is_stale_where_its_code_or_the_bytes_of_what_it_reads_changed() -> None:
