@@ -163,22 +163,11 @@ def _asset(
         advance(stage.name, 1, 1)
         version = hashlib.sha256("".join(before.outs.values()).encode()).hexdigest()
         of_run = {"profile": opened.settings.profile, "parameters": before.parameters, "files": before.outs}
-        shown = {**_previewed(stage, paths, before.outs), **metadata, **of_run}
+        shown = {**preview(paths), **metadata, **of_run}
         ended(stage.name, shown)
         return dg.MaterializeResult(metadata=shown, data_version=dg.DataVersion(version))
 
     return materialize
-
-
-def _previewed(stage: Stage, paths: Sequence[Path], outs: dict[str, str]) -> dict[str, Any]:
-    """The preview of a stage's outs; of the same bytes it is the one that Dagster has already."""
-    instance = dg.AssetExecutionContext.get().instance
-    event = instance.get_latest_materialization_event(asset_key(stage.name))
-    if event and (known := event.asset_materialization):
-        shown = dict(known.metadata)
-        if isinstance(files := shown.pop("files", None), dg.JsonMetadataValue) and files.data == outs:
-            return {name: value for name, value in shown.items() if name not in ("skipped", "taken")}
-    return preview(paths)
 
 
 @contextmanager
