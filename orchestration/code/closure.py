@@ -295,5 +295,5 @@ def _plain(value: Any) -> str:
         return f"[{','.join(said if isinstance(value, tuple | list) else sorted(said))}]"
     if isinstance(value, type):
         return value.__qualname__
-    fields = ",".join(f"{key!r}:{_plain(one)}" for key, one in _fields(value).items())
+    fields = ",".join(f"{_plain(key)}:{_plain(one)}" for key, one in _fields(value).items())
     return f"{type(value).__qualname__}({fields})" if fields else ""
