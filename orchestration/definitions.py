@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import dagster as dg
 
-from orchestration.pipeline.assets import EXECUTOR, assets_of
+from orchestration.pipeline.assets import assets_of
 from orchestration.pipeline.checks import checks_of
-from orchestration.pipeline.compared import compared
 from orchestration.pipeline.form import form_resource
 from orchestration.pipeline.graph import EVERY, stages_in
 from orchestration.pipeline.jobs import (
-    compare_experiments,
     new_official_data,
     nightly_drift,
     reproductions,
     stale_stages,
     verify,
 )
-from orchestration.pipeline.resources import unconfigured
+from orchestration.pipeline.resources import ALONE, unconfigured
 
 FILES = dg.FilesystemIOManager.configure_at_launch().get_resource_definition()
 
@@ -25,13 +23,14 @@ FILES = dg.FilesystemIOManager.configure_at_launch().get_resource_definition()
 def build_definitions() -> dg.Definitions:
     """All assets, checks and jobs; the launch form configures the workspace."""
     return dg.Definitions(
-        assets=[*assets_of(EVERY, of=stages_in), compared],
+        assets=assets_of(EVERY, of=stages_in),
         asset_checks=[*checks_of(EVERY)],
-        jobs=[*reproductions(), compare_experiments, verify],
+        jobs=[*reproductions(), verify],
         sensors=[new_official_data, stale_stages],
         schedules=[nightly_drift],
         resources={"workspace": form_resource(), "io_manager": unconfigured(FILES)},
-        executor=EXECUTOR,
+        # One process, so that one Spark session serves the whole run.
+        executor=ALONE,
     )
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from substrate.cli.console import JsonOption, argument, failing, note, option, say
+from substrate.cli.console import JsonOption, argument, failing, note, say
 from substrate.cli.notices import others_apart
 from substrate.cli.printing import print_json, print_text
 
@@ -66,26 +65,17 @@ def diff(
             metavar="[B]",
         ),
     ] = None,
-    html: Annotated[
-        Path | None, option("--html", "Write it as one page that loads nothing.", metavar="FILE")
-    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Compare A with B: causes, accuracies with Wilson's intervals, McNemar, changed answers."""
     with failing(), others_apart():
         from orchestration.experiments.comparison import compare
-        from orchestration.rendering.comparison import compared_page, compared_text
+        from orchestration.rendering.comparison import compared_text
         from orchestration.workspace.root import find_root
-        from substrate.base.files import replacing
 
         compared = compare(find_root(), a, b)
-        if html:
-            with replacing(html) as fresh:
-                fresh.write_text(compared_page(compared), "utf-8")
     if json:
         print_json(compared)
-    elif html:
-        note(f"The page: {html}")
     else:
         print_text(compared_text(compared))
 

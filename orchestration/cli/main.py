@@ -26,22 +26,19 @@ app = typer.Typer(
 )
 
 
-def _answers() -> typer.Typer:
-    with others_apart():
-        from orchestration.cli.data import answers
-
-        return answers()
-
-
-def _experiments() -> typer.Typer:
-    from orchestration.cli.experiment import experiment_app
-
-    return experiment_app
-
-
 add_commands(app)
-add_group(app, "answer", _answers, "Answer a user's own files with the pipeline's interpreters.")
-add_group(app, "experiment", _experiments, "Results under other parameters, beside the pinned ones.")
+add_group(
+    app,
+    "answer",
+    "orchestration.cli.data:answers",
+    "Answer a user's own files with the pipeline's interpreters.",
+)
+add_group(
+    app,
+    "experiment",
+    "orchestration.cli.experiment:experiment_app",
+    "Results under other parameters, beside the pinned ones.",
+)
 cluster_app = typer.Typer(**PLAIN, help="Look at a cluster before work is sent to it.")
 dvc_app = typer.Typer(**PLAIN, help="Keep DVC in step with the asset graph.")
 app.add_typer(dvc_app, name="dvc")

@@ -170,12 +170,9 @@ def conclusion_of(workspace: Workspace, only: str | None) -> list[str]:
 
 
 def _keep(workspace: Workspace, only: str, run: Reproduction, before: Mapping[str, str]) -> None:
-    """Keep what stands after a run: the parts of all benchmarks that it took in."""
+    """Keep what stands after a run, beside other runs that stand."""
     from orchestration.ledger.records import fingerprint, ledger_of
-    from orchestration.ledger.verification import moved_here
-    from orchestration.pipeline.graph import stages_in, stages_of
-    from orchestration.registry import BENCHMARKS
-    from orchestration.rendering.drift import moved_lines
+    from orchestration.pipeline.graph import stages_in
 
     root, profile, kept = workspace.root, workspace.settings.profile, read_manifest(ledger_of(workspace))
     stages = stages_in(workspace)
@@ -185,20 +182,6 @@ def _keep(workspace: Workspace, only: str, run: Reproduction, before: Mapping[st
         if not fingerprint(stages, stages[name], workspace).repeats(kept.stages.get(name)):
             return
     runs = {only: run}
-    parts = [name for name in BENCHMARKS if f"{name}/scores" in run.stages]
-    for part in () if only else parts:
-        names = stages_of(part, stages)
-        outs = workspace.paths(out for name in names for out in stages[name].outs)
-        runs[part] = msgspec.structs.replace(
-            run,
-            stages=names,
-            tables=tables_of(workspace, names, part),
-            conclusion=conclusion_of(workspace, part),
-            report=None,
-            checks=[line for line in run.checks if line.partition(":")[0] in names],
-            drifted={path: how for path, how in run.drifted.items() if path in outs},
-            moved=moved_lines(moved_here(workspace, stages, names)) if run.drifted else (),
-        )
     if only and kept.runs and stands(root, profile, next(iter(kept.runs))):
         runs = {**kept.runs, **runs}
     keep(root, profile, runs)

@@ -202,9 +202,6 @@ def verify(
 def accept(
     reason: Annotated[str, argument("Why the new results are right; kept with them.", metavar="REASON")],
     profile: ProfileOption = None,
-    message: Annotated[
-        Path | None, option("--message", "Write a message for `git commit -F FILE`.", metavar="FILE")
-    ] = None,
     unsafe: Annotated[
         bool, option("--unsafe", "Take over what no record of a run computed; the pins say so for good.")
     ] = False,
@@ -216,13 +213,12 @@ def accept(
     """
     with failing(), ExitStack() as until_pinned:
         with others_apart():
-            from orchestration.ledger.acceptance import commit_message, told_beside
+            from orchestration.ledger.acceptance import told_beside
             from orchestration.ledger.verification import accept_results, proposed
             from orchestration.pipeline.graph import stages_in
             from orchestration.pipeline.project_lock import project_lock
             from orchestration.project import is_usual, open_workspace
             from orchestration.rendering.drift import moved_lines
-            from substrate.base.files import replacing
 
             workspace = open_workspace(profile)
             stages = stages_in(workspace)
@@ -235,13 +231,8 @@ def accept(
         if not dry_run:
             with others_apart():
                 accept_results(workspace, stages, acceptance, usual=is_usual(workspace))
-        if message:
-            with replacing(message) as fresh:
-                fresh.write_text(commit_message(acceptance), "utf-8")
     if json:
         print_json(acceptance)
         return
     done = "would be pinned" if dry_run else "pinned"
     say("\n  ".join([f"{done}; {len(changed)} outputs changed", *changed]))
-    if message:
-        note(f"the commit's message: `git commit -F {message}`")

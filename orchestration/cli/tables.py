@@ -6,18 +6,17 @@ They are read from the Markdown that a run made, so that a run with nothing to d
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from itertools import zip_longest
-from textwrap import wrap
+from collections.abc import Iterable, Sequence
+from textwrap import fill, wrap
 
-from orchestration.rendering.tables import DETAILS
+from orchestration.rendering.tables import DETAILS, drawn
 
 WIDTH = 110
 """The most characters of a line."""
-_GAP, _CAPTION = 2, 2
-"""Spaces between two columns, and the most lines of a caption."""
-_LABEL, _CELL = (30, 44), (24, 26)
-"""The usual and the most characters of a label's and of a cell's line; longer text is wrapped."""
+_CAPTION = 2
+"""The most lines of a caption."""
+_LABEL, _CELL = 30, 24
+"""The characters after which a label and a cell go on below; a word is not broken."""
 _SILENT = re.compile(r"|not (reported|compared)\b.*")
 _MANY = 8
 
@@ -40,29 +39,32 @@ def on_terminal(markdown: str, rest: str) -> str:
         return markdown
     heads, _, *rows = ([_text(cell) for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines)
     kept = [row for row in rows if not _is_detail(row, rows)]
-    columns = _columns(heads, kept)
-    widths = [_width(heads, kept, at) for at in columns]
-    drawn = [*_drawn([heads[at] for at in columns], widths), "  ".join("-" * width for width in widths)]
-    for row in kept:
-        drawn += _drawn([row[at] for at in columns], widths)
+    said = {at for row in kept for at, cell in enumerate(row) if at == 0 or not _SILENT.fullmatch(cell)}
+    columns: list[int] = []
+    for at in sorted(said, key=lambda at: (at > 0, heads[at] in DETAILS or heads[at] in heads[:at], at)):
+        if max(map(len, _drawn(heads, kept, [*columns, at]))) <= WIDTH:
+            columns.append(at)
     # What a table says of itself is Markdown's emphasis there.
-    said = " ".join(line.strip("*") for line in markdown.splitlines() if line and not line.startswith("|"))
+    told = " ".join(line.strip("*") for line in markdown.splitlines() if line and not line.startswith("|"))
     fewer = {"column": len(heads) - len(columns), "row": len(rows) - len(kept)}
     more = " and ".join(f"{n} {what}{'' if n == 1 else 's'}" for what, n in fewer.items() if n)
-    caption = wrap(_text(said), WIDTH)
+    caption = wrap(_text(told), WIDTH)
     if len(caption) > _CAPTION:
-        caption = wrap(_text(said).partition(". ")[0] + ".", WIDTH)[:_CAPTION]
+        caption = wrap(_text(told).partition(". ")[0] + ".", WIDTH)[:_CAPTION]
         more = more or "The caption says"
-    return "\n".join([*drawn, *caption, *([f"{more} more: {rest}"] if more else [])])
+    return "\n".join([*_drawn(heads, kept, columns), *caption, *([f"{more} more: {rest}"] if more else [])])
 
 
-def _drawn(cells: Sequence[str], widths: Sequence[int]) -> Iterator[str]:
-    """The lines of a row: the label on the left, the others on the right of their columns."""
-    wrapped = [wrap(cell, width, break_on_hyphens=False) for cell, width in zip(cells, widths, strict=True)]
-    for parts in zip_longest(*wrapped, fillvalue=""):
-        label, *rest = zip(parts, widths, strict=True)
-        placed = [label[0].ljust(label[1]), *(part.rjust(width) for part, width in rest)]
-        yield "  ".join(placed).rstrip()
+def _drawn(heads: Sequence[str], rows: Iterable[Sequence[str]], columns: Iterable[int]) -> list[str]:
+    """The lines of some columns of a table, in their order."""
+    cells = [
+        [
+            fill(row[at], _CELL if at else _LABEL, break_on_hyphens=False, break_long_words=False)
+            for at in sorted(columns)
+        ]
+        for row in (heads, *rows)
+    ]
+    return drawn(cells[0], cells[1:], "simple").splitlines()
 
 
 def place_of(markdown: str, profile: str, only: str | None) -> str:
@@ -89,33 +91,3 @@ def _is_detail(row: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     mean = f"{of}/mean/{metric}"
     is_part = mean in own and label != mean and _MANY < len(own) < len(rows)
     return is_part or (": " in label and sum(map(bool, row[1:])) == 1)
-
-
-def _telling(rows: Sequence[Sequence[str]]) -> set[int]:
-    return {at for row in rows for at, cell in enumerate(row) if not _SILENT.fullmatch(cell)}
-
-
-def _columns(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
-    """The columns that fit, in their order: first those that say something and are no detail."""
-    said = _telling(rows)
-    by_worth = sorted(
-        range(len(heads)),
-        key=lambda at: (at > 0, at not in said, heads[at] in DETAILS or heads[at] in heads[:at], at),
-    )
-    chosen: list[int] = []
-    for at in by_worth:
-        if at and at not in said:
-            continue
-        widths = [_width(heads, rows, one) for one in (*chosen, at)]
-        if sum(widths) + _GAP * (len(widths) - 1) <= WIDTH:
-            chosen.append(at)
-    return sorted(chosen)
-
-
-def _width(heads: Sequence[str], rows: Sequence[Sequence[str]], at: int) -> int:
-    """The width of a column: that of its longest line, where long cells go on below."""
-    cells = [cells[at] for cells in (heads, *rows)]
-    usual, most = _CELL if at else _LABEL
-    width = min(max(usual, *(len(word) for cell in cells for word in cell.split())), most)
-    lines = (line for cell in cells for line in wrap(cell, width, break_on_hyphens=False))
-    return max(map(len, lines), default=1)

@@ -1,8 +1,9 @@
-"""The closure over definitions: all that some functions reach, by file, with a hash of what counts of each.
+"""The closure over statements: all that some functions reach, by file, with a hash of what counts of each.
 
-A function reaches the functions, classes and constants that its text names, also through modules that hand
-names on; of a module that is only imported, the statements that do more than to bind names. A class counts
-whole. A data file counts where a definition that is reached names it and lies beside it.
+A function reaches the statements of its module that bind the names its text uses, and
+what these use in turn, also through imports; of a module that is only imported, the statements that do more
+than to bind names. A class counts whole, and so does a module that is used as a value. A data file counts
+where a statement that is reached names it and it lies beside the module.
 """
 
 from __future__ import annotations
@@ -11,44 +12,26 @@ import dataclasses
 import hashlib
 import importlib
 import re
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, partial
 from pathlib import Path
 from types import CodeType
 from typing import Any, NamedTuple
 
-from orchestration.code.sources import ROOT, is_ours, keep, path_of, short_of, source_of
+from orchestration.code.modules import ROOT, Statement, is_ours, keep, module_of, paths, short_of
 
-_ITSELF = "orchestration.code."
+_ITSELF = __package__ or ""
 """This room: it says what counts of a file, and is no part of what a stage computes."""
-_PLAIN = (str, int, float, bytes)
-_WORD = re.compile(r"[A-Za-z_][\w.]*")
+_WORD = re.compile(r"\w+")
+Place = tuple[str, int]
+"""A statement, by its module and its number there."""
 
 
 class Declared:
-    """A value that declares something, such as a benchmark: it counts by its plain data.
+    """A value that declares something, such as a benchmark: it counts by its class and its plain data.
 
-    Of the functions in it those count that a stage names as called. Of its data count the attributes that the
-    reached code asks of anything.
+    Of the functions in it those count that a stage names as called.
     """
-
-
-class Node(NamedTuple):
-    """A definition by its module and its place in it."""
-
-    module: str
-    place: int
-
-
-class _Step(NamedTuple):
-    """The places that a definition leads to."""
-
-    nodes: tuple[Node, ...]
-    modules: tuple[str, ...]
-    """The modules that it runs by importing them."""
-    named: tuple[str, ...]
-    """The names it takes from other modules, each with where it is defined."""
 
 
 def code_of(*functions: Callable[..., Any]) -> dict[str, str]:
@@ -62,9 +45,9 @@ def code_of(*functions: Callable[..., Any]) -> dict[str, str]:
     >>> [file for file in code_of(encode) if file.endswith("rows.py")]
     ['substrate/domains/rows.py']
     """
-    closure = Closure(functions)
-    texts = {file: "\n".join(lines).encode() for file, lines in sorted(closure.lines().items())}
+    found = Closure(functions).lines()
     keep()
+    texts = {file: "\n".join(lines).encode() for file, lines in sorted(found.items())}
     return {file: hashlib.sha256(text).hexdigest()[:16] for file, text in texts.items()}
 
 
@@ -72,128 +55,73 @@ class Closure:
     """All that some functions reach."""
 
     def __init__(self, functions: Iterable[Any]) -> None:
-        self.nodes: set[Node] = set()
-        self._ran: set[str] = set()
-        self._declared: dict[int, Any] = {}
-        self._given: dict[str, list[str]] = {}
-        self.nameless: set[str] = set()
-        """The files of the functions without a name among those that were given."""
-        for part, where in _parts(functions, ""):
-            self._take(part, where)
+        self.reached: set[Place] = set()
+        self.said: dict[str, set[str]] = {}
+        """By module what counts beside statements: plain data, and functions without a name."""
+        self._last = __name__
+        for part in _parts(functions):
+            self._take(part)
 
-    def _take(self, part: Any, where: str) -> None:
+    def _say(self, module: str, text: str) -> None:
+        self.said.setdefault(module, set()).add(text)
+
+    def _take(self, part: Any) -> None:
         """Add a function, or a value that a partial is given."""
         module = getattr(part, "__module__", None) or ""
-        if isinstance(part, Declared):
-            self._declare([part])
-        elif hasattr(part, "__qualname__") and is_ours(module):
-            self._walk([*_of_function(part), *_handed(part)])
-            if part.__qualname__ == "<lambda>":
-                short = source_of(module).lambdas.get(part.__code__.co_firstlineno, "")
-                self._given.setdefault(module, []).append(short)
-                self.nameless.add(_file(module))
-        elif is_ours(module):
-            named = _naming(part)
-            self._walk(named or _of_function(type(part)))
-            if not named:
-                self._given.setdefault(type(part).__module__, []).append(_plain(part, frozenset()))
-        elif not callable(part):
-            self._given.setdefault(where, []).append(_plain(part, frozenset()))
+        if not is_ours(module):
+            self._say(self._last, _plain(part))
+        elif getattr(part, "__qualname__", "") == "<lambda>":
+            self._say(module, module_of(module).lambdas[part.__code__.co_firstlineno])
+            self._walk(place for name in _named_in(part.__code__) for place in _binding(module, name))
+        elif hasattr(part, "__qualname__"):
+            self._last = module
+            handed = (said for name, said in part.__annotations__.items() if name != "return")
+            names = {word for said in handed for word in _WORD.findall(str(said))}
+            names.add(part.__qualname__.partition(".")[0])
+            self._walk(place for name in names for place in _binding(module, name))
+        else:
+            about = _about(part)
+            self._walk(about.kinds)
+            if not isinstance(part, Declared):
+                for one in filter(callable, _inside(part)):
+                    self._take(one)
+            self._say(type(part).__module__, about.said)
 
-    def _walk(self, start: Iterable[Node]) -> None:
+    def _walk(self, start: Iterable[Place]) -> None:
         todo = list(start)
         while todo:
-            node = todo.pop()
-            if node in self.nodes or node.module.startswith(_ITSELF):
-                continue
-            self.nodes.add(node)
-            nodes, modules, values = _led_to(node)
-            if not modules <= self._ran:
-                for module in modules - self._ran:
-                    self._ran.add(module)
-                    todo += _run_with(module)
-            todo += nodes
-            if values:
-                self._declare(values)
-
-    def _declare(self, values: Iterable[Declared]) -> None:
-        """Add values: their classes, and what their data are."""
-        for value in values:
-            if id(value) not in self._declared:
-                self._declared[id(value)] = value
-                self._walk(_kinds(value))
+            place = todo.pop()
+            if place not in self.reached and not place[0].startswith(_ITSELF):
+                self.reached.add(place)
+                todo += _led_to(place)
 
     @property
     def definitions(self) -> set[tuple[str, str]]:
         """The names of all that is reached, each with its file."""
-        return {
-            (_file(node.module), name)
-            for node in self.nodes
-            for name in source_of(node.module).definitions[node.place].names
-        }
+        return {(_file(place[0]), name) for place in self.reached for name in _at(place).binds}
 
     def lines(self) -> dict[str, list[str]]:
         """The lines that stand for each file: a hash for each part of it that counts."""
-        by_module: dict[str, list[int]] = {}
-        for node in self.nodes:
-            by_module.setdefault(node.module, []).append(node.place)
-        parts = {module: _part(module, frozenset(places)) for module, places in by_module.items()}
-        found = {_file(module): [*part.lines] for module, part in parts.items()}
-        for module, given in self._given.items():
-            found.setdefault(_file(module), []).extend(given)
-        for path in {path for part in parts.values() for path in part.files}:
-            found[path.relative_to(ROOT).as_posix()] = [short_of(path)]
-        attributes = frozenset[str]().union(*(part.attributes for part in parts.values()))
-        for module, line in sorted(_plain_lines(self._declared.values(), attributes)):
-            found.setdefault(_file(module), []).append(line)
+        found: dict[str, list[str]] = {}
+        for place in sorted(self.reached):
+            said = [_about(value).said for value in _declared(place)] or [_at(place).short]
+            found.setdefault(_file(place[0]), []).extend(said)
+            for path in _data_files(place):
+                found[path.relative_to(ROOT).as_posix()] = [short_of(path)]
+        for module, said in self.said.items():
+            found.setdefault(_file(module), []).extend(sorted(said))
         return found
 
 
-class _Part(NamedTuple):
-    """Some definitions of a module: the lines that stand for them, and what they ask for."""
-
-    lines: tuple[str, ...]
-    attributes: frozenset[str]
-    files: frozenset[Path]
-
-
-@cache
-def _part(module: str, places: frozenset[int]) -> _Part:
-    there = [source_of(module).definitions[place] for place in sorted(places)]
-    names = {name for place in places for name in _step(Node(module, place)).named}
-    attributes = frozenset[str]().union(*(one.attributes for one in there))
-    strings = {text for one in there for text in one.strings}
-    lines = (*(one.short for one in there), *sorted(names))
-    return _Part(lines, attributes, frozenset(_data_files(module, strings)))
-
-
-def _parts(given: Iterable[Any], where: str) -> Iterator[tuple[Any, str]]:
-    """The functions and values themselves, of partials and sequences; each with the module that takes it."""
+def _parts(given: Iterable[Any]) -> Iterator[Any]:
+    """The functions and values themselves, of partials and sequences."""
     for part in given:
         if isinstance(part, partial):
-            taker = getattr(part.func, "__module__", where)
-            yield from _parts((part.func, *part.args, *part.keywords.values()), taker)
+            yield from _parts((part.func, *part.args, *part.keywords.values()))
         elif isinstance(part, tuple | list) and not hasattr(part, "_fields"):
-            yield from _parts(part, where)
+            yield from _parts(part)
         else:
-            yield part, where
-
-
-def _of_function(function: Any) -> Iterator[Node]:
-    """The definition of a function or class; of a function without a name, what its code names."""
-    module, name = function.__module__, function.__qualname__.partition(".")[0]
-    if name != "<lambda>":
-        yield from _bound(module, name)
-        return
-    for used in sorted(_named_in(function.__code__)):
-        yield from _resolved(module, used, {}).nodes
-
-
-def _handed(function: Any) -> Iterator[Node]:
-    """The classes of what a function is handed when it is called, as its parameters are annotated."""
-    for name, said in getattr(function, "__annotations__", {}).items():
-        for chain in _WORD.findall(said) if isinstance(said, str) and name != "return" else ():
-            yield from _resolved(function.__module__, chain, {}).nodes
+            yield part
 
 
 def _named_in(code: CodeType) -> set[str]:
@@ -201,147 +129,125 @@ def _named_in(code: CodeType) -> set[str]:
     return set(code.co_names).union(*map(_named_in, inner))
 
 
-def _naming(value: object) -> list[Node]:
-    """The definitions that bind names to a value of a class of this project, without those that only take it
-    from another: which of these were loaded by now must make no difference.
-    """
-    found = sorted(set(_values(len(sys.modules)).get(id(value), [])))
-    return [node for node in found if not set(_step(node).nodes) & set(found) - {node}]
+def _at(place: Place) -> Statement:
+    return module_of(place[0]).statements[place[1]]
 
 
 @cache
-def _values(_: int) -> dict[int, list[Node]]:
-    """The definitions that bind names to values, by identity; found anew where more modules are there."""
-    found: dict[int, list[Node]] = {}
-    # Copied first: a list of pairs is allocated as it grows, and another thread may import meanwhile.
-    for name, module in sys.modules.copy().items():
-        for key, value in vars(module).copy().items() if is_ours(name) else ():
-            if is_ours(type(value).__module__):
-                found.setdefault(id(value), []).extend(_bound(name, key))
+def _names(module: str) -> dict[str, tuple[Place, ...]]:
+    """The statements of a module by the names that they bind."""
+    found: dict[str, tuple[Place, ...]] = {}
+    for number, one in enumerate(module_of(module).statements):
+        for name in one.binds:
+            found[name] = (*found.get(name, ()), (module, number))
     return found
 
 
-@cache
-def _names(module: str) -> dict[str, tuple[Node, ...]]:
-    """The definitions of a module by the names that they bind or change."""
-    found: dict[str, tuple[Node, ...]] = {}
-    for place, one in enumerate(source_of(module).definitions):
-        for name in one.names:
-            found[name] = (*found.get(name, ()), Node(module, place))
-    return found
-
-
-def _bound(module: str, name: str) -> tuple[Node, ...]:
+def _binding(module: str, name: str) -> tuple[Place, ...]:
     return _names(module).get(name, ())
 
 
 @cache
-def _step(node: Node) -> _Step:
-    one = source_of(node.module).definitions[node.place]
-    found = _Step((), (), ())
-    for chain in one.uses:
-        found = _Step(*map(tuple.__add__, found, _resolved(node.module, chain, one.imports)))
-    inner = tuple(module for source in one.imports.values() for module in _run_by(source))
-    return found._replace(modules=found.modules + inner)
-
-
-def _resolved(module: str, chain: str, inner: Mapping[str, str]) -> _Step:
-    """The meaning of a name with its attributes in a module.
-
-    Args:
-        inner: what imports inside the definition bind.
-    """
-    root, *rest = chain.split(".")
-    source = inner.get(root)
-    if source is None:
-        return _attribute(module, root, rest, root)
-    return _imported(source, rest, root)
-
-
-def _attribute(module: str, name: str, rest: list[str], root: str) -> _Step:
-    """The definitions behind a name of a module."""
-    source = source_of(module)
-    if nodes := _bound(module, name):
-        return _Step(nodes, (module,), (f"{root}={module}:{name}",))
-    if source.imports.get(name, f"{module}:{name}") != f"{module}:{name}":
-        return _imported(source.imports[name], rest, root)
-    for star in source.stars:
-        if is_ours(star) and (name in _names(star) or name in source_of(star).imports):
-            return _attribute(star, name, rest, root)
-    if path_of(f"{module}.{name}"):
-        return _module(f"{module}.{name}", rest, root)
-    if giving := _bound(module, "__getattr__"):
-        value = getattr(importlib.import_module(module), name, None)
-        nodes = tuple(_of_function(value)) if hasattr(value, "__qualname__") else ()
-        return _Step(
-            (*giving, *nodes), (module, *(node.module for node in nodes)), (f"{root}={module}:{name}",)
+def _led_to(place: Place) -> tuple[Place, ...]:
+    """The statements that one leads to: what it uses and imports, and what runs with its module."""
+    one = _at(place)
+    if values := _declared(place):
+        return tuple(
+            dict.fromkeys([*(kind for value in values for kind in _about(value).kinds), *_run_with(place[0])])
         )
-    return _Step((), (), ())
-
-
-def _imported(source: str, rest: list[str], root: str) -> _Step:
-    """The meaning of an import: a module, or a name of one."""
-    module, _, name = source.partition(":")
-    if not is_ours(module):
-        return _Step((), (), (f"{root}={source}",))
-    return _attribute(module, name, rest, root) if name else _module(module, rest, root)
-
-
-def _module(module: str, rest: list[str], root: str) -> _Step:
-    """The definitions asked of a module; all of them, where it is handed on as it stands."""
-    if rest:
-        found = _attribute(module, rest[0], rest[1:], root)
-        if any(found) or rest[0].startswith("__"):
-            return found
-    nodes = tuple(Node(module, place) for place in range(len(source_of(module).definitions)))
-    return _Step(nodes, (module,), (f"{root}={module}",))
+    used = (found for use in one.uses for found in _used(place[0], use))
+    # A module counts by what is asked of it.
+    sources = (source for source in one.imports if not (one.importing and _module(source)))
+    imported = (found for source in sources for found in _imported(source))
+    return tuple(dict.fromkeys([*used, *imported, *_run_with(place[0])]))
 
 
 @cache
-def _run_with(module: str) -> tuple[Node, ...]:
+def _declared(place: Place) -> tuple[Declared, ...]:
+    """The values that a statement of the platform binds, where they only declare: they are looked at instead
+    of its text.
+    """
+    if not (place[0].startswith(("orchestration.", "research.")) and _at(place).uses):
+        return ()
+    module = importlib.import_module(place[0])
+    values = [getattr(module, name, None) for name in _at(place).binds]
+    found = [*_parts(value.values() if isinstance(value, Mapping) else value for value in values)]
+    return tuple(found) if all(isinstance(value, Declared) for value in found) else ()
+
+
+class _Value(NamedTuple):
+    """A value that is given or declared; it is kept, so that no other gets its identity."""
+
+    value: Any
+    kinds: tuple[Place, ...]
+    """The statements of its class, and of the types that it holds: what it says is made of them."""
+    said: str
+    """Its plain data."""
+
+
+_values: dict[int, _Value] = {}
+"""By identity; stages share most of them."""
+
+
+def _about(value: Any) -> _Value:
+    if id(value) not in _values:
+        types = dict.fromkeys([type(value), *(one for one in _inside(value) if isinstance(one, type))])
+        kinds = (place for kind in types for place in _binding(kind.__module__, kind.__qualname__))
+        _values[id(value)] = _Value(value, tuple(kinds), _plain(value))
+    return _values[id(value)]
+
+
+def _used(module: str, use: str) -> Iterator[Place]:
+    """The statements behind a name of a module, and behind what is asked of it where it is a module."""
+    name, _, attribute = use.partition(".")
+    for place in _binding(module, name):
+        yield place
+        if _at(place).importing and (whole := _module(_at(place).imports[0])):
+            yield from _imported(f"{whole}:{attribute}")
+
+
+def _module(source: str) -> str:
+    """The module that an import means; empty where it means a name of one, or is of others."""
+    module, _, name = source.partition(":")
+    if any(source not in _at(place).imports for place in _binding(module, name)):
+        return ""
+    whole = f"{module}.{name}" if name else module
+    return whole if whole in paths() else ""
+
+
+def _imported(source: str) -> tuple[Place, ...]:
+    """The statements behind an import: those that bind the name, or all of a module."""
+    if whole := _module(source):
+        return tuple((whole, number) for number in range(len(module_of(whole).statements)))
+    module, _, name = source.partition(":")
+    if not (found := _binding(module, name)) and (found := _binding(module, "__getattr__")):
+        value = getattr(importlib.import_module(module), name)
+        found += _binding(value.__module__, value.__qualname__)
+    return found
+
+
+@cache
+def _run_with(module: str) -> tuple[Place, ...]:
     """The statements that do something when a module is imported, with all that it imports."""
-    found: dict[Node, None] = {}
-    seen, waiting = set[str](), [module]
+    found, seen, waiting = list[Place](), set[str](), [module]
     while waiting:
         name = waiting.pop()
-        if name not in seen:
-            seen.add(name)
-            found |= dict.fromkeys(_running(name))
-            waiting += _imported_by(name)
+        if name in seen or name not in paths():
+            continue
+        seen.add(name)
+        for number, one in enumerate(module_of(name).statements):
+            found += [(name, number)] if one.runs else []
+            # What a function imports runs with the function.
+            if not one.uses or one.runs:
+                for source in one.imports:
+                    waiting += (source.partition(":")[0], source.replace(":", "."))
+        waiting.append(name.rpartition(".")[0])
     return tuple(found)
 
 
 @cache
-def _running(module: str) -> tuple[Node, ...]:
-    """The statements of a module that do more than to bind names."""
-    return tuple(Node(module, place) for place, one in enumerate(source_of(module).definitions) if one.runs)
-
-
-@cache
-def _imported_by(module: str) -> tuple[str, ...]:
-    """The modules that run when a module does."""
-    return tuple(
-        dict.fromkeys([*_run_by(module), *(m for load in source_of(module).loads for m in _run_by(load))])
-    )
-
-
-def _run_by(source: str) -> Iterator[str]:
-    """The modules that run with an import of a module, or of a name that may be a module too."""
-    module, _, name = source.partition(":")
-    if not is_ours(module):
-        return
-    if name and path_of(f"{module}.{name}"):
-        yield f"{module}.{name}"
-    while module:
-        yield module
-        module = module.rpartition(".")[0]
-
-
-@cache
 def _file(module: str) -> str:
-    path = path_of(module)
-    assert path
-    return path.relative_to(ROOT).as_posix()
+    return paths()[module].relative_to(ROOT).as_posix()
 
 
 @cache
@@ -349,94 +255,45 @@ def _boxes() -> dict[str, Path]:
     return {path.stem: path for path in (ROOT / "tboxes").glob("*.ttl")}
 
 
-def _data_files(module: str, texts: Iterable[str]) -> set[Path]:
-    """The files beside a module that texts name, and the TBoxes where it may load some."""
-    path, boxes = path_of(module), _boxes() if source_of(module).boxes else {}
-    assert path
-    named = {path.parent / text for text in texts if "." in text and not text.endswith(".py")}
-    return {file for file in named if file.is_file()} | {boxes[text] for text in texts if text in boxes}
+@cache
+def _loads_boxes(module: str) -> bool:
+    return any(source.endswith(":TBox") for one in module_of(module).statements for source in one.imports)
 
 
 @cache
-def _led_to(node: Node) -> tuple[tuple[Node, ...], frozenset[str], tuple[Declared, ...]]:
-    """The definitions that one leads to, the modules that it runs, and the values that it declares: these
-    are looked at instead of its text.
-    """
-    step, values = _step(node), _declared_in(node)
-    if values:
-        return (), frozenset({node.module}), values
-    return step.nodes, frozenset({node.module, *step.modules}), ()
-
-
-def _declared_in(node: Node) -> tuple[Declared, ...]:
-    """The values that a statement of the platform binds, where they only declare."""
-    one = source_of(node.module).definitions[node.place]
-    if not (one.assigns and node.module.startswith(("orchestration.", "research.")) and _step(node).nodes):
-        return ()
-    module = sys.modules.get(node.module) or importlib.import_module(node.module)
-    found: list[Any] = []
-    for name in one.names:
-        value = getattr(module, name, None)
-        found += (
-            value.values() if isinstance(value, Mapping) else value if isinstance(value, tuple) else [value]
-        )
-    return tuple(found) if all(isinstance(value, Declared) for value in found) else ()
-
-
-def _plain_lines(values: Iterable[Declared], attributes: frozenset[str]) -> Iterator[tuple[str, str]]:
-    """The plain data of values as far as some attributes ask for them, each with its module: of a value that
-    nothing keeps under a name that of its class.
-    """
-    for value in values:
-        named = _naming(value)
-        yield named[0].module if named else type(value).__module__, _plain(value, attributes)
-
-
-def _kinds(value: Declared) -> tuple[Node, ...]:
-    """The definitions of a value's class, and of the types that it holds: what it says is made of them."""
-    if id(value) not in _KINDS:
-        types = (part for part in _inside(value) if isinstance(part, type) and is_ours(part.__module__))
-        found = dict.fromkeys(node for kind in (type(value), *types) for node in _of_function(kind))
-        _KINDS[id(value)] = value, tuple(found)
-    return _KINDS[id(value)][1]
-
-
-_KINDS: dict[int, tuple[Declared, tuple[Node, ...]]] = {}
-"""By a value's identity, the value, so that no other gets it, and its kinds: stages share most values."""
-
-
-@cache
-def _fields(class_: type) -> list[str]:
-    return sorted(field.name for field in dataclasses.fields(class_))
+def _data_files(place: Place) -> tuple[Path, ...]:
+    """The files beside a module that a statement names, and the TBoxes."""
+    texts, folder = _at(place).texts, paths()[place[0]].parent
+    beside = (folder / text for text in texts if "." in text and not text.endswith(".py"))
+    boxes = (_boxes()[text] for text in texts if text in _boxes() and _loads_boxes(place[0]))
+    return *(path for path in beside if path.is_file()), *boxes
 
 
 def _inside(value: Any) -> Iterator[Any]:
     """A value, and all that it holds."""
-    todo = [value]
-    while todo:
-        yield (part := todo.pop())
-        if isinstance(part, tuple | list):
-            todo += part
-        elif dataclasses.is_dataclass(part) and not isinstance(part, type):
-            todo += (getattr(part, name) for name in _fields(type(part)))
-        elif isinstance(part, Mapping):
-            todo += (*part.keys(), *part.values())
+    yield value
+    for one in value if isinstance(value, tuple | list) else _fields(value).values():
+        yield from _inside(one)
 
 
-def _plain(value: Any, attributes: frozenset[str]) -> str:
-    if value is None or isinstance(value, _PLAIN):
+def _fields(value: Any) -> Mapping[str, Any]:
+    """The fields of a value that has some."""
+    if isinstance(value, Mapping):
+        return value
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    ours = is_ours(type(value).__module__)
+    return vars(value) if ours and hasattr(value, "__dict__") else {}
+
+
+def _plain(value: Any) -> str:
+    """The plain data of a value as text; functions leave no trace in it."""
+    if value is None or isinstance(value, str | int | float | bytes):
         return repr(value)
-    if isinstance(value, tuple | list):
-        return f"[{','.join(_plain(one, attributes) for one in value)}]"
+    if isinstance(value, tuple | list | set | frozenset):
+        said = map(_plain, value)
+        return f"[{','.join(said if isinstance(value, tuple | list) else sorted(said))}]"
     if isinstance(value, type):
         return value.__qualname__
-    if dataclasses.is_dataclass(value):
-        fields = _fields(type(value))
-        asked = fields if not isinstance(value, Declared) else [name for name in fields if name in attributes]
-        said = ",".join(f"{name}={_plain(getattr(value, name), attributes)}" for name in asked)
-        return f"{type(value).__qualname__}({said})"
-    if isinstance(value, Mapping):
-        return f"{{{','.join(f'{_plain(k, attributes)}:{_plain(v, attributes)}' for k, v in value.items())}}}"
-    if is_ours(type(value).__module__) and hasattr(value, "__dict__"):
-        return f"{type(value).__qualname__}{_plain(vars(value), attributes)}"
-    return ""
+    fields = ",".join(f"{_plain(key)}:{_plain(one)}" for key, one in _fields(value).items())
+    return f"{type(value).__qualname__}({fields})" if fields else ""

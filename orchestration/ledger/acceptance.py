@@ -94,13 +94,6 @@ def _ways(ways: Mapping[str, int]) -> str:
     return f"{total:,} rows changed ({', '.join(f'{count:,} {way}' for way, count in ways.items())})"
 
 
-def commit_message(acceptance: Acceptance) -> str:
-    """A message for `git commit -F`: the reason, and what changed."""
-    return "\n".join(
-        [" ".join(acceptance.reason.split()), "", *(f"- {line}" for line in told(acceptance)), ""]
-    )
-
-
 def since(
     root: Path, profile: str, pinned: Pins, commit: str
 ) -> tuple[list[Acceptance], list[Difference], list[str]]:

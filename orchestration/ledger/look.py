@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -54,7 +54,7 @@ def sources() -> list[str]:
 
 def hashes(root: Path, paths: Iterable[str]) -> dict[str, str]:
     """The SHA-256 of the files of some paths as they are; of a folder all that are in it."""
-    return {name: sha256(_place(root, name)) for name, _ in _files(root, paths)}
+    return {name: sha256(place) for name, place in _files(root, paths)}
 
 
 def keep(root: Path, profile: str, runs: Mapping[str, Reproduction]) -> None:
@@ -88,14 +88,21 @@ def stands(root: Path, profile: str, only: str | None) -> Reproduction | None:
     return run
 
 
-def settled(state: os.stat_result, begun: int) -> bool:
-    """Tell whether the times of a file that is looked at, from a moment on, will show each change after it.
+def seen(path: Path, before: File | None, read: Callable[[Path], str] = sha256) -> File:
+    """A file as it is; one whose size and times are as they were before is not read again.
 
     Args:
-        state: the file's size and times.
-        begun: the moment before the look (nanoseconds).
+        path: the file.
+        before: it as it was seen last.
+        read: the hash of what it says.
     """
-    return max(state.st_mtime_ns, state.st_ctime_ns) < begun - _RACY
+    begun, state = time.time_ns(), path.stat()
+    size, *times = state.st_size, state.st_mtime_ns, state.st_ctime_ns
+    if before and (before.size, before.modified, before.changed) == (size, *times):
+        return before
+    # Times that are too young would not show the next change.
+    modified, changed = times if max(times) < begun - _RACY else (0, 0)
+    return File(size, modified, changed, read(path))
 
 
 def _look(root: Path, profile: str, kept: Manifest) -> dict[str, File]:
@@ -109,14 +116,7 @@ def _look(root: Path, profile: str, kept: Manifest) -> dict[str, File]:
     )
     outside = (path for made in kept.stages.values() for path in made.inputs if os.path.isabs(path))
     paths = {*sources(), "dvc.yaml", "dvc.lock", "data.dvc", "transcripts", *of_profile, *outside}
-    begun, found = time.time_ns(), dict[str, File]()
-    for name, state in _files(root, paths):
-        seen, now = kept.files.get(name), (state.st_size, state.st_mtime_ns, state.st_ctime_ns)
-        if seen is None or (seen.size, seen.modified, seen.changed) != now:
-            times = now[1:] if settled(state, begun) else (0, 0)
-            seen = File(state.st_size, *times, content_of(_place(root, name)))
-        found[name] = seen
-    return found
+    return {name: seen(place, kept.files.get(name), content_of) for name, place in _files(root, paths)}
 
 
 def content_of(path: Path) -> str:
@@ -131,19 +131,13 @@ def content_of(path: Path) -> str:
     return sha256(path)
 
 
-def _place(root: Path, name: str) -> Path:
-    return _CHECKOUT / name.removeprefix(_OF_CODE) if name.startswith(_OF_CODE) else root / name
-
-
-def _files(root: Path, paths: Iterable[str]) -> Iterator[tuple[str, os.stat_result]]:
+def _files(root: Path, paths: Iterable[str]) -> Iterator[tuple[str, Path]]:
     for name in sorted(paths):
-        place = _place(root, name)
-        if not place.is_dir():
-            with suppress(FileNotFoundError):
-                yield name, os.stat(place)
-            continue
+        place = _CHECKOUT / name.removeprefix(_OF_CODE) if name.startswith(_OF_CODE) else root / name
+        if place.is_file():
+            yield name, place
         for folder, inner, files in os.walk(place):
             inner[:] = sorted(one for one in inner if one not in _PASSED_OVER)
             for file in sorted(files):
-                path = os.path.join(folder, file)
-                yield os.path.join(name, os.path.relpath(path, place)), os.stat(path)
+                path = Path(folder, file)
+                yield f"{name}/{path.relative_to(place).as_posix()}", path

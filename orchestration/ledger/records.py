@@ -9,7 +9,6 @@ import os
 import platform
 import re
 import shutil
-import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cache
@@ -20,8 +19,8 @@ from typing import Any
 import msgspec
 
 from orchestration.code import ROOT, packages_of
-from orchestration.ledger.look import settled
-from orchestration.ledger.manifest import LEDGER, Made, Manifest, changed, changing, read_manifest
+from orchestration.ledger.look import seen
+from orchestration.ledger.manifest import LEDGER, File, Made, Manifest, changed, changing, read_manifest
 from orchestration.stage import Stage, Stages, inputs_of
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.tables import table_sums
@@ -66,20 +65,14 @@ class Digests:
         return changed(held, self.of({name: root / name for name in held}))
 
 
-_seen: dict[Path, tuple[tuple[int, ...], str]] = {}
-"""The digests of files that this process has read, each with the file's size and times then."""
+_seen: dict[Path, File] = {}
+"""The files that this process has read."""
 
 
 def _unless_touched(path: Path) -> str:
     """The digest of a file; one whose size and times are as this process saw them is not read again."""
-    begun, state = time.time_ns(), path.stat()
-    stamp = state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns
-    if _seen.get(path, ((), ""))[0] != stamp:
-        digest = sha256(path)
-        if not settled(state, begun):
-            return digest
-        _seen[path] = stamp, digest
-    return _seen[path][1]
+    _seen[path] = seen(path, _seen.get(path))
+    return _seen[path].sha256
 
 
 def with_details(made: Made, paths: Mapping[str, Path], digest: Digests) -> Made:
@@ -141,7 +134,7 @@ def environment_of(code: Mapping[str, str]) -> dict[str, str]:
     """
     packages = packages_of(code)
     versions = {name: version for name in sorted(packages) if (version := _version(name))}
-    java = {"Java": _java()} if "pyspark" in packages else {}
+    java = {"Java": java_version()} if "pyspark" in packages else {}
     return {"Python": platform.python_version(), **java, LOCK: lock_hash(), **versions}
 
 
@@ -159,8 +152,10 @@ _DISTRIBUTIONS = {"PIL": "pillow", "yaml": "PyYAML"}
 
 
 @cache
-def _java() -> str:
-    """The version of Java that Spark is started by, as the runtime's own file has it."""
+def java_version() -> str:
+    """The version of Java that Spark is started by, as the runtime's own file has it; empty where it says
+    none.
+    """
     program = shutil.which("java")
     home = os.environ.get("JAVA_HOME") or (program and Path(program).resolve().parents[1]) or ""
     with suppress(OSError):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -14,11 +13,10 @@ import msgspec
 
 from orchestration.experiments.making import take_needs
 from orchestration.ledger.records import fingerprint, keep_record, read_records, version_of
-from orchestration.pipeline.code_links import code_references
 from orchestration.pipeline.costs import measuring
 from orchestration.pipeline.previews import preview
 from orchestration.pipeline.progress import advance, ended, logging_to, task_figures
-from orchestration.pipeline.resources import ALONE, WorkspaceResource, unconfigured
+from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.spark import LostError, leave_session
 from orchestration.pipeline.standing import standing
 from orchestration.registry import BENCHMARKS
@@ -29,13 +27,6 @@ from substrate.base.files import clear_leftovers, replacing
 OWNERS = ["team:reproduction"]
 RESULTS = "results"
 """The group of what is made from the data of more than one benchmark."""
-EXECUTOR = (
-    unconfigured(dg.multiprocess_executor)
-    if os.environ.get("SUBSTRATE_EXECUTOR") == "multiprocess"
-    # One process, so that one Spark session serves the whole run.
-    else ALONE
-)
-"""The executor of steps: a process a step pays where Spark is a server (``SPARK_REMOTE``) that all share."""
 _CHANGED: Any = (
     dg.AutomationCondition.missing().newly_true()
     | dg.AutomationCondition.code_version_changed()
@@ -128,7 +119,7 @@ def _asset(
         tags=tags_of(declared),
         # The graph names a node by the last part of its key alone; a kind below it says whose it is.
         kinds={declared.benchmark, *declared.kinds},
-        metadata={"reads": list(declared.needs), **code_references((declared.run, *declared.functions))},
+        metadata={"reads": list(declared.needs)},
         description=declared.about,
         owners=OWNERS,
         code_version=version_of(declared.code),
@@ -172,22 +163,11 @@ def _asset(
         advance(stage.name, 1, 1)
         version = hashlib.sha256("".join(before.outs.values()).encode()).hexdigest()
         of_run = {"profile": opened.settings.profile, "parameters": before.parameters, "files": before.outs}
-        shown = {**_previewed(stage, paths, before.outs), **metadata, **of_run}
+        shown = {**preview(paths), **metadata, **of_run}
         ended(stage.name, shown)
         return dg.MaterializeResult(metadata=shown, data_version=dg.DataVersion(version))
 
     return materialize
-
-
-def _previewed(stage: Stage, paths: Sequence[Path], outs: dict[str, str]) -> dict[str, Any]:
-    """The preview of a stage's outs; of the same bytes it is the one that Dagster has already."""
-    instance = dg.AssetExecutionContext.get().instance
-    event = instance.get_latest_materialization_event(asset_key(stage.name))
-    if event and (known := event.asset_materialization):
-        shown = dict(known.metadata)
-        if isinstance(files := shown.pop("files", None), dg.JsonMetadataValue) and files.data == outs:
-            return {name: value for name, value in shown.items() if name not in ("skipped", "taken")}
-    return preview(paths)
 
 
 @contextmanager

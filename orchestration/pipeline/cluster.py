@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import os
 import platform
-import re
 import shlex
 import shutil
 import socket
-import subprocess
 import tempfile
 import time
 import uuid
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 import pyarrow as pa
 
+from orchestration.ledger.records import java_version
 from orchestration.pipeline.spark import (
     LOGGING,
     NUMBER,
@@ -96,7 +94,9 @@ def findings(workspace: Workspace) -> Iterator[Finding]:
     where = ", ".join(addresses(settings)) or "this machine alone"
     yield from _tried("endpoint", lambda: (require_endpoint(settings), f"{where} answers")[1])
     python, pyspark = platform.python_version(), _pyspark()
-    yield Finding("driver", f"Python {python}, PySpark {pyspark}, Java {_java()}", fits=True)
+    yield Finding(
+        "driver", f"Python {python}, PySpark {pyspark}, Java {java_version() or 'not found'}", fits=True
+    )
     yield from _tried("storage", lambda: _storage(workspace))
     try:
         session = spark_session(settings)
@@ -219,14 +219,3 @@ def _storage(workspace: Workspace) -> str:
     if storage.exists(folder, "part.parquet"):
         raise OSError(f"{storage.uri(folder)} keeps what was deleted")
     return f"{storage.base}: written, read back, listed, deleted"
-
-
-def _java() -> str:
-    home = os.environ.get("JAVA_HOME")
-    program = str(Path(home) / "bin" / "java") if home else "java"
-    try:
-        said = subprocess.run([program, "-version"], capture_output=True, text=True, check=False, timeout=30)
-    except OSError:
-        return "not found"
-    match = re.search(r'version "([^"]+)"', said.stderr)
-    return match[1] if match else "unknown"

@@ -15,7 +15,6 @@ import msgspec
 from orchestration.fetch.sources import official_sources
 from orchestration.ledger.verification import verify_profile
 from orchestration.pipeline.assets import asset_key
-from orchestration.pipeline.compared import KEY
 from orchestration.pipeline.form import EMPTY, form_of_job
 from orchestration.pipeline.graph import EVERY, OFFICIAL, STAGES, stages_in, stages_of
 from orchestration.pipeline.resources import ALONE, WorkspaceResource
@@ -56,13 +55,6 @@ def _reproducing(
 ) -> dg.UnresolvedAssetJobDefinition:
     selection = dg.AssetSelection.assets(*map(asset_key, stages))
     return dg.define_asset_job(f"reproduce_{what}", selection, config=config, description=about)
-
-
-compare_experiments = dg.define_asset_job(
-    "compare_experiments",
-    selection=dg.AssetSelection.assets(KEY),
-    description="Every experiment beside the pinned results",
-)
 
 
 @dg.op(

@@ -6,8 +6,7 @@ the runs.
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
@@ -21,7 +20,6 @@ from orchestration.scoring.likeness import beside, marked
 from orchestration.scoring.scores import Score, read_metrics
 from orchestration.scoring.statistics import wilson
 from orchestration.studies.study import counted
-from orchestration.workspace.tables import read_index
 
 Metadata = dict[str, Any]
 _SHOWN = 10
@@ -39,7 +37,12 @@ def preview(outs: Sequence[Path]) -> Metadata:
             scores += read_metrics(path)
     metadata: Metadata = _of_scores(scores) if scores else {}
     for out in () if scores else outs:
-        metadata |= next((show(out) for fits, show in _SHOWS if fits(out)), {})
+        if out.is_dir():
+            metadata |= _of_folder(out)
+        elif out.suffix == ".jsonl":
+            metadata |= _of_lines(out) | (_of_answers(out) if out.name == "answers.jsonl" else {})
+        elif out.suffix == ".md":
+            metadata |= _of_markdown(out)
     if isinstance(table := metadata.get("preview"), dg.TableMetadataValue):
         metadata["dagster/column_schema"] = table.schema
     return metadata
@@ -63,40 +66,27 @@ def _of_scores(scores: Sequence[Score]) -> Metadata:
     return {"dagster/row_count": len(scores), **accuracies, "preview": _table(rows)}
 
 
-def _of_rows(path: Path) -> Metadata:
-    """Answers: how many, how many of them right with Wilson's interval, accuracy by subset, the first."""
+def _of_answers(path: Path) -> Metadata:
+    """Answers: how many of them are right with Wilson's interval, and accuracy by subset."""
     counts = counted(path)
-    metadata: Metadata = {"dagster/row_count": line_count(path)}
-    if counts:
-        right, total = sum(c[True] for c in counts.values()), sum(c.total() for c in counts.values())
-        low, high = wilson(right, total)
-        by_subset = [
-            {
-                "subset": subset,
-                "accuracy": f"{count[True] / count.total():.2%}",
-                "correct": count[True],
-                "n": count.total(),
-            }
-            for subset, count in counts.items()
-        ]
-        metadata |= {
-            "accuracy": right / total,
-            "interval": f"[{low:.2%}, {high:.2%}], Wilson, 95 %",
-            "by subset": _table(by_subset),
-        }
-    first = [
-        {key: row[key] for key in dict.fromkeys([*_READ_FIRST, *row]) if key in row}
-        for row in _first_lines(path)
+    right, total = sum(c[True] for c in counts.values()), sum(c.total() for c in counts.values())
+    if not total:
+        return {}
+    low, high = wilson(right, total)
+    by_subset = [
+        {"subset": subset, "accuracy": f"{c[True] / c.total():.2%}", "correct": c[True], "n": c.total()}
+        for subset, c in counts.items()
     ]
-    return metadata | {"preview": _table(first)}
+    interval = f"[{low:.2%}, {high:.2%}], Wilson, 95 %"
+    return {"accuracy": right / total, "interval": interval, "by subset": _table(by_subset)}
 
 
-def _of_logs(index: Path) -> Metadata:
-    """Event logs: how many, how many deltas, the first of the index."""
-    entries = list(read_index(index))
-    rows = [msgspec.structs.asdict(entry) for entry in entries[:_SHOWN]]
-    deltas = sum(entry.deltas for entry in entries)
-    return {"dagster/row_count": len(entries), "deltas": deltas, "preview": _table(rows)}
+def _of_lines(path: Path) -> Metadata:
+    """Rows of any kind: how many, and the first."""
+    with path.open("rb") as file:
+        rows: list[dict[str, Any]] = [msgspec.json.decode(line) for line in islice(file, _SHOWN)]
+    first = [{key: row[key] for key in dict.fromkeys([*_READ_FIRST, *row]) if key in row} for row in rows]
+    return {"dagster/row_count": line_count(path), "preview": _table(first)}
 
 
 def _of_folder(folder: Path) -> Metadata:
@@ -105,16 +95,6 @@ def _of_folder(folder: Path) -> Metadata:
     rows = [{"file": path.relative_to(folder).as_posix(), "bytes": path.stat().st_size} for path in files]
     size = sum(row["bytes"] for row in rows)
     return {"dagster/row_count": len(files), "bytes": size, "preview": _table(rows[:_SHOWN])}
-
-
-def _of_lines(path: Path) -> Metadata:
-    return {"dagster/row_count": line_count(path), "preview": _table(_first_lines(path))}
-
-
-def _of_csv(path: Path) -> Metadata:
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    return {"dagster/row_count": len(rows), "preview": _table(rows[:_SHOWN])}
 
 
 def _of_markdown(path: Path) -> Metadata:
@@ -126,32 +106,15 @@ def _of_markdown(path: Path) -> Metadata:
     return {"preview": table, "table": dg.MetadataValue.md(text)}
 
 
-_SHOWS: Sequence[tuple[Callable[[Path], bool], Callable[[Path], Metadata]]] = (
-    (lambda path: path.name == "index.jsonl", _of_logs),
-    (Path.is_dir, _of_folder),
-    (lambda path: path.name == "answers.jsonl", _of_rows),
-    (lambda path: path.suffix == ".jsonl", _of_lines),
-    (lambda path: path.suffix == ".csv", _of_csv),
-    (lambda path: path.suffix == ".md", _of_markdown),
-)
-
-
-def _first_lines(path: Path) -> list[Mapping[str, Any]]:
-    with path.open("rb") as file:
-        return [msgspec.json.decode(line) for line in islice(file, _SHOWN)]
-
-
 def _table(rows: Sequence[Mapping[str, Any]]) -> dg.TableMetadataValue | str:
     """Rows as the UI shows them: a column for every key, nested values as JSON, long ones cut."""
     if not rows:
         return "nothing is in it"
     columns = list(dict.fromkeys(key for row in rows for key in row))
-    kinds = {column: {type(row.get(column)) for row in rows} - {type(None)} for column in columns}
-    types = {name: _TYPES.get(next(iter(kind)), "string") for name, kind in kinds.items() if len(kind) == 1}
-    return dg.MetadataValue.table(
-        records=[dg.TableRecord({column: _cell(row.get(column)) for column in columns}) for row in rows],
-        schema=dg.TableSchema([dg.TableColumn(name, types.get(name, "string")) for name in columns]),
-    )
+    records = [dg.TableRecord({column: _cell(row.get(column)) for column in columns}) for row in rows]
+    types = {column: _TYPES.get(type(rows[0].get(column)), "string") for column in columns}
+    schema = dg.TableSchema([dg.TableColumn(name, type_) for name, type_ in types.items()])
+    return dg.MetadataValue.table(records, schema)
 
 
 def _cell(value: Any) -> str | int | float | bool | None:

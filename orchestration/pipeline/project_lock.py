@@ -24,13 +24,12 @@ class BusyError(SubstrateError):
 
 
 @contextmanager
-def project_lock(root: Path, doing: str = "", *, shared: bool = False) -> Iterator[None]:
+def project_lock(root: Path, doing: str = "") -> Iterator[None]:
     """Hold a project for the block; a process that holds it already may go on.
 
     Args:
         root: the project.
         doing: what others are told is under way; the command line unless given.
-        shared: let in who does the same: the steps of a run that have a process each.
 
     Raises:
         BusyError: another process holds it.
@@ -43,33 +42,22 @@ def project_lock(root: Path, doing: str = "", *, shared: bool = False) -> Iterat
     path, descriptor = root / LOCK_FILE, open_lock(root)
     doing = doing or " ".join([Path(sys.argv[0]).name, *sys.argv[1:]])
     try:
-        if _locked(descriptor, fcntl.LOCK_EX):
-            _say(descriptor, path, doing)
-            if shared:
-                fcntl.flock(descriptor, fcntl.LOCK_SH)
-        else:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
             holder = os.pread(descriptor, 1000, 0).decode("utf-8", "replace").strip() or "another process"
-            if not (shared and f"({doing})" in holder and _locked(descriptor, fcntl.LOCK_SH)):
-                hint = "Wait until it has ended; each of the two would write what the other reads"
-                raise BusyError(f"a run is under way: {holder}", where=(root,), hint=hint)
+            hint = "Wait until it has ended; each of the two would write what the other reads"
+            raise BusyError(f"a run is under way: {holder}", where=(root,), hint=hint) from None
+        _say(descriptor, path, doing)
         _held.add(root)
         try:
             with scratch_of(root):
                 yield
         finally:
             _held.remove(root)
-            if not shared:
-                os.ftruncate(descriptor, 0)
+            os.ftruncate(descriptor, 0)
     finally:
         os.close(descriptor)
-
-
-def _locked(descriptor: int, how: int) -> bool:
-    try:
-        fcntl.flock(descriptor, how | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def open_lock(root: Path) -> int:

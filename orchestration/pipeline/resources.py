@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -81,11 +80,11 @@ class WorkspaceResource(dg.ConfigurableResource):  # type: ignore[type-arg]
             ParameterError: the settings are not those with which the run began.
         """
         run = context.run
-        with project_lock(find_root(), f"run {run.run_id}" if run else "", shared=True):
+        with project_lock(find_root(), f"run {run.run_id}" if run else ""):
             self._opened = workspace = self.open()
             if run and context.instance:
                 settings, digest = settings_of(workspace)
-                # The command, or an earlier step with a process of its own, has read them before.
+                # The command has read them before.
                 if run.tags.get(SETTINGS_TAG, digest) != digest:
                     hint = "Start another run: the stages of one are made with the same settings"
                     raise ParameterError("changed during the run", where=(PARAMETERS_FILE,), hint=hint)
@@ -101,14 +100,10 @@ class WorkspaceResource(dg.ConfigurableResource):  # type: ignore[type-arg]
                     self._end(context.instance, run.run_id)
 
     def _end(self, instance: dg.DagsterInstance, run: str) -> None:
-        """Let the experiment appear where all of the run ended well, and leave nothing of it where it failed.
-
-        Where each step has a process of its own, the last one's does so; of a failed run they leave what is
-        done in the making, since others may still be at it.
-        """
+        """Let the experiment appear where all of the run ended well; leave nothing of it where it failed."""
         workspace = self.open()
         if not (made := _made(instance, run)):
-            if workspace.experiment and os.environ.get("SUBSTRATE_EXECUTOR") != "multiprocess":
+            if workspace.experiment:
                 drop(workspace)
         elif workspace.experiment:
             finish(workspace)

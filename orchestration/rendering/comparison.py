@@ -1,4 +1,4 @@
-"""Two sets of results beside each other: as text for a terminal, and as one page that loads nothing."""
+"""Two sets of results beside each other, as text for a terminal."""
 
 from __future__ import annotations
 
@@ -9,16 +9,13 @@ from orchestration.experiments.comparison import Compared
 from orchestration.experiments.record import Experiment
 from orchestration.ledger.moved import ComparedNumber
 from orchestration.rendering.drift import both_said, difference_cells
-from orchestration.rendering.page import templates
 from orchestration.rendering.tables import drawn
 from orchestration.scoring.formatting import bounds, paired, share
 from orchestration.scoring.scores import Count
 
 _SHOWN = 20
-_ON_PAGE = 500
-"""The most rows of one kind on the page; more would be a file that no browser likes."""
-HEADS = ("number", "before", "after", "difference", "won", "lost", "McNemar's p")
-WON = "won: wrong before and right after; lost: right before and wrong after"
+_HEADS = ("number", "before", "after", "difference", "won", "lost", "McNemar's p")
+_WON = "won: wrong before and right after; lost: right before and wrong after"
 
 
 def compared_text(compared: Compared) -> str:
@@ -27,14 +24,16 @@ def compared_text(compared: Compared) -> str:
     lines += [f"  {cause}" for cause in compared.causes[:_SHOWN]] or ["  nothing that they depend on differs"]
     if len(compared.causes) > _SHOWN:
         lines.append(f"  and {len(compared.causes) - _SHOWN} more")
-    if changed := _changed(compared):
-        lines += ["", drawn(HEADS, map(cells, changed), "simple", words=True)]
-        lines += ["", WON, *(f"{name}: no p: {why}" for why, name in _unpaired(changed))]
-    lines += ["", numbers_line(compared), rows_line(compared)]
+    if changed := [number for number in compared.numbers if not number.same]:
+        lines += ["", drawn(_HEADS, map(cells, changed), "simple", words=True)]
+        lines += ["", _WON, *(f"{name}: no p: {why}" for why, name in _unpaired(changed))]
+    ways = ", ".join(f"{count} {change}" for change, count in compared.changes.items())
+    lines += ["", f"{len(changed)} of {len(compared.numbers)} numbers differ."]
+    lines += [f"{len(compared.rows):,} answers changed: {ways}." if ways else "No answer changed."]
     for row in compared.rows[:_SHOWN]:
         lines.append(f"{row.answer} ({row.subset}): {both_said(row)}, {row.change}")
     if len(compared.rows) > _SHOWN:
-        lines.append(f"and {len(compared.rows) - _SHOWN} more; --json and --html have all")
+        lines.append(f"and {len(compared.rows) - _SHOWN} more; --json has all")
     return "\n".join(lines) + "\n"
 
 
@@ -51,7 +50,7 @@ def experiment_text(experiment: Experiment, numbers: Mapping[str, Count]) -> str
 
 
 def cells(number: ComparedNumber) -> list[str]:
-    """A number's row under :data:`HEADS`; its difference has an interval where questions are paired.
+    """A number's row under :data:`_HEADS`; its difference has an interval where questions are paired.
 
     >>> counts = Count(153, 300, 0.51, (0.453664, 0.566083)), Count(0, 0, None, None)
     >>> cells(ComparedNumber("meadow/joint", *counts, False, None))
@@ -70,38 +69,7 @@ def _counted(count: Count) -> str:
     return f"{right:,} of {n:,}, {share(right, n)} {bounds(right, n)}" if n else "none"
 
 
-def numbers_line(compared: Compared) -> str:
-    """The number of numbers that differ, in a line."""
-    return f"{len(_changed(compared))} of {len(compared.numbers)} numbers differ."
-
-
-def rows_line(compared: Compared) -> str:
-    """The number of rows that changed in each way, in a line."""
-    if not compared.rows:
-        return "No answer changed."
-    ways = ", ".join(f"{count} {change}" for change, count in compared.changes.items())
-    return f"{len(compared.rows):,} answers changed: {ways}."
-
-
-def _changed(compared: Compared) -> list[ComparedNumber]:
-    return [number for number in compared.numbers if not number.same]
-
-
 def _unpaired(numbers: Sequence[ComparedNumber]) -> list[tuple[str, str]]:
     """Each reason for which some numbers have no p, with their names."""
     without = sorted((number.unpaired, number.name) for number in numbers if number.unpaired)
     return [(why, ", ".join(name for _, name in of)) for why, of in groupby(without, key=lambda one: one[0])]
-
-
-def compared_page(compared: Compared) -> str:
-    """The same facts as an HTML page that opens from disk."""
-    by_kind = sorted(compared.rows, key=lambda row: list(compared.changes).index(row.change))
-    groups = [
-        (f"{benchmark}: {change}", list(rows))
-        for (change, benchmark), rows in groupby(by_kind, key=lambda row: (row.change, row.benchmark))
-    ]
-    changed = _changed(compared)
-    said = {"numbers": [(one, cells(one)) for one in changed], "unpaired": _unpaired(changed)}
-    said |= {"numbers_line": numbers_line(compared), "rows_line": rows_line(compared), "groups": groups}
-    page = templates().get_template("comparison.html.j2")
-    return page.render(compared=compared, heads=HEADS, won=WON, at_most=_ON_PAGE, **said)

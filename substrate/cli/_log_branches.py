@@ -27,7 +27,7 @@ from substrate.cli._log_text import (
     triple_text,
     warn,
 )
-from substrate.cli.console import JsonOption, argument, failing, option
+from substrate.cli.console import JsonOption, argument, failing, option, shaped
 from substrate.cli.printing import complain, print_json, print_lines
 from substrate.log.event_log import EventLog
 from substrate.sparql.guard import QueryLimits, confined
@@ -37,23 +37,19 @@ if TYPE_CHECKING:
     from substrate.branch.merge import Conflict, Side
 
 
+_BY_NAME = inspect.Parameter.POSITIONAL_OR_KEYWORD
+
+
 def _with_interventions(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command an option for each intervention that there is, in the place of its ``**changes``."""
     signature = inspect.signature(command, eval_str=True)
     parameters = [one for one in signature.parameters.values() if one.kind is not one.VAR_KEYWORD]
     for name, kind in INTERVENTIONS.items():
         shown = option(f"--{name.replace('_', '-')}", kind.about, metavar=kind.takes)
-        terms = tuple[(str,) * len(kind.takes.split())] | None
-        parameters.append(
-            inspect.Parameter(
-                f"{name}_",  # `assert` is a word of Python's
-                inspect.Parameter.POSITIONAL_OR_KEYWORD,
-                default=None,
-                annotation=Annotated[terms, shown],
-            )
-        )
-    command.__signature__ = signature.replace(parameters=parameters)  # pyright: ignore[reportFunctionMemberAccess]
-    return command
+        terms = Annotated[tuple[(str,) * len(kind.takes.split())] | None, shown]
+        named = f"{name}_"  # `assert` is a word of Python's
+        parameters.append(inspect.Parameter(named, _BY_NAME, default=None, annotation=terms))
+    return shaped(command, parameters)
 
 
 @_with_interventions

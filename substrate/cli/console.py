@@ -13,7 +13,7 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import wraps
 from typing import TYPE_CHECKING, Annotated, Any
@@ -92,6 +92,11 @@ def _with_options(made: Any, command: Callable[..., Any], **more: Any) -> Any:
         *inspect.signature(command, eval_str=True).parameters.values(),
         *(inspect.Parameter(name, kind, default=False, annotation=type_) for name, type_ in more.items()),
     ]
+    return shaped(made, parameters)
+
+
+def shaped(made: Any, parameters: Sequence[inspect.Parameter]) -> Any:
+    """A command with other parameters than its text has, as typer reads them."""
     made.__signature__ = inspect.Signature(parameters)
     made.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return made

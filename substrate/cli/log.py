@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import pyoxigraph as ox
 import typer
@@ -36,9 +36,6 @@ from substrate.cli.printing import print_json, print_lines, print_text
 from substrate.log.event_log import EventLog
 from substrate.sparql.guard import QueryLimits, Solutions
 from substrate.sparql.guard import query as guarded
-
-if TYPE_CHECKING:
-    pass
 
 
 def show(

@@ -20,11 +20,11 @@ PLAIN: dict[str, Any] = {"no_args_is_help": True, "rich_markup_mode": None}
 """Help as plain text: what draws frames around it takes longer to load than all else together."""
 
 
-def derived(load: Callable[[], typer.Typer]) -> type[TyperGroup]:
+def derived(made_by: str) -> type[TyperGroup]:
     """The class of a group whose commands are read only when it is used.
 
     Args:
-        load: gives the group, from a module that takes long to load.
+        made_by: the group, or a function that makes it, as ``module:name``; a module that takes long to load.
     """
 
     class Derived(TyperGroup):
@@ -32,7 +32,11 @@ def derived(load: Callable[[], typer.Typer]) -> type[TyperGroup]:
 
         @cached_property
         def _made(self) -> Any:
-            return typer.main.get_group(load())
+            from substrate.base.extras import needed
+
+            module, _, name = made_by.partition(":")
+            found = getattr(needed(module), name)
+            return typer.main.get_group(found if isinstance(found, typer.Typer) else found())
 
         def list_commands(self, ctx: Any) -> list[str]:
             """The names of the commands."""
@@ -45,9 +49,9 @@ def derived(load: Callable[[], typer.Typer]) -> type[TyperGroup]:
     return Derived
 
 
-def add_group(app: typer.Typer, name: str, load: Callable[[], typer.Typer], about: str) -> None:
+def add_group(app: typer.Typer, name: str, made_by: str, about: str) -> None:
     """Add a group that is read when it is used; ``about`` is its help."""
-    group = typer.Typer(**PLAIN, cls=derived(load), help=about)
+    group = typer.Typer(**PLAIN, cls=derived(made_by), help=about)
     # Typer leaves out a group that has nothing of its own.
     group.callback()(lambda: None)
     app.add_typer(group, name=name)
@@ -66,49 +70,16 @@ def absent(name: str) -> Callable[..., None]:
     return run
 
 
-def _logs() -> typer.Typer:
-    from substrate.cli.log import log_app
-
-    return log_app
-
-
-def _scores() -> typer.Typer:
-    from substrate.base.extras import needed
-
-    return needed("research.cli.score").score_app
-
-
-def _worlds() -> typer.Typer:
-    from substrate.cli.generate import worlds
-
-    return worlds()
-
-
-def _models() -> typer.Typer:
-    from substrate.cli.models import models_app
-
-    return models_app
-
-
-def _predictions() -> typer.Typer:
-    from substrate.base.extras import needed
-
-    return needed("research.cli.clevrer").predict_app
-
-
-def _perceptions() -> typer.Typer:
-    from substrate.base.extras import needed
-
-    return needed("research.cli.clevrer").perceive_app
-
-
-_GROUPS: Mapping[str, tuple[Callable[[], typer.Typer], str]] = {
-    "log": (_logs, "The auditor's tools over one event log."),
-    "score": (_scores, "Grade anyone's answers."),
-    "generate": (_worlds, "Generate official-format data with truth."),
-    "models": (_models, "Serve a small language model on this machine."),
-    "predict": (_predictions, "Predict the unseen future from a user's own files."),
-    "perceive": (_perceptions, "Events with probabilities from a detector's proposals."),
+_GROUPS: Mapping[str, tuple[str, str]] = {
+    "log": ("substrate.cli.log:log_app", "The auditor's tools over one event log."),
+    "score": ("research.cli.score:score_app", "Grade anyone's answers."),
+    "generate": ("substrate.cli.generate:worlds", "Generate official-format data with truth."),
+    "models": ("substrate.cli.models:models_app", "Serve a small language model on this machine."),
+    "predict": ("research.cli.clevrer:predict_app", "Predict the unseen future from a user's own files."),
+    "perceive": (
+        "research.cli.clevrer:perceive_app",
+        "Events with probabilities from a detector's proposals.",
+    ),
 }
 
 
@@ -158,8 +129,8 @@ def mcp(
 def add_commands(app: typer.Typer) -> None:
     """Add the library's commands to a command."""
     app.callback()(common)
-    for name, (load, about) in _GROUPS.items():
-        add_group(app, name, load, about)
+    for name, (made_by, about) in _GROUPS.items():
+        add_group(app, name, made_by, about)
     app.command()(mcp)
 
 

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from substrate.cli.console import speaking_as
+from substrate.cli.console import shaped, speaking_as
 
 REQUIRED = inspect.Parameter.empty
 """The default of an option that has to be given."""
@@ -25,7 +25,5 @@ def command_of(
         inspect.Parameter(name, kind, default=default, annotation=type_)
         for name, (type_, default) in options.items()
     ]
-    command.__signature__ = inspect.Signature(parameters)  # pyright: ignore[reportFunctionMemberAccess]
-    command.__annotations__ = {name: type_ for name, (type_, _) in options.items()}
     command.__doc__ = about
-    return speaking_as(name)(command)
+    return speaking_as(name)(shaped(command, parameters))

@@ -43,11 +43,6 @@ def test_work_that_takes_ten_times_as_long_is_told(
     assert kept.main([]) == 0
 
 
-def test_work_that_became_faster_is_no_fall(kept_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(BENCHES, "counting", _counting(1))
-    assert kept.main([]) == 0
-
-
 def test_each_bench_that_is_compared_was_kept() -> None:
     lines = kept.FILE.read_text("utf-8").splitlines()
     found = [(one["bench"], one["size"]) for one in map(kept.msgspec.json.decode, lines)]

@@ -65,20 +65,13 @@ def printed(browser: Browser, text: str, name: str) -> None:
     page.close()
 
 
-def test_a_researcher_reproduces_changes_tau_and_compares(terminal: Terminal, browser: Browser) -> None:
+def test_a_researcher_reproduces_changes_tau_and_compares(terminal: Terminal) -> None:
     assert "Nothing to do" in terminal("substrate reproduce")
     terminal(f"substrate reproduce --only clevrer --set {TAU}=3.0")
-    terminal(f"substrate experiment diff {TAU}-3.0 --html tau.html")
-    opened = Opener(browser, terminal.project)
-    page = opened("tau.html")
-    expect(page.get_by_text(f"parameter {TAU} null -> 3.0")).to_be_visible()
-    expect(page.get_by_role("rowheader", name=PREDICTIVE)).to_be_visible()
-    changed = page.locator("details").first
-    expect(changed.get_by_role("rowheader").first).to_have_text(re.compile(r"^clevrer/\d+/\d+$"))
-    assert grave(page) == []
-    assert fits(opened("tau.html", width=360), 360)
-    picture(page, "visit-researcher")
-    opened.close()
+    said = terminal(f"substrate experiment diff {TAU}-3.0")
+    assert f"parameter {TAU} null -> 3.0" in said
+    assert PREDICTIVE in said
+    assert re.search(r"^clevrer/\d+/\d+ ", said, re.MULTILINE)
 
 
 def test_an_auditor_goes_from_a_figure_of_the_paper_to_the_triples_in_three_clicks(

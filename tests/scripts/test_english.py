@@ -40,19 +40,6 @@ def test_a_sentence_that_makes_its_reader_wait_is_named_with_its_line(check: Che
     assert "prose/page.md:3: opener: What is not pinned is drift." in said
 
 
-def test_a_docstring_that_makes_its_reader_wait_is_named_with_its_line(check: Check) -> None:
-    code, said = check("room.py", 'LIMIT = 3\n"""How many there may be."""\n')
-    assert code == 1
-    assert "prose/room.py:2: opener: How many there may be." in said
-
-
-def test_a_sentence_of_more_than_forty_words_is_named(check: Check) -> None:
-    assert check("page.md", "Forty " + "words " * 39 + "\n")[0] == 0
-    code, said = check("page.md", "Forty-one " + "words " * 40 + "\n")
-    assert code == 1
-    assert "prose/page.md:1: long: Forty-one words" in said
-
-
 def test_questions_code_and_tables_are_left_alone(check: Check) -> None:
     page = "Who knew it?\n\n```text\nWhat is printed.\n```\n\n| What it is | One |\n\n    When indented.\n"
     code, said = check("page.md", page)

@@ -10,7 +10,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -40,7 +39,7 @@ from orchestration.models.transcript import (
     journal,
     read_transcript,
 )
-from orchestration.pipeline.graph import STAGES, stages_of
+from orchestration.pipeline.graph import stages_of
 from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.run import RunError, instance, run_stages
 from orchestration.registry import BENCHMARKS
@@ -293,38 +292,6 @@ def test_a_killed_run_resumes_and_asks_only_for_what_is_missing(tmp_path: Path) 
     assert (tmp_path / "run" / "twin_direct.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
 
 
-DYING = """
-import os, signal, sys
-sys.path.insert(0, "tests/support")
-from model_server import model_server, some_answer
-def answer(body):
-    if len(server.bodies) == 4:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return some_answer(body)
-with model_server(answer) as server:
-    print(server.url, flush=True)
-    sys.stdin.read()
-"""
-
-
-def test_a_server_that_is_killed_is_said_and_another_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
-    kept, given = tmp_path / "twin_direct.jsonl", make_inputs(tmp_path, concurrency=1)
-    command = [sys.executable, "-c", DYING]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    with subprocess.Popen(command, cwd=ROOT, **pipes) as dying:
-        assert dying.stdout
-        url = dying.stdout.readline().strip()
-        with pytest.raises(ModelError, match=r"connection was lost or refused.*SUBSTRATE_MODEL_URL"):
-            record("twin_direct", Endpoint(url), kept, given, NO_WAIT)
-        assert dying.wait(60) == -signal.SIGKILL
-    assert len((tmp_path / "twin_direct.partial.jsonl").read_bytes().splitlines()) == 3
-    with model_server(some_answer) as server:
-        record("twin_direct", Endpoint(server.url), kept, given, NO_WAIT)
-        assert len(server.bodies) == 12 - 3
-        record("twin_direct", Endpoint(server.url), tmp_path / "whole.jsonl", given, NO_WAIT)
-    assert kept.read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
-
-
 def test_a_model_that_answers_under_another_name_is_refused_unless_it_is_allowed(
     inputs: Given, tmp_path: Path
 ) -> None:
@@ -414,30 +381,6 @@ def test_a_request_that_does_not_fit_is_a_row_with_its_reason_and_the_run_goes_o
     assert again == replay(name, read_transcript(tmp_path / "all.jsonl"), inputs)
 
 
-def test_it_is_told_how_many_replies_there_are_while_no_part_has_ended(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(asking, "LOOK", 0.01)
-    given, told = make_inputs(tmp_path, n=2, concurrency=1), list[tuple[int, int]]()
-    seen = threading.Event()
-
-    def watch(done: int, total: int) -> None:
-        told.append((done, total))
-        if done == 3:
-            seen.set()
-
-    def waiting(body: dict[str, Any]) -> str:
-        assert len(server.bodies) < 4 or seen.wait(60)
-        return some_answer(body)
-
-    with model_server(waiting) as server:
-        asked = given.parts("twin_concordia"), given.parameters.twin_concordia, given.parameters
-        asking.record(*asked, Endpoint(server.url), tmp_path / "kept.jsonl", NO_WAIT, watch)
-    found = read_transcript(tmp_path / "kept.jsonl")
-    assert (3, 0) in told, "the number of all replies is not known yet"
-    assert told[-1] == (sum("again" not in one.request for one in found.values()),) * 2
-
-
 def test_a_second_writer_is_refused(tmp_path: Path) -> None:
     with (
         journal(tmp_path / "a.partial.jsonl") as first,
@@ -486,22 +429,6 @@ def test_an_edited_transcript_and_another_model_s_are_found_out(inputs: Given, t
         kept.write_bytes(whole.replace(before, after, 1))
         with pytest.raises(FormatError, match=r"kept\.jsonl:1: request and reply are not what was recorded"):
             read_transcript(kept)
-
-
-def test_a_photograph_that_is_not_there_is_named(inputs: Given, tmp_path: Path) -> None:
-    (tmp_path / "photographs" / "1.jpg").unlink()
-    with model_server(some_answer) as server, pytest.raises(FormatError, match=r"no photograph of image 1"):
-        record(
-            "gqa_vision",
-            Endpoint(server.url),
-            tmp_path / "kept.jsonl",
-            inputs,
-            NO_WAIT,
-        )
-
-
-def everything_under(folder: Path) -> bytes:
-    return b"\n".join(path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file())
 
 
 def test_the_pipeline_measures_with_a_server_replays_without_and_leaks_nothing(
@@ -631,11 +558,3 @@ def set_parameters(root: Path, **values: Any) -> None:
         else:
             parameters["baselines"][key] = value
     (root / "params.yaml").write_text(yaml.safe_dump(parameters), "utf-8")
-
-
-def test_every_baseline_is_an_asset_with_a_score() -> None:
-    assert {
-        f"{name}/{stage}" for name in MODELS for stage in ("dataset", "answers", "scores")
-    } <= STAGES.keys()
-    assert {"controlled/scores", "clevrer/logs"} <= set(stages_of("controlled"))
-    assert {"twin_concordia/scores", "twin/dataset"} <= set(stages_of("twin_concordia"))

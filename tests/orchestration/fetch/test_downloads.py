@@ -11,9 +11,7 @@ import io
 import json
 import random
 import re
-import shutil
 import socket
-import tarfile
 import threading
 import time
 import zipfile
@@ -30,7 +28,7 @@ import pytest
 from orchestration.base import http
 from orchestration.base.http import Clock, Patience
 from orchestration.fetch import downloads
-from orchestration.fetch.archives import Holding, differing
+from orchestration.fetch.archives import Holding
 from orchestration.fetch.downloads import Fetched, fetch
 from orchestration.fetch.sources import Source, SourceFile, official_sources, read_pins
 from orchestration.fetch.transfer import DownloadError, RefusedError, Transfer, UnavailableError
@@ -255,32 +253,6 @@ def test_the_first_download_of_an_archive_is_pinned_with_hash_size_and_address(
     assert json.loads(pins.read_text()) == {"clevrer/annotation_validation.zip": expected}
 
 
-def test_the_pins_file_is_sorted_and_keeps_other_entries(server: Server, out: Path, pins: Path) -> None:
-    pins.parent.mkdir()
-    pin = {"url": "http://127.0.0.1/x", "sha256": "0" * 64, "size": 1}
-    pins.write_text(json.dumps({"gqa/z.zip": pin, "babi/a.tar.gz": pin}))
-    get(server, out, pins)
-    assert list(json.loads(pins.read_text())) == [
-        "babi/a.tar.gz",
-        "clevrer/annotation_validation.zip",
-        "gqa/z.zip",
-    ]
-    text = pins.read_bytes()
-    shutil.rmtree(out)
-    get(server, out, pins)
-    assert pins.read_bytes() == text
-
-
-def test_a_pin_keeps_the_address_of_the_first_download(
-    server: Server, out: Path, pins: Path, tmp_path: Path
-) -> None:
-    get(server, out, pins, NAMES[1])
-    pinned = pins.read_bytes()
-    (fetched,) = get(server, tmp_path / "elsewhere", pins, NAMES[1], base=f"{server.base}/another")
-    assert (fetched.url, fetched.pinned) == (f"{server.base}/another/{NAMES[1]}", False)
-    assert pins.read_bytes() == pinned
-
-
 def test_matching_files_are_not_fetched_again(server: Server, out: Path, pins: Path) -> None:
     get(server, out, pins)
     server.requests.clear()
@@ -319,13 +291,6 @@ def test_the_next_fetch_resumes_what_the_last_one_left(server: Server, out: Path
     assert (out / NAMES[1]).read_bytes() == ARCHIVE
 
 
-def test_tries_that_bring_bytes_do_not_use_up_the_patience(server: Server, out: Path, pins: Path) -> None:
-    server.behaviours[NAMES[1]] = [cut(len(ARCHIVE) // 10)] * 8
-    get(server, out, pins, NAMES[1])
-    assert len(server.requests[NAMES[1]]) == 9 > QUICK.attempts
-    assert (out / NAMES[1]).read_bytes() == ARCHIVE
-
-
 @pytest.mark.parametrize(
     "second",
     [lambda request, data: whole(request, data, ranges=False), status(416)],
@@ -353,31 +318,11 @@ def test_a_file_that_changed_half_way_is_begun_again(
     assert (out / NAMES[1]).read_bytes() == OTHER_ARCHIVE
 
 
-def test_nothing_of_a_longer_part_outlives_a_shorter_new_version(
-    server: Server, out: Path, pins: Path
-) -> None:
-    def cut_then_shrink(request: Request, data: bytes | None) -> None:
-        whole(request, data, cut=HALF)
-        server.files[NAMES[0]] = QUESTIONS
-
-    server.files[NAMES[0]] = ARCHIVE
-    server.behaviours[NAMES[0]] = [cut_then_shrink]
-    get(server, out, pins, NAMES[0])
-    assert (out / NAMES[0]).read_bytes() == QUESTIONS
-
-
 def test_a_weak_etag_does_not_vouch_for_a_part(server: Server, out: Path, pins: Path) -> None:
     server.behaviours[NAMES[1]] = [cut(HALF, etag='W/"1"'), whole]
     get(server, out, pins, NAMES[1])
     assert ["range" in r for r in server.requests[NAMES[1]]] == [False, False]
     assert (out / NAMES[1]).read_bytes() == ARCHIVE
-
-
-def test_an_error_of_the_server_is_tried_again(server: Server, out: Path, pins: Path) -> None:
-    server.behaviours[NAMES[0]] = [status(500)]
-    get(server, out, pins, NAMES[0])
-    assert len(server.requests[NAMES[0]]) == 2
-    assert (out / NAMES[0]).read_bytes() == QUESTIONS
 
 
 def test_not_found_is_said_at_once_with_file_and_address(server: Server, out: Path, pins: Path) -> None:
@@ -421,30 +366,6 @@ def test_a_source_that_trickles_is_given_up_and_its_part_is_kept(
     assert (out / NAMES[1]).read_bytes() == ARCHIVE
 
 
-def test_nobody_listening_is_a_clear_error(server: Server, out: Path, pins: Path) -> None:
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))
-        base = f"http://127.0.0.1:{unused.getsockname()[1]}"
-        with pytest.raises(UnavailableError, match="connection was lost or refused"):
-            get(server, out, pins, NAMES[1], base=base)
-
-
-def test_a_full_disk_is_seen_before_the_bytes_are_asked_for(
-    server: Server, out: Path, pins: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    full = shutil._ntuple_diskusage(10, 5, 5)  # pyright: ignore[reportAttributeAccessIssue]
-    monkeypatch.setattr(shutil, "disk_usage", lambda path: full)
-    with pytest.raises(
-        OutputError,
-        match=(
-            r"annotation_validation\.zip\.part: cannot be written \(the disk is full: "
-            rf"{len(ARCHIVE)} bytes are still to come and 5 are free\)"
-        ),
-    ):
-        get(server, out, pins, NAMES[1])
-    assert listing(out) == []
-
-
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, a device that is always full")
 def test_a_disk_that_fills_up_is_named(server: Server, out: Path, pins: Path) -> None:
     out.mkdir()
@@ -473,25 +394,6 @@ def test_other_bytes_on_a_later_download_are_refused(
     assert listing(tmp_path / "elsewhere") == []
     assert (out / NAMES[1]).read_bytes() == ARCHIVE
     assert pins.read_bytes() == pinned
-
-
-def test_a_question_file_with_another_blob_hash_is_refused_and_nothing_is_left(
-    server: Server, out: Path, pins: Path
-) -> None:
-    with pytest.raises(RefusedError) as caught:
-        get(server, out, pins, NAMES[0], sources=sources(server, "f" * 40))
-    assert f"expected git blob SHA-1 {'f' * 40}, found {blob(QUESTIONS)}" in str(caught.value)
-    assert listing(out) == []
-    assert not pins.exists()
-
-
-def test_the_blob_hash_is_gits(server: Server, out: Path, pins: Path) -> None:
-    """The value is that of ``printf 'hello\\n' | git hash-object --stdin``."""
-    server.files[NAMES[0]] = b"hello\n"
-    (fetched,) = get(
-        server, out, pins, NAMES[0], sources=sources(server, "ce013625030ba8dba906f756967f9e9ca394464a")
-    )
-    assert fetched.path.read_bytes() == b"hello\n"
 
 
 @pytest.mark.parametrize(
@@ -604,32 +506,6 @@ def test_an_interrupted_fetch_leaves_only_its_part(server: Server, out: Path, pi
     assert (out / NAMES[1]).read_bytes() == ARCHIVE
 
 
-def test_progress_counts_from_the_bytes_at_hand_to_the_end(server: Server, out: Path, pins: Path) -> None:
-    told: list[tuple[str, int, int | None]] = []
-    server.behaviours[NAMES[1]] = [cut(HALF)]
-    get(server, out, pins, NAMES[1], progress=lambda *report: told.append(report))
-    assert {(name, total) for name, _, total in told} == {(NAMES[1], len(ARCHIVE))}
-    done = [done for _, done, _ in told]
-    assert done == sorted(done)
-    assert (done[0], done[-1]) == (0, len(ARCHIVE))
-    assert done.count(HALF) == 2  # the end of the first connection, and the start of the second
-
-
-def test_progress_ends_full_also_after_a_new_start(server: Server, out: Path, pins: Path) -> None:
-    server.behaviours[NAMES[1]] = [cut(HALF), lambda request, data: whole(request, data, ranges=False)]
-    told: dict[str, tuple[int, int | None]] = {}
-    get(server, out, pins, progress=lambda name, done, total: told.update({name: (done, total)}))
-    assert told == {NAMES[0]: (len(QUESTIONS),) * 2, NAMES[1]: (len(ARCHIVE),) * 2}
-
-
-def test_a_fetched_record_reads_as_one_line(server: Server, out: Path, pins: Path) -> None:
-    (fetched,) = get(server, out, pins, NAMES[1])
-    assert (
-        str(fetched) == f"{NAMES[1]}: downloaded, {len(ARCHIVE)} bytes, "
-        f"sha256:{hashlib.sha256(ARCHIVE).hexdigest()}, trusted on first use: pinned at this first download"
-    )
-
-
 @pytest.mark.parametrize(
     ("name", "only", "message"),
     [
@@ -658,17 +534,6 @@ def test_a_damaged_pins_file_is_refused_before_anything_is_fetched(
     assert not read_pins(pins.with_name("absent.json"))
 
 
-def test_an_output_path_that_is_a_file_is_a_clear_error(server: Server, out: Path, pins: Path) -> None:
-    out.write_text("")
-    with pytest.raises(OutputError, match="cannot be written"):
-        get(server, out, pins)
-
-
-def test_an_address_that_is_none_is_a_clear_error(server: Server, out: Path, pins: Path) -> None:
-    with pytest.raises(UnavailableError, match="not a usable address"):
-        get(server, out, pins, NAMES[0], base="ftp://127.0.0.1")
-
-
 @pytest.mark.parametrize(("number", "recorded"), [(len(SCENES), True), (len(SCENES) + 1, False)])
 def test_a_first_download_is_recorded_only_where_it_holds_as_many_scenes_as_were_published(
     server: Server, out: Path, pins: Path, number: int, recorded: bool
@@ -684,28 +549,6 @@ def test_a_first_download_is_recorded_only_where_it_holds_as_many_scenes_as_were
             get(server, out, pins, sources=known)
         assert listing(out) == []
     assert (f"clevrer/{NAMES[1]}" in read_pins(pins)) == recorded
-
-
-def test_records_and_questions_are_counted_in_zips_and_tars(tmp_path: Path) -> None:
-    asked = tmp_path / "asked.zip"
-    with zipfile.ZipFile(asked, "w") as file:
-        file.writestr("val.json", '{"a": {"x": 1}, "b": {}}')
-        file.writestr("train.json", "{}")
-    told = tmp_path / "told.tar.gz"
-    text = b"1 Mary went home.\n2 Where is Mary?\thome\t1\n"
-    with tarfile.open(told, "w:gz") as file:
-        for name in ("v/en/qa1_test.txt", "v/en/qa1_train.txt", "v/hn/qa1_test.txt", "v/en/qa2_test.txt"):
-            member = tarfile.TarInfo(name)
-            member.size = len(text)
-            file.addfile(member, io.BytesIO(text))
-
-    def held(members: str, count: Any, number: int) -> tuple[Holding, ...]:
-        return (Holding(members=members, count=count, number=number, of="of them", source="it"),)
-
-    assert differing(asked, asked.name, held("val.json", "records", 2)) == ""
-    assert differing(asked, asked.name, held("val.json", "records", 3)) == "2 of them instead of 3 (it)"
-    assert differing(told, told.name, held("en/qa*_test.txt", "questions", 2)) == ""
-    assert differing(told, told.name, held("en/qa*_test.txt", "files", 1)) == "2 of them instead of 1 (it)"
 
 
 def test_what_archives_have_to_hold_is_what_the_paper_counts() -> None:

@@ -76,15 +76,11 @@ def test_what_was_accepted_is_said_first_and_read_back_from_the_commit(committed
     assert "right to wrong: substrate explain gqa/by_id/" in told
     assert "differences from the pins" in invoke("verify", "--no-recompute", code=1), "nothing was pinned"
 
-    message = committed / ".git/ACCEPTED"
-    invoke("accept", "a better reason", "--message", str(message))
+    invoke("accept", "a better reason")
     assert "accepted on " in since("HEAD")
     run(committed, "git", "add", "--all")
-    run(committed, "git", "commit", "--quiet", "-F", str(message))
+    run(committed, "git", "commit", "--quiet", "--message", "New results")
     short = run(committed, "git", "rev-parse", "HEAD").stdout[:7]
-    subject, _, number, *_ = run(committed, "git", "log", "-1", "--format=%B").stdout.splitlines()
-    assert subject == "a better reason"
-    assert number.startswith(f"- {NUMBER}: ")
 
     text = since("HEAD~1")
     assert f" in {short}: a better reason" in text

@@ -17,7 +17,6 @@ from orchestration.models.transcript import TOLD, Answerer, Told
 from orchestration.project import open_workspace
 from orchestration.registry import BENCHMARKS
 from orchestration.scoring.counting import Comparison
-from orchestration.scoring.likeness import percent
 from orchestration.scoring.published import Kind
 from orchestration.scoring.scores import score, score_file
 
@@ -187,7 +186,3 @@ def test_a_figure_hits_what_was_measured_to_the_digits_that_tables_print(project
     listing = Listing(open_workspace("sample"))
     assert listing.find("47.18") == [Hit("clevrer/predictive/per_question", "measured")]
     assert listing.find("47.19") == [], "176 of 373 is 47.18"
-
-
-def test_a_cell_is_rounded_once() -> None:
-    assert percent(score("clevrer/predictive/per_question", 176, 373)) == "47.18 %"

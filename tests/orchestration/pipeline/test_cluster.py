@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pytest
-import yaml
 from projects import QUICK_JAVA, ROOT
 from spark_cluster import Cluster, Machine, cluster, why_not
 
@@ -159,38 +158,6 @@ def test_spark_connect_gives_the_same_bytes(field: Field, small_project: Callabl
     found = end(root, start(root, field.shared / "connect", *BENCHMARKS, SPARK_REMOTE=address))
     assert found.code == 0, found.said
     assert found.results == field.local.results
-
-
-@pytest.mark.long
-def test_a_process_a_step_gives_the_same_bytes_over_a_server(
-    field: Field, small_project: Callable[..., Path]
-) -> None:
-    root = field.new("processes", small_project)
-    storage = field.shared / "processes"
-    storage.mkdir()
-    more = {
-        "DAGSTER_HOME": str(root / ".dagster"),
-        "PYTHONPATH": str(ROOT),
-        "SPARK_REMOTE": field.machines.start_connect(),
-        "SUBSTRATE_EXECUTOR": "multiprocess",
-    }
-    parameters = yaml.safe_load((root / "params.yaml").read_text("utf-8"))
-    (root / "params.yaml").write_text(yaml.safe_dump(parameters | {"storage": storage.as_uri()}), "utf-8")
-    job = ["-m", "dagster", "job", "execute", "-m", "orchestration.definitions", "-j", "reproduce_gqa"]
-    done = subprocess.run(
-        [sys.executable, *job],
-        cwd=root,
-        env=inherited() | more,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=PATIENCE,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    assert 'Launching subprocess for "gqa__answers"' in done.stderr
-    for name in ("answers.jsonl", "logs/index.jsonl"):
-        made, first = (project / "artifacts/sample/gqa" / name for project in (root, field.local.project))
-        assert made.read_bytes() == first.read_bytes()
 
 
 @pytest.mark.long

@@ -87,14 +87,13 @@ def texts(schema: Any, name: str) -> Iterator[str]:
         yield re.sub(r"^ops\.\w+", "ops.STEP", name).rstrip(".")
 
 
-@pytest.mark.parametrize("executor", ["", "multiprocess"])
-def test_no_other_part_of_a_run_s_configuration_takes_a_text_that_is_used(executor: str) -> None:
+def test_no_other_part_of_a_run_s_configuration_takes_a_text_that_is_used() -> None:
     script = (
         "from test_form import *\n"
         "jobs = [defs.resolve_job_def(job.name) for job in defs.jobs]\n"
         "print(sorted({t for j in jobs for t in texts(j.run_config_schema.run_config_schema_type, '')}))"
     )
-    environment = os.environ | {"SUBSTRATE_EXECUTOR": executor, "PYTHONPATH": str(Path(__file__).parent)}
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent)}
     done = subprocess.run(
         [sys.executable, "-c", script],
         cwd=PARAMETERS.parent,

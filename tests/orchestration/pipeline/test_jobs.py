@@ -20,13 +20,10 @@ from orchestration.fetch.sources import official_sources
 from orchestration.ledger import dvc as pins
 from orchestration.ledger.drift import Difference
 from orchestration.ledger.verification import Report
-from orchestration.pipeline import assets, code_links, jobs
-from orchestration.pipeline.assets import asset_key
-from orchestration.pipeline.compared import KEY
+from orchestration.pipeline import assets, jobs
 from orchestration.pipeline.form import form_resource
 from orchestration.pipeline.graph import STAGES, stages_of
 from orchestration.pipeline.previews import preview
-from orchestration.pipeline.project_lock import project_lock
 from orchestration.pipeline.resources import SETTINGS_TAG, WorkspaceResource
 from orchestration.pipeline.run import RunError, run_stages
 
@@ -193,18 +190,6 @@ def test_a_command_whose_settings_change_before_its_run_begins_is_refused(
     assert not (root / "data/sample/gqa").exists()
 
 
-def test_steps_of_a_run_with_a_process_each_share_the_project(tmp_path: Path) -> None:
-    for held, other, both in (("run 1", "run 1", True), ("run 1", "run 2", False)):
-        with project_lock(tmp_path, held, shared=True):
-            code = "import sys; from pathlib import Path; from orchestration.pipeline.project_lock import *\n"
-            code += f"with project_lock(Path(sys.argv[1]), {other!r}, shared=True): pass"
-            environment = os.environ | {"PYTHONPATH": str(ROOT)}
-            done = subprocess.run(
-                [sys.executable, "-c", code, str(tmp_path)], env=environment, capture_output=True, check=False
-            )
-            assert (done.returncode == 0) == both, done.stderr
-
-
 def test_a_stage_is_stale_where_its_code_or_the_bytes_of_what_it_reads_changed() -> None:
     def project(code: str) -> dg.Definitions:
         @dg.asset
@@ -259,28 +244,3 @@ def test_the_columns_of_a_result_are_its_schema(tmp_path: Path) -> None:
     )
     schema = preview([rows])["dagster/column_schema"]
     assert {one.name: one.type for one in schema.columns}["correct"] == "bool"
-
-
-def test_a_link_leads_to_the_commit_beside_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(code_links, "source_of", lambda _: "https://github.com/some/where/blob/12ab")
-    (asset,) = assets.assets_of({"babi/dataset": STAGES["babi/dataset"]})
-    (spec,) = asset.specs
-    here, *_, there = spec.metadata["dagster/code_references"].code_references
-    assert here.file_path.endswith("orchestration/pipeline/benchmark_stages.py")
-    assert there.url.startswith("https://github.com/some/where/blob/12ab/orchestration/")
-
-
-def test_every_asset_leads_to_the_lines_of_code_that_it_runs() -> None:
-    graph = defs.resolve_asset_graph()
-    assert graph.get(KEY).metadata["dagster/code_references"].code_references
-    for stage in STAGES:
-        found = graph.get(asset_key(stage)).metadata["dagster/code_references"].code_references
-        assert found, stage
-        for one in found:
-            if not isinstance(one, dg.LocalFileCodeReference):
-                continue
-            assert one.line_number
-            assert one.label
-            lines = Path(one.file_path).read_text("utf-8").splitlines()[one.line_number - 1 :]
-            name = one.label.rpartition(".")[2]
-            assert any(f"def {name}(" in line for line in lines[:9]) or "lambda" in lines[0], one

@@ -15,7 +15,7 @@ from orchestration.pipeline.progress import task_figures
 from orchestration.pipeline.spark import NUMBER
 from orchestration.settings import Spark
 from orchestration.workspace.tables import Storage
-from substrate.base.errors import FormatError, ParameterError, SubstrateError
+from substrate.base.errors import ParameterError, SubstrateError
 from substrate.base.files import sha256
 
 SCHEMA = pa.schema([(NUMBER, pa.int64()), ("text", pa.string())])
@@ -63,23 +63,6 @@ def test_a_file_that_is_there_is_kept_and_one_that_was_never_finished_is_not(tmp
     assert second.read_bytes() == whole == b"".join(b"line %d\n" % number for number in range(20, 40))
 
 
-def test_a_case_that_a_task_drops_is_named_and_its_file_is_not_there(tmp_path: Path) -> None:
-    def drops(row: dict[str, Any]) -> list[dict[str, Any]]:
-        return [] if row[NUMBER] == 24 else told(row)
-
-    with pytest.raises(SubstrateError, match=r"^a/stage: 1 of 20 did not come back, number 24 first"):
-        write_parts(Spark(), table(tmp_path, drops))
-    assert "00001.parquet" not in [file.name for file in (tmp_path / "sample/a").iterdir()]
-
-
-def test_an_error_of_the_data_is_the_error_it_was(tmp_path: Path) -> None:
-    def fails(row: dict[str, Any]) -> list[dict[str, Any]]:
-        raise FormatError("names object 9", where=(f"scene {row[NUMBER] // 20}",), hint="Declare it")
-
-    with pytest.raises(FormatError, match=r"^scene [01]: names object 9\. Declare it\.$"):
-        write_parts(Spark(), table(tmp_path, fails))
-
-
 def missing(storage: Storage, place: int) -> Iterator[dict[str, Any]]:
     return storage.rows("sample", "cases", f"{place}.parquet")
 
@@ -89,16 +72,6 @@ def test_a_storage_that_workers_do_not_reach_is_named(tmp_path: Path) -> None:
     parts = Parts(storage, "sample/a", 1, partial(missing, storage), told, SCHEMA, "a/stage")
     with pytest.raises(SubstrateError, match=f"^a/stage: a worker cannot read the storage {storage.base} "):
         write_parts(Spark(), parts)
-
-
-def test_a_removed_folder_takes_the_empty_ones_around_it_along(tmp_path: Path) -> None:
-    storage = Storage((tmp_path / "storage").as_uri())
-    for name in ("sample/answers/a/key", "sample/logs/b"):
-        storage.write(pa.table({NUMBER: [1]}), name, "00000.parquet")
-    storage.remove("sample/answers/a")
-    assert [path.name for path in (tmp_path / "storage/sample").iterdir()] == ["logs"]
-    storage.remove("sample/logs/b")
-    assert not list((tmp_path / "storage").iterdir())
 
 
 @pytest.mark.parametrize("uri", ["nowhere://bucket/work", "gcs://bucket/work"])

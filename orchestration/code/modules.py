@@ -1,0 +1,299 @@
+"""The modules of the project as statements: what each binds, what it uses, and the hash of its syntax tree.
+
+Comments, docstrings and layout leave no trace in the hash. What was parsed lies in `.dagster/`, outside git,
+by the hash of its file; what is damaged there, or of another form, is made anew.
+"""
+
+from __future__ import annotations
+import __future__
+
+import ast
+import dis
+import hashlib
+import os
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from types import CodeType
+from typing import Any
+
+import msgspec
+
+from orchestration.code.data import content
+from substrate.base.inputs import NOT_JSON
+
+ROOT = Path(__file__).resolve().parents[2]
+"""The checkout that the code runs from."""
+PACKAGES = ("orchestration", "research", "substrate")
+KEPT = Path(".dagster", "modules.msgpack")
+_MOST = 5000
+"""The number of files kept before all are forgotten, most of which are there no more."""
+_FILE = re.compile(r"[\w./-]{0,80}\w\.\w{1,8}|[a-z_]\w*")
+_DEFINING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_IMPORTING = (ast.Import, ast.ImportFrom)
+_SILENT = frozenset({"ctx", "kind", "type_comment"})
+"""Fields of a tree that say nothing of what it does."""
+_TAKING = frozenset({"LOAD_GLOBAL", "STORE_GLOBAL", "DELETE_GLOBAL", "LOAD_NAME", "LOAD_CLASSDEREF"}) | {
+    "LOAD_FROM_DICT_OR_GLOBALS"
+}
+"""The instructions that take or change a name of the module."""
+
+
+class Statement(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A statement at the top of a module; each name of an import is one of its own."""
+
+    binds: tuple[str, ...]
+    short: str
+    """The first digits of the SHA-256 of its tree."""
+    uses: tuple[str, ...] = ()
+    """The names that it takes from its module, with an attribute that is asked of one: ``name.attribute``;
+    those of the annotations of a class's attributes among them, which a library may read.
+    """
+    imports: tuple[str, ...] = ()
+    """The imports in it, each ``module:name`` or ``module``."""
+    texts: tuple[str, ...] = ()
+    """Its texts that may name a file or a TBox."""
+    runs: bool = False
+    """It does more, when the module is imported, than to bind its names."""
+    importing: bool = False
+    """It takes a name from a module."""
+
+
+class Module(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A module: its statements, and by line the hashes of the functions without a name that begin there."""
+
+    statements: tuple[Statement, ...] = ()
+    lambdas: dict[int, str] = {}
+
+
+def parse(text: bytes, module: str, *, package: bool) -> Module:
+    """The statements of a module's text.
+
+    Args:
+        text: the text.
+        module: its dotted name, to which relative imports are relative.
+        package: whether it is the ``__init__`` of a package.
+
+    >>> found = parse(b"from math import pi\\ndef area(r):\\n    return pi * r * r", "m", package=False)
+    >>> [(one.binds, one.uses, one.imports) for one in found.statements]
+    [(('pi',), (), ('math:pi',)), (('area',), ('pi',), ())]
+    """
+    tree = _Bare().visit(ast.parse(text))
+    home = module if package else module.rpartition(".")[0]
+    lambdas: dict[int, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Lambda):
+            lambdas[node.lineno] = lambdas.get(node.lineno, "") + _hash(node)
+    body = [statement for statement in tree.body if not _for_readers(statement)]
+    parted = [one for statement in body for one in _parted(statement)]
+    own = {name for statement in parted for name in _bound(statement)}
+    others = {
+        name
+        for one in parted
+        if isinstance(one, _IMPORTING) and not is_ours(next(_sources(one, home)))
+        for name in _bound(one)
+    }
+    return Module(tuple(_statement(one, own, own - others, home) for one in parted), lambdas)
+
+
+def _for_readers(statement: ast.stmt) -> bool:
+    """Tell whether a statement runs for a type checker or for a command alone."""
+    test = ast.unparse(statement.test) if isinstance(statement, ast.If) else ""
+    return test.endswith("TYPE_CHECKING") or test == "__name__ == '__main__'"
+
+
+def _parted(statement: ast.stmt) -> Iterator[ast.stmt]:
+    if isinstance(statement, ast.ImportFrom):
+        for alias in statement.names:
+            yield ast.ImportFrom(statement.module, [alias], statement.level, lineno=1, col_offset=0)
+    else:
+        yield statement
+
+
+def _bound(statement: ast.stmt) -> set[str]:
+    """The names that a statement at the top of a module binds."""
+    if isinstance(statement, _DEFINING):
+        return {statement.name}
+    found: set[str] = set()
+    for node in ast.walk(statement):
+        if isinstance(node, _IMPORTING):
+            found |= {alias.asname or alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+    return found
+
+
+def _sources(node: ast.Import | ast.ImportFrom, home: str) -> Iterator[str]:
+    """The names that an import takes, each ``module:name``, or the modules."""
+    if isinstance(node, ast.ImportFrom):
+        base = home.rsplit(".", node.level - 1)[0] if node.level else ""
+        source = ".".join(filter(None, (base, node.module)))
+        yield from (f"{source}:{alias.name}" for alias in node.names)
+    else:
+        yield from (alias.name for alias in node.names)
+
+
+def _statement(statement: ast.stmt, own: set[str], ours: set[str], home: str) -> Statement:
+    bound, uses, imports, texts = _bound(statement), set[str](), list[str](), set[str]()
+    chains, within = set[str](), set[ast.AST]()
+    for node in ast.walk(statement):
+        if isinstance(node, _IMPORTING):
+            imports += _sources(node, home)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and _FILE.fullmatch(node.value):
+            texts.add(node.value)
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            chains.add(f"{node.value.id}.{node.attr}")
+            within.add(node.value)
+        elif isinstance(node, ast.Name) and node not in within:
+            chains.add(node.id)
+        elif isinstance(node, ast.ClassDef):
+            said = [one.annotation for one in node.body if isinstance(one, ast.AnnAssign)]
+            uses |= {one.id for word in said for one in ast.walk(word) if isinstance(one, ast.Name)}
+    code = compile(ast.Module([statement], []), "", "exec", __future__.annotations.compiler_flag)
+    used = (uses | _globals(code)) & own - bound
+    used = sorted(uses & used | {chain for chain in chains if chain.partition(".")[0] in used})
+    return Statement(
+        tuple(sorted(bound)),
+        _hash(statement),
+        tuple(used),
+        tuple(imports),
+        tuple(sorted(texts)),
+        _runs(statement, ours),
+        isinstance(statement, ast.ImportFrom),
+    )
+
+
+def _globals(code: CodeType) -> set[str]:
+    """The names that compiled code takes from its module."""
+    found = {one.argval for one in dis.get_instructions(code) if one.opname in _TAKING}
+    return found.union(*(_globals(inner) for inner in code.co_consts if isinstance(inner, CodeType)))
+
+
+def _runs(statement: ast.stmt, kept: set[str]) -> bool:
+    """Tell whether a statement does more than to bind names: it calls, or changes a value.
+
+    A decorator of the project may keep what it decorates in a table, by which any function finds it.
+    """
+    if isinstance(statement, _DEFINING):
+        words = (one for word in statement.decorator_list for one in ast.walk(word))
+        return any(isinstance(one, ast.Name) and one.id in kept for one in words)
+    return any(
+        isinstance(one, ast.Expr)
+        or (isinstance(one, ast.Attribute | ast.Subscript) and isinstance(one.ctx, ast.Store))
+        for one in ast.walk(statement)
+    )
+
+
+class _Bare(ast.NodeTransformer):
+    """Takes docstrings out of a tree."""
+
+    def visit(self, node: ast.AST) -> Any:
+        """The node without them; nothing, where it is nothing else."""
+        value = node.value if isinstance(node, ast.Expr) else None
+        if isinstance(value, ast.Constant) and isinstance(value.value, str):
+            return None
+        self.generic_visit(node)
+        if isinstance(node, ast.stmt | ast.ExceptHandler) and getattr(node, "body", None) == []:
+            vars(node)["body"] = [ast.Pass(lineno=1, col_offset=0)]
+        return node
+
+
+def bare(source: bytes) -> str:
+    """The text of a module's tree without comments and docstrings.
+
+    >>> bare(b"one = 1  # a remark") == bare(b"one = 1")
+    True
+    """
+    return ast.dump(_Bare().visit(ast.parse(source)))
+
+
+def _hash(tree: ast.AST) -> str:
+    return hashlib.sha256(_written(tree).encode()).hexdigest()[:16]
+
+
+def _written(node: Any) -> str:
+    """A tree as text, the same in each version of Python: without places, empty fields and what is absent."""
+    if isinstance(node, ast.AST):
+        there = ((name, value) for name, value in ast.iter_fields(node) if value is not None and value != [])
+        said = ",".join(f"{name}={_written(value)}" for name, value in there if name not in _SILENT)
+        return f"{type(node).__name__}({said})"
+    return f"[{','.join(map(_written, node))}]" if isinstance(node, list) else repr(node)
+
+
+def is_ours(module: str) -> bool:
+    """Tell whether a module, or a name of one, is of this project."""
+    return module.partition(":")[0].partition(".")[0] in PACKAGES
+
+
+@cache
+def paths() -> dict[str, Path]:
+    """The file of each module of the project; of a folder, that of its package."""
+    found: dict[str, Path] = {}
+    for package in PACKAGES:
+        for path in sorted((ROOT / package).rglob("*.py")):
+            name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+            found[name.removesuffix(".__init__")] = path
+    return found
+
+
+@cache
+def module_of(name: str) -> Module:
+    """A module of the project; one without a file has no statements."""
+    if (path := paths().get(name)) is None:
+        return Module()
+    data, kept = path.read_bytes(), _kept()
+    # An import may be relative to where the module lies.
+    key = hashlib.sha256(name.encode() + b"\n" + data).hexdigest()
+    if key not in kept.modules:
+        kept.modules[key] = parse(data, name, package=path.name == "__init__.py")
+    return kept.modules[key]
+
+
+@cache
+def short_of(path: Path) -> str:
+    """The first digits of a hash of what a data file says."""
+    return hashlib.sha256(content(path.suffix, path.read_bytes())).hexdigest()[:16]
+
+
+def packages_of(files: Iterable[str]) -> set[str]:
+    """The packages of others that some files of the project import, by their names in Python."""
+    named = (
+        module_of(f"{file.removesuffix('.py').removesuffix('/__init__').replace('/', '.')}") for file in files
+    )
+    imports = (one for module in named for statement in module.statements for one in statement.imports)
+    return {re.split("[.:]", one)[0] for one in imports} - sys.stdlib_module_names - set(PACKAGES)
+
+
+class _Kept(msgspec.Struct):
+    """All that was parsed, by the hash of the bytes."""
+
+    form: str
+    modules: dict[str, Module] = {}
+    written: int = 0
+    """The number of them that the file holds."""
+
+
+@cache
+def _kept() -> _Kept:
+    form = f"{hashlib.sha256(Path(__file__).read_bytes()).hexdigest()} {sys.version_info[:2]}"
+    with suppress(OSError, *NOT_JSON):
+        kept = msgspec.msgpack.decode((ROOT / KEPT).read_bytes(), type=_Kept)
+        if kept.form == form and len(kept.modules) < _MOST:
+            return kept
+    return _Kept(form)
+
+
+def keep() -> None:
+    """Write what was parsed since it was read; where that cannot be written, it is parsed again next time."""
+    kept, path = _kept(), ROOT / KEPT
+    if kept.written == len(kept.modules):
+        return
+    kept.written = len(kept.modules)
+    with suppress(OSError):
+        path.parent.mkdir(exist_ok=True)
+        fresh = path.with_name(f"{path.name}.{os.getpid()}")
+        fresh.write_bytes(msgspec.msgpack.encode(kept))
+        fresh.replace(path)
