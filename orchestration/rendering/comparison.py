@@ -90,7 +90,9 @@ def _changed(compared: Compared) -> list[ComparedNumber]:
 def _unpaired(numbers: Sequence[ComparedNumber]) -> list[tuple[str, str]]:
     """Each reason for which some numbers have no p, with their names."""
     without = sorted((number.unpaired, number.name) for number in numbers if number.unpaired)
-    return [(why, ", ".join(name for _, name in of)) for why, of in groupby(without, key=lambda one: one[0])]
+    return [
+        (why, ", ".join(name for _, name in of)) for why, of in groupby(without, key=lambda pair: pair[0])
+    ]
 
 
 def compared_page(compared: Compared) -> str:
@@ -101,7 +103,7 @@ def compared_page(compared: Compared) -> str:
         for (change, benchmark), rows in groupby(by_kind, key=lambda row: (row.change, row.benchmark))
     ]
     changed = _changed(compared)
-    said = {"numbers": [(one, cells(one)) for one in changed], "unpaired": _unpaired(changed)}
-    said |= {"numbers_line": numbers_line(compared), "rows_line": rows_line(compared), "groups": groups}
+    content = {"numbers": [(number, cells(number)) for number in changed], "unpaired": _unpaired(changed)}
+    content |= {"numbers_line": numbers_line(compared), "rows_line": rows_line(compared), "groups": groups}
     page = templates().get_template("comparison.html.j2")
-    return page.render(compared=compared, heads=HEADS, won=WON, at_most=_ON_PAGE, **said)
+    return page.render(compared=compared, heads=HEADS, won=WON, at_most=_ON_PAGE, **content)
