@@ -21,7 +21,7 @@ def always(row: Row, answer: str) -> Row:
     if not isinstance(row.choices, list):
         return replace(row, predicted=answer, correct=row.expected == answer)
     choices = [replace(choice, predicted=answer) for choice in row.choices]
-    return replace(row, choices=choices, correct=all(one.expected == answer for one in choices))
+    return replace(row, choices=choices, correct=all(choice.expected == answer for choice in choices))
 
 
 def constants(rows: Sequence[Row]) -> Mapping[str, str]:
