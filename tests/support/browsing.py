@@ -51,9 +51,11 @@ class Opener:
 
 def grave(page: Page) -> list[Any]:
     """Faults that axe-core finds serious on a page: rule, how often, and the first place."""
-    found = Axe().run(page).response["violations"]
-    serious = [one for one in found if one["impact"] in ("serious", "critical")]
-    return [(one["id"], len(one["nodes"]), one["nodes"][0]["html"]) for one in serious]
+    violations = Axe().run(page).response["violations"]
+    serious = [violation for violation in violations if violation["impact"] in ("serious", "critical")]
+    return [
+        (violation["id"], len(violation["nodes"]), violation["nodes"][0]["html"]) for violation in serious
+    ]
 
 
 def fits(page: Page, width: int) -> bool:
@@ -68,5 +70,5 @@ def picture(page: Page, name: str, colours: int = 64, wait: int = 500, **options
     """
     if folder := os.environ.get("SCREENSHOTS"):
         page.wait_for_timeout(wait)
-        shown = Image.open(io.BytesIO(page.screenshot(**options))).convert("RGB").quantize(colours)
-        shown.save(Path(folder) / f"{name}.png", optimize=True)
+        image = Image.open(io.BytesIO(page.screenshot(**options))).convert("RGB").quantize(colours)
+        image.save(Path(folder) / f"{name}.png", optimize=True)
