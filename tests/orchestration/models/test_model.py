@@ -203,8 +203,8 @@ def test_content_that_stays_off_the_schema_is_the_model_s_answer() -> None:
 @pytest.mark.parametrize("takes", ["json_object", "text"])
 def test_a_server_that_refuses_a_schema_is_asked_the_next_best_way_from_then_on(takes: str) -> None:
     with model_server(lambda _: 'Well: {"answer": "yes"}', formats=(takes,)) as server:
-        asked = client(server, FakeTime())
-        assert [asked.complete(question(str(number))).format for number in range(3)] == [takes] * 3
+        model = client(server, FakeTime())
+        assert [model.complete(question(str(number))).format for number in range(3)] == [takes] * 3
     refused = ["json_schema", "json_object", "text"].index(takes)
     assert len(server.bodies) == refused + 3
     assert "JSON Schema of the reply: {" in text_of(server.bodies[-1])
@@ -220,8 +220,8 @@ def test_no_minute_sees_more_requests_than_allowed(threads: int) -> None:
         return '{"answer": "yes"}'
 
     with model_server(noted) as server, ThreadPoolExecutor(threads) as pool:
-        asked = client(server, time, per_minute=3)
-        list(pool.map(lambda number: asked.complete(question(str(number))), range(9)))
+        model = client(server, time, per_minute=3)
+        list(pool.map(lambda number: model.complete(question(str(number))), range(9)))
     assert time.slept == [60.0, 60.0]
     if threads == 1:  # else a request may be noted after others have moved the clock on
         assert begun == [0] * 3 + [60] * 3 + [120] * 3
@@ -230,19 +230,19 @@ def test_no_minute_sees_more_requests_than_allowed(threads: int) -> None:
 def test_a_second_try_counts_as_a_request() -> None:
     time = FakeTime()
     with model_server(some_answer, "500") as server:
-        asked = client(server, time, per_minute=2)
-        asked.complete(question("1"))
-        asked.complete(question("2"))
+        model = client(server, time, per_minute=2)
+        model.complete(question("1"))
+        model.complete(question("2"))
     assert time.slept == [1.0, 59.0]
 
 
 def test_the_environment_names_the_server() -> None:
     assert endpoint({}) is None
     assert endpoint({"SUBSTRATE_MODEL_URL": ""}) is None
-    found = endpoint({"SUBSTRATE_MODEL_URL": "http://localhost:8000/v1/", "SUBSTRATE_MODEL_KEY": KEY})
-    assert found is not None
-    assert str(found.completions) == "http://localhost:8000/v1/chat/completions"
-    assert KEY not in repr(found)
+    server = endpoint({"SUBSTRATE_MODEL_URL": "http://localhost:8000/v1/", "SUBSTRATE_MODEL_KEY": KEY})
+    assert server is not None
+    assert str(server.completions) == "http://localhost:8000/v1/chat/completions"
+    assert KEY not in repr(server)
 
 
 @pytest.mark.parametrize(

@@ -25,9 +25,9 @@ def test_where_there_is_no_experiment_the_asset_says_how_one_is_made(
     make_project: Callable[..., Path],
 ) -> None:
     make_project()
-    found = materialized()
-    assert found["dagster/row_count"].value == 0
-    assert "a run with other parameters makes one" in str(found["experiments"].value)
+    metadata = materialized()
+    assert metadata["dagster/row_count"].value == 0
+    assert "a run with other parameters makes one" in str(metadata["experiments"].value)
 
 
 def test_an_experiment_that_cannot_be_compared_says_why(make_project: Callable[..., Path]) -> None:
