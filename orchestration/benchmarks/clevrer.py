@@ -52,12 +52,12 @@ class ClevrerData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=True
 
 
 def scene_cases(
-    files: bm.Files, questions: Mapping[int, msgspec.Raw], only: Collection[Any] | None, unasked: bool
+    files: bm.Files, raw: Mapping[int, msgspec.Raw], only: Collection[Any] | None, unasked: bool
 ) -> bm.Cases:
     """The cases of scenes, with the questions that are asked about each.
 
     Args:
-        questions: the questions by scene, ascending, as they stand in their file.
+        raw: the questions by scene, ascending, as they stand in their file.
         only: scenes to take; all where ``None``.
         unasked: whether scenes that nothing is asked about count too.
 
@@ -72,7 +72,7 @@ def scene_cases(
     names = format.annotation_names(annotations) if annotations else {}
     index = format.index_scene_events(events) if events else None
     input_ = annotations or files["events"]
-    scenes = bm.asked_scenes(names if index is None else index, questions, files, input_, only, unasked)
+    scenes = bm.asked_scenes(names if index is None else index, raw, files, input_, only, unasked)
 
     def each() -> Iterator[bm.Case]:
         if events and index is not None:
@@ -80,17 +80,15 @@ def scene_cases(
         else:
             sources = sources_in(files["annotations"], (names[scene] for scene in scenes))
         for scene, (name, record) in zip(scenes, sources, strict=True):
-            yield bm.Case(
-                scene, name, record, bytes(questions.get(scene, b"")), "" if annotations else EVENTS
-            )
+            yield bm.Case(scene, name, record, bytes(raw.get(scene, b"")), "" if annotations else EVENTS)
 
     return bm.Cases(len(scenes), each())
 
 
 def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = False) -> bm.Cases:
     """CLEVRER's cases: annotations or event records, and the questions about each scene."""
-    questions = format.read_questions(files["questions"]).raw if "questions" in files else {}
-    return scene_cases(files, questions, only, unasked)
+    raw = format.read_questions(files["questions"]).raw if "questions" in files else {}
+    return scene_cases(files, raw, only, unasked)
 
 
 def scene_logs(case: bm.Case, _: Any = None) -> list[bm.NamedLog]:

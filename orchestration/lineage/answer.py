@@ -194,9 +194,7 @@ def reexecute(workspace: Workspace, answer: AnswerTrace) -> Reexecution:
     parameters = given.parameters(benchmark)
     logs = [named.log for named in benchmark.logs(case, parameters)]
     rows = benchmark.rows(case, logs, parameters, split_of(workspace, benchmark.source))
-    same = (
-        computed for computed in rows if (computed.subset, computed.question) == (row.subset, row.question)
-    )
+    same = (again for again in rows if (again.subset, again.question) == (row.subset, row.question))
     if (fresh := next(same, None)) is None:
         return Reexecution("", "", False, False, False)
     same_file = any(log.digest == fresh.log and log.to_patch() == kept_patch for log in logs)

@@ -114,9 +114,8 @@ def answered(answer: str, given: Input) -> Answered:
                     named[name] = explained
     if len(named) == 1:
         return next(iter(named.values()))
-    names = [f"substrate explain {name}" for name in named] or [
-        benchmark.form for benchmark in EXPLAINED.values()
-    ]
+    forms = [benchmark.form for benchmark in EXPLAINED.values()]
+    names = [f"substrate explain {name}" for name in named] or forms
     why = "several answers are named" if named else "no answer is named"
     raise ParameterError(f"{why} {answer!r}", hint=f"Write {', or '.join(names)}")
 

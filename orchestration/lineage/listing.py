@@ -271,10 +271,8 @@ class Listing:
         return what in ("n", *_EDGES) or (what.startswith(MINUS) and self.made(name).how != "not measured")
 
     def _table(self, number: str) -> str:
-        return next(
-            (benchmark.table[0].name for benchmark in BENCHMARKS.values() if number in benchmark.numbers),
-            "numbers",
-        )
+        own = (benchmark for benchmark in BENCHMARKS.values() if number in benchmark.numbers)
+        return next((benchmark.table[0].name for benchmark in own), "numbers")
 
     def _score_file(self, name: str) -> Path:
         return self.workspace.artifacts / "scores" / score_file(name)

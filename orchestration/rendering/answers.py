@@ -230,11 +230,8 @@ def _line(
 ) -> str:
     """A row as the page's script takes it."""
     question, scene = benchmark.asked(row), str(row.scene)
-    words = (
-        wordings.get(("", scene, question))
-        or wordings.get((row.subset, scene, question))
-        or Wording(question, "")
-    )
+    worded = (wordings.get((subset, scene, question)) for subset in ("", row.subset))
+    words = next(filter(None, worded), Wording(question, ""))
     choices = None
     if row.choices is not msgspec.UNSET:
         texts = dict(enumerate(words.choices))

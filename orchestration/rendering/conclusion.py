@@ -32,9 +32,8 @@ def concluded(workspace: Workspace, benchmarks: Iterable[str] = BENCHMARKS) -> l
     wanted = {*benchmarks}
     names = [name for name in BENCHMARKS if name in wanted]
     there = [name for name in names if (workspace.artifacts / metrics_file(name)).is_file()]
-    scores = read_scores(
-        workspace.artifacts, [number for name in there for number in BENCHMARKS[name].numbers]
-    )
+    numbers = [number for name in there for number in BENCHMARKS[name].numbers]
+    scores = read_scores(workspace.artifacts, numbers)
     if not is_real(workspace):
         return [*_as_pinned(workspace, names), *conclusion(scores)]
     lacking = absent(workspace, SOURCES.values())

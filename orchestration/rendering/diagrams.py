@@ -155,7 +155,8 @@ def _by_prompt(both: AskedOfBoth) -> Iterator[list[Line]]:
     told = [exchange for _, requests in both.replied for exchange in requests]
     prompts = [exchange.request["messages"][-1]["text"].splitlines() for exchange in told] or [[]]
     prompted = "".join({exchange.request["model"] for exchange in told[:1]})
-    tokens = [f"{exchange.reply.prompt_tokens:,}" for exchange in told]
+    replies = [exchange.reply for exchange in told]
+    tokens = [f"{reply.prompt_tokens:,}" for reply in replies]
     yield [
         _head(f"Parametric: {prompted or 'no model was asked in this run'}"),
         Line(f"the same in words, {' and '.join(tokens)} tokens" if told else ""),
@@ -167,12 +168,9 @@ def _by_prompt(both: AskedOfBoth) -> Iterator[list[Line]]:
     ]
     yield [
         _head("A latent state"),
-        Line("".join({f"not shown; weights {exchange.reply.by.weights[:19]}…" for exchange in told})),
+        Line("".join({f"not shown; weights {reply.by.weights[:19]}…" for reply in replies})),
     ]
-    yield [
-        _head("Its replies"),
-        *(_code(_clipped(exchange.reply.error or exchange.reply.content)) for exchange in told),
-    ]
+    yield [_head("Its replies"), *(_code(_clipped(reply.error or reply.content)) for reply in replies)]
     yield _verdicts(both.arms, [row for row, _ in both.replied])
 
 
@@ -192,9 +190,8 @@ def _deltas(why: Explanation, step: ExplainedStep) -> Iterator[Line]:
 
 def _verdicts(arms: Sequence[str], rows: Sequence[Row]) -> list[Line]:
     words = {True: "right", False: "wrong", None: "no gold"}
-    verdicts = [
-        f"arm {arm}: {row.predicted}, {words[row.correct]}" for arm, row in zip(arms, rows, strict=False)
-    ]
+    pairs = zip(arms, rows, strict=False)
+    verdicts = [f"arm {arm}: {row.predicted}, {words[row.correct]}" for arm, row in pairs]
     return [*map(_head, verdicts or ["not measured"])]
 
 
@@ -258,10 +255,9 @@ def forked(fork: Experiment) -> str:
     star = "m0 -9l2.6 6.2 6.6 .6 -5 4.4 1.5 6.5 -5.7 -3.5 -5.7 3.5 1.5 -6.5 -5 -4.4 6.6 -.6z"
     sheet.path(f"M{branch:g} {b}{star}", NS_DR, NS_DR)
     sheet.bottom = b + 34
-    question = [Line(fork.asked)] if fork.asked else []
+    query = [Line(fork.asked)] if fork.asked else []
     sheet.row(
-        [Line(f"At tick {fork.branch}: {fork.intervention}", "font-weight:600", NS_DR), *question],
-        arrows=False,
+        [Line(f"At tick {fork.branch}: {fork.intervention}", "font-weight:600", NS_DR), *query], arrows=False
     )
     changed = [(_changes(fact, in_a), _changes(fact, in_b)) for fact, in_a, in_b in fork.facts]
     own = [set().union(*arm) for arm in zip(*changed, strict=True)] or [set(), set()]

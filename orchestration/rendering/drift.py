@@ -94,11 +94,7 @@ def render_text(report: Report) -> str:
 def _others(report: Report) -> list[Difference]:
     """The differences but those of scores that stand among the numbers that moved."""
     numbers = {number.name for number in report.moved.numbers}
-    return [
-        difference
-        for difference in report.differences
-        if difference.here or difference.kind != "score" or difference.what not in numbers
-    ]
+    return [d for d in report.differences if d.here or d.kind != "score" or d.what not in numbers]
 
 
 def _sections(report: Report) -> list[tuple[str, list[str]]]:
@@ -148,10 +144,7 @@ def render_markdown(report: Report) -> str:
         e=_escape,
         accepted=_accepted,
         capped=lambda differences: _capped(
-            differences,
-            lambda difference: row.format(
-                difference.stage, *map(_escape, (difference.what, difference.old, difference.new))
-            ),
+            differences, lambda d: row.format(d.stage, *map(_escape, (d.what, d.old, d.new)))
         ),
     )
     moved, others = moved_lines(report.moved, markdown=True), _others(report)

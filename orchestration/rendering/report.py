@@ -118,11 +118,7 @@ def write_report(
         shutil.copyfile(HERE / name, out / name)
     # A baseline that was not run has no scores.
     files = {name: workspace.artifacts / metrics_file(name) for name in BENCHMARKS}
-    scores = {
-        name: {score.name: score for score in read_metrics(file)}
-        for name, file in files.items()
-        if file.is_file()
-    }
+    scores = {name: {s.name: s for s in read_metrics(file)} for name, file in files.items() if file.is_file()}
     with ThreadPoolExecutor(1) as beside:  # what is shown of cases is made elsewhere
         rest = beside.submit(_content, workspace, scores, out)
         answered = write_answers(workspace, each, out)

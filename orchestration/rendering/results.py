@@ -126,20 +126,13 @@ def _printed_gap(name: str, rival: str | None) -> str:
 
 def by_number(table: Declared, benchmarks: Benchmarks, scores: Scores, workspace: Workspace) -> Table:
     """The other benchmarks: what was measured, of whom, and what the paper and others printed of it."""
-    source_names = dict.fromkeys(
-        benchmark.source.name for benchmark in benchmarks if not benchmark.by_model
-    ) or dict.fromkeys(
-        benchmark.asks.source.name for benchmark in benchmarks if isinstance(benchmark, LanguageModel)
-    )
-    sources = [
-        f"{source.title}, {_source(source, workspace)}{source.note}"
-        for source in map(SOURCES.__getitem__, source_names)
-    ]
-    told = {
-        benchmark.name: read_told(workspace.data / benchmark.name)
-        for benchmark in benchmarks
-        if benchmark.by_model
-    }
+    own = [benchmark for benchmark in benchmarks if not benchmark.by_model]
+    interpreted = [benchmark.asks for benchmark in benchmarks if isinstance(benchmark, LanguageModel)]
+    source_names = dict.fromkeys(benchmark.source.name for benchmark in own or interpreted)
+    known = (SOURCES[name] for name in source_names)
+    sources = [f"{source.title}, {_source(source, workspace)}{source.note}" for source in known]
+    by_model = [benchmark.name for benchmark in benchmarks if benchmark.by_model]
+    told = {name: read_told(workspace.data / name) for name in by_model}
     models = "; ".join(f"{name}: {who.name}" for name, who in told.items() if who)
     others = {who for benchmark in benchmarks for name in benchmark.numbers for who in rivals(name)}
     cited = _cited(PAPER, *(who for who in published().systems if who in others))

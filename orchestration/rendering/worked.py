@@ -63,10 +63,8 @@ def _example(workspace: Workspace, benchmark: Explained, file: Path, subset: str
     """Among the first answered rows of a subset the first that is telling, else the first."""
     answered = (row for row in rows_of(file) if row.subset == subset and row.error is msgspec.UNSET)
     first: Worked | None = None
-    rows_by_scene = by_scene(islice(answered, _LOOKED_AT))
-    explained = each_here(
-        workspace, benchmark, rows_by_scene, partial(explain_case, benchmark, rows_by_scene)
-    )
+    rows = by_scene(islice(answered, _LOOKED_AT))
+    explained = each_here(workspace, benchmark, rows, partial(explain_case, benchmark, rows))
     for example in (pictured(benchmark, answer) for answer in explained):
         if example.telling:
             return example

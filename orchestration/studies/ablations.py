@@ -131,9 +131,8 @@ def rows(
 ) -> Iterator[Row]:
     """A row for each question of a subset and each of its variants, by question, then variant."""
     common = {"benchmark": NAME, "split": split, "scene": case.scene, "log": logs[0].digest}
-    unsorted = variant_rows(
-        {variant.name: variant for variant in variants}, case, Scene.of(logs[0]), parameters, common
-    )
+    by_name = {variant.name: variant for variant in variants}
+    unsorted = variant_rows(by_name, case, Scene.of(logs[0]), parameters, common)
     # A stable sort: the rows of one question stay in the order of the variants.
     yield from sorted(unsorted, key=lambda row: row.question)
 

@@ -58,9 +58,8 @@ def asked(path: Path) -> dict[str, dict[str, Question]]:
     for image, text, calls, number, answer, *_ in msgspec.json.decode(
         path.read_bytes(), type=list[list[Any]]
     ):
-        by_image.setdefault(image, {})[number] = Question(
-            image, text, [step_of(call) for call in calls], answer
-        )
+        program = [step_of(call) for call in calls]
+        by_image.setdefault(image, {})[number] = Question(image, text, program, answer)
     return by_image
 
 

@@ -108,10 +108,8 @@ def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = 
     """The sampled scenes: any proposals as the record, and the true events as what is asked."""
     truths = true_events(files, ("train", "test"))
     videos = proposal_names(files["proposals"]) if "proposals" in files else {}
-    sampled_scenes = (
-        scene for scene in truths if sampled(scene, scene in videos) and happening(truths[scene])
-    )
-    scenes = bm.chosen(list(sampled_scenes), only)
+    candidates = (scene for scene in truths if sampled(scene, scene in videos) and happening(truths[scene]))
+    scenes = bm.chosen(list(candidates), only)
 
     def each() -> Iterator[bm.Case]:
         sources = proposals_of(files, [videos[scene] for scene in scenes if scene in videos])

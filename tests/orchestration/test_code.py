@@ -137,9 +137,7 @@ def _defined(ran: CodeType, there: dict[str, Any]) -> Iterator[tuple[str, str]]:
 @functools.cache
 def _asked(ran: CodeType) -> frozenset[str]:
     """The names that some code asks of its module."""
-    return frozenset(
-        instruction.argval for instruction in dis.get_instructions(ran) if instruction.opname == "LOAD_GLOBAL"
-    )
+    return frozenset(op.argval for op in dis.get_instructions(ran) if op.opname == "LOAD_GLOBAL")
 
 
 def _short(file: Path) -> str:
@@ -167,9 +165,7 @@ def _statements(file: Path) -> list[tuple[range, tuple[str, ...]]]:
 
 def forget() -> None:
     """Empty the caches of the house, so that what is kept from before is computed, and opened, again."""
-    for cached in [
-        candidate for candidate in gc.get_objects() if type(candidate) is functools._lru_cache_wrapper
-    ]:
+    for cached in [held for held in gc.get_objects() if type(held) is functools._lru_cache_wrapper]:
         name = cached.__module__
         if name.startswith(PACKAGES) and not name.startswith("orchestration.code"):
             cached.cache_clear()

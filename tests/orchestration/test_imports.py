@@ -85,9 +85,7 @@ def test_a_world_shares_the_format_alone_and_a_baseline_the_log_too(
     room: str, last_names: set[str], core: set[str] | None, imports: networkx.DiGraph
 ) -> None:
     inside = {module for module in imports if module.startswith(room)}
-    reached = {
-        descendant for module in inside for descendant in networkx.descendants(imports, module)
-    } - inside
+    reached = {below for module in inside for below in networkx.descendants(imports, module)} - inside
     of_domains = {module for module in reached if module.startswith("substrate.domains.")}
     assert len(of_domains) > 2
     assert {module for module in of_domains if module.rpartition(".")[2] not in last_names} == set()

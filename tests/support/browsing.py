@@ -51,11 +51,9 @@ class Opener:
 
 def grave(page: Page) -> list[Any]:
     """Faults that axe-core finds serious on a page: rule, how often, and the first place."""
-    violations = Axe().run(page).response["violations"]
-    serious = [violation for violation in violations if violation["impact"] in ("serious", "critical")]
-    return [
-        (violation["id"], len(violation["nodes"]), violation["nodes"][0]["html"]) for violation in serious
-    ]
+    faults = Axe().run(page).response["violations"]
+    serious = [fault for fault in faults if fault["impact"] in ("serious", "critical")]
+    return [(fault["id"], len(fault["nodes"]), fault["nodes"][0]["html"]) for fault in serious]
 
 
 def fits(page: Page, width: int) -> bool:
