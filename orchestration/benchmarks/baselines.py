@@ -98,7 +98,7 @@ def question_parts(
     inputs: Inputs,
     baseline: Baseline,
 ) -> list[Part]:
-    """A part a chosen question; of two baselines of one seed, the smaller asks some of the larger's.
+    """A part for each chosen question; of two baselines with one seed, the smaller asks some of the larger's.
 
     Args:
         questions: those of a case that may be asked, by number.

@@ -124,7 +124,7 @@ def _entry(lineage: Lineage, path: str, line: int, row: Row) -> tuple[str, LogEn
 
 
 def _find(rows: Iterable[Row], number: str, question: str) -> Row:
-    """The one of a number's rows that a question names."""
+    """The row of a number that a question names."""
     benchmark = BENCHMARKS[benchmark_of(number)]
     parts = question.removeprefix(f"{benchmark.name}/").split("/")
     *subset, scene, question_name = parts if len(parts) > 1 else ("", "")

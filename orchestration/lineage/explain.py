@@ -161,8 +161,10 @@ def explain_case(
     parameters: Any,
     _: str = "",
 ) -> Iterator[ExplainedRow]:
-    """Explain the answers of a case's rows, of those that are asked for by scene; one that has no explanation
-    is left out.
+    """Explain the answers of a case's rows; leave out a row that has no explanation.
+
+    Args:
+        rows: the rows to explain, by scene.
     """
     for row in rows[str(case.scene)]:
         why = benchmark.explain(case, logs, parameters, row.subset, benchmark.asked(row))

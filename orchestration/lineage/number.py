@@ -238,7 +238,7 @@ def trace_number(lineage: Lineage, number: str, *, rows: bool = True, named: int
     """Walk from a number to its sources, and check every step.
 
     Args:
-        named: how many of the rows that are not right are named.
+        named: how many of the rows that are not right it names.
         rows: whether to count the rows again and to say which logs they came from; else the files alone are
             followed.
 

@@ -110,7 +110,7 @@ def conclusion(scores: Mapping[str, Score]) -> list[str]:
 
 
 def _of_benchmark(name: str, measured: Mapping[str, Score]) -> str:
-    """The numbers of a benchmark of which the paper prints one; empty of any other."""
+    """The measured numbers of a benchmark, where the paper prints one of its numbers; else empty."""
     benchmark = BENCHMARKS[name]
     printed = [number for number in benchmark.numbers if PAPER in published().accuracies(number)]
     if benchmark.source.name != name or not printed:

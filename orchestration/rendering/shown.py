@@ -89,7 +89,7 @@ def shown_table(
 
 
 def _row(label: str, number: str, cells: list[Cell]) -> Row:
-    """A row with its number in words; a part of a mean in the table, one of many, is shown on demand."""
+    """A row with its number in words; a row that is one of many parts of a mean is shown on demand."""
     own = BENCHMARKS.get(number.partition("/")[0])
     if own is None:
         return Row(label, cells)

@@ -68,7 +68,7 @@ class Table:
 
     @classmethod
     def of(cls, caption: str, columns: Sequence[Column], records: Iterable[Any]) -> Table:
-        """The table of some records; one that is a mapping has the words by head, and speaks of no number."""
+        """The table of some records; a record that is a mapping has the cells by head, and no number."""
         known, rows, numbers = published().systems, list[list[str]](), list[list[str]]()
         for record in records:
             words = isinstance(record, Mapping)

@@ -78,8 +78,9 @@ class Part(Declared):
     pairs: tuple[tuple[str, str], ...] = ()
 
     def wanted(self, cases: Iterable[Case]) -> Counter[str]:
-        """The rows that some cases should have by subset; where all subsets are free, no more cases are
-        looked at than show that each has some.
+        """The number of rows that some cases should have, by subset.
+
+        Where all subsets are free, it reads cases until each subset has a row.
         """
         counts: Counter[str] = Counter()
         for case in cases:

@@ -78,7 +78,7 @@ class Imagined(NamedTuple):
 
 
 def imagined(scene: Scene) -> Iterator[Imagined]:
-    """Every pair of a scene without every object that collides, in order."""
+    """Every pair of a scene's objects, with each object that collides taken out in turn, in order."""
     filmed = {event.objects for event in scene.events if event.kind == "Collision"}
     for removed in sorted({number for pair in filmed for number in pair}):
         for pair in map(frozenset, combinations([n for n in sorted(scene.objects) if n != removed], 2)):

@@ -62,7 +62,7 @@ _given = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 def tracks_of(files: bm.Files, every: int = TRACKED) -> dict[int, bytes]:
-    """The lines of one tracked scene in so many, by number.
+    """The lines of one tracked scene in ``every``, by number.
 
     Raises:
         ParameterError: none are named.
@@ -130,7 +130,11 @@ def rows(case: bm.Case, logs: bm.Logs, _: Any, split: str) -> Iterable[Row]:
 
 
 def _counts(rows: Rows, *, entrants: bool = False) -> tuple[int, int, int]:
-    """The pairs that were foretold and came, were foretold, and came: of those that were seen, or of all."""
+    """The numbers of pairs that were foretold and came, that were foretold, and that came.
+
+    Args:
+        entrants: whether pairs that were not seen count too.
+    """
     pairs = [(choice.predicted, choice.expected) for choice in rows[0].choices or ()]
     pairs = [pair for pair in pairs if entrants or pair[0] != UNSEEN]
     predicted, came = (sum(pair[place] == CORRECT for pair in pairs) for place in (0, 1))

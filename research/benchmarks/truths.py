@@ -172,7 +172,7 @@ def explanatory_rows(case: bm.Case, logs: bm.Logs, parameters: Parameters, split
 def held_beside(verdicts: Iterable[tuple[str, str]]) -> dict[str, Any]:
     """The fields of a row, given what is said of each option and what that is held beside.
 
-    It is right where all is that is spoken of.
+    The row is right where each option is unseen or as expected.
     """
     choices = [ChoiceRow(place, *both) for place, both in enumerate(verdicts)]
     return {
