@@ -51,27 +51,27 @@ def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = 
 
 def logs(case: bm.Case, _: Any = None) -> list[bm.NamedLog]:
     """A log a story, a tick a sentence."""
-    found: list[bm.NamedLog] = []
+    named: list[bm.NamedLog] = []
     for story in _stories.decode(case.record):
         name, source = f"{story.subset}/{story.scene:05d}", f"{story.file}:{story.lines[0].line}"
-        found.append(bm.NamedLog(name, story_log(story), source))
-    return found
+        named.append(bm.NamedLog(name, story_log(story), source))
+    return named
 
 
 def rows(case: bm.Case, logs: bm.Logs, _: Any, split: str) -> Iterable[Row]:
     """A row a question, with the facts that its answer rests on."""
-    found = [
+    unsorted = [
         row
         for story, log in zip(_stories.decode(case.record), logs, strict=True)
         for row in answer_story(story, log, split or None)
     ]
-    return sorted(found, key=lambda row: (row.question, task_number(row.subset)))
+    return sorted(unsorted, key=lambda row: (row.question, task_number(row.subset)))
 
 
 def explain(case: bm.Case, logs: bm.Logs, _: Any, subset: str, question: str) -> Explanation | None:
     """Why a question's answer is what it is; ``None`` where there is no such question."""
     for story, log in zip(_stories.decode(case.record), logs, strict=True):
-        if story.subset == subset and any(str(asked.id) == question for asked in story.questions):
+        if story.subset == subset and any(str(candidate.id) == question for candidate in story.questions):
             return explain_answer(story, int(question), log)
     return None
 
@@ -85,8 +85,8 @@ def picture(case: bm.Case, why: Explanation, row: Row) -> Pictured:
 def wordings(case: bm.Case) -> Iterator[bm.Wording]:
     """The questions of a case's stories in words."""
     for story in _stories.decode(case.record):
-        for asked in story.questions:
-            yield bm.Wording(str(asked.id), asked.text, subset=story.subset)
+        for question in story.questions:
+            yield bm.Wording(str(question.id), question.text, subset=story.subset)
 
 
 def unpack(downloads: Mapping[str, Path], out: Path) -> None:

@@ -98,20 +98,20 @@ def question_parts(
     inputs: Inputs,
     baseline: Baseline,
 ) -> list[Part]:
-    """A part a chosen question; of two baselines of one seed, the smaller asks some of the larger's.
+    """A part for each chosen question; of two baselines with one seed, the smaller asks some of the larger's.
 
     Args:
         questions: those of a case that may be asked, by number.
         ask: asks one, given the inputs, its scene, its number, itself and the model.
     """
-    asked = {
+    by_number = {
         (case.scene, number): question
         for case in inputs.cases
         if case.questions
         for number, question in questions(case)
     }
-    order = spread({key: question.answer for key, question in asked.items()}, baseline.seed)
-    return [partial(ask, inputs, *key, asked[key]) for key in order[: baseline.n]]
+    order = spread({key: question.answer for key, question in by_number.items()}, baseline.seed)
+    return [partial(ask, inputs, *key, by_number[key]) for key in order[: baseline.n]]
 
 
 def _descriptive(case: Case) -> Iterator[tuple[int, Question]]:
@@ -130,9 +130,9 @@ def _controlled(
     model: Model,
 ) -> list[Row]:
     log = inputs.log(f"{scene:05d}")
-    said = predict(model, log, question.question)
+    answer = predict(model, log, question.question)
     common = {"benchmark": name, "split": inputs.split, "subset": "descriptive", "scene": scene}
-    return [row(said, question.answer, question=number, log=log.digest, **common)]
+    return [row(answer, question.answer, question=number, log=log.digest, **common)]
 
 
 def _of_image(case: Case) -> Iterable[tuple[str, ImageQuestion]]:
@@ -142,10 +142,10 @@ def _of_image(case: Case) -> Iterable[tuple[str, ImageQuestion]]:
 def _vision(inputs: Inputs, image: str, number: str, question: ImageQuestion, model: Model) -> list[Row]:
     """Ask a vision model about a photograph."""
     picture = inputs.pictures(image)
-    said = photographs.vision(model, picture, question.question)
+    answer = photographs.vision(model, picture, question.question)
     common = {"benchmark": "gqa_vision", "split": inputs.split, "subset": "photograph"}
     common |= {"scene": image, "question": number, "log": f"sha256:{picture.sha256}"}
-    return [row(said, question.answer, **common)]
+    return [row(answer, question.answer, **common)]
 
 
 def _extractor(inputs: Inputs, image: str, number: str, question: ImageQuestion, model: Model) -> list[Row]:

@@ -237,14 +237,14 @@ class Source(Declared):
 
     def files(self, folder: Path) -> dict[str, Path]:
         """Its files in a dataset's folder; none where it is empty."""
-        found: dict[str, Path] = {}
+        files: dict[str, Path] = {}
         if not any(folder.iterdir()):
-            return found
+            return files
         for name, candidates in self.inputs.items():
             for candidate in candidates:
                 if (folder / candidate).exists():
-                    found.setdefault(name, folder / candidate)
-        return found
+                    files.setdefault(name, folder / candidate)
+        return files
 
     def split(self, data: Data) -> str:
         """The split that the rows of a profile's data name."""
@@ -444,7 +444,7 @@ def per_choice(benchmark: str, *subsets: str) -> tuple[str, ...]:
 
 def asked_scenes(
     there: Collection[Any],
-    asked: Collection[Any],
+    questioned: Collection[Any],
     files: Files,
     input_: Path,
     only: Collection[Any] | None,
@@ -454,7 +454,7 @@ def asked_scenes(
 
     Args:
         there: the scenes that the input has.
-        asked: those that questions ask about, ascending.
+        questioned: those that questions ask about, ascending.
         files: the input files; the questions stand in ``questions``.
         input_: the file or folder of the scenes.
         only: scenes to take; all where ``None``.
@@ -463,7 +463,7 @@ def asked_scenes(
     Raises:
         FormatError: a scene that is asked about is not there.
     """
-    wanted = chosen(asked, only)
+    wanted = chosen(questioned, only)
     if missing := sorted(scene for scene in wanted if scene not in there):
         more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
         raise FormatError(

@@ -53,12 +53,12 @@ class ClevrerData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=True
 
 
 def scene_cases(
-    files: bm.Files, asked: Mapping[int, msgspec.Raw], only: Collection[Any] | None, unasked: bool
+    files: bm.Files, raw: Mapping[int, msgspec.Raw], only: Collection[Any] | None, unasked: bool
 ) -> bm.Cases:
     """The cases of scenes, with the questions that are asked about each.
 
     Args:
-        asked: the questions by scene, ascending, as they stand in their file.
+        raw: the questions by scene, ascending, as they stand in their file.
         only: scenes to take; all where ``None``.
         unasked: whether scenes that nothing is asked about count too.
 
@@ -73,7 +73,7 @@ def scene_cases(
     names = format.annotation_names(annotations) if annotations else {}
     index = format.index_scene_events(events) if events else None
     input_ = annotations or files["events"]
-    scenes = bm.asked_scenes(names if index is None else index, asked, files, input_, only, unasked)
+    scenes = bm.asked_scenes(names if index is None else index, raw, files, input_, only, unasked)
 
     def each() -> Iterator[bm.Case]:
         if events and index is not None:
@@ -81,15 +81,15 @@ def scene_cases(
         else:
             sources = sources_in(files["annotations"], (names[scene] for scene in scenes))
         for scene, (name, record) in zip(scenes, sources, strict=True):
-            yield bm.Case(scene, name, record, bytes(asked.get(scene, b"")), "" if annotations else EVENTS)
+            yield bm.Case(scene, name, record, bytes(raw.get(scene, b"")), "" if annotations else EVENTS)
 
     return bm.Cases(len(scenes), each())
 
 
 def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = False) -> bm.Cases:
     """CLEVRER's cases: annotations or event records, and the questions about each scene."""
-    asked = format.read_questions(files["questions"]).raw if "questions" in files else {}
-    return scene_cases(files, asked, only, unasked)
+    raw = format.read_questions(files["questions"]).raw if "questions" in files else {}
+    return scene_cases(files, raw, only, unasked)
 
 
 def scene_logs(case: bm.Case, _: Any = None) -> list[bm.NamedLog]:
@@ -151,9 +151,9 @@ def explain_asked(
         kind: the type of a case's questions.
         why: explains one of them, given its log and scene.
     """
-    for asked in msgspec.json.decode(case.questions, type=kind).questions:
-        if str(asked.question_id) == question:
-            return why(logs[0], int(case.scene), asked, parameters)
+    for candidate in msgspec.json.decode(case.questions, type=kind).questions:
+        if str(candidate.question_id) == question:
+            return why(logs[0], int(case.scene), candidate, parameters)
     return None
 
 
@@ -164,9 +164,9 @@ def picture(_: bm.Case, why: Explanation, row: Row) -> Pictured:
 
 def wordings_of(kind: type[Any], case: bm.Case) -> Iterator[bm.Wording]:
     """A case's questions in words, with their choices."""
-    for asked in msgspec.json.decode(case.questions, type=kind).questions:
-        choices = tuple(choice.choice for choice in asked.choices or ())
-        yield bm.Wording(str(asked.question_id), asked.question, choices)
+    for question in msgspec.json.decode(case.questions, type=kind).questions:
+        choices = tuple(choice.choice for choice in question.choices or ())
+        yield bm.Wording(str(question.question_id), question.question, choices)
 
 
 wordings = partial(wordings_of, format.SceneQuestions)

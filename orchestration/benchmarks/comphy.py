@@ -57,16 +57,16 @@ def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = 
     """ComPhy's cases: a target's annotation and those of its references, and the questions about it."""
     annotations = files["annotations"]
     names = target_names(annotations)
-    asked = read_questions(files["questions"]).raw if "questions" in files else {}
-    scenes = bm.asked_scenes(names, asked, files, annotations, only, unasked)
+    raw_questions = read_questions(files["questions"]).raw if "questions" in files else {}
+    scenes = bm.asked_scenes(names, raw_questions, files, annotations, only, unasked)
 
     def each() -> Iterator[bm.Case]:
         for scene in scenes:
             videos = [names[scene].target, *names[scene].references]
             # By the names in the archive: what is kept must not depend on where it lies.
-            found = zip(videos, sources_in(annotations, videos), strict=True)
-            record = msgspec.json.encode({video: msgspec.Raw(data) for video, (_, data) in found})
-            questions = bytes(asked.get(scene, b""))
+            sources = zip(videos, sources_in(annotations, videos), strict=True)
+            record = msgspec.json.encode({video: msgspec.Raw(data) for video, (_, data) in sources})
+            questions = bytes(raw_questions.get(scene, b""))
             yield bm.Case(scene, f"{annotations}:{names[scene].target}", record, questions)
 
     return bm.Cases(len(scenes), each())
@@ -101,8 +101,8 @@ def rows(benchmark: str, case: bm.Case, logs: bm.Logs, parameters: Parameters, s
 
 def picture(_: bm.Case, why: Explanation, row: Row) -> Pictured:
     """A target's objects and events; telling where a step rests on what a reference video showed."""
-    found = (step for part in why.parts for step in part.steps if step.about)
-    filmed = any(why.delta(piece).triple[1] == VIDEO for step in found for piece in step.evidence)
+    steps = (step for part in why.parts for step in part.steps if step.about)
+    filmed = any(why.delta(piece).triple[1] == VIDEO for step in steps for piece in step.evidence)
     return Pictured(scene_timeline(TargetScene.of(why.logs[OWN]), why), (), filmed)
 
 

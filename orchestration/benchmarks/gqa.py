@@ -43,15 +43,16 @@ class GqaData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
 def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = False) -> bm.Cases:
     """GQA's cases: an image's scene graph, and the questions about it."""
     graphs = format.read_scene_graphs(files["scene_graphs"])
-    asked = format.read_questions(files["questions"]) if "questions" in files else {}
+    by_image = format.read_questions(files["questions"]) if "questions" in files else {}
     format.require_scenes(
-        {image: asked[image] for image in bm.chosen(asked, only)} if only is not None else asked, graphs
+        {image: by_image[image] for image in bm.chosen(by_image, only)} if only is not None else by_image,
+        graphs,
     )
-    images = bm.chosen(graphs if unasked else asked, only)
+    images = bm.chosen(graphs if unasked else by_image, only)
 
     def each() -> Iterator[bm.Case]:
         for image in images:
-            questions = msgspec.json.encode(asked[image].raw) if image in asked else b""
+            questions = msgspec.json.encode(by_image[image].raw) if image in by_image else b""
             yield bm.Case(image, f"{graphs.name}:{image}", bytes(graphs.raw[image]), questions)
 
     return bm.Cases(len(images), each())
@@ -70,10 +71,10 @@ def rows(case: bm.Case, logs: bm.Logs, _: Any, split: str) -> Iterable[Row]:
 
 def explain(case: bm.Case, logs: bm.Logs, _: Any, subset: str, question: str) -> Explanation | None:
     """Why a question's answer is what it is; ``None`` where there is no such question."""
-    asked = _questions.decode(case.questions).get(question)
+    record = _questions.decode(case.questions).get(question)
     for how, name in SUBSETS.items():
-        if name == subset and asked:
-            return explain_question(Scene(str(case.scene), logs[0]), asked, resolve=how)
+        if name == subset and record:
+            return explain_question(Scene(str(case.scene), logs[0]), record, resolve=how)
     return None
 
 
@@ -85,8 +86,8 @@ def picture(case: bm.Case, why: Explanation, row: Row) -> Pictured:
 
 def wordings(case: bm.Case) -> Iterator[bm.Wording]:
     """An image's questions in words."""
-    for number, asked in _questions.decode(case.questions).items():
-        yield bm.Wording(number, asked.question)
+    for number, question in _questions.decode(case.questions).items():
+        yield bm.Wording(number, question.question)
 
 
 def unpack(downloads: Mapping[str, Path], out: Path) -> None:

@@ -94,12 +94,12 @@ def experiment(rows: Iterable[Row], files: bm.Files) -> Experiment:
     """The first specification whose news travels and whose answer differs between the arms; without one, the
     TBox's own village.
     """
-    said: dict[int, dict[str, str]] = {}
+    answers: dict[int, dict[str, str]] = {}
     for row in rows:
-        said.setdefault(int(row.scene), {})[ARMS[int(row.question)]] = row.predicted
-    for spec in read_specs(files["specs"]) if said else ():
-        if spec.linkage == "propagation" and len(set(said[spec.spec].values())) > 1:
-            return spec_twin(spec, said[spec.spec])
+        answers.setdefault(int(row.scene), {})[ARMS[int(row.question)]] = row.predicted
+    for spec in read_specs(files["specs"]) if answers else ():
+        if spec.linkage == "propagation" and len(set(answers[spec.spec].values())) > 1:
+            return spec_twin(spec, answers[spec.spec])
     return village_twin()
 
 

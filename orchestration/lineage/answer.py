@@ -114,8 +114,8 @@ def _entry(lineage: Lineage, path: str, line: int, row: Row) -> tuple[str, LogEn
 
     for index in lineage.inputs([lineage.makers[path]], LOGS):
         entries = read_index(lineage.workspace.path(index))
-        if found := [entry for entry in entries if entry.log == row.log]:
-            return index, max(found, key=fits)
+        if of_log := [entry for entry in entries if entry.log == row.log]:
+            return index, max(of_log, key=fits)
     raise ParameterError(
         f"no log has the digest {row.log} that the row names",
         where=(path, str(line)),
@@ -124,26 +124,26 @@ def _entry(lineage: Lineage, path: str, line: int, row: Row) -> tuple[str, LogEn
 
 
 def _find(rows: Iterable[Row], number: str, question: str) -> Row:
-    """The one of a number's rows that a question names."""
+    """The row of a number that a question names."""
     benchmark = BENCHMARKS[benchmark_of(number)]
     parts = question.removeprefix(f"{benchmark.name}/").split("/")
-    *subset, scene, asked = parts if len(parts) > 1 else ("", "")
-    found = [
+    *subset, scene, question_name = parts if len(parts) > 1 else ("", "")
+    matching = [
         row
         for row in rows
         if str(row.scene) == scene
-        and asked in (str(row.question), benchmark.asked(row))
+        and question_name in (str(row.question), benchmark.asked(row))
         and subset in ([], [row.subset])
     ]
-    if len(found) != 1:
-        names = ", ".join(f"{row.subset}/{row.scene}/{row.question}" for row in found)
-        why = f"it may be {names}" if found else "no row that counts for it answers that"
+    if len(matching) != 1:
+        names = ", ".join(f"{row.subset}/{row.scene}/{row.question}" for row in matching)
+        why = f"it may be {names}" if matching else "no row that counts for it answers that"
         raise ParameterError(
             f"{number} has no one answer named {question!r}: {why}",
             where=("--question",),
             hint="Write SCENE/QUESTION, or SUBSET/SCENE/QUESTION",
         )
-    return found[0]
+    return matching[0]
 
 
 def _source(lineage: Lineage, datasets: list[str], source: str) -> str:
@@ -194,7 +194,7 @@ def reexecute(workspace: Workspace, answer: AnswerTrace) -> Reexecution:
     parameters = given.parameters(benchmark)
     logs = [named.log for named in benchmark.logs(case, parameters)]
     rows = benchmark.rows(case, logs, parameters, split_of(workspace, benchmark.source))
-    same = (one for one in rows if (one.subset, one.question) == (row.subset, row.question))
+    same = (again for again in rows if (again.subset, again.question) == (row.subset, row.question))
     if (fresh := next(same, None)) is None:
         return Reexecution("", "", False, False, False)
     same_file = any(log.digest == fresh.log and log.to_patch() == kept_patch for log in logs)

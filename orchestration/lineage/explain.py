@@ -62,14 +62,16 @@ class Answered(NamedTuple):
         why, row = self.explanation, self.row
         gold = "" if row is None or row.expected is None else f"; gold: {row.expected}"
         grade = {True: " (right)", False: " (wrong)", None: ""}[row.correct if row else None]
-        choices = {one.choice: one for one in row.choices} if row and isinstance(row.choices, list) else {}
+        choices = (
+            {choice.choice: choice for choice in row.choices} if row and isinstance(row.choices, list) else {}
+        )
         lines, decisive = [why.question, f"answer: {why.answer}{grade}{gold}"], why.parts[0]
         for part in reversed(why.parts if choices else ()):
             choice = choices[int(part.title.rpartition(" ")[2])]
             failed = choice.expected is not None and choice.predicted != choice.expected
             held = f", gold {choice.expected}" if choice.expected is not None else ""
-            said = f"{part.heading}: {part.answer}, so {choice.predicted}{held}"
-            lines.insert(2, f"  {'FAILED ' if failed else ''}{said}")
+            verdict = f"{part.heading}: {part.answer}, so {choice.predicted}{held}"
+            lines.insert(2, f"  {'FAILED ' if failed else ''}{verdict}")
             decisive = part if failed else decisive
         first = f"rule: {decisive.rule}" if decisive.rule else "rule: the last step below"
         room = _MOST - len(lines) - 3
@@ -99,8 +101,8 @@ def answered(answer: str, given: Input) -> Answered:
     """
     first = answer.partition("/")[0]
     if benchmark := EXPLAINED.get(first):
-        if found := _answered(answer, benchmark, given):
-            return found
+        if explained := _answered(answer, benchmark, given):
+            return explained
         hint = f"Write {benchmark.form} of a question that is there"
         raise ParameterError(f"no question is named {answer!r}", hint=hint)
     named: dict[str, Answered] = {}
@@ -108,11 +110,12 @@ def answered(answer: str, given: Input) -> Answered:
         if any(number.split("/")[1] == first for number in benchmark.numbers):
             with suppress(ParameterError):  # this benchmark's names have another form, or it has no data
                 name = f"{benchmark.name}/{answer}"
-                if found := _answered(name, benchmark, given):
-                    named[name] = found
+                if explained := _answered(name, benchmark, given):
+                    named[name] = explained
     if len(named) == 1:
         return next(iter(named.values()))
-    names = [f"substrate explain {name}" for name in named] or [one.form for one in EXPLAINED.values()]
+    forms = [benchmark.form for benchmark in EXPLAINED.values()]
+    names = [f"substrate explain {name}" for name in named] or forms
     why = "several answers are named" if named else "no answer is named"
     raise ParameterError(f"{why} {answer!r}", hint=f"Write {', or '.join(names)}")
 
@@ -144,24 +147,26 @@ class ExplainedRow(NamedTuple):
 
 def by_scene(rows: Iterable[Row]) -> dict[str, list[Row]]:
     """Rows by the scene that they are about."""
-    found: dict[str, list[Row]] = {}
+    rows_by_scene: dict[str, list[Row]] = {}
     for row in rows:
-        found.setdefault(str(row.scene), []).append(row)
-    return found
+        rows_by_scene.setdefault(str(row.scene), []).append(row)
+    return rows_by_scene
 
 
 def explain_case(
     benchmark: Explained,
-    asked: Mapping[str, Sequence[Row]],
+    rows: Mapping[str, Sequence[Row]],
     case: Case,
     logs: Sequence[EventLog],
     parameters: Any,
     _: str = "",
 ) -> Iterator[ExplainedRow]:
-    """Explain the answers of a case's rows, of those that are asked for by scene; one that has no explanation
-    is left out.
+    """Explain the answers of a case's rows; leave out a row that has no explanation.
+
+    Args:
+        rows: the rows to explain, by scene.
     """
-    for row in asked[str(case.scene)]:
+    for row in rows[str(case.scene)]:
         why = benchmark.explain(case, logs, parameters, row.subset, benchmark.asked(row))
         if why is not None:
             yield ExplainedRow(benchmark.answer_name(row), row, case, why)

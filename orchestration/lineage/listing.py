@@ -96,7 +96,7 @@ class Listing:
         self._scores = {score.name: score for score in scores if score.n}
         path = workspace.path(COMPARISONS)
         pairs = msgspec.json.decode(path.read_bytes(), type=list[Comparison]) if path.is_file() else []
-        self._comparisons = {(one.first, one.second): one for one in pairs}
+        self._comparisons = {(pair.first, pair.second): pair for pair in pairs}
         self._tables = read_tables(workspace)
 
     def entries(self) -> list[Entry]:
@@ -125,8 +125,8 @@ class Listing:
     def _answered_by(self, name: str) -> str | None:
         """The model that answered here, of a number of its own or of a difference to one."""
         for part in re.split(f"/{MINUS}", name)[::-1]:
-            one = BENCHMARKS.get(part.partition("/")[0])
-            if one and one.by_model and (told := read_told(self.workspace.data / one.name)):
+            benchmark = BENCHMARKS.get(part.partition("/")[0])
+            if benchmark and benchmark.by_model and (told := read_told(self.workspace.data / benchmark.name)):
                 return told.name
         return None
 
@@ -140,10 +140,10 @@ class Listing:
         in_rows = [name for row, names in rows if row[0] == text for name in names]
         cells = [cell for row in rows for cell in zip(*row, strict=True)]
         named = [*in_rows, *(name for cell, name in cells if cell == text)]
-        found = [Hit(name, "cell") for name in named if name]
+        hits = [Hit(name, "cell") for name in named if name]
         if _FIGURE.fullmatch(_plain(text)):
-            found += sorted(self._of_figure(text), key=lambda hit: _RANKS.index(hit.how))
-        return list({hit.name: hit for hit in reversed(found)}.values())[::-1]
+            hits += sorted(self._of_figure(text), key=lambda hit: _RANKS.index(hit.how))
+        return list({hit.name: hit for hit in reversed(hits)}.values())[::-1]
 
     def _of_figure(self, text: str) -> Iterator[Hit]:
         plain = _plain(text).replace(",", "").replace("−", "-")
@@ -238,18 +238,18 @@ class Listing:
         return Made(value, counts, how, pair.n, None if edge else (low, high), data)
 
     def _of_all(self, benchmark: str) -> Made:
-        scores = [one for one in self._measured(benchmark) if one.metric == "per_question"]
-        return self._of_counts(sum(one.n for one in scores), scores, "questions of all subsets")
+        scores = [score for score in self._measured(benchmark) if score.metric == "per_question"]
+        return self._of_counts(sum(score.n for score in scores), scores, "questions of all subsets")
 
     def _of_perfect(self, number: str, what: str) -> Made:
         """Subsets of a benchmark that are all right, and how many subsets there are."""
         every = self._measured(number.partition("/")[0])
-        scores = [one for one in every if one.metric == "accuracy" and one.subset != "mean"]
+        scores = [score for score in every if score.metric == "accuracy" and score.subset != "mean"]
         if scores and what == "perfect/accuracy":
             return Made(None, [], "the accuracy that makes a task count")
         if what != "perfect":
             return self._of_counts(len(scores), scores, "tasks")
-        right = [one for one in scores if one.correct == one.n]
+        right = [score for score in scores if score.correct == score.n]
         made = self._of_counts(len(scores), scores, "tasks without a wrong answer")
         return made._replace(value=len(right), counts=[*map(self._count, right)]) if scores else made
 
@@ -271,7 +271,8 @@ class Listing:
         return what in ("n", *_EDGES) or (what.startswith(MINUS) and self.made(name).how != "not measured")
 
     def _table(self, number: str) -> str:
-        return next((one.table[0].name for one in BENCHMARKS.values() if number in one.numbers), "numbers")
+        own = (benchmark for benchmark in BENCHMARKS.values() if number in benchmark.numbers)
+        return next((benchmark.table[0].name for benchmark in own), "numbers")
 
     def _score_file(self, name: str) -> Path:
         return self.workspace.artifacts / "scores" / score_file(name)

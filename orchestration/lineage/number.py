@@ -234,11 +234,11 @@ def read_tables(workspace: Workspace) -> dict[str, dict[str, Any]]:
     return {workspace.name_of(path): msgspec.json.decode(path.read_bytes()) for path in paths}
 
 
-def trace_number(lineage: Lineage, number: str, *, rows: bool = True, shown: int = _SHOWN) -> Trace:
+def trace_number(lineage: Lineage, number: str, *, rows: bool = True, named: int = _SHOWN) -> Trace:
     """Walk from a number to its sources, and check every step.
 
     Args:
-        shown: how many of the rows that are not right are named.
+        named: how many of the rows that are not right it names.
         rows: whether to count the rows again and to say which logs they came from; else the files alone are
             followed.
 
@@ -258,12 +258,12 @@ def trace_number(lineage: Lineage, number: str, *, rows: bool = True, shown: int
     counted, logs, answers = None, list[Logs](), lineage.inputs(way[:1], ROWS)
     if rows and len(answers) == 1:
         counting = counted_rows(workspace.path(answers[0]), number)
-        counted, digests = _counted(lineage, answers[0], number, counting, shown), {r.log for r in counting}
+        counted, digests = _counted(lineage, answers[0], number, counting, named), {r.log for r in counting}
         indexes = lineage.inputs([lineage.makers[answers[0]]], LOGS)
         logs = [_logs(lineage, path, digests) for path in indexes]
         if (counted.correct, counted.n) != (score.correct, score.n):
-            said = f"{score.correct} of {score.n}, its rows say {counted.correct} of {counted.n}"
-            problems.append(f"{score_path} says {said}")
+            counts = f"{score.correct} of {score.n}, its rows say {counted.correct} of {counted.n}"
+            problems.append(f"{score_path} says {counts}")
     made = ((stage, path) for stage in way for path in lineage.records[stage].outs)
     return Trace(
         number=number,
@@ -273,7 +273,7 @@ def trace_number(lineage: Lineage, number: str, *, rows: bool = True, shown: int
         score_file=lineage.file(score_path),
         rows=counted,
         logs=logs,
-        sources=[source_of(lineage, *one) for one in made if one[1].startswith("data/")],
+        sources=[source_of(lineage, stage, path) for stage, path in made if path.startswith("data/")],
         steps=[step_of(lineage, stage) for stage in steps],
         environment=lineage.environment,
         problems=problems,
@@ -288,7 +288,7 @@ def cells_of(lineage: Lineage, score: Score) -> Iterator[Cell]:
             for column, (head, text, name) in enumerate(zip(table["heads"], row, numbers, strict=True)):
                 if name == score.name:
                     cited = table["cited"][column] if table["cited"] else {}
-                    citations = {who: said for who, said in cited.items() if who in score.published}
+                    citations = {who: citation for who, citation in cited.items() if who in score.published}
                     yield Cell(file, row[0], head, text, citations)
 
 
@@ -325,11 +325,11 @@ def counted_rows(path: Path, number: str) -> list[Row]:
     return [row for row in graded_rows(path) if counts_for(row, number)]
 
 
-def _counted(lineage: Lineage, path: str, number: str, rows: list[Row], shown: int) -> Counted:
+def _counted(lineage: Lineage, path: str, number: str, rows: list[Row], named: int) -> Counted:
     added = [tally for tally in tallies(number, rows) if tally.n]
-    asked, count = BENCHMARKS[benchmark_of(number)].asked, sum(len(tally.rows) for tally in added)
-    first = [tally.rows[0] for tally in added if tally.right < tally.n][:shown]
-    wrong = [f"{row.subset}/{row.scene}/{asked(row)}" for row in first]
+    question_of, count = BENCHMARKS[benchmark_of(number)].asked, sum(len(tally.rows) for tally in added)
+    first = [tally.rows[0] for tally in added if tally.right < tally.n][:named]
+    wrong = [f"{row.subset}/{row.scene}/{question_of(row)}" for row in first]
     n, right = sum(tally.n for tally in added), sum(tally.right for tally in added)
     every = line_count(lineage.workspace.path(path))
     return Counted(lineage.file(path), every, count, n, right, wrong)
@@ -368,9 +368,9 @@ def _official(workspace: Workspace, benchmark: str) -> Iterator[dict[str, str]]:
     pins = read_downloads(workspace.root / "pins" / "downloads.json")
     for file in official_sources()[benchmark].files:
         pin = pins.get(f"{benchmark}/{file.name}")
-        said = {"name": file.name, "url": file.urls[0]} | ({"git blob": file.blob} if file.blob else {})
+        source = {"name": file.name, "url": file.urls[0]} | ({"git blob": file.blob} if file.blob else {})
         if not file.extra:
-            yield said | ({"sha256": pin.sha256} if pin else {})
+            yield source | ({"sha256": pin.sha256} if pin else {})
 
 
 def step_of(lineage: Lineage, stage: str) -> Step:

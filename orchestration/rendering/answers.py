@@ -99,8 +99,8 @@ def _write(
     for row in chosen:
         answers.subsets[row.subset]["explained"] += _key(benchmark, row) in shards
     places = {subset: place for place, subset in enumerate(answers.subsets)}
-    asked = benchmark.asks if isinstance(benchmark, LanguageModel) else benchmark
-    words = wordings(asked.name)
+    interpreted = benchmark.asks if isinstance(benchmark, LanguageModel) else benchmark
+    words = wordings(interpreted.name)
     lines = (_line(benchmark, row, places, words, shards) for row in rows_of(file))
     count = 0
     for count, shard in enumerate(batched(lines, ROWS_A_SHARD), 1):
@@ -177,17 +177,17 @@ def _explanations(
     """The explanations of some rows as markup by the rows' keys, so many bytes at a time."""
     if isinstance(benchmark, LanguageModel):
         wanted = {_key(benchmark, row) for row in rows}
-        said = conversations(workspace, benchmark)
+        replied = conversations(workspace, benchmark)
         yield {
             key: "".join(map(_turns, behind))
-            for row, behind in said
+            for row, behind in replied
             if (key := _key(benchmark, row)) in wanted
         }
     if not isinstance(benchmark, Explained):
         return
-    asked = by_scene(rows)
+    rows_by_scene = by_scene(rows)
     full, shard = 0, dict[str, str]()
-    for key, fragment in each(benchmark, asked, partial(reasons, benchmark, asked)):
+    for key, fragment in each(benchmark, rows_by_scene, partial(reasons, benchmark, rows_by_scene)):
         shard[key] = fragment
         full += len(fragment)
         if full >= BYTES_A_SHARD:
@@ -197,29 +197,27 @@ def _explanations(
         yield shard
 
 
-def reasons(
-    benchmark: Explained, asked: Mapping[str, Sequence[Row]], *case: Any
-) -> Iterator[tuple[str, str]]:
+def reasons(benchmark: Explained, rows: Mapping[str, Sequence[Row]], *case: Any) -> Iterator[tuple[str, str]]:
     """The explanations of a case's rows as markup, each behind its row's key; arguments as of
     :func:`orchestration.lineage.explain.explain_case`.
     """
     macros: Any = templates().globals["macros"]
-    for one in explain_case(benchmark, asked, *case):
-        yield _key(benchmark, one.row), str(macros.reasons(pictured(benchmark, one)))
+    for explained in explain_case(benchmark, rows, *case):
+        yield _key(benchmark, explained.row), str(macros.reasons(pictured(benchmark, explained)))
 
 
-def _turns(one: Exchange) -> str:
-    told = [(message["role"], message["text"]) for message in one.request["messages"]]
-    said = [*told, (one.reply.by.model or "reply", one.reply.error or one.reply.content)]
-    return "".join(f"<p><b>{escape(who)}</b></p><pre>{escape(text)}</pre>" for who, text in said)
+def _turns(exchange: Exchange) -> str:
+    told = [(message["role"], message["text"]) for message in exchange.request["messages"]]
+    turns = [*told, (exchange.reply.by.model or "reply", exchange.reply.error or exchange.reply.content)]
+    return "".join(f"<p><b>{escape(who)}</b></p><pre>{escape(text)}</pre>" for who, text in turns)
 
 
 def _wordings(workspace: Workspace, name: str) -> Wordings:
     """The questions of a benchmark's answers in words."""
-    asked = INTERPRETED[name]
-    files = files_of(workspace, asked.source)
-    cases = asked.source.cases(files, None, False).each if files else ()
-    every = ((case, words) for case in cases for words in asked.wordings(case))
+    benchmark = INTERPRETED[name]
+    files = files_of(workspace, benchmark.source)
+    cases = benchmark.source.cases(files, None, False).each if files else ()
+    every = ((case, words) for case in cases for words in benchmark.wordings(case))
     return {(words.subset, str(case.scene), words.question): words for case, words in every}
 
 
@@ -231,16 +229,19 @@ def _line(
     shards: Mapping[str, int],
 ) -> str:
     """A row as the page's script takes it."""
-    asked, scene = benchmark.asked(row), str(row.scene)
-    words = wordings.get(("", scene, asked)) or wordings.get((row.subset, scene, asked)) or Wording(asked, "")
+    question, scene = benchmark.asked(row), str(row.scene)
+    worded = (wordings.get((subset, scene, question)) for subset in ("", row.subset))
+    words = next(filter(None, worded), Wording(question, ""))
     choices = None
     if row.choices is not msgspec.UNSET:
         texts = dict(enumerate(words.choices))
-        choices = [(texts.get(n, ""), one.predicted, one.expected) for n, one in enumerate(row.choices)]
+        choices = [
+            (texts.get(n, ""), choice.predicted, choice.expected) for n, choice in enumerate(row.choices)
+        ]
     error = None if row.error is msgspec.UNSET else row.error
-    said = (None, None) if choices else (row.predicted, row.expected)
+    answers = (None, None) if choices else (row.predicted, row.expected)
     result, shard = RESULTS.index(_result(row)), shards.get(_key(benchmark, row))
-    return _json((places[row.subset], scene, asked, words.text, *said, result, shard, choices, error))
+    return _json((places[row.subset], scene, question, words.text, *answers, result, shard, choices, error))
 
 
 def _json(value: Any) -> str:

@@ -72,4 +72,5 @@ def _counted(count: Count) -> str:
 def _unpaired(numbers: Sequence[ComparedNumber]) -> list[tuple[str, str]]:
     """Each reason for which some numbers have no p, with their names."""
     without = sorted((number.unpaired, number.name) for number in numbers if number.unpaired)
-    return [(why, ", ".join(name for _, name in of)) for why, of in groupby(without, key=lambda one: one[0])]
+    by_reason = groupby(without, key=lambda pair: pair[0])
+    return [(why, ", ".join(name for _, name in of)) for why, of in by_reason]

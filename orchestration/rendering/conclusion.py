@@ -32,17 +32,18 @@ def concluded(workspace: Workspace, benchmarks: Iterable[str] = BENCHMARKS) -> l
     wanted = {*benchmarks}
     names = [name for name in BENCHMARKS if name in wanted]
     there = [name for name in names if (workspace.artifacts / metrics_file(name)).is_file()]
-    scores = read_scores(workspace.artifacts, [one for name in there for one in BENCHMARKS[name].numbers])
+    numbers = [number for name in there for number in BENCHMARKS[name].numbers]
+    scores = read_scores(workspace.artifacts, numbers)
     if not is_real(workspace):
         return [*_as_pinned(workspace, names), *conclusion(scores)]
     lacking = absent(workspace, SOURCES.values())
     of_lacking = {name for name in names if BENCHMARKS[name].source.name in lacking}
-    kept = {
+    pinned = {
         number: score(number, *counts, "official")
         for number, counts in pinned_scores(workspace.root, workspace.settings.profile).items()
         if number.partition("/")[0] in of_lacking
     }
-    return [*of_official(scores | kept, of_lacking), *_way_to(workspace, lacking)]
+    return [*of_official(scores | pinned, of_lacking), *_way_to(workspace, lacking)]
 
 
 def _as_pinned(workspace: Workspace, names: Collection[str]) -> list[str]:
@@ -67,11 +68,12 @@ def of_official(scores: Mapping[str, Score], as_pinned: Collection[str] = ()) ->
     lines: dict[str, list[str]] = {}
     for name, benchmark in BENCHMARKS.items():
         of_it = [scores[number] for number in benchmark.numbers if number in scores and scores[number].n]
-        whole = [one for one in of_it if one.metric in WHOLE]
-        for one in [s for s in whole if s.subset == "mean"] or whole[:_FIRST]:
+        whole = [measured for measured in of_it if measured.metric in WHOLE]
+        for measured in [s for s in whole if s.subset == "mean"] or whole[:_FIRST]:
             family, _, rest = benchmark.title.partition(", ")
-            of = ", ".join(filter(None, [rest, one.subset if one.subset != "mean" else ""]))
-            told = f"{of} {one.correct:,} of {one.n:,} ({share(one.correct, one.n)})".strip()
+            of = ", ".join(filter(None, [rest, measured.subset if measured.subset != "mean" else ""]))
+            right, n = measured.correct, measured.n
+            told = f"{of} {right:,} of {n:,} ({share(right, n)})".strip()
             lines.setdefault(family, []).append(told + " as pinned" * (name in as_pinned))
     return [f"{family}: {'; '.join(told)}." for family, told in lines.items()]
 
@@ -108,28 +110,28 @@ def conclusion(scores: Mapping[str, Score]) -> list[str]:
 
 
 def _of_benchmark(name: str, measured: Mapping[str, Score]) -> str:
-    """The numbers of a benchmark of which the paper prints one; empty of any other."""
+    """The measured numbers of a benchmark, where the paper prints one of its numbers; else empty."""
     benchmark = BENCHMARKS[name]
-    printed = [one for one in benchmark.numbers if PAPER in published().accuracies(one)]
+    printed = [number for number in benchmark.numbers if PAPER in published().accuracies(number)]
     if benchmark.source.name != name or not printed:
         return ""
-    whole = [one for one in benchmark.numbers if one in measured and not one.endswith("/per_option")]
-    if len(whole) > _NAMED:
-        whole = [one for one in whole if one in printed and measured[one].subset == "mean"]
-    shown = [
-        f"{measured[one].subset or measured[one].metric} {share(measured[one].correct, measured[one].n)}"
-        for one in whole
+    whole = [
+        number for number in benchmark.numbers if number in measured and not number.endswith("/per_option")
     ]
-    return f"{benchmark.title}: {', '.join(shown)}." if shown else ""
+    if len(whole) > _NAMED:
+        whole = [number for number in whole if number in printed and measured[number].subset == "mean"]
+    scores = [measured[number] for number in whole]
+    shares = [f"{score.subset or score.metric} {share(score.correct, score.n)}" for score in scores]
+    return f"{benchmark.title}: {', '.join(shares)}." if shares else ""
 
 
 def _compared(measured: Iterable[Score]) -> list[str]:
     beside: dict[str, list[str]] = {"reproduced": [], "above": [], "below": []}
     reasons = Counter[str]()
-    for one in measured:
-        reason = why_not(one, PAPER)
+    for number in measured:
+        reason = why_not(number, PAPER)
         if not reason:
-            beside[_place(one)].append(one.name)
+            beside[_place(number)].append(number.name)
         elif reason not in (NOT_REPORTED, NOT_MEASURED):
             reasons[reason] += 1
     lines: list[str] = []

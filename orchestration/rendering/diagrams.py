@@ -46,8 +46,8 @@ def _code(text: str, indent: str = "") -> Line:
     return Line(text, "font-family:monospace;white-space:pre", MUTED, indent)
 
 
-def _delta(tick: int, op: Op, said: str) -> Line:
-    return _code(f"{tick:>3} {'+' if op is Op.INSERT else '−'} {said}", " " * 6)
+def _delta(tick: int, op: Op, fact: str) -> Line:
+    return _code(f"{tick:>3} {'+' if op is Op.INSERT else '−'} {fact}", " " * 6)
 
 
 class Sheet:
@@ -61,8 +61,8 @@ class Sheet:
     def words(self, x: float, y: float, line: Line, anchor: str = "start") -> None:
         """Write a line that is not broken."""
         style = f"fill:{line.colour};{line.style}"
-        said = escape(re.sub(r"[^ -\ud7ff\ue000-\U0010ffff]", "\ufffd", line.text))  # what XML may hold
-        self.marks.append(f'<text x="{x:g}" y="{y:g}" text-anchor="{anchor}" style="{style}">{said}</text>')
+        text = escape(re.sub(r"[^ -\ud7ff\ue000-\U0010ffff]", "\ufffd", line.text))  # what XML may hold
+        self.marks.append(f'<text x="{x:g}" y="{y:g}" text-anchor="{anchor}" style="{style}">{text}</text>')
 
     def path(self, path: str, colour: str, fill: str = "none") -> None:
         """Draw a path, and fill it where a colour is given."""
@@ -140,22 +140,23 @@ def parametric(both: AskedOfBoth) -> str:
 def _by_log(both: AskedOfBoth) -> Iterator[list[Line]]:
     first, last = both.whys[0], both.whys[-1]
     log, arm, forked = first.logs[OWN], last.logs[OWN], last.parts[0].steps[0]
-    asked = [(why, why.parts[0].steps[-1]) for why in both.whys]
+    last_steps = [(why, why.parts[0].steps[-1]) for why in both.whys]
     at = min((piece.position for piece in forked.evidence), default=0)
     before = ExplainedStep("", "", evidence=tuple(map(Evidence, range(max(0, at - 3), at))))
     yield [_head("Substrate: a typed event log"), _log(log), *_deltas(last, before)]
     yield [_head(f"do(X) at {', '.join(forked.took)}: deltas"), Line(forked.gave), *_deltas(last, forked)]
     yield [_head("Deterministic replay"), _log(arm)]
-    said = (line for why, step in asked for line in (Line(step.gave), *_deltas(why, step)))
-    yield [_head("Asked of each arm, with the deltas behind it"), *said]
+    lines = (line for why, step in last_steps for line in (Line(step.gave), *_deltas(why, step)))
+    yield [_head("Asked of each arm, with the deltas behind it"), *lines]
     yield _verdicts(both.arms, both.rows)
 
 
 def _by_prompt(both: AskedOfBoth) -> Iterator[list[Line]]:
-    told = [one for _, requests in both.replied for one in requests]
-    prompts = [one.request["messages"][-1]["text"].splitlines() for one in told] or [[]]
-    prompted = "".join({one.request["model"] for one in told[:1]})
-    tokens = [f"{one.reply.prompt_tokens:,}" for one in told]
+    told = [exchange for _, requests in both.replied for exchange in requests]
+    prompts = [exchange.request["messages"][-1]["text"].splitlines() for exchange in told] or [[]]
+    prompted = "".join({exchange.request["model"] for exchange in told[:1]})
+    replies = [exchange.reply for exchange in told]
+    tokens = [f"{reply.prompt_tokens:,}" for reply in replies]
     yield [
         _head(f"Parametric: {prompted or 'no model was asked in this run'}"),
         Line(f"the same in words, {' and '.join(tokens)} tokens" if told else ""),
@@ -167,9 +168,9 @@ def _by_prompt(both: AskedOfBoth) -> Iterator[list[Line]]:
     ]
     yield [
         _head("A latent state"),
-        Line("".join({f"not shown; weights {one.reply.by.weights[:19]}…" for one in told})),
+        Line("".join({f"not shown; weights {reply.by.weights[:19]}…" for reply in replies})),
     ]
-    yield [_head("Its replies"), *(_code(_clipped(one.reply.error or one.reply.content)) for one in told)]
+    yield [_head("Its replies"), *(_code(_clipped(reply.error or reply.content)) for reply in replies)]
     yield _verdicts(both.arms, [row for row, _ in both.replied])
 
 
@@ -189,8 +190,9 @@ def _deltas(why: Explanation, step: ExplainedStep) -> Iterator[Line]:
 
 def _verdicts(arms: Sequence[str], rows: Sequence[Row]) -> list[Line]:
     words = {True: "right", False: "wrong", None: "no gold"}
-    said = [f"arm {arm}: {row.predicted}, {words[row.correct]}" for arm, row in zip(arms, rows, strict=False)]
-    return [*map(_head, said or ["not measured"])]
+    pairs = zip(arms, rows, strict=False)
+    verdicts = [f"arm {arm}: {row.predicted}, {words[row.correct]}" for arm, row in pairs]
+    return [*map(_head, verdicts or ["not measured"])]
 
 
 class Domain(NamedTuple):
@@ -213,20 +215,20 @@ def cross_domain(domains: Sequence[Domain], lines: int) -> str:
     sheet.row(
         *(
             [
-                _head(f"{one.name}.ttl"),
-                _code(f"{one.turtle[:19]}…"),
-                Line(f"its log: {one.deltas:,} deltas, {one.digest[:19]}…"),
+                _head(f"{domain.name}.ttl"),
+                _code(f"{domain.turtle[:19]}…"),
+                Line(f"its log: {domain.deltas:,} deltas, {domain.digest[:19]}…"),
             ]
-            for one in domains
+            for domain in domains
         ),
         edges=(MEASURED, NS_DR),
     )
     templates = ", ".join(name.replace("_", " ") for name in domains[0].answers)
-    said = f"One interpreter, {lines:,} lines of code: {len(domains[0].answers)} question templates"
-    sheet.row([_head(said), Line(templates)])
+    interpreter = f"One interpreter, {lines:,} lines of code: {len(domains[0].answers)} question templates"
+    sheet.row([_head(interpreter), Line(templates)])
     for number, template in enumerate(domains[0].answers):
-        firsts = [one.answers[template][0] for one in domains]
-        cells = [[Line(_clipped(one.question)), _head(_clipped(one.answer))] for one in firsts]
+        firsts = [domain.answers[template][0] for domain in domains]
+        cells = [[Line(_clipped(answer.question)), _head(_clipped(answer.answer))] for answer in firsts]
         sheet.row(*cells, edges=(MEASURED, NS_DR), arrows=not number)
     return sheet.svg("One interpreter answers of two domains; they differ in their TBox alone.")
 
@@ -247,24 +249,24 @@ def forked(fork: Experiment) -> str:
     for tick in fork.ticks:
         for y, events, prime in ((shared, tick.prefix, ""), (a, tick.a, ""), (b, tick.b, "'")):
             if events:
-                colour = NS_DR if any(not one.shared for one in events) and not tick.prefix else MUTED
+                colour = NS_DR if any(not event.shared for event in events) and not tick.prefix else MUTED
                 sheet.path(f"M{x(tick.x) - 4:g} {y}a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z", colour, colour)
                 sheet.words(x(tick.x), y + 17, Line(f"{tick.tick}{prime}", colour=MUTED), "middle")
     star = "m0 -9l2.6 6.2 6.6 .6 -5 4.4 1.5 6.5 -5.7 -3.5 -5.7 3.5 1.5 -6.5 -5 -4.4 6.6 -.6z"
     sheet.path(f"M{branch:g} {b}{star}", NS_DR, NS_DR)
     sheet.bottom = b + 34
-    asked = [Line(fork.asked)] if fork.asked else []
+    query = [Line(fork.asked)] if fork.asked else []
     sheet.row(
-        [Line(f"At tick {fork.branch}: {fork.intervention}", "font-weight:600", NS_DR), *asked], arrows=False
+        [Line(f"At tick {fork.branch}: {fork.intervention}", "font-weight:600", NS_DR), *query], arrows=False
     )
     changed = [(_changes(fact, in_a), _changes(fact, in_b)) for fact, in_a, in_b in fork.facts]
     own = [set().union(*arm) for arm in zip(*changed, strict=True)] or [set(), set()]
     columns: list[list[Line]] = []
     for arm, only in (("A", own[0] - own[1]), ("B", own[1] - own[0])):
-        answered = f", which answers {said}" if (said := fork.answers.get(arm.lower())) else ""
+        answered = f", which answers {answer}" if (answer := fork.answers.get(arm.lower())) else ""
         deltas = [
             _delta(tick, op, fact)
-            for tick, fact, op in sorted(only, key=lambda one: (*one[:2], one[2].value))
+            for tick, fact, op in sorted(only, key=lambda delta: (*delta[:2], delta[2].value))
         ]
         more = [Line(f"and {len(only) - _MOST} more")] if len(only) > _MOST else []
         columns.append([_head(f"{len(only)} deltas of arm {arm} alone{answered}"), *deltas[:_MOST], *more])

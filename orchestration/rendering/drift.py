@@ -31,7 +31,7 @@ def moved_lines(moved: Moved, *, markdown: bool = False) -> list[str]:
     lines: list[str] = []
     if moved.numbers:
         style = "github" if markdown else "simple"
-        rows = [_number_cells(one) for one in moved.numbers]
+        rows = [_number_cells(number) for number in moved.numbers]
         lines += [*drawn(_HEADS, rows, style, words=True).splitlines(), ""]
     if moved.rows:
         ways = ", ".join(f"{count:,} {way}" for way, count in moved.changes.items())
@@ -43,21 +43,21 @@ def moved_lines(moved: Moved, *, markdown: bool = False) -> list[str]:
     return lines
 
 
-def _number_cells(one: ComparedNumber) -> list[str]:
-    before, after = one.before, one.after
+def _number_cells(number: ComparedNumber) -> list[str]:
+    before, after = number.before, number.after
     n = f"{after.n:,}" if before.n == after.n else f"{before.n:,} -> {after.n:,}"
     shares = [share(of.correct, of.n) if of.n else "none" for of in (before, after)]
-    return [one.name, n, *shares, *difference_cells(one)]
+    return [number.name, n, *shares, *difference_cells(number)]
 
 
-def difference_cells(one: ComparedNumber) -> list[str]:
+def difference_cells(number: ComparedNumber) -> list[str]:
     """The difference of a number, the questions won and lost, and McNemar's p; empty where there is none."""
-    before, after, apart = one.before, one.after, ""
-    if one.difference is not None:
+    before, after, apart = number.before, number.after, ""
+    if number.difference is not None:
         # From the counts: a share that was rounded is not rounded again.
         apart = f"{100 * (after.correct / after.n - before.correct / before.n):+.2f} pp"
-    ways = ["" if of is None else f"{of:,}" for of in (one.won, one.lost)]
-    return [apart, *ways, "" if one.mcnemar is None else f"{one.mcnemar:.2g}"]
+    ways = ["" if of is None else f"{of:,}" for of in (number.won, number.lost)]
+    return [apart, *ways, "" if number.mcnemar is None else f"{number.mcnemar:.2g}"]
 
 
 def both_said(row: ComparedRow) -> str:
@@ -67,7 +67,7 @@ def both_said(row: ComparedRow) -> str:
 
 def _answer_line(row: ComparedRow, *, markdown: bool) -> str:
     """An answer before and after, the gold, and the command that says why."""
-    said = both_said(row)
+    answers = both_said(row)
     gold = "" if row.expected is None else f'; gold "{row.expected}"'
     if row.benchmark in EXPLAINED:
         command = f"substrate explain {row.answer}"
@@ -77,8 +77,8 @@ def _answer_line(row: ComparedRow, *, markdown: bool) -> str:
         number = next(own, numbers[0])  # a subset that is counted no more has none of its own
         command = f"substrate trace {number} --question {row.answer}"
     if markdown:
-        return f"- {row.change}: {_escape(said + gold)}: `{command}`"
-    return f"{row.change}: {command}: {said}{gold}"
+        return f"- {row.change}: {_escape(answers + gold)}: `{command}`"
+    return f"{row.change}: {command}: {answers}{gold}"
 
 
 def render_text(report: Report) -> str:
@@ -93,8 +93,8 @@ def render_text(report: Report) -> str:
 
 def _others(report: Report) -> list[Difference]:
     """The differences but those of scores that stand among the numbers that moved."""
-    numbers = {one.name for one in report.moved.numbers}
-    return [one for one in report.differences if one.here or one.kind != "score" or one.what not in numbers]
+    numbers = {number.name for number in report.moved.numbers}
+    return [d for d in report.differences if d.here or d.kind != "score" or d.what not in numbers]
 
 
 def _sections(report: Report) -> list[tuple[str, list[str]]]:
@@ -103,13 +103,13 @@ def _sections(report: Report) -> list[tuple[str, list[str]]]:
         False: "changed since the results were pinned, and not computed with (`substrate reproduce` does)",
         True: "changed since the results were pinned, without a change of any byte",
     }
-    found = (
+    sections = (
         ("not looked at, since these official files are not there", report.absent),
         ("because", list(map(str, report.causes))),
         (unaccepted[report.recomputed], list(map(str, report.unaccepted))),
         (f"changed in the pins since {report.since}, and nobody accepted it", report.unrecorded),
     )
-    return [(title, lines) for title, lines in found if lines]
+    return [(title, lines) for title, lines in sections if lines]
 
 
 def _accepted(entry: Acceptance) -> str:
@@ -143,8 +143,8 @@ def render_markdown(report: Report) -> str:
         "drift.md.j2",
         e=_escape,
         accepted=_accepted,
-        capped=lambda found: _capped(
-            found, lambda one: row.format(one.stage, *map(_escape, (one.what, one.old, one.new)))
+        capped=lambda differences: _capped(
+            differences, lambda d: row.format(d.stage, *map(_escape, (d.what, d.old, d.new)))
         ),
     )
     moved, others = moved_lines(report.moved, markdown=True), _others(report)
@@ -160,10 +160,10 @@ def _capped(differences: Sequence[Difference], line: Callable[[Difference], str]
     """The first lines of each stage and kind, and how many more there are."""
     lines: list[str] = []
     for (stage, kind), of_stage in groupby(differences, key=lambda d: (d.stage, d.kind)):
-        found = list(of_stage)
+        alike = list(of_stage)
         most = _SHOWN if kind == "cell" else _LISTED
-        lines += map(line, found[:most])
-        lines += [f"{stage}: and {len(found) - most} more like these; --json has all"] * (len(found) > most)
+        lines += map(line, alike[:most])
+        lines += [f"{stage}: and {len(alike) - most} more like these; --json has all"] * (len(alike) > most)
     return lines
 
 

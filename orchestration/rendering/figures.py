@@ -89,7 +89,7 @@ class Curve(msgspec.Struct, frozen=True):
     series: list[Series]
 
 
-def accuracy_by_subset(name: str, benchmark: str, found: Sequence[Score]) -> str:
+def accuracy_by_subset(name: str, benchmark: str, scores: Sequence[Score]) -> str:
     """Bars of each subset, in percent per question: systems as published, and the substrate measured here."""
     systems = (
         ("NS-DR (pixels), published", "ns_dr", NS_DR),
@@ -99,15 +99,15 @@ def accuracy_by_subset(name: str, benchmark: str, found: Sequence[Score]) -> str
 
     def draw(axes: Axes) -> None:
         for place, (label, who, colour) in enumerate(systems):
-            heights = [100 * score.published.get(who, 0) for score in found]
-            places = [i + 0.2 * (place - 1.5) for i in range(len(found))]
+            heights = [100 * score.published.get(who, 0) for score in scores]
+            places = [i + 0.2 * (place - 1.5) for i in range(len(scores))]
             axes.bar(places, heights, 0.18, color=colour, label=label)
-        measured = {i + 0.3: (score.correct, score.n) for i, score in enumerate(found) if score.n}
+        measured = {i + 0.3: (score.correct, score.n) for i, score in enumerate(scores) if score.n}
         heights, errors = whiskers([*measured.values()])
         style = {"color": MEASURED, "label": "substrate, measured here", "yerr": errors if measured else None}
         caps = {"ecolor": INK, "elinewidth": 1, "capsize": 2}
         axes.bar([*measured], heights, 0.18, error_kw=caps, **style)
-        axes.set_xticks(range(len(found)), [score.subset for score in found])
+        axes.set_xticks(range(len(scores)), [score.subset for score in scores])
         axes.set_ylim(0, 103)  # room for the caps of an interval that ends at 100
         axes.set_yticks(range(0, 101, 20))
         axes.set_ylabel("accuracy per question, %")
@@ -154,23 +154,23 @@ class Fall(msgspec.Struct, frozen=True):
     points: list[Point]
 
 
-def fall(name: str, shown: Fall, *, alone: bool = False) -> str:
+def fall(name: str, series: Fall, *, alone: bool = False) -> str:
     """Accuracy with its interval, a line a condition, a mark a setting.
 
     Args:
         alone: whether the figure is a file of its own, and not an element of the report.
     """
     conditions, settings = (
-        list(dict.fromkeys(getattr(point, of) for point in shown.points)) for of in ("condition", "setting")
+        list(dict.fromkeys(getattr(point, of) for point in series.points)) for of in ("condition", "setting")
     )
     colours = (MEASURED, NS_DR, ALOE, PAPER, INK)
 
     def draw(axes: Axes) -> None:
         for place, (setting, colour, marker) in enumerate(zip(settings, colours, "os^Dv", strict=False)):
-            found = [point for point in shown.points if point.setting == setting and point.n]
-            values, errors = whiskers([(point.correct, point.n) for point in found])
+            points = [point for point in series.points if point.setting == setting and point.n]
+            values, errors = whiskers([(point.correct, point.n) for point in points])
             apart = 0.14 * (place - (len(settings) - 1) / 2)
-            lines = [conditions.index(point.condition) + apart for point in found]
+            lines = [conditions.index(point.condition) + apart for point in points]
             style = MARKED_POINTS | {"color": colour, "marker": marker, "linewidth": 0, "label": setting}
             axes.errorbar(values, lines, xerr=errors, **style)
         axes.set_yticks(range(len(conditions)), conditions)
@@ -179,7 +179,7 @@ def fall(name: str, shown: Fall, *, alone: bool = False) -> str:
         axes.grid(visible=False, axis="y")
         axes.legend(**_ABOVE)
 
-    about = f"{shown.title}: accuracy per question where the input is not exact, with 95 % intervals."
+    about = f"{series.title}: accuracy per question where the input is not exact, with 95 % intervals."
     return svg(name, about, draw, height=1.4 + 0.3 * len(conditions), alone=alone)
 
 

@@ -34,10 +34,10 @@ PROFILE = "real"
 
 
 def official(
-    table: Declared, shown: Sequence[Benchmark], scores: Mapping[str, Score], workspace: Workspace
+    table: Declared, benchmarks: Sequence[Benchmark], scores: Mapping[str, Score], workspace: Workspace
 ) -> Table:
     """A row a number, of many tasks the mean alone, with who stands beside it."""
-    files = {name for one in shown for name in names_of(workspace, one.source).values()}
+    files = {name for benchmark in benchmarks for name in names_of(workspace, benchmark.source).values()}
     caption = (
         f"Official data (profile {workspace.settings.profile}): {', '.join(sorted(files))}; their SHA-256, "
         f"licences and sources stand in params.yaml. Intervals are Wilson, 95 %. {table.note}"

@@ -118,9 +118,7 @@ def write_report(
         shutil.copyfile(HERE / name, out / name)
     # A baseline that was not run has no scores.
     files = {name: workspace.artifacts / metrics_file(name) for name in BENCHMARKS}
-    scores = {
-        name: {one.name: one for one in read_metrics(file)} for name, file in files.items() if file.is_file()
-    }
+    scores = {name: {s.name: s for s in read_metrics(file)} for name, file in files.items() if file.is_file()}
     with ThreadPoolExecutor(1) as beside:  # what is shown of cases is made elsewhere
         rest = beside.submit(_content, workspace, scores, out)
         answered = write_answers(workspace, each, out)
@@ -136,8 +134,8 @@ def write_report(
     (out / "index.html").write_text(page, "utf-8")
     return {
         "numbers": sum(map(len, scores.values())),
-        "answers": sum(one.count["answers"] for one in answered),
-        "answers with their steps": sum(one.count["explained"] for one in answered),
+        "answers": sum(answers.count["answers"] for answers in answered),
+        "answers with their steps": sum(answers.count["explained"] for answers in answered),
     }
 
 
@@ -147,13 +145,13 @@ def _write_numbers(
     """A page for each number, with its trace and the answers that are not right."""
     template = jinja.get_template("number.html.j2")
     (out / "numbers").mkdir()
-    for benchmark, number in ((name, number) for name, found in scores.items() for number in found):
+    for benchmark, number in ((name, number) for name, numbers in scores.items() for number in numbers):
         subset, metric = split_name(number)
         of_subset = {} if subset in ("", "mean") else {"subset": subset}
         page = template.render(
             profile=lineage.workspace.settings.profile,
             title=BENCHMARKS[benchmark].title,
-            trace=trace_number(lineage, number, shown=NAMED),
+            trace=trace_number(lineage, number, named=NAMED),
             answers=f"../{answers_page(benchmark)}" if benchmark in answered else "../index.html",
             subset=of_subset.get("subset", ""),
             # What the metric of facts calls wrong may have been answered right.
@@ -169,12 +167,12 @@ def _sought(scores: Scores, answered: Iterable[Answers]) -> Iterator[tuple[str, 
         title = BENCHMARKS[benchmark].title
         for name, score in numbers.items():
             yield f"{name} · {title}: {percent(score)}", number_page(name), 0
-    for one in answered:
-        yield f"{one.benchmark.title}: {one.count['answers']:,} answers", one.page, 1
+    for answers in answered:
+        yield f"{answers.benchmark.title}: {answers.count['answers']:,} answers", answers.page, 1
 
 
 def _content(workspace: Workspace, scores: Scores, out: Path) -> dict[str, Any]:
-    every = {name: score for found in scores.values() for name, score in found.items()}
+    every = {name: score for numbers in scores.values() for name, score in numbers.items()}
     sources = [
         Measured(
             source.title,
@@ -188,11 +186,11 @@ def _content(workspace: Workspace, scores: Scores, out: Path) -> dict[str, Any]:
     curves = read_list(workspace.artifacts / "ablations" / "curves.json", Curve)
     tables = {table.name: table for table in _tables(workspace, every, out)}
     kinds = {source.kind for source in sources}
-    sections = [one for study in STUDIES for one in study.sections(workspace)]
+    sections = [section for study in STUDIES for section in study.sections(workspace)]
     exhibits, worked = list(_exhibits(workspace)), list(worked_examples(workspace))
     domains, both = domains_of(), asked_of_both(workspace, [example for _, example in worked])
     drawings = {"cross-domain": cross_domain(domains, lines_reached(survey, unfold))}
-    drawings |= {of.name: forked(shown) for of, exhibit, shown in exhibits if exhibit.drawn == "fork"}
+    drawings |= {of.name: forked(fork) for of, exhibit, fork in exhibits if exhibit.drawn == "fork"}
     drawings |= {"models": parametric(both)} if both else {}
     (out / "figures").mkdir()
     for name, drawing in drawings.items():
@@ -214,7 +212,7 @@ def _content(workspace: Workspace, scores: Scores, out: Path) -> dict[str, Any]:
         "in_order": sorted(tables, key=lambda name: name in _OF_STUDIES),
         "forest": forest(scores),
         "accuracy": Markup(accuracy_by_subset("accuracy", MAIN.title, per_question)),
-        "curves": [(one, Markup(ablation_curve(f"curve{at}", one))) for at, one in enumerate(curves)],
+        "curves": [(curve, Markup(ablation_curve(f"curve{at}", curve))) for at, curve in enumerate(curves)],
         "falls": {
             study.name: (study.shares.about, figures_of(study, workspace))
             for study in STUDIES
@@ -222,7 +220,8 @@ def _content(workspace: Workspace, scores: Scores, out: Path) -> dict[str, Any]:
         },
         "sections": sections,
         "measured_on": {
-            one.name: _MEASURED_ON[kind_of(workspace, BENCHMARKS[one.name].source)] for one in sections
+            section.name: _MEASURED_ON[kind_of(workspace, BENCHMARKS[section.name].source)]
+            for section in sections
         },
         "domains": domains,
         "exhibits": exhibits,
@@ -282,7 +281,7 @@ def _tables(workspace: Workspace, scores: Mapping[str, Score], out: Path) -> Ite
 
 def forest(scores: Scores) -> Forest:
     """The forest plot of every number: measured with its interval, and what was published of it."""
-    every = [score for found in scores.values() for score in found.values()]
+    every = [score for numbers in scores.values() for score in numbers.values()]
     values = [value for score in every for value in (*(score.wilson or ()), *score.published.values())]
     low = math.floor(10 * min(values, default=0)) / 10
 
@@ -296,7 +295,7 @@ def forest(scores: Scores) -> Forest:
         marks = [(who, place(value), stated(score, who)) for who, value in score.published.items()]
         return ForestRow(score, label, x, interval, marks)
 
-    groups = [(BENCHMARKS[name].title, [*map(row, found.values())]) for name, found in scores.items()]
+    groups = [(BENCHMARKS[name].title, [*map(row, numbers.values())]) for name, numbers in scores.items()]
     axis = [(place(tick / 100), f"{tick}") for tick in range(100, round(100 * low) - 1, -20)]
     there = {who for score in every for who in score.published}
     return Forest(groups, axis, [who for who in published().systems if who in there])
@@ -308,12 +307,12 @@ def domains_of(names: Iterable[str] = ("village", "clinical")) -> list[Domain]:
     >>> [sorted(domain.answers) == sorted(TEMPLATES) for domain in domains_of()]
     [True, True]
     """
-    found: list[Domain] = []
+    domains: list[Domain] = []
     for name in names:
         tbox = TBox.load(name)
         log = unfold(tbox, tbox.opening(), until=HORIZON)
         answers = sorted(survey(tbox, log), key=lambda answer: not answer.evidence)
         by_template = {template: [a for a in answers if a.template == template] for template in TEMPLATES}
         turtle = f"sha256:{hashlib.sha256(tbox.turtle.encode()).hexdigest()}"
-        found.append(Domain(name, turtle, len(log), log.digest, by_template))
-    return found
+        domains.append(Domain(name, turtle, len(log), log.digest, by_template))
+    return domains

@@ -55,15 +55,15 @@ REPLIES = ("unreadable replies", "same reply when asked again", "cost")
 """The rows of a table that say what became of a model's replies."""
 
 
-def by_subset(table: Declared, shown: Benchmarks, scores: Scores, workspace: Workspace) -> Table:
+def by_subset(table: Declared, benchmarks: Benchmarks, scores: Scores, workspace: Workspace) -> Table:
     """Table 1 of the paper, each system with what it reads, and the rows that go past the paper."""
     caption = (
-        f"{'; '.join(_asked_of(one, scores, workspace) for one in shown)}. "
+        f"{'; '.join(_asked_of(benchmark, scores, workspace) for benchmark in benchmarks)}. "
         "n counts questions, or options where the row says so; the paper's n counts questions in every row. "
         f"Intervals are Wilson, 95 %. {table.note} "
         f"Published on the official validation split: {_cited('substrate')}; on the validation or the test "
         f"split, as sources disagree: {_cited('ns_dr', 'aloe')}. "
-        f"{READS} {table.of_rivals} {elsewhere(shown[0].name)}"
+        f"{READS} {table.of_rivals} {elsewhere(benchmarks[0].name)}"
     )
     usual, rivals_shown = reads(PAPER), ("ns_dr", "aloe")
 
@@ -107,12 +107,12 @@ _PAPERS_N = Column("paper's n", _papers_n, (PAPER,))
 _minus_paper = partial(compared, system=PAPER)
 
 
-def _asked_of(one: Benchmark, scores: Scores, workspace: Workspace) -> str:
+def _asked_of(benchmark: Benchmark, scores: Scores, workspace: Workspace) -> str:
     """A benchmark with its data; of a user's files with how many questions they ask, too."""
-    told = f"{one.title}, {_source(one.source, workspace)}{one.source.note}"
-    asked = sum(s.n for name, s in scores.items() if name in one.numbers and s.metric == "per_question")
-    of_user = asked and kind_of(workspace, one.source) == "local"
-    return f"{told}, ours of {asked:,} of the official questions" if of_user else told
+    told = f"{benchmark.title}, {_source(benchmark.source, workspace)}{benchmark.source.note}"
+    n = sum(s.n for name, s in scores.items() if name in benchmark.numbers and s.metric == "per_question")
+    of_user = n and kind_of(workspace, benchmark.source) == "local"
+    return f"{told}, ours of {n:,} of the official questions" if of_user else told
 
 
 def _printed_gap(name: str, rival: str | None) -> str:
@@ -124,19 +124,21 @@ def _printed_gap(name: str, rival: str | None) -> str:
     return f"{'+' if figure.value > 0 else ''}{figure.printed} pp vs. {published().systems[rival].title}"
 
 
-def by_number(table: Declared, shown: Benchmarks, scores: Scores, workspace: Workspace) -> Table:
+def by_number(table: Declared, benchmarks: Benchmarks, scores: Scores, workspace: Workspace) -> Table:
     """The other benchmarks: what was measured, of whom, and what the paper and others printed of it."""
-    asked = dict.fromkeys(one.source.name for one in shown if not one.by_model) or dict.fromkeys(
-        one.asks.source.name for one in shown if isinstance(one, LanguageModel)
-    )
-    sources = [f"{one.title}, {_source(one, workspace)}{one.note}" for one in map(SOURCES.__getitem__, asked)]
-    told = {one.name: read_told(workspace.data / one.name) for one in shown if one.by_model}
+    own = [benchmark for benchmark in benchmarks if not benchmark.by_model]
+    interpreted = [benchmark.asks for benchmark in benchmarks if isinstance(benchmark, LanguageModel)]
+    source_names = dict.fromkeys(benchmark.source.name for benchmark in own or interpreted)
+    known = (SOURCES[name] for name in source_names)
+    sources = [f"{source.title}, {_source(source, workspace)}{source.note}" for source in known]
+    by_model = [benchmark.name for benchmark in benchmarks if benchmark.by_model]
+    told = {name: read_told(workspace.data / name) for name in by_model}
     models = "; ".join(f"{name}: {who.name}" for name, who in told.items() if who)
-    others = {who for one in shown for name in one.numbers for who in rivals(name)}
+    others = {who for benchmark in benchmarks for name in benchmark.numbers for who in rivals(name)}
     cited = _cited(PAPER, *(who for who in published().systems if who in others))
     caption = (
         f"Transfer: {'; '.join(sources)}. Intervals are Wilson, 95 %. Published on official data: {cited}. "
-        + "".join(f"{other} " for one in asked if (other := elsewhere(one)))
+        + "".join(f"{other} " for name in source_names if (other := elsewhere(name)))
         + (f"A language model's number is its own, not the substrate's: {models}. " if models else "")
         + READS
     )
@@ -144,7 +146,7 @@ def by_number(table: Declared, shown: Benchmarks, scores: Scores, workspace: Wor
     columns = [
         Column("number", lambda row: row.name),
         Column("measured of", lambda row: row.measured_of),
-        *(one.at(0) for one in _measured("measured")),
+        *(column.at(0) for column in _measured("measured")),
         Column(BEST_TRIVIAL, BestTrivial(table, workspace)).at(0),
         Column("paper's n", lambda row: _papers_n(row.score, row.whose), (PAPER,)),
         Column("paper", lambda row: printed(row.name, row.whose), (PAPER,)),
@@ -153,11 +155,11 @@ def by_number(table: Declared, shown: Benchmarks, scores: Scores, workspace: Wor
         *(Column(head, partial(_others, place), systems) for place, head in enumerate(_OF_OTHERS)),
     ]
     rows: list[_Row | dict[str, str]] = []
-    for benchmark in sorted(shown, key=lambda benchmark: benchmark.table[1]):
+    for benchmark in sorted(benchmarks, key=lambda benchmark: benchmark.table[1]):
         model = told.get(benchmark.name)
         rows += (_number_row(scores[name], benchmark, model) for name in benchmark.numbers)
         for label, *cells in _beside(benchmark, workspace) if model else ():
-            heads = (one.head for one in columns)
+            heads = (column.head for column in columns)
             rows.append(dict(zip(heads, [f"{benchmark.name}: {label}", *cells], strict=False)))
     return Table.of(caption, columns, rows)
 
@@ -197,13 +199,13 @@ def _beside(benchmark: Benchmark, workspace: Workspace) -> Iterator[list[str]]:
     for label, right in trivial.items():
         yield [label, "a constant", f"{len(rows):,}", share(right, len(rows)), bounds(right, len(rows))]
     # A run of one baseline alone compares nothing.
-    for one in read_list(workspace.path(COMPARISONS), Comparison):
-        if one.second == benchmark.name and one.mcnemar is not None:
-            right = one.both + one.first_only
-            p = f"the substrate on the same questions, McNemar's exact p {one.mcnemar:.2g}"
+    for pair in read_list(workspace.path(COMPARISONS), Comparison):
+        if pair.second == benchmark.name and pair.mcnemar is not None:
+            right = pair.both + pair.first_only
+            p = f"the substrate on the same questions, McNemar's exact p {pair.mcnemar:.2g}"
             best = max(trivial, key=trivial.__getitem__)
             p += at_chance(sum(bool(row.correct) for row in rows), best, trivial[best], len(rows))
-            yield [p, "substrate", f"{one.n:,}", share(right, one.n), bounds(right, one.n)]
+            yield [p, "substrate", f"{pair.n:,}", share(right, pair.n), bounds(right, pair.n)]
     for label, cell in _replies(workspace, benchmark.name).items():
         yield [label, "", cell]
 
@@ -218,21 +220,21 @@ def _number_row(score: Score, benchmark: Benchmark, told: Told | None) -> _Row:
     return _Row(score, measured_of, whose, others, by_model=False)
 
 
-def by_variant(table: Declared, shown: Benchmarks, scores: Scores, workspace: Workspace) -> Table:
+def by_variant(table: Declared, benchmarks: Benchmarks, scores: Scores, workspace: Workspace) -> Table:
     """Section 6 of the paper: variants per question and per option, and hashes of repeated answers."""
     same, repeated = NOT_MEASURED, read_list(workspace.path(REPEATED), Repetition)
     if repeated:
-        ways, hashes = "; ".join(one.how for one in repeated), len({one.sha256 for one in repeated})
+        ways, hashes = "; ".join(run.how for run in repeated), len({run.sha256 for run in repeated})
         same = (
             f"{repeated[0].rows:,} answers, computed in {len(repeated)} ways ({ways}), have {hashes} "
             f"distinct {'hash' if hashes == 1 else 'hashes'}"
         )
     caption = (
-        f"{shown[0].title}, {_source(shown[0].source, workspace)}. Intervals are Wilson, 95 %. "
+        f"{benchmarks[0].title}, {_source(benchmarks[0].source, workspace)}. Intervals are Wilson, 95 %. "
         f"Published on the official validation split: {_cited(PAPER)}, section 6. Determinism: {same}."
     )
     # A variant has two numbers, one after the other.
-    pairs = zip(shown[0].numbers[::2], shown[0].numbers[1::2], strict=True)
+    pairs = zip(benchmarks[0].numbers[::2], benchmarks[0].numbers[1::2], strict=True)
 
     def label(score: Score) -> str:
         study, _, variant = score.subset.partition(".")
@@ -240,31 +242,32 @@ def by_variant(table: Declared, shown: Benchmarks, scores: Scores, workspace: Wo
 
     columns = [Column("variant", label).at(0)]
     for place, (n, metric) in enumerate((("n", "per question"), ("options", "per option"))):
-        asked, *measured = _measured(metric)
+        count_column, *measured = _measured(metric)
         trivial = Column(BEST_TRIVIAL, BestTrivial(table, workspace))
         paper = Column(marked(PAPER), partial(_printed, PAPER), (PAPER,))
         apart = Column(f"{metric} minus paper", _minus_paper, (PAPER,))
-        own_columns = (asked._replace(head=n), *measured, trivial, _PAPERS_N, paper, apart)
-        columns += (one.at(place) for one in own_columns)
+        own_columns = (count_column._replace(head=n), *measured, trivial, _PAPERS_N, paper, apart)
+        columns += (column.at(place) for column in own_columns)
     return Table.of(caption, columns, [tuple(scores[name] for name in pair) for pair in pairs])
 
 
-def by_metric(table: Declared, shown: Benchmarks, scores: Scores, workspace: Workspace) -> Table:
+def by_metric(table: Declared, benchmarks: Benchmarks, scores: Scores, workspace: Workspace) -> Table:
     """Table 2 of the paper: the substrate and models, and the paired difference on joint accuracy."""
-    settings, first, rivals = workspace.settings, shown[0].name, [one.name for one in shown[1:]]
+    settings, first = workspace.settings, benchmarks[0].name
+    rivals = [benchmark.name for benchmark in benchmarks[1:]]
     told = {rival: read_told(workspace.data / rival) for rival in rivals}
     models = [f"{rival}: {who.name}" for rival, who in told.items() if who]
     n = scores[f"{first}/joint"].n
     made = f"{n:,}, seed {settings.seed} (profile {settings.profile})" if n else NOT_MEASURED
     systems = [own(f"{rival}/joint") for rival in rivals]
     caption = (
-        f"{shown[0].title}, generated specifications, not the paper's: {made}. Their gold comes from an "
+        f"{benchmarks[0].title}, generated specifications, not the paper's: {made}. Their gold comes from an "
         f"oracle that shares no code with the substrate. Models: {'; '.join(models) or NO_MODEL}. "
         "Intervals are Wilson, 95 %; of the paired difference, Newcombe's method 10. A measured difference "
         "is between systems that were asked the same specifications here; none is made to a published "
         f"figure, whose specifications are not public. Published: {_cited(PAPER, *systems)}."
     )
-    pairs = {one.second: one for one in read_list(workspace.path(COMPARISONS), Comparison)}
+    pairs = {pair.second: pair for pair in read_list(workspace.path(COMPARISONS), Comparison)}
     labels = {label: f"{first}/{metric}" for metric, label in table.labels.items()}
     columns, rows = [Column("metric", str, (), partial(_at, labels))], [*labels, "specifications", *_PAIRED]
     for name, who in zip((first, *rivals), (PAPER, *systems), strict=True):
@@ -278,7 +281,7 @@ def by_metric(table: Declared, shown: Benchmarks, scores: Scores, workspace: Wor
             of |= dict.fromkeys(_PAIRED, joint)
             trivial = _constants(workspace, name, "joint")
             here, there = here | _measured_apart(pairs[name], trivial), there | _printed_apart(pairs[name])
-            model = said.answered[0].model if (said := told[name]) else NO_MODEL
+            model = answering.answered[0].model if (answering := told[name]) else NO_MODEL
             heads = f"{name.removeprefix(f'{first}_')}, {model}", f"{marked(who)}, published"
         here |= (judged := _judged_beside(workspace, name, table.labels))
         rows = list(dict.fromkeys([*rows, *judged]))
@@ -326,25 +329,25 @@ def at_chance(right: int, constant: str, trivial: int, n: int) -> str:
     return f"; the model is at chance: {share(right, n)} beside {share(trivial, n)} of {constant}"
 
 
-def _measured_apart(one: Comparison, trivial: Mapping[str, tuple[int, int]]) -> dict[str, str]:
+def _measured_apart(pair: Comparison, trivial: Mapping[str, tuple[int, int]]) -> dict[str, str]:
     """The paired difference on joint accuracy and its p as measured, and the one to the best constant."""
-    if one.difference is None or one.mcnemar is None:
+    if pair.difference is None or pair.mcnemar is None:
         return dict.fromkeys((_APART, _ABOVE, _P), NOT_MEASURED)
     constant = max(trivial, key=lambda answer: trivial[answer][0])
     right, n = trivial[constant]
-    chance = at_chance(one.both + one.second_only, constant, right, one.n)
-    above = 100 * ((one.both + one.first_only) / one.n - right / n)
+    chance = at_chance(pair.both + pair.second_only, constant, right, pair.n)
+    above = 100 * ((pair.both + pair.first_only) / pair.n - right / n)
     return {
-        _APART: paired(one.both, one.first_only, one.second_only, one.neither) + chance,
+        _APART: paired(pair.both, pair.first_only, pair.second_only, pair.neither) + chance,
         _ABOVE: f"{above:+.2f} pp, {constant}",
-        _P: f"{one.mcnemar:.2g}{chance and ', against a model at chance'}",
+        _P: f"{pair.mcnemar:.2g}{chance and ', against a model at chance'}",
     }
 
 
-def _printed_apart(one: Comparison) -> dict[str, str]:
+def _printed_apart(pair: Comparison) -> dict[str, str]:
     """The difference and its p that the paper prints."""
-    figures = published().numbers[f"{one.first}/joint"].figures
-    edges = (figures.get(f"{MINUS}{one.second}/joint{edge}") for edge in ("", "/low", "/high", "/p"))
+    figures = published().numbers[f"{pair.first}/joint"].figures
+    edges = (figures.get(f"{MINUS}{pair.second}/joint{edge}") for edge in ("", "/low", "/high", "/p"))
     apart, low, high, p = (figure and figure.printed for figure in edges)
     cells = f"+{apart} pp{f' [{low}, {high}]' if low and high else ''}", p or NOT_REPORTED
     return dict(zip(_PAPERS, cells, strict=True))

@@ -36,9 +36,9 @@ def write_scenes(workspace: Workspace, each: Each, out: Path) -> list[ScenePage]
         file = workspace.artifacts / benchmark.name / "answers.jsonl"
         for pages in benchmark.pages if file.is_file() and file.stat().st_size else ():
             (out / pages.folder).mkdir()
-            asked = by_scene(_chosen(file, pages.most))
+            rows_by_scene = by_scene(_chosen(file, pages.most))
             for (scene, place, wrong, stages), text in each(
-                benchmark, asked, partial(scene_page, benchmark, pages, profile, asked)
+                benchmark, rows_by_scene, partial(scene_page, benchmark, pages, profile, rows_by_scene)
             ):
                 (out / place).write_text(text, "utf-8")
                 written.append(ScenePage(scene, place, wrong, Counter(stages)))
@@ -56,29 +56,29 @@ def scene_page(
     _: str,
 ) -> Iterator[tuple[ScenePage, str]]:
     """A case's page and its text; none where no row of it has an explanation."""
-    found = list(explain_case(benchmark, rows, case, logs, parameters))
-    if not found:
+    explained = list(explain_case(benchmark, rows, case, logs, parameters))
+    if not explained:
         return
-    scene, shown = int(case.scene), pages.shown(case, parameters, [one.row for one in found])
-    asked = [
-        (text, loss, Worked(one.name, one.explanation, one.row, shown.picture, (), telling=False))
-        for one, (text, loss) in zip(found, shown.asked, strict=True)
+    scene, view = int(case.scene), pages.shown(case, parameters, [answer.row for answer in explained])
+    questions = [
+        (text, loss, Worked(answer.name, answer.explanation, answer.row, view.picture, (), telling=False))
+        for answer, (text, loss) in zip(explained, view.asked, strict=True)
     ]
-    stages = Counter(loss[0] for _, loss in shown.asked if loss)
-    wrong = sum(one.row.correct is False for one in found)
-    said = {"profile": profile, "answers": answers_page(benchmark.name)}
-    said |= {"scene": scene, "timeline": shown.picture, "asked": asked, "up": "../", **shown.content}
+    stages = Counter(loss[0] for _, loss in view.asked if loss)
+    wrong = sum(answer.row.correct is False for answer in explained)
+    content = {"profile": profile, "answers": answers_page(benchmark.name)}
+    content |= {"scene": scene, "timeline": view.picture, "asked": questions, "up": "../", **view.content}
     page = ScenePage(scene, f"{pages.folder}/{scene:05d}.html", wrong, stages)
-    yield page, templates().from_string(shown.template.read_text("utf-8")).render(said)
+    yield page, templates().from_string(view.template.read_text("utf-8")).render(content)
 
 
 def _chosen(file: Path, most: int) -> list[Row]:
     """The rows that are not right of the first scenes that have some, and the first others of each."""
     rows = list(rows_of(file))
     wrong = dict.fromkeys(row.scene for row in rows if row.correct is False)
-    found: list[Row] = []
+    chosen: list[Row] = []
     for scene in islice(wrong | dict.fromkeys(row.scene for row in rows), most):
         of_scene = [row for row in rows if row.scene == scene]
-        found += [row for row in of_scene if row.correct is False]
-        found += [row for row in of_scene if row.correct is not False][:RIGHT]
-    return sorted(found, key=lambda row: (int(row.scene), int(row.question)))
+        chosen += [row for row in of_scene if row.correct is False]
+        chosen += [row for row in of_scene if row.correct is not False][:RIGHT]
+    return sorted(chosen, key=lambda row: (int(row.scene), int(row.question)))

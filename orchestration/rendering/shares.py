@@ -19,19 +19,19 @@ FALLS = "falls.json"
 
 def table_of(falls: Sequence[Fall], caption: str, heads: Sequence[str]) -> Table:
     """A row for each setting and condition; what was not asked is not measured."""
-    points = [(one.title, point) for one in falls for point in one.points]
+    points = [(fall.title, point) for fall in falls for point in fall.points]
     rows: list[list[str]] = []
     for title, point in points:
         right, n = point.correct, point.n
-        said = [share(right, n), bounds(right, n)] if n else ["not measured", ""]
-        rows.append([title, point.setting, point.condition, f"{right:,}", f"{n:,}", *said])
+        shares = [share(right, n), bounds(right, n)] if n else ["not measured", ""]
+        rows.append([title, point.setting, point.condition, f"{right:,}", f"{n:,}", *shares])
     return Table(caption, heads, rows, [[""] * len(heads) for _ in rows], [{} for _ in heads])
 
 
 def lines_of(falls: Sequence[Fall]) -> list[tuple[object, ...]]:
     """The same as lines of a CSV file, heads first; proportions with six digits."""
     heads = ("benchmark", "asked", "input", "n", "correct", "accuracy", "low", "high")
-    points = [(one.name, of, count_of(of.correct, of.n)) for one in falls for of in one.points if of.n]
+    points = [(fall.name, of, count_of(of.correct, of.n)) for fall in falls for of in fall.points if of.n]
     lines = [
         (name, of.setting, of.condition, of.n, of.correct, count.accuracy, *(count.wilson or ()))
         for name, of, count in points
@@ -42,7 +42,7 @@ def lines_of(falls: Sequence[Fall]) -> list[tuple[object, ...]]:
 def figures_of(study: Study, workspace: Workspace) -> list[tuple[str, Markup]]:
     """For the report: the title of each benchmark that a study measured, with its figure."""
     return [
-        (one.title, Markup(fall(f"fall-{one.name}", one)))
-        for one in read_list(workspace.path(study.file(FALLS)), Fall)
-        if any(point.n for point in one.points)
+        (series.title, Markup(fall(f"fall-{series.name}", series)))
+        for series in read_list(workspace.path(study.file(FALLS)), Fall)
+        if any(point.n for point in series.points)
     ]

@@ -62,23 +62,23 @@ class ShownTable(NamedTuple):
     @property
     def folds(self) -> bool:
         """Tell whether a part is shown on demand only."""
-        return any(one.more for one in (*self.columns, *self.rows))
+        return any(part.more for part in (*self.columns, *self.rows))
 
 
 def shown_table(
     name: str, title: str, table: Table, scores: Mapping[str, Score], files: Mapping[str, str]
 ) -> ShownTable:
     """A table for a reader, with every cell that the other formats have."""
-    kept = [at for at, head in enumerate(table.heads) if head not in BELOW]
+    places = [at for at, head in enumerate(table.heads) if head not in BELOW]
     heads: list[Column] = []
-    for at in kept:
-        again = table.heads[at] in [one.head for one in heads]
-        full = sum(not one.more for one in heads) >= _MOST
+    for at in places:
+        again = table.heads[at] in [column.head for column in heads]
+        full = sum(not column.more for column in heads) >= _MOST
         heads.append(Column(table.heads[at], table.heads[at] in DETAILS or again or full))
     rows: list[Row] = []
     for texts, numbers in zip(table.rows, table.numbers, strict=True):
         cells: list[Cell] = []
-        for at in kept[1:]:
+        for at in places[1:]:
             score, own = scores.get(numbers[at]), not table.cited[at]
             measured = score and own and texts[at].partition(" [")[0] == percent(score)
             below = texts[at + 1] if table.heads[at + 1 : at + 2] and table.heads[at + 1] in BELOW else ""
@@ -89,13 +89,13 @@ def shown_table(
 
 
 def _row(label: str, number: str, cells: list[Cell]) -> Row:
-    """A row with its number in words; a part of a mean in the table, one of many, is shown on demand."""
+    """A row with its number in words; a row that is one of many parts of a mean is shown on demand."""
     own = BENCHMARKS.get(number.partition("/")[0])
     if own is None:
         return Row(label, cells)
     if label in own.numbers:
-        said = ", ".join(part for part in split_name(label) if part).replace("_", " ")
-        label = f"{own.title}: {said}"
+        words = ", ".join(part for part in split_name(label) if part).replace("_", " ")
+        label = f"{own.title}: {words}"
     means = [name for name in own.numbers if split_name(name)[0] == "mean"]
     return Row(label, cells, bool(means) and len(own.numbers) > _MANY and number not in means)
 
@@ -108,25 +108,25 @@ def conclusion(scores: Sequence[Score]) -> str:
     >>> conclusion([score(MAIN.numbers[0], 500, 500, "generated", "generated")]).partition(" Here")[0]
     "No number is compared with the paper's (generated data: 1 number)."
     """
-    measured = [one for one in {one.name: one for one in scores}.values() if one.n]
-    paper = [one for one in measured if PAPER in one.published]
+    measured = [score for score in {score.name: score for score in scores}.values() if score.n]
+    paper = [score for score in measured if PAPER in score.published]
     if not paper:
         return ""
-    apart = [abs(gap) for one in paper if (gap := difference(one, PAPER)) is not None]
+    apart = [abs(gap) for score in paper if (gap := difference(score, PAPER)) is not None]
     if apart:
         of = "number that is" if len(apart) == 1 else "numbers that are"
         verb = "lies" if len(apart) == 1 else "lie"
-        said = f"The {len(apart)} {of} compared with the paper's {verb} within {max(apart):.2f} points of it."
+        text = f"The {len(apart)} {of} compared with the paper's {verb} within {max(apart):.2f} points of it."
     else:
-        why = Counter(why_not(one, PAPER) for one in paper)
+        why = Counter(why_not(score, PAPER) for score in paper)
         reasons = "; ".join(f"{reason}: {n} number{'' if n == 1 else 's'}" for reason, n in why.items())
-        shares = sorted(one.correct / one.n for one in paper)
-        said = (
+        shares = sorted(score.correct / score.n for score in paper)
+        text = (
             f"No number is compared with the paper's ({reasons}). "
             f"Here {100 * shares[0]:.2f} % to {100 * shares[-1]:.2f} % are right."
         )
-    pixels = any({"ns_dr", "aloe"} & one.published.keys() for one in paper)
-    return f"{said} The rivals read pixels; the substrate reads annotations." if pixels else said
+    pixels = any({"ns_dr", "aloe"} & score.published.keys() for score in paper)
+    return f"{text} The rivals read pixels; the substrate reads annotations." if pixels else text
 
 
 def write_files(table: Table, name: str, tex: Path, out: Path) -> dict[str, str]:
@@ -136,7 +136,7 @@ def write_files(table: Table, name: str, tex: Path, out: Path) -> dict[str, str]
     with (folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
         csv.writer(file, lineterminator="\n").writerows([table.heads, *table.rows])
     # Of heads that are the same, a later one has its number.
-    heads = [f"{one} {at + 1}" if one in table.heads[:at] else one for at, one in enumerate(table.heads)]
+    heads = [f"{head} {at + 1}" if head in table.heads[:at] else head for at, head in enumerate(table.heads)]
     lines = [msgspec.json.encode(dict(zip(heads, row, strict=True))) for row in table.rows]
     (folder / f"{name}.jsonl").write_bytes(b"".join(line + b"\n" for line in lines))
     (folder / f"{name}.tex").write_bytes(tex.read_bytes())

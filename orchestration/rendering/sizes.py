@@ -23,13 +23,13 @@ class Weighed(NamedTuple):
 
 def sizes() -> Iterator[Weighed]:
     """Every size of :attr:`orchestration.scoring.published.Published.sizes`, counted now."""
-    for one in published().sizes:
-        if one.opcodes:
-            table: dict[str, Any] = pkgutil.resolve_name(one.opcodes)
-            yield Weighed(one, f"{len({*map(id, table.values())})} opcodes, under {len(table)} names")
+    for size in published().sizes:
+        if size.opcodes:
+            table: dict[str, Any] = pkgutil.resolve_name(size.opcodes)
+            yield Weighed(size, f"{len({*map(id, table.values())})} opcodes, under {len(table)} names")
         else:
-            files = {file for name in one.benchmarks for file in _answering(name)}
-            yield Weighed(one, f"{_lines(files):,} lines in {len(files)} modules")
+            files = {file for name in size.benchmarks for file in _answering(name)}
+            yield Weighed(size, f"{_lines(files):,} lines in {len(files)} modules")
 
 
 def _answering(name: str) -> Iterator[str]:

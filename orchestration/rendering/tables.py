@@ -68,12 +68,12 @@ class Table:
 
     @classmethod
     def of(cls, caption: str, columns: Sequence[Column], records: Iterable[Any]) -> Table:
-        """The table of some records; one that is a mapping has the words by head, and speaks of no number."""
+        """The table of some records; a record that is a mapping has the cells by head, and no number."""
         known, rows, numbers = published().systems, list[list[str]](), list[list[str]]()
-        for one in records:
-            words = isinstance(one, Mapping)
-            rows.append([one.get(c.head, "") if words else c.cell(one) for c in columns])
-            numbers.append(["" if words else c.number(one) for c in columns])
+        for record in records:
+            words = isinstance(record, Mapping)
+            rows.append([record.get(c.head, "") if words else c.cell(record) for c in columns])
+            numbers.append(["" if words else c.number(record) for c in columns])
         cited = [{who: known[who].citation for who in column.cited} for column in columns]
         return cls(caption, [column.head for column in columns], rows, numbers, cited)
 

@@ -30,11 +30,11 @@ class BestTrivial:
         if name not in self._rows:
             self._rows[name] = graded(self._workspace, name)
         rows = [row for row in self._rows[name] if score.subset in ("", "mean", row.subset)]
-        asked = {(row.subset.partition(".")[0], str(row.scene), str(row.question)) for row in rows}
+        questions = {(row.subset.partition(".")[0], str(row.scene), str(row.question)) for row in rows}
         others: dict[str, list[Row]] = {}
         for row in self._others:
             kind, _, method = row.subset.partition(": ")
-            if (kind, str(row.scene), str(row.question)) in asked:
+            if (kind, str(row.scene), str(row.question)) in questions:
                 others.setdefault(method, []).append(row)
         return best(rows, of.metrics[score.metric], others)
 

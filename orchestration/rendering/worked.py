@@ -63,9 +63,9 @@ def _example(workspace: Workspace, benchmark: Explained, file: Path, subset: str
     """Among the first answered rows of a subset the first that is telling, else the first."""
     answered = (row for row in rows_of(file) if row.subset == subset and row.error is msgspec.UNSET)
     first: Worked | None = None
-    asked = by_scene(islice(answered, _LOOKED_AT))
-    explained = each_here(workspace, benchmark, asked, partial(explain_case, benchmark, asked))
-    for example in (pictured(benchmark, one) for one in explained):
+    rows = by_scene(islice(answered, _LOOKED_AT))
+    explained = each_here(workspace, benchmark, rows, partial(explain_case, benchmark, rows))
+    for example in (pictured(benchmark, answer) for answer in explained):
         if example.telling:
             return example
         first = first or example
@@ -77,7 +77,7 @@ def asked_of_both(workspace: Workspace, worked: Iterable[Worked]) -> AskedOfBoth
 
     ``None`` where no example has a fork.
     """
-    models = [one for one in BENCHMARKS.values() if isinstance(one, LanguageModel)]
+    models = [model for model in BENCHMARKS.values() if isinstance(model, LanguageModel)]
     for example in worked:
         benchmark, scene = EXPLAINED[example.row.benchmark], str(example.row.scene)
         if not benchmark.exhibits:
@@ -87,18 +87,19 @@ def asked_of_both(workspace: Workspace, worked: Iterable[Worked]) -> AskedOfBoth
         explain = partial(explain_case, benchmark, {scene: rows})
         answered = list(each_here(workspace, benchmark, {scene}, explain))
         title = f"{benchmark.title}, {example.name}"
-        arms, whys = [benchmark.asked(row) for row in rows], [one.explanation for one in answered]
-        for model in (one for one in models if one.asks is benchmark):
-            said = (pair for pair in conversations(workspace, model) if str(pair[0].scene) == scene)
-            if replied := list(islice(said, len(rows))):
+        arms, whys = [benchmark.asked(row) for row in rows], [answer.explanation for answer in answered]
+        for model in (model for model in models if model.asks is benchmark):
+            of_scene = (pair for pair in conversations(workspace, model) if str(pair[0].scene) == scene)
+            if replied := list(islice(of_scene, len(rows))):
                 return AskedOfBoth(arms, whys, rows, title, replied)
         return AskedOfBoth(arms, whys, rows, title, [])
     return None
 
 
-def pictured(benchmark: Explained, one: ExplainedRow) -> Worked:
+def pictured(benchmark: Explained, answer: ExplainedRow) -> Worked:
     """An explained answer with its picture."""
-    return Worked(one.name, one.explanation, one.row, *benchmark.picture(one.case, one.explanation, one.row))
+    why, row = answer.explanation, answer.row
+    return Worked(answer.name, why, row, *benchmark.picture(answer.case, why, row))
 
 
 Span = tuple[int, int | None]
@@ -113,14 +114,14 @@ def write_states(
     A log that two examples share stands once. ``parent`` is the digest of the log that one was forked from;
     empty where it was observed.
     """
-    shown: dict[str, dict[str, Any]] = {}
+    by_digest: dict[str, dict[str, Any]] = {}
     for kind, example in worked:
         why = example.explanation
         for name, log in why.logs.items():
-            found = {"answer": example.name, "log": name, "title": f"{example.name}: {name or kind}"}
-            found |= {"digest": log.digest, "parent": log.parent_digest or "", "last": log.last_tick}
-            shown.setdefault(log.digest, {**found, "triples": spans_of(why, log)})
-    logs = list(shown.values())
+            described = {"answer": example.name, "log": name, "title": f"{example.name}: {name or kind}"}
+            described |= {"digest": log.digest, "parent": log.parent_digest or "", "last": log.last_tick}
+            by_digest.setdefault(log.digest, {**described, "triples": spans_of(why, log)})
+    logs = list(by_digest.values())
     (out / "states.js").write_text(f"states({msgspec.json.encode(logs).decode()})\n", "utf-8")
     page = jinja.get_template("states.html.j2").render(profile=profile, logs=logs)
     (out / "states.html").write_text(page, "utf-8")
@@ -134,15 +135,15 @@ def spans_of(why: Explanation, log: EventLog) -> list[tuple[str, list[Span]]]:
         name = short(term, why.names)
         return f"{name} ({called})" if called and called != name else name
 
-    found: dict[str, list[Span]] = {}
+    spans: dict[str, list[Span]] = {}
     since: dict[str, int] = {}
     for tick, op, (subject, predicate, value) in log:
         verb = "a" if predicate == RDF_TYPE else named(predicate, False)
-        said = f"{named(subject, True)} {verb} {named(value, False)}"
+        fact = f"{named(subject, True)} {verb} {named(value, False)}"
         if op is Op.INSERT:
-            since.setdefault(said, tick)
-        elif said in since:
-            found.setdefault(said, []).append((since.pop(said), tick))
-    for said, tick in since.items():
-        found.setdefault(said, []).append((tick, None))
-    return sorted(found.items())
+            since.setdefault(fact, tick)
+        elif fact in since:
+            spans.setdefault(fact, []).append((since.pop(fact), tick))
+    for fact, tick in since.items():
+        spans.setdefault(fact, []).append((tick, None))
+    return sorted(spans.items())

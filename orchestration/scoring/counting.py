@@ -92,27 +92,27 @@ def line_count(path: Path) -> int:
 
 def count(answers: Path, names: Iterable[str], metrics: Mapping[str, Metric]) -> dict[str, tuple[int, int]]:
     """Correct and total by number's name, over the rows of an answers file that have gold."""
-    names, found = list(names), defaultdict[tuple[str, str], list[int]](lambda: [0, 0])
+    names, tallies = list(names), defaultdict[tuple[str, str], list[int]](lambda: [0, 0])
     for name in {split_name(name)[1] for name in names}:
         for unit in metrics[name].units(graded_rows(answers)):
             right, n = metrics[name].measure(unit)
-            cell = found[unit[0].subset, name]
+            cell = tallies[unit[0].subset, name]
             cell[0], cell[1] = cell[0] + right, cell[1] + n
     counts: dict[str, tuple[int, int]] = {}
     for name in names:
         wanted, metric = split_name(name)
-        cells = [found[one] for one in found if one[1] == metric and wanted in ("", "mean", one[0])]
+        cells = [tallies[key] for key in tallies if key[1] == metric and wanted in ("", "mean", key[0])]
         counts[name] = sum(right for right, _ in cells), sum(n for _, n in cells)
     return counts
 
 
 def outcomes(rows: Iterable[Any], metric: Metric) -> dict[tuple[str, str], bool]:
     """The units of some rows by scene and question, each with whether all of it is right."""
-    found: dict[tuple[str, str], bool] = {}
+    verdicts: dict[tuple[str, str], bool] = {}
     for unit in metric.units(rows):
         right, n = metric.measure(unit)
-        found[str(unit[0].scene), "" if metric.together else str(unit[0].question)] = right == n
-    return found
+        verdicts[str(unit[0].scene), "" if metric.together else str(unit[0].question)] = right == n
+    return verdicts
 
 
 class Comparison(msgspec.Struct, frozen=True):
@@ -139,15 +139,17 @@ class Comparison(msgspec.Struct, frozen=True):
 
 def compare(first: Path, second: Path, metric: Metric) -> Comparison:
     """Compare two answers files on the questions, or the scenes, that both were asked."""
-    one, other = (outcomes(graded_rows(path), metric) for path in (first, second))
-    return compared(first.parent.name, second.parent.name, one, other)
+    of_first, of_second = (outcomes(graded_rows(path), metric) for path in (first, second))
+    return compared(first.parent.name, second.parent.name, of_first, of_second)
 
 
-def compared(first: str, second: str, one: Mapping[Any, bool], other: Mapping[Any, bool]) -> Comparison:
+def compared(
+    first: str, second: str, of_first: Mapping[Any, bool], of_second: Mapping[Any, bool]
+) -> Comparison:
     """Compare two sets of outcomes, by the keys that both have."""
     tally = [0, 0, 0, 0]
-    for key in one.keys() & other.keys():
-        tally[2 * (not one[key]) + (not other[key])] += 1
+    for key in of_first.keys() & of_second.keys():
+        tally[2 * (not of_first[key]) + (not of_second[key])] += 1
     table = tally[0], tally[1], tally[2], tally[3]
     first_only, second_only = table[1:3]
     if not any(table):

@@ -128,11 +128,11 @@ def elsewhere(benchmark: str) -> str:
     True
     """
     told = [
-        f"{one.system} ({one.reads}; split {one.split}) "
-        + ", ".join(f"{what} {figure}" for what, figure in one.figures.items())
-        + f" [{one.source}]"
-        for one in published().rivals
-        if one.benchmark == benchmark
+        f"{rival.system} ({rival.reads}; split {rival.split}) "
+        + ", ".join(f"{what} {figure}" for what, figure in rival.figures.items())
+        + f" [{rival.source}]"
+        for rival in published().rivals
+        if rival.benchmark == benchmark
     ]
     return f"Published elsewhere, and compared with nothing: {'; '.join(told)}." if told else ""
 

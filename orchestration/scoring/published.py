@@ -142,8 +142,8 @@ class Published(msgspec.Struct, frozen=True):
     def accuracies(self, name: str) -> dict[str, Figure]:
         """The published accuracies that stand beside a measured number, by system."""
         number, (_, systems) = self.number(name), self.beside.get(name, (name, tuple(self.systems)))
-        found = number.figures if number else {}
-        return {who: found[who] for who in self.systems if who in systems and who in found}
+        figures = number.figures if number else {}
+        return {who: figures[who] for who in self.systems if who in systems and who in figures}
 
     def n(self, name: str) -> int | None:
         """The number of questions asked for a measured number, by the paper."""
@@ -194,7 +194,9 @@ def _published(text: str) -> Published:
         systems=msgspec.convert(raw["systems"], dict[str, System]),
         numbers={name: _number(name, lines, raw["systems"]) for name, lines in raw["numbers"].items()},
         reads=raw.get("reads", {}),
-        beside={name: (one["number"], tuple(one["systems"])) for name, one in raw.get("beside", {}).items()},
+        beside={
+            name: (entry["number"], tuple(entry["systems"])) for name, entry in raw.get("beside", {}).items()
+        },
         missing=raw.get("missing", {}),
         no_results=raw.get("no_results", {}),
         rivals=msgspec.convert(raw.get("rivals", []), tuple[Rival, ...]),

@@ -61,10 +61,10 @@ def score(
     >>> score("meadow/spring/per_question", 153, 300).wilson
     (0.453664, 0.566083)
     """
-    one, known = count_of(correct, n), published().accuracies(name)
+    count, known = count_of(correct, n), published().accuracies(name)
     printed = {who: round(figure.value / 100, DIGITS) for who, figure in known.items()}
-    counts, asked = (n, correct, one.accuracy, one.wilson), n if questions is None else questions
-    return Score(name, *split_name(name), *counts, printed, data, split, asked)
+    counts, questions = (n, correct, count.accuracy, count.wilson), n if questions is None else questions
+    return Score(name, *split_name(name), *counts, printed, data, split, questions)
 
 
 def score_file(number: str) -> str:
@@ -87,7 +87,7 @@ def metrics_file(benchmark: str) -> str:
 
 def write_metrics(path: Path, scores: Sequence[Score]) -> None:
     """Write a benchmark's scores: each number's accuracy, which DVC shows, and the records."""
-    accuracies = {one.name: one.accuracy for one in scores if one.accuracy is not None}
+    accuracies = {score.name: score.accuracy for score in scores if score.accuracy is not None}
     write_json(path, accuracies | {"scores": scores}, indent=1)
 
 
@@ -100,5 +100,5 @@ def read_scores(artifacts: Path, numbers: Iterable[str]) -> dict[str, Score]:
     """The scores of some numbers, by name, from the files of their benchmarks."""
     numbers = list(numbers)
     files = dict.fromkeys(metrics_file(number.partition("/")[0]) for number in numbers)
-    found = {one.name: one for file in files for one in read_metrics(artifacts / file)}
-    return {name: found[name] for name in numbers}
+    scores = {score.name: score for file in files for score in read_metrics(artifacts / file)}
+    return {name: scores[name] for name in numbers}

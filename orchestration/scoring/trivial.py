@@ -17,11 +17,11 @@ _OPTIONS = {"every option": "correct", "no option": "wrong"}
 
 
 def always(row: Row, answer: str) -> Row:
-    """A row as a constant answer has it, which is said of each option where there are options."""
+    """A row as a constant answers it; where there are options, each of them has that answer."""
     if not isinstance(row.choices, list):
         return replace(row, predicted=answer, correct=row.expected == answer)
     choices = [replace(choice, predicted=answer) for choice in row.choices]
-    return replace(row, choices=choices, correct=all(one.expected == answer for one in choices))
+    return replace(row, choices=choices, correct=all(choice.expected == answer for choice in choices))
 
 
 def constants(rows: Sequence[Row]) -> Mapping[str, str]:

@@ -131,9 +131,10 @@ def rows(
 ) -> Iterator[Row]:
     """A row for each question of a subset and each of its variants, by question, then variant."""
     common = {"benchmark": NAME, "split": split, "scene": case.scene, "log": logs[0].digest}
-    found = variant_rows({one.name: one for one in variants}, case, Scene.of(logs[0]), parameters, common)
+    by_name = {variant.name: variant for variant in variants}
+    unsorted = variant_rows(by_name, case, Scene.of(logs[0]), parameters, common)
     # A stable sort: the rows of one question stay in the order of the variants.
-    yield from sorted(found, key=lambda row: row.question)
+    yield from sorted(unsorted, key=lambda row: row.question)
 
 
 def variant_rows(
@@ -144,9 +145,9 @@ def variant_rows(
     Args:
         common: what all of the rows share.
     """
-    asked = msgspec.json.decode(case.questions, type=SceneQuestions).questions
+    scene_questions = msgspec.json.decode(case.questions, type=SceneQuestions).questions
     for subset, variant in variants.items():
-        questions = [question for question in asked if question.question_type == variant.subset]
+        questions = [question for question in scene_questions if question.question_type == variant.subset]
         world = World(scene, variant.parameters(parameters))
         yield from clevrer_rows(questions, world, LANGUAGE, lambda _, name=subset: name, common)
 
@@ -199,8 +200,8 @@ ABLATIONS = Explained(
 
 def asked_of(variants: Iterable[Variant], case: Case) -> dict[str, int]:
     """The number of questions of a case that each of some variants is asked, by its name."""
-    asked = msgspec.json.decode(case.questions, type=SceneQuestions).questions if case.questions else []
-    counts = Counter(question.question_type for question in asked)
+    questions = msgspec.json.decode(case.questions, type=SceneQuestions).questions if case.questions else []
+    counts = Counter(question.question_type for question in questions)
     return {variant.name: counts[variant.subset] for variant in variants}
 
 
@@ -211,10 +212,10 @@ def draw_curves(rows: Path, out: Path) -> dict[str, Any]:
     for curve in CURVES:
         series: list[dict[str, Any]] = []
         for value in curve.values:
-            found = [
+            counters = [
                 (point, counts.get(curve.variant(point, value).name, Counter())) for point in curve.points
             ]
-            points = [(point, count[True], count.total()) for point, count in found]
+            points = [(point, count[True], count.total()) for point, count in counters]
             series.append({"name": f"{curve.standing} {value:g}", "points": points})
         about = {"name": curve.name, "x_label": curve.x_label, "y_label": "accuracy per question"}
         drawn.append({**about, "series": series})

@@ -78,28 +78,29 @@ class Part(Declared):
     pairs: tuple[tuple[str, str], ...] = ()
 
     def wanted(self, cases: Iterable[Case]) -> Counter[str]:
-        """The rows that some cases should have by subset; where all subsets are free, no more cases are
-        looked at than show that each has some.
-        """
-        found: Counter[str] = Counter()
-        for case in cases:
-            found.update(self.expected(case))
-            if self.free and +found and set(+found) == set(self.free):
-                break
-        return found
+        """The number of rows that some cases should have, by subset.
 
-    def missing(self, wanted: Mapping[str, int], found: Mapping[str, int]) -> list[str]:
+        Where all subsets are free, it reads cases until each subset has a row.
+        """
+        counts: Counter[str] = Counter()
+        for case in cases:
+            counts.update(self.expected(case))
+            if self.free and +counts and set(+counts) == set(self.free):
+                break
+        return counts
+
+    def missing(self, wanted: Mapping[str, int], counts: Mapping[str, int]) -> list[str]:
         """The subsets that have not as many rows as they should, each with both numbers.
 
         Args:
             wanted: rows by subset, as :meth:`wanted` counts them.
-            found: those that there are.
+            counts: those that there are.
         """
         if self.free is None:
             return []
         wrong: list[str] = []
-        for subset in dict.fromkeys([*wanted, *found]):
-            there, expected = found.get(subset, 0), wanted.get(subset, 0)
+        for subset in dict.fromkeys([*wanted, *counts]):
+            there, expected = counts.get(subset, 0), wanted.get(subset, 0)
             some = subset in self.free and bool(there) == bool(expected)
             if there != expected and not some:
                 wrong.append(f"{subset}: {there} rows of {expected} questions")
@@ -196,14 +197,14 @@ class _Counted(msgspec.Struct, frozen=True):
 
 def counted(path: Path) -> dict[str, Counter[bool]]:
     """Right and wrong answers by subset; rows without gold are left out."""
-    found: dict[str, Counter[bool]] = {}
+    counts: dict[str, Counter[bool]] = {}
     decoder = msgspec.json.Decoder(_Counted)
     with path.open("rb") as file:
         for line in file:
             row = decoder.decode(line)
             if row.correct is not None:
-                found.setdefault(row.subset, Counter())[row.correct] += row.n
-    return found
+                counts.setdefault(row.subset, Counter())[row.correct] += row.n
+    return counts
 
 
 def totals(counts: Mapping[str, Counter[bool]]) -> dict[str, int]:

@@ -78,17 +78,17 @@ class Imagined(NamedTuple):
 
 
 def imagined(scene: Scene) -> Iterator[Imagined]:
-    """Every pair of a scene without every object that collides, in order."""
+    """Every pair of a scene's objects, with each object that collides taken out in turn, in order."""
     filmed = {event.objects for event in scene.events if event.kind == "Collision"}
     for removed in sorted({number for pair in filmed for number in pair}):
         for pair in map(frozenset, combinations([n for n in sorted(scene.objects) if n != removed], 2)):
             event = Event("Collision", None, pair)
-            said = {
-                name: CORRECT if judge(scene, event, removed, asked).occurs else WRONG
-                for name, asked in ASKED.items()
+            verdicts = {
+                name: CORRECT if judge(scene, event, removed, method).occurs else WRONG
+                for name, method in ASKED.items()
             }
-            depends = INDEPENDENT if said["duality"] == CORRECT else DEPENDENT
-            yield Imagined(removed, pair, depends if pair in filmed else NOT_FILMED, said)
+            depends = INDEPENDENT if verdicts["duality"] == CORRECT else DEPENDENT
+            yield Imagined(removed, pair, depends if pair in filmed else NOT_FILMED, verdicts)
 
 
 def rows(case: bm.Case, logs: bm.Logs, _: Any, split: str) -> Iterable[Row]:
@@ -97,13 +97,13 @@ def rows(case: bm.Case, logs: bm.Logs, _: Any, split: str) -> Iterable[Row]:
     An option is an object that collides, taken out, and a pair of the others: what the first method says of
     it stands as predicted, what the second says as expected.
     """
-    found: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
-    for asked in imagined(Scene(logs[0])):
+    by_subset: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
+    for option in imagined(Scene(logs[0])):
         for methods, kinds in COMPARED:
-            if asked.kind in kinds:
-                one, other = methods.split("_")
-                found[f"{methods}.{asked.kind}"].append((asked.said[one], asked.said[other]))
-    for subset, verdicts in sorted(found.items()):
+            if option.kind in kinds:
+                first, second = methods.split("_")
+                by_subset[f"{methods}.{option.kind}"].append((option.said[first], option.said[second]))
+    for subset, verdicts in sorted(by_subset.items()):
         place = {"scene": case.scene, "question": subset, "log": logs[0].digest}
         yield Row(benchmark=NAME, split=split, subset=subset, **place, **held_beside(verdicts))
 

@@ -41,8 +41,8 @@ class HumansData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=True)
 
 def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = False) -> bm.Cases:
     """The scenes that people were asked about; the release has events of many more."""
-    asked = read_human_questions(files["questions"])
-    raw = {scene: msgspec.Raw(msgspec.json.encode(record)) for scene, record in asked.items()}
+    records = read_human_questions(files["questions"])
+    raw = {scene: msgspec.Raw(msgspec.json.encode(record)) for scene, record in records.items()}
     return scene_cases(files, raw, only, False)
 
 

@@ -62,15 +62,15 @@ _given = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 def tracks_of(files: bm.Files, every: int = TRACKED) -> dict[int, bytes]:
-    """The lines of one tracked scene in so many, by number.
+    """The lines of one tracked scene in ``every``, by number.
 
     Raises:
         ParameterError: none are named.
     """
     if "tracks" not in files:
         raise ParameterError("no tracks are named", hint="Name a file of them as tracks")
-    found = {decode_trajectories(source).scene_index: source[1] for source in lines(files["tracks"])}
-    return {scene: line for scene, line in sorted(found.items()) if scene % every == every - 1}
+    tracks = {decode_trajectories(source).scene_index: source[1] for source in lines(files["tracks"])}
+    return {scene: line for scene, line in sorted(tracks.items()) if scene % every == every - 1}
 
 
 def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = False) -> bm.Cases:
@@ -118,29 +118,33 @@ def logs(case: bm.Case, parameters: Perception) -> list[bm.NamedLog]:
 def rows(case: bm.Case, logs: bm.Logs, _: Any, split: str) -> Iterable[Row]:
     """A row for each log and each way to foretell: all pairs of the scene as options."""
     given, truth = _given.decode(case.record), decode_scene_events((case.source, case.questions))
-    found: list[Row] = []
+    unsorted: list[Row] = []
     for (medium, at), log in zip(product(given, AT), logs, strict=True):
         told = foretold(log)
         for way, end in _WAYS.items():
             subset = f"{medium}.{at}{end}"
             place = {"scene": case.scene, "question": subset, "log": log.digest}
             pairs = held_beside(compared(truth, at, told[way]))
-            found.append(Row(benchmark=NAME, split=split, subset=subset, **place, **pairs))
-    yield from sorted(found, key=lambda row: str(row.question))
+            unsorted.append(Row(benchmark=NAME, split=split, subset=subset, **place, **pairs))
+    yield from sorted(unsorted, key=lambda row: str(row.question))
 
 
 def _counts(rows: Rows, *, entrants: bool = False) -> tuple[int, int, int]:
-    """The pairs that were foretold and came, were foretold, and came: of those that were seen, or of all."""
-    pairs = [(one.predicted, one.expected) for one in rows[0].choices or ()]
+    """The numbers of pairs that were foretold and came, that were foretold, and that came.
+
+    Args:
+        entrants: whether pairs that were not seen count too.
+    """
+    pairs = [(choice.predicted, choice.expected) for choice in rows[0].choices or ()]
     pairs = [pair for pair in pairs if entrants or pair[0] != UNSEEN]
-    said, came = (sum(pair[place] == CORRECT for pair in pairs) for place in (0, 1))
-    return pairs.count((CORRECT, CORRECT)), said, came
+    predicted, came = (sum(pair[place] == CORRECT for pair in pairs) for place in (0, 1))
+    return pairs.count((CORRECT, CORRECT)), predicted, came
 
 
 def f1(rows: Rows, *, entrants: bool = False) -> tuple[int, int]:
     """F1 as counts, of pairs that were seen: twice what was foretold and came, of both added up."""
-    both, said, came = _counts(rows, entrants=entrants)
-    return 2 * both, said + came
+    both, predicted, came = _counts(rows, entrants=entrants)
+    return 2 * both, predicted + came
 
 
 def f1_kept_out(rows: Rows) -> tuple[int, int]:

@@ -54,12 +54,13 @@ def step_of(call: str) -> Step:
 
 def asked(path: Path) -> dict[str, dict[str, Question]]:
     """The questions of a file, by image and number."""
-    found: dict[str, dict[str, Question]] = {}
+    by_image: dict[str, dict[str, Question]] = {}
     for image, text, calls, number, answer, *_ in msgspec.json.decode(
         path.read_bytes(), type=list[list[Any]]
     ):
-        found.setdefault(image, {})[number] = Question(image, text, [step_of(call) for call in calls], answer)
-    return found
+        program = [step_of(call) for call in calls]
+        by_image.setdefault(image, {})[number] = Question(image, text, program, answer)
+    return by_image
 
 
 class ScenesData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -47,14 +47,14 @@ def without_gold(record: dict[str, Any]) -> tuple[bytes, bytes]:
     return msgspec.json.encode(record), msgspec.json.encode(events)
 
 
-def make(proposals: Path, asked: Collection[int], out: Path) -> Iterator[str]:
+def make(proposals: Path, questioned: Collection[int], out: Path) -> Iterator[str]:
     """Write the files into a folder, and name each.
 
     Raises:
         FormatError: a file of proposals has no true events of its own.
     """
     names = proposal_names(proposals)
-    kept = {*asked, *ANNOTATED, *TEST}
+    videos = {*questioned, *ANNOTATED, *TEST}
     out.mkdir(parents=True, exist_ok=True)
     events: dict[int, bytes] = {}
     target = out / "proposals.zip"
@@ -65,7 +65,7 @@ def make(proposals: Path, asked: Collection[int], out: Path) -> Iterator[str]:
                 hint = "Take NS-DR's own release, whose files have it"
                 raise FormatError("has no ground_truth", where=(name,), hint=hint)
             seen, events[number] = without_gold(record)
-            if number in kept:
+            if number in videos:
                 archive.writestr(zipfile.ZipInfo(f"processed_proposals/sim_{number:05d}.json"), seen)
     yield str(target)
     for part, scenes in PARTS.items():

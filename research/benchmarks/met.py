@@ -43,17 +43,17 @@ def logs(case: bm.Case, _: Any = None) -> list[bm.NamedLog]:
 
 def rows(case: bm.Case, logs: bm.Logs, _: Any, split: str) -> Iterable[Row]:
     """Two rows a pair, by the log and by addresses; its name is the places of the two among all names."""
-    said = {LOG: by_log(logs[0]), ADDRESS: by_reader(case.record, by_address=True)}
+    readings = {LOG: by_log(logs[0]), ADDRESS: by_reader(case.record, by_address=True)}
     truth = by_reader(case.record)
-    for (one, first), (other, second) in combinations(enumerate(personas(case.record)), 2):
-        for who, answers in said.items():
-            predicted, expected = (found.get((first, second), NEVER) for found in (answers, truth))
+    for (first_place, first), (second_place, second) in combinations(enumerate(personas(case.record)), 2):
+        for who, answers in readings.items():
+            predicted, expected = (reading.get((first, second), NEVER) for reading in (answers, truth))
             yield Row(
                 benchmark=NAME,
                 split=split,
                 subset=who,
                 scene=case.scene,
-                question=f"{one:02d}-{other:02d}",
+                question=f"{first_place:02d}-{second_place:02d}",
                 predicted=predicted,
                 expected=expected,
                 correct=predicted == expected,

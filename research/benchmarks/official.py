@@ -151,13 +151,13 @@ class ProgramsData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=Tru
 
 def programs(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = False) -> bm.Cases:
     """The programs of each image's questions; nothing of the image is known."""
-    asked: dict[str, dict[str, Question]] = {}
+    by_image: dict[str, dict[str, Question]] = {}
     for path in files.values():
         for image, questions in read_questions(path).items():
-            asked.setdefault(image, {}).update(questions)
-    images = bm.chosen(sorted(asked), only)
+            by_image.setdefault(image, {}).update(questions)
+    images = bm.chosen(sorted(by_image), only)
     name = " and ".join(path.name for path in files.values())
-    each = (bm.Case(image, name, msgspec.json.encode(asked[image]), bm.WITHIN) for image in images)
+    each = (bm.Case(image, name, msgspec.json.encode(by_image[image]), bm.WITHIN) for image in images)
     return bm.Cases(len(images), each)
 
 

@@ -71,17 +71,17 @@ class PerceivedData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
 def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = False) -> bm.Cases:
     """The videos that something is asked about, as proposals; all of them where ``unasked``."""
-    asked: Mapping[int, Any] = read_questions(files["questions"]).raw if "questions" in files else {}
+    raw_questions: Mapping[int, Any] = read_questions(files["questions"]).raw if "questions" in files else {}
     where = files["proposals"]
     names = proposal_names(where)
-    videos = bm.asked_scenes(names, asked, files, where, only, unasked or not asked)
+    videos = bm.asked_scenes(names, raw_questions, files, where, only, unasked or not raw_questions)
 
     def each() -> Iterator[bm.Case]:
         sources = sources_in(where, [names[video] for video in videos])
         truths = _truths(files, videos)
         truth = next(truths, None)
         for video, (name, record) in zip(videos, sources, strict=True):
-            questions = bytes(asked.get(video, b""))
+            questions = bytes(raw_questions.get(video, b""))
             if questions and truth and truth.scene == video:
                 # Gold stands with the questions, where no log is made of it.
                 questions = b'%b,"%b":%b}' % (questions.rstrip()[:-1], _key(truth), truth.record)
@@ -142,16 +142,16 @@ def rows(case: bm.Case, logs: bm.Logs, parameters: Perception, split: str) -> It
 
 def shown(case: bm.Case, parameters: Perception, rows: Sequence[Row]) -> bm.SceneShown:
     """A video for its page: proposals, tracks, events beside the truth, what wrong answers were lost to."""
-    (video, found), truth = look(case, parameters), truth_of(case)
+    (video, perceived), truth = look(case, parameters), truth_of(case)
     questions = {question.question_id: question for question in _questions.decode(case.questions).questions}
-    events = happenings(found, gold_of(truth) if truth else None)
-    asked: list[tuple[str, tuple[str, str] | None]] = []
+    events = happenings(perceived, gold_of(truth) if truth else None)
+    losses: list[tuple[str, tuple[str, str] | None]] = []
     for row in rows:
         question = questions[int(row.question)]
-        loss = lost(video, found, truth, question, parameters) if truth and row.correct is False else None
-        asked.append((question.question, loss))
+        loss = lost(video, perceived, truth, question, parameters) if truth and row.correct is False else None
+        losses.append((question.question, loss))
     tracks = {"seen": video.seen, "drawn": list(drawn(video, parameters.belief)), "slips": list(slips(video))}
-    return bm.SceneShown(PAGE, {**tracks, "events": events}, timeline(video, events), asked)
+    return bm.SceneShown(PAGE, {**tracks, "events": events}, timeline(video, events), losses)
 
 
 def make_scene(number: int, seed: int, _: Any) -> bytes:

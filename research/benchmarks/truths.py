@@ -86,13 +86,13 @@ def true_events(files: bm.Files, names: Iterable[str]) -> dict[int, tuple[str, b
     Raises:
         ParameterError: none of the files is named.
     """
-    found: dict[int, tuple[str, bytes]] = {}
+    records: dict[int, tuple[str, bytes]] = {}
     for path in (files[name] for name in names if name in files):
         index = index_scene_events(path)
-        found |= zip(index, event_sources(path, index, index), strict=True)
-    if not found:
+        records |= zip(index, event_sources(path, index, index), strict=True)
+    if not records:
         raise ParameterError("no true events are named", hint=f"Name a file of them as {' or '.join(names)}")
-    return dict(sorted(found.items()))
+    return dict(sorted(records.items()))
 
 
 def happening(record: tuple[str, bytes]) -> bool:
@@ -114,8 +114,8 @@ def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = 
     """The sampled scenes: any proposals as the record, and the true events as what is asked."""
     truths = true_events(files, ("train", "test"))
     videos = proposal_names(files["proposals"]) if "proposals" in files else {}
-    asked = (scene for scene in truths if sampled(scene, scene in videos) and happening(truths[scene]))
-    scenes = bm.chosen(list(asked), only)
+    candidates = (scene for scene in truths if sampled(scene, scene in videos) and happening(truths[scene]))
+    scenes = bm.chosen(list(candidates), only)
 
     def each() -> Iterator[bm.Case]:
         sources = proposals_of(files, [videos[scene] for scene in scenes if scene in videos])
@@ -141,16 +141,16 @@ def _truth(case: bm.Case) -> SceneEvents:
 
 
 def _rows(
-    name: str, case: bm.Case, logs: bm.Logs, asked: list[Question], parameters: Parameters, split: str
+    name: str, case: bm.Case, logs: bm.Logs, questions: list[Question], parameters: Parameters, split: str
 ) -> Iterator[Row]:
     """The rows of a scene's questions: from the true events, and, where there are perceived ones, from these
     and from all that they may have been.
     """
     for who, log in zip((TRUTH, DETECTIONS), logs, strict=False):
-        for row in answer_scene(log, int(case.scene), asked, parameters, split):
+        for row in answer_scene(log, int(case.scene), questions, parameters, split):
             yield replace(row, benchmark=name, subset=who)
     for seen in logs[1:]:
-        for row in answer_possible(read_back(seen, int(case.scene)), asked, parameters, split):
+        for row in answer_possible(read_back(seen, int(case.scene)), questions, parameters, split):
             yield replace(_counted(row), benchmark=name, subset=WORLDS, log=seen.digest)
 
 
@@ -166,17 +166,17 @@ def _by_question(row: Row) -> int:
 
 def descriptive_rows(case: bm.Case, logs: bm.Logs, parameters: Parameters, split: str) -> Iterable[Row]:
     """The rows of the descriptive questions that are made of a scene's true events."""
-    asked = descriptive(_truth(case), SEED)
-    return sorted(_rows("descriptive", case, logs, asked, parameters, split), key=_by_question)
+    questions = descriptive(_truth(case), SEED)
+    return sorted(_rows("descriptive", case, logs, questions, parameters, split), key=_by_question)
 
 
 def explanatory_rows(case: bm.Case, logs: bm.Logs, parameters: Parameters, split: str) -> Iterable[Row]:
     """The rows of the questions about each collision of a scene, beside what sharing an object answers."""
-    asked, shared = (explanatory(_truth(case), SEED, sharing=sharing) for sharing in (False, True))
-    rows = list(_rows("from_truth", case, logs, asked, parameters, split))
-    for row, rival in zip(rows[: len(asked)], shared, strict=True):
+    questions, shared = (explanatory(_truth(case), SEED, sharing=sharing) for sharing in (False, True))
+    rows = list(_rows("from_truth", case, logs, questions, parameters, split))
+    for row, rival in zip(rows[: len(questions)], shared, strict=True):
         pairs = zip(rival.choices or (), row.choices or (), strict=True)
-        verdicts = [(str(said.answer), str(true.expected)) for said, true in pairs]
+        verdicts = [(str(choice.answer), str(true.expected)) for choice, true in pairs]
         rows.append(replace(row, subset=SHARING, **held_beside(verdicts)))
     return sorted(rows, key=_by_question)
 
@@ -184,13 +184,13 @@ def explanatory_rows(case: bm.Case, logs: bm.Logs, parameters: Parameters, split
 def held_beside(verdicts: Iterable[tuple[str, str]]) -> dict[str, Any]:
     """The fields of a row, given what is said of each option and what that is held beside.
 
-    It is right where all is that is spoken of.
+    The row is right where each option is unseen or as expected.
     """
     choices = [ChoiceRow(place, *both) for place, both in enumerate(verdicts)]
     return {
-        "predicted": ",".join(one.predicted for one in choices),
-        "expected": ",".join(str(one.expected) for one in choices),
-        "correct": all(one.predicted in (UNSEEN, one.expected) for one in choices),
+        "predicted": ",".join(choice.predicted for choice in choices),
+        "expected": ",".join(str(choice.expected) for choice in choices),
+        "correct": all(choice.predicted in (UNSEEN, choice.expected) for choice in choices),
         "choices": choices,
     }
 

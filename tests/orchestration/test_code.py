@@ -88,7 +88,7 @@ class Touched(NamedTuple):
 def touched() -> Iterator[Touched]:
     """All of the house that is executed or opened inside."""
     global _heard
-    opened, found = set[str](), Touched(set(), set())
+    opened, seen = set[str](), Touched(set(), set())
     # By number: the hash of a code is that of all that stands in it, and this is asked at every call.
     codes: dict[int, tuple[CodeType, dict[str, Any]]] = {}
 
@@ -102,17 +102,17 @@ def touched() -> Iterator[Touched]:
     threading.settrace(on_call)
     sys.settrace(on_call)
     try:
-        yield found
+        yield seen
     finally:
         sys.settrace(None)
         threading.settrace(None)
         _heard = None
         inside = (file for file in opened if file.startswith((*HOUSE, TBOXES)))
-        found.files.update(_short(Path(file)) for file in inside if not file.endswith((".py", ".pyc")))
+        seen.files.update(_short(Path(file)) for file in inside if not file.endswith((".py", ".pyc")))
         for ran, there in codes.values():
             file = ran.co_filename
             if file.startswith(HOUSE) and file.endswith(".py") and not file.startswith(COUNTING):
-                found.definitions.update(_defined(ran, there))
+                seen.definitions.update(_defined(ran, there))
 
 
 def _defined(ran: CodeType, there: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -137,7 +137,7 @@ def _defined(ran: CodeType, there: dict[str, Any]) -> Iterator[tuple[str, str]]:
 @functools.cache
 def _asked(ran: CodeType) -> frozenset[str]:
     """The names that some code asks of its module."""
-    return frozenset(one.argval for one in dis.get_instructions(ran) if one.opname == "LOAD_GLOBAL")
+    return frozenset(op.argval for op in dis.get_instructions(ran) if op.opname == "LOAD_GLOBAL")
 
 
 def _short(file: Path) -> str:
@@ -151,31 +151,35 @@ def _is_stored(node: ast.AST) -> TypeGuard[ast.Name]:
 @functools.cache
 def _statements(file: Path) -> list[tuple[range, tuple[str, ...]]]:
     """The lines of the statements at the top of a file, each with the names that they bind."""
-    found: list[tuple[range, tuple[str, ...]]] = []
-    for one in ast.parse(file.read_bytes()).body:
-        first = min([one.lineno, *(word.lineno for word in getattr(one, "decorator_list", ()))])
-        if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            names = (one.name,)
+    statements: list[tuple[range, tuple[str, ...]]] = []
+    for statement in ast.parse(file.read_bytes()).body:
+        first = min([statement.lineno, *(word.lineno for word in getattr(statement, "decorator_list", ()))])
+        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names = (statement.name,)
         else:
-            targets = getattr(one, "targets", [getattr(one, "target", one)])
+            targets = getattr(statement, "targets", [getattr(statement, "target", statement)])
             names = tuple(node.id for target in targets for node in ast.walk(target) if _is_stored(node))
-        found.append((range(first, (one.end_lineno or first) + 1), names))
-    return found
+        statements.append((range(first, (statement.end_lineno or first) + 1), names))
+    return statements
 
 
 def forget() -> None:
     """Empty the caches of the house, so that what is kept from before is computed, and opened, again."""
-    for kept in [one for one in gc.get_objects() if type(one) is functools._lru_cache_wrapper]:
-        name = kept.__module__
+    for cached in [held for held in gc.get_objects() if type(held) is functools._lru_cache_wrapper]:
+        name = cached.__module__
         if name.startswith(PACKAGES) and not name.startswith("orchestration.code"):
-            kept.cache_clear()
+            cached.cache_clear()
 
 
 class Project:
     """A project with a few scenes of everything, and what is made of them."""
 
     def __init__(self) -> None:
-        few = [f"baselines.{name}.n=2" for name, one in BENCHMARKS.items() if isinstance(one, LanguageModel)]
+        few = [
+            f"baselines.{name}.n=2"
+            for name, benchmark in BENCHMARKS.items()
+            if isinstance(benchmark, LanguageModel)
+        ]
         self.workspace = open_workspace(None, ("baselines.images=photographs", *few))
         self.settings = self.workspace.settings
 
@@ -204,7 +208,7 @@ class Project:
         built: list[tuple[Case, dict[str, EventLog]]] = []
         for case in cases:
             named = logger.logs(case, logger.parameters.of(self.settings))
-            built.append((case, {one.name: one.log for one in named}))
+            built.append((case, {entry.name: entry.log for entry in named}))
         return built
 
     def answer(self, benchmark: Interpreted, rows: Any) -> list[bytes]:
@@ -249,9 +253,10 @@ def work_of(project: Project, name: str, out: Path) -> Callable[[], object]:
         return lambda: project.answer(part.base, seeded)
     benchmark = BENCHMARKS[stage.benchmark]
     if isinstance(benchmark, LanguageModel):
-        asked = benchmark.asks
+        interpreted = benchmark.asks
         write_logs(
-            asked.name, {name: log for _, logs in project.logs(asked.logger) for name, log in logs.items()}
+            interpreted.name,
+            {name: log for _, logs in project.logs(interpreted.logger) for name, log in logs.items()},
         )
         folder = project.workspace.data / benchmark.name
         if step == "answers" and not folder.is_dir():
@@ -292,9 +297,9 @@ def test_what_workers_execute_or_open_is_code_of_the_stage(
 
     def run(folder: str) -> Touched:
         work = work_of(project, name, tmp_path / folder)
-        with touched() as found:
+        with touched() as seen:
             made.append(work())
-        return found
+        return seen
 
     require_declared(STAGES[name], run)
     # The keys of so few scenes may say both of nothing.
@@ -311,9 +316,9 @@ def test_what_shows_results_executes_or_opens_is_code_of_the_stage(
 
     def run(folder: str) -> Touched:
         (tmp_path / folder).mkdir()
-        with touched() as found:
+        with touched() as seen:
             stage.run(workspace, *(tmp_path / folder / out.replace("/", "-") for out in stage.outs))
-        return found
+        return seen
 
     require_declared(stage, run)
 
@@ -324,24 +329,24 @@ def require_declared(stage: Stage, run: Callable[[str], Touched]) -> None:
     A first run may import a module late, and what importing executes is nobody's: then a second one decides.
     """
     closure = Closure(stage.calls)
-    missing, found = _missing(stage, closure, run("first"))
+    missing, count = _missing(stage, closure, run("first"))
     if missing:
-        missing, found = _missing(stage, closure, run("second"))
-    assert found > 5, "nothing was seen"
+        missing, count = _missing(stage, closure, run("second"))
+    assert count > 5, "nothing was seen"
     assert missing == set()
 
 
-def _missing(stage: Stage, closure: Closure, found: Touched) -> tuple[set[object], int]:
+def _missing(stage: Stage, closure: Closure, seen: Touched) -> tuple[set[object], int]:
     """The files that ran or were opened and that a stage's code lacks, and how many were seen."""
     known = closure.definitions
     # A function without a name counts with the statement around it, or alone, where the stage names it.
     definitions = {
         (file, name)
-        for file, name in found.definitions
+        for file, name in seen.definitions
         if (file, name.removeprefix("<lambda> of ")) not in known
         and not (name.startswith("<lambda>") and file.removesuffix(".py").replace("/", ".") in closure.said)
     }
-    return {*definitions, *(found.files - stage.code.keys())}, len(found.definitions)
+    return {*definitions, *(seen.files - stage.code.keys())}, len(seen.definitions)
 
 
 STEPS = ("gqa/dataset", "gqa/logs", "gqa/answers")
@@ -363,11 +368,11 @@ def test_a_stage_runs_again_where_its_code_changed_and_only_there(
     make_project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root, changed = make_project(scenes=0), set[str]()
-    found = {name: stage.code for name, stage in STAGES.items()}
-    dataset, logs, answers = (set(found[name]) for name in STEPS)
+    codes = {name: stage.code for name, stage in STAGES.items()}
+    dataset, logs, answers = (set(codes[name]) for name in STEPS)
 
     def edited(stage: Stage) -> dict[str, str]:
-        return {file: "edited" if file in changed else short for file, short in found[stage.name].items()}
+        return {file: "edited" if file in changed else short for file, short in codes[stage.name].items()}
 
     monkeypatch.setattr(Stage, "code", property(edited))
 
@@ -376,7 +381,7 @@ def test_a_stage_runs_again_where_its_code_changed_and_only_there(
 
     assert ran(root, run) == set(STEPS)
     assert ran(root, run) == set()
-    elsewhere = {file for files in found.values() for file in files} - dataset - logs - answers
+    elsewhere = {file for files in codes.values() for file in files} - dataset - logs - answers
     changed.update(elsewhere)
     assert elsewhere
     assert ran(root, run) == set()
@@ -551,17 +556,17 @@ print({name: sorted(STAGES[name].code.items()) for name in sorted(STAGES)})
 
 
 def test_the_code_is_the_same_whatever_is_loaded_and_kept(tmp_path: Path) -> None:
-    kept = tmp_path / "kept.msgpack"
+    cache = tmp_path / "kept.msgpack"
 
     def found(seed: str, *modules: str) -> str:
         environment = os.environ | {"PYTHONHASHSEED": seed}
-        command = [sys.executable, "-c", _ALL_CODE, str(kept), *modules]
+        command = [sys.executable, "-c", _ALL_CODE, str(cache), *modules]
         return subprocess.run(
             command, cwd=ROOT, env=environment, capture_output=True, check=True, text=True
         ).stdout
 
     first = found("1")
-    assert kept.stat().st_size > 100_000
+    assert cache.stat().st_size > 100_000
     assert found("2", "orchestration.cli.main", "orchestration.definitions") == first
-    kept.write_bytes(kept.read_bytes()[:1000])
+    cache.write_bytes(cache.read_bytes()[:1000])
     assert found("3", "research.exporters.crate") == first

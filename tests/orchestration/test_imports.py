@@ -18,20 +18,20 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture(scope="module")
 def imports() -> networkx.DiGraph:
-    found = grimp.build_graph(
+    grimp_graph = grimp.build_graph(
         "substrate", "orchestration", "research", exclude_type_checking_imports=True, cache_dir=None
     )
     graph = networkx.DiGraph()
-    for module in found.modules:
+    for module in grimp_graph.modules:
         graph.add_node(module)
-        for imported in found.find_modules_directly_imported_by(module):
+        for imported in grimp_graph.find_modules_directly_imported_by(module):
             graph.add_edge(module, imported)
     return graph
 
 
 def test_no_module_imports_itself_by_way_of_others(imports: networkx.DiGraph) -> None:
     assert imports.number_of_edges() > 500
-    circles = [found for found in networkx.strongly_connected_components(imports) if len(found) > 1]
+    circles = [circle for circle in networkx.strongly_connected_components(imports) if len(circle) > 1]
     assert [sorted(circle) for circle in circles] == []
 
 
@@ -57,13 +57,13 @@ def test_the_order_of_imports_changes_no_stage() -> None:
         "from orchestration.pipeline.graph import STAGES\n"
         "print([(name, stage.outs, stage.needs) for name, stage in STAGES.items()])"
     )
-    said = {
+    outputs = {
         subprocess.run(
             [sys.executable, "-c", program, *order], cwd=ROOT, capture_output=True, text=True, check=True
         ).stdout.splitlines()[-1]
         for order in orders
     }
-    assert len(said) == 1
+    assert len(outputs) == 1
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_a_world_shares_the_format_alone_and_a_baseline_the_log_too(
     room: str, last_names: set[str], core: set[str] | None, imports: networkx.DiGraph
 ) -> None:
     inside = {module for module in imports if module.startswith(room)}
-    reached = {found for module in inside for found in networkx.descendants(imports, module)} - inside
+    reached = {below for module in inside for below in networkx.descendants(imports, module)} - inside
     of_domains = {module for module in reached if module.startswith("substrate.domains.")}
     assert len(of_domains) > 2
     assert {module for module in of_domains if module.rpartition(".")[2] not in last_names} == set()

@@ -45,16 +45,16 @@ def mirror() -> Iterator[str]:
 def test_a_mirror_with_a_password(mirror: str, tmp_path: Path) -> None:
     sources = {"b": Source(files=tuple(SourceFile(name=name, urls=()) for name in ("a.txt", "b.txt")))}
     pins, patience = tmp_path / "pins.json", Patience(attempts=1)
-    (found,) = fetch(
+    (fetched,) = fetch(
         "b", tmp_path, pins=pins, sources=sources, base=mirror, only=["a.txt"], patience=patience
     )
     with pytest.raises(DownloadError) as caught:
         fetch("b", tmp_path, pins=pins, sources=sources, base=mirror, only=["b.txt"], patience=patience)
     assert (tmp_path / "a.txt").read_bytes() == b"content"
-    kept = [path.read_text("utf-8") for path in tmp_path.iterdir()]
-    for said in (str(found), str(found.url), str(caught.value), *kept):
-        assert "ann" not in said
-        assert "sesame" not in said
+    texts = [path.read_text("utf-8") for path in tmp_path.iterdir()]
+    for text in (str(fetched), str(fetched.url), str(caught.value), *texts):
+        assert "ann" not in text
+        assert "sesame" not in text
 
 
 @pytest.mark.parametrize(

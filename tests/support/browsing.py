@@ -51,9 +51,9 @@ class Opener:
 
 def grave(page: Page) -> list[Any]:
     """Faults that axe-core finds serious on a page: rule, how often, and the first place."""
-    found = Axe().run(page).response["violations"]
-    serious = [one for one in found if one["impact"] in ("serious", "critical")]
-    return [(one["id"], len(one["nodes"]), one["nodes"][0]["html"]) for one in serious]
+    faults = Axe().run(page).response["violations"]
+    serious = [fault for fault in faults if fault["impact"] in ("serious", "critical")]
+    return [(fault["id"], len(fault["nodes"]), fault["nodes"][0]["html"]) for fault in serious]
 
 
 def fits(page: Page, width: int) -> bool:
@@ -68,5 +68,5 @@ def picture(page: Page, name: str, colours: int = 64, wait: int = 500, **options
     """
     if folder := os.environ.get("SCREENSHOTS"):
         page.wait_for_timeout(wait)
-        shown = Image.open(io.BytesIO(page.screenshot(**options))).convert("RGB").quantize(colours)
-        shown.save(Path(folder) / f"{name}.png", optimize=True)
+        image = Image.open(io.BytesIO(page.screenshot(**options))).convert("RGB").quantize(colours)
+        image.save(Path(folder) / f"{name}.png", optimize=True)

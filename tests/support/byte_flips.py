@@ -39,11 +39,11 @@ class Flip(NamedTuple):
 
 def files(root: Path) -> dict[str, list[Path]]:
     """The files that hold at least a byte, by kind of place."""
-    found: dict[str, list[Path]] = {}
+    by_kind: dict[str, list[Path]] = {}
     for kind, places in PLACES.items():
         paths = [path for place in places for path in (root / place, *(root / place).rglob("*"))]
-        found[kind] = sorted(path for path in paths if path.is_file() and path.stat().st_size)
-    return found
+        by_kind[kind] = sorted(path for path in paths if path.is_file() and path.stat().st_size)
+    return by_kind
 
 
 def flips(root: Path, count: int, seed: int, skip: int = 0) -> Iterator[Flip]:
@@ -95,12 +95,12 @@ def verified(file: str, at: int, by: int) -> Flip:
     return Flip(file, at, by, outcome, in_rows, row, text)
 
 
-def summary(found: list[Flip]) -> str:
+def summary(flips: list[Flip]) -> str:
     """The counts in a line."""
-    counts = Counter(flip.outcome for flip in found)
-    rows = [flip for flip in found if flip.in_rows and flip.outcome == "named"]
+    counts = Counter(flip.outcome for flip in flips)
+    rows = [flip for flip in flips if flip.in_rows and flip.outcome == "named"]
     return (
-        f"{len(found)} flips: {counts['named']} named, {counts['unnamed']} not named, "
+        f"{len(flips)} flips: {counts['named']} named, {counts['unnamed']} not named, "
         f"{counts['silent']} silent, {counts['traceback']} tracebacks; "
         f"{sum(flip.row_named for flip in rows)} of {len(rows)} in files of rows named by row"
     )

@@ -100,7 +100,7 @@ class Recorder:
             synced = os.fstat(given[0]).st_ino if name == "fsync" else 0
             done = call(*given, **named)
             if synced in self._folders:
-                for change in [one for one in self._pending if synced in one.folders()]:
+                for change in [change for change in self._pending if synced in change.folders()]:
                     _apply(self._kept, change)
                     self._pending.remove(change)
             elif synced in self._now:
@@ -177,10 +177,14 @@ class Recorder:
         self, moment: _Moment, names: Mapping[str, int], cuts: int, draw: random.Random
     ) -> Iterator[tuple[dict[str, bytes | None], bool]]:
         numbers = sorted(set(names.values()) - moment.folders)
-        kinds = [_bytes(moment.durable.get(one, b""), moment.now.get(one), cuts, draw) for one in numbers]
+        kinds = [
+            _bytes(moment.durable.get(number, b""), moment.now.get(number), cuts, draw) for number in numbers
+        ]
         for made in _some(kinds, max(_MOST, 2 * cuts), draw):
             by_number = dict(zip(numbers, made, strict=True))
-            files = {path: by_number[one][0] if one in by_number else None for path, one in names.items()}
+            files = {
+                path: by_number[number][0] if number in by_number else None for path, number in names.items()
+            }
             yield files, any(zeroed for _, zeroed in made)
 
 
@@ -211,18 +215,18 @@ def _some(kinds: list[list[T]], most: int, draw: random.Random) -> Iterator[tupl
 def _bytes(durable: bytes, now: bytes | None, cuts: int, draw: random.Random) -> list[tuple[bytes, bool]]:
     if now is None or now == durable:
         return [(durable, False)]
-    found = {durable: False}
+    contents = {durable: False}
     if now.startswith(durable):
         added = now[len(durable) :]
         places = {1, len(added) - 1, *(draw.randrange(len(added)) for _ in range(cuts))}
-        found |= {durable + added[:place]: False for place in sorted(places)}
-        found[durable + bytes(len(added))] = True
+        contents |= {durable + added[:place]: False for place in sorted(places)}
+        contents[durable + bytes(len(added))] = True
         sectors = [added[at : at + _SECTOR] for at in range(0, len(added), _SECTOR)]
         for _ in range(cuts // 2):
-            kept = [one if draw.random() < 0.5 else bytes(len(one)) for one in sectors]
-            found.setdefault(durable + b"".join(kept), True)
-    found.pop(now, None)
-    return [*found.items(), (now, False)]
+            written = [sector if draw.random() < 0.5 else bytes(len(sector)) for sector in sectors]
+            contents.setdefault(durable + b"".join(written), True)
+    contents.pop(now, None)
+    return [*contents.items(), (now, False)]
 
 
 class Failing:

@@ -228,7 +228,7 @@ def _text(path: Path) -> str:
 
 def forged_log(data: bytes) -> bytes:
     """The text of a log with a chain that fits what stands in it."""
-    chain, tick, found = Chain(), -1, list[str]()
+    chain, tick, lines = Chain(), -1, list[str]()
     head, body = list[str](), None
     for line in data.decode("utf-8", "replace").split("\n"):
         if body is None:
@@ -241,13 +241,13 @@ def forged_log(data: bytes) -> bytes:
         elif line == "TC .":
             before, chain = chain.value, chain.after(tick, body)
             origin = ("H parent", "H branch", "H descent", "H opening")
-            first = [one for one in head if one.startswith(origin)]
-            rest = [one for one in head if not one.startswith(origin)]
-            found += [*first, f"H id <{chain.value}> .", f"H prev <{before}> .", *rest, "TX .", *body, line]
+            first = [header for header in head if header.startswith(origin)]
+            rest = [header for header in head if not header.startswith(origin)]
+            lines += [*first, f"H id <{chain.value}> .", f"H prev <{before}> .", *rest, "TX .", *body, line]
             head, body = [], None
         else:
             body.append(line)
-    return "\n".join([*found, *head, *(body or ())]).encode()
+    return "\n".join([*lines, *head, *(body or ())]).encode()
 
 
 def forged_member(data: bytes) -> bytes:
@@ -260,9 +260,9 @@ def forged_transcript(data: bytes) -> bytes:
     lines: list[bytes] = []
     for line in data.splitlines():
         with suppress(ValueError, TypeError, KeyError, RecursionError):
-            said = json.loads(line)
-            digest = address({"request": said["request"], "reply": said["reply"]})
-            line = json.dumps(said | {"address": address(said["request"]), "digest": digest}).encode()
+            record = json.loads(line)
+            digest = address({"request": record["request"], "reply": record["reply"]})
+            line = json.dumps(record | {"address": address(record["request"]), "digest": digest}).encode()
         lines.append(line + b"\n")
     return b"".join(lines)
 
@@ -308,9 +308,9 @@ def _ledger_lines() -> list[bytes]:
 def forged_manifest(data: bytes) -> bytes:
     """The manifest of a table with the seal of what it says."""
     with suppress(ValueError, TypeError, KeyError, RecursionError, AttributeError):
-        said = json.loads(data)
-        seal = short_key(said["folder"], said["shards"], said["sums"])
-        return json.dumps(said | {"seal": seal}).encode()
+        manifest = json.loads(data)
+        seal = short_key(manifest["folder"], manifest["shards"], manifest["sums"])
+        return json.dumps(manifest | {"seal": seal}).encode()
     return data
 
 
@@ -338,13 +338,13 @@ def _manifests() -> list[bytes]:
 
 def _call(path: Path) -> None:
     try:
-        asked = msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
+        request = msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
     except (ValueError, RecursionError):
         return  # the protocol's own
     log = path.with_name("memory.rdfp")
     desk = Desk(log, write=True)
     try:
-        desk.call(str(asked.get("tool")), {key: value for key, value in asked.items() if key != "tool"})
+        desk.call(str(request.get("tool")), {key: value for key, value in request.items() if key != "tool"})
     finally:
         desk.close()
         if log.stat().st_size > 1 << 16:

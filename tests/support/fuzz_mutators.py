@@ -123,13 +123,13 @@ STRANGE: list[Any] = [
 """Values in the place of others in a record."""
 
 
-def _places(value: Any, found: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+def _places(value: Any, places: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
     """The values inside of a record, each by what holds it and its key or index."""
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, inner in items:
-        found.append((value, key))
-        _places(inner, found)
-    return found
+        places.append((value, key))
+        _places(inner, places)
+    return places
 
 
 def _by_values(data: bytes, source: random.Random) -> bytes:
@@ -162,7 +162,7 @@ def _by_values(data: bytes, source: random.Random) -> bytes:
             holder[key] = source.choice((holder[key] + 1, holder[key] - 1, -holder[key], 7 * holder[key]))
         elif isinstance(holder, dict):
             holder[str(source.choice(STRANGE))] = deepcopy(holder[key])
-    text = b"".join(json.dumps(one).encode() for one in record)
+    text = b"".join(json.dumps(value).encode() for value in record)
     if len(lines) == 1:
         return text
     return b"\n".join([*lines[:at], text, *lines[at + 1 :]])

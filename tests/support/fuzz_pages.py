@@ -71,8 +71,8 @@ def table_page(path: Path) -> None:
     told, other = (_told(table.render("md")) for table in (strange, plain))
     assert told == other, "a name changes the table"
     written = strange.render("tex")
-    said = set(re.findall(r"\\([a-zA-Z]+)", written)).difference(_COMMANDS.split())
-    assert not said, f"a name gives TeX an order: {said}"
+    commands = set(re.findall(r"\\([a-zA-Z]+)", written)).difference(_COMMANDS.split())
+    assert not commands, f"a name gives TeX an order: {commands}"
     strange.render("json")
 
 
@@ -112,6 +112,6 @@ def answer_pages(path: Path) -> None:
         for row in benchmark.rows(case, logs, parameters, ""):
             why = benchmark.explain(case, logs, parameters, row.subset, benchmark.asked(row))
             if why is not None:
-                shown = Worked(benchmark.answer_name(row), why, row, *benchmark.picture(case, why, row))
-                tags(str(_macros().reasons(shown)))
-                tags(str(_macros().verdict(shown)))
+                worked = Worked(benchmark.answer_name(row), why, row, *benchmark.picture(case, why, row))
+                tags(str(_macros().reasons(worked)))
+                tags(str(_macros().verdict(worked)))

@@ -51,25 +51,25 @@ def faults(calls: Sequence[Call], lines: Sequence[str], spans: dict[str, tuple[i
         lines: the deltas of the log, after the last call.
         spans: where the log has each value.
     """
-    found, placed = list[str](), list[tuple[tuple[float, ...], Call]]()
+    problems, placed = list[str](), list[tuple[tuple[float, ...], Call]]()
     for call in calls:
         if call.value and call.value not in spans:
             if call.replied < math.inf:
-                found.append(f"{call.value} was acknowledged and is not there")
+                problems.append(f"{call.value} was acknowledged and is not there")
             continue
         if call.value:
             if call.span not in (None, spans[call.value]):
-                found.append(f"{call.value} was told {call.span} and is at {spans[call.value]}")
+                problems.append(f"{call.value} was told {call.span} and is at {spans[call.value]}")
             placed.append(((spans[call.value][1], 0, 0), call))
         elif call.span:
             if digest_of(lines[: call.span[1]]) != call.seen:
-                found.append(f"a read of {call.span[1]} deltas saw others")
+                problems.append(f"a read of {call.span[1]} deltas saw others")
             placed.append(((call.span[1], 1, call.begun), call))
     if unknown := spans.keys() - {call.value for call in calls}:
-        found.append(f"nobody wrote {sorted(unknown)}")
+        problems.append(f"nobody wrote {sorted(unknown)}")
     soonest = math.inf
     for _, call in sorted(placed, reverse=True):
         if call.begun > soonest:
-            found.append(f"{call.value or call.span} stands before a call that had replied before it")
+            problems.append(f"{call.value or call.span} stands before a call that had replied before it")
         soonest = min(soonest, call.replied)
-    return found
+    return problems

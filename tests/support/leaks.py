@@ -79,7 +79,7 @@ def held() -> Held:
 def slope(points: list[tuple[float, float]]) -> float:
     """The slope of a line through points, by least squares."""
     n = len(points)
-    x, y = (sum(one) / n for one in zip(*points, strict=True))
+    x, y = (sum(values) / n for values in zip(*points, strict=True))
     spread = sum((a - x) ** 2 for a, _ in points)
     return sum((a - x) * (b - y) for a, b in points) / spread if spread else 0.0
 

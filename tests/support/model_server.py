@@ -70,8 +70,8 @@ class _Handler(BaseHTTPRequestHandler):
         pass
 
     def do_GET(self) -> None:  # the base class names it
-        found = self.server.lists.get(self.path)
-        self._send(404 if found is None else 200, json.dumps(found or {}).encode())
+        listing = self.server.lists.get(self.path)
+        self._send(404 if listing is None else 200, json.dumps(listing or {}).encode())
 
     def do_POST(self) -> None:  # the base class names it
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -79,7 +79,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.server.bodies.append(body)
             self.server.keys.append(self.headers["Authorization"])
             fault = self.server.faults.pop(0) if self.server.faults else ""
-        asked = body.get("response_format", {}).get("type", "text")
+        form = body.get("response_format", {}).get("type", "text")
         status, _, wait = fault.partition(":")
         if self.path != "/v1/chat/completions":
             self._send(404, b"{}")
@@ -92,9 +92,9 @@ class _Handler(BaseHTTPRequestHandler):
         elif self.server.context and len(text_of(body)) > self.server.context:
             error = {"type": "exceed_context_size_error", "message": "the request exceeds the context size"}
             self._send(400, json.dumps({"error": error}).encode())
-        elif asked not in self.server.formats and (asked != "text" or "JSON" in text_of(body)):
+        elif form not in self.server.formats and (form != "text" or "JSON" in text_of(body)):
             self._send(
-                400, json.dumps({"error": {"message": f"response_format {asked} is not supported"}}).encode()
+                400, json.dumps({"error": {"message": f"response_format {form} is not supported"}}).encode()
             )
         else:
             self._answer(body, fault)

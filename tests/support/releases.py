@@ -17,25 +17,25 @@ from substrate.log.event_log import EventLog
 
 def write_folder(out: Path, scenes: Iterable[Mapping[str, Any]]) -> Path:
     """Scenes' files under a folder, as an unpacked release has them, and their questions in one file."""
-    asked: list[Any] = []
+    questions: list[Any] = []
     for scene in scenes:
         for name, record in scene.items():
             if name == QUESTIONS:
-                asked.append(record)
+                questions.append(record)
                 continue
             (out / name).parent.mkdir(parents=True, exist_ok=True)
             (out / name).write_bytes(msgspec.json.encode(record))
     path = out / "questions.json"
-    path.write_bytes(msgspec.json.encode(asked))
+    path.write_bytes(msgspec.json.encode(questions))
     return path
 
 
 def write_logs(benchmark: str, logs: Mapping[str, EventLog]) -> None:
     """A benchmark's logs in the project around the current folder, by name."""
-    kept = open_workspace().logs(benchmark)
-    kept.index.parent.mkdir(parents=True, exist_ok=True)
+    stored = open_workspace().logs(benchmark)
+    stored.index.parent.mkdir(parents=True, exist_ok=True)
     entries = [LogEntry(name, log.digest, len(log), "a test") for name, log in logs.items()]
-    kept.index.write_bytes(b"".join(msgspec.json.encode(entry) + b"\n" for entry in entries))
+    stored.index.write_bytes(b"".join(msgspec.json.encode(entry) + b"\n" for entry in entries))
     rows = [
         {
             "number": number,
@@ -48,7 +48,7 @@ def write_logs(benchmark: str, logs: Mapping[str, EventLog]) -> None:
         }
         for number, (name, log) in enumerate(logs.items())
     ]
-    kept.storage.write(pa.Table.from_pylist(rows, schema=LOGS), kept.folders[0], "test", shard_name(0))
-    kept.storage.write_record(
-        Manifest(f"{kept.folders[0]}/test", [len(rows)]), kept.folders[0], index_key(kept.index)
+    stored.storage.write(pa.Table.from_pylist(rows, schema=LOGS), stored.folders[0], "test", shard_name(0))
+    stored.storage.write_record(
+        Manifest(f"{stored.folders[0]}/test", [len(rows)]), stored.folders[0], index_key(stored.index)
     )

@@ -41,11 +41,11 @@ class Page:
     ) -> None:
         self.path = DOCS / name
         self.files, self.exits = files or {}, exits or {}
-        found = re.findall(r"^```(\w+)\n(.*?)^```$", self.path.read_text("utf-8"), re.MULTILINE | re.DOTALL)
-        following = [*found[1:], ("", "")]
+        fences = re.findall(r"^```(\w+)\n(.*?)^```$", self.path.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+        following = [*fences[1:], ("", "")]
         self.blocks = [
             Block(kind, text, after if next_ == "text" else None)
-            for (kind, text), (next_, after) in zip(found, following, strict=True)
+            for (kind, text), (next_, after) in zip(fences, following, strict=True)
             if kind != "text"
         ]
 

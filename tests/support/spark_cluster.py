@@ -51,19 +51,19 @@ def isolated(command: Sequence[str], hidden: Iterable[Path], scratch: Path, room
         room: the size of the disk that holds Spark's local files, such as ``1m``; the machine's own unless
             given.
     """
-    environment, kept = Path(sys.prefix), scratch / "environment"
-    kept.mkdir(parents=True, exist_ok=True)
+    environment, mounted = Path(sys.prefix), scratch / "environment"
+    mounted.mkdir(parents=True, exist_ok=True)
     lines = ["set -e", "mount --make-rprivate /"]
     if room:
         lines.append(f"mount -t tmpfs -o size={room} none {shlex.quote(str(scratch / 'local'))}")
     for folder in hidden:
         inside = environment.is_relative_to(folder)
         if inside:
-            lines.append(f"mount --bind {shlex.quote(str(environment))} {shlex.quote(str(kept))}")
+            lines.append(f"mount --bind {shlex.quote(str(environment))} {shlex.quote(str(mounted))}")
         lines.append(f"mount -t tmpfs none {shlex.quote(str(folder))}")
         if inside:
             lines.append(f"mkdir -p {shlex.quote(str(environment))}")
-            lines.append(f"mount --bind {shlex.quote(str(kept))} {shlex.quote(str(environment))}")
+            lines.append(f"mount --bind {shlex.quote(str(mounted))} {shlex.quote(str(environment))}")
     lines.append(f"cd / && exec {shlex.join(command)}")
     return ["unshare", "-m", "sh", "-c", "\n".join(lines)]
 
@@ -84,9 +84,9 @@ class Machine:
     def wait_for(self, text: str) -> None:
         """Wait until its log has a text."""
         deadline = time.monotonic() + STARTING
-        while text not in (said := self.log.read_text("utf-8", "replace")):
-            assert self.process.poll() is None, f"it ended:\n{said[-3000:]}"
-            assert time.monotonic() < deadline, f"{text!r} was never said:\n{said[-3000:]}"
+        while text not in (log := self.log.read_text("utf-8", "replace")):
+            assert self.process.poll() is None, f"it ended:\n{log[-3000:]}"
+            assert time.monotonic() < deadline, f"{text!r} was never said:\n{log[-3000:]}"
             time.sleep(0.1)
 
 

@@ -71,14 +71,14 @@ def small_specs(draw: st.DrawFn) -> Spec:
     ]
     first = draw(_acts(agents, horizon))
     second = draw(st.none() | _acts(agents, horizon).filter(lambda act: act != first))
-    asked = draw(st.permutations(names))
+    shuffled = draw(st.permutations(names))
     query = draw(
         st.sampled_from(
             [
-                Query("did_meet", "", asked[0], other=asked[1]),
-                Query("learned_fact", "", asked[0], fact=draw(st.sampled_from(FACTS))),
-                Query("visited_location", "", asked[0], place=draw(st.sampled_from(PLACES))),
-                Query("knows_that", "", asked[0], other=asked[1], fact=draw(st.sampled_from(FACTS))),
+                Query("did_meet", "", shuffled[0], other=shuffled[1]),
+                Query("learned_fact", "", shuffled[0], fact=draw(st.sampled_from(FACTS))),
+                Query("visited_location", "", shuffled[0], place=draw(st.sampled_from(PLACES))),
+                Query("knows_that", "", shuffled[0], other=shuffled[1], fact=draw(st.sampled_from(FACTS))),
             ]
         )
     )

@@ -29,21 +29,24 @@ def test_each_variant_answers_the_questions_of_its_subset_and_the_papers_one_as_
     assert [(row.scene, row.question) for row in rows] == sorted((row.scene, row.question) for row in rows)
     for row in rows:
         variants[row.subset][row.scene, row.question] = row
-    asked = Counter(row.subset for row in benchmark.values())
-    assert {name: len(found) for name, found in variants.items()} == {
-        variant.name: asked[variant.subset] for variant in VARIANTS
+    counts = Counter(row.subset for row in benchmark.values())
+    assert {name: len(of_variant) for name, of_variant in variants.items()} == {
+        variant.name: counts[variant.subset] for variant in VARIANTS
     }
     for name in ("explanatory.event", "counterfactual.partner", "predictive.C"):
         assert all(
             (row.predicted, row.log) == (benchmark[key].predicted, benchmark[key].log)
             for key, row in variants[name].items()
         )
-    told = {name: [row.predicted for _, row in sorted(found.items())] for name, found in variants.items()}
+    told = {
+        name: [row.predicted for _, row in sorted(of_variant.items())]
+        for name, of_variant in variants.items()
+    }
     assert any(
-        told[one.name] != told[other.name]
-        for one in VARIANTS
+        told[variant.name] != told[other.name]
+        for variant in VARIANTS
         for other in VARIANTS
-        if one.subset == other.subset
+        if variant.subset == other.subset
     )
     table = (ablated / "tables/ablations.md").read_text("utf-8")
     assert sum(line.startswith("| ") for line in table.splitlines()) == 1 + len(VARIANTS)

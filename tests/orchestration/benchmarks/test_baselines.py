@@ -70,8 +70,8 @@ class Given(NamedTuple):
         assert isinstance(model, LanguageModel)
         source = model.source
         cases = source.cases(source.files(self.data / source.name), None, True).each
-        shown = Inputs(cases, self.logs.__getitem__, "generated", pictures or self.pictures)
-        return model.parts(shown, getattr(self.parameters, name))
+        inputs = Inputs(cases, self.logs.__getitem__, "generated", pictures or self.pictures)
+        return model.parts(inputs, getattr(self.parameters, name))
 
 
 def make_inputs(root: Path, *, n: int = 6, concurrency: int = 3) -> Given:
@@ -84,13 +84,13 @@ def make_inputs(root: Path, *, n: int = 6, concurrency: int = 3) -> Given:
         text = json.dumps(annotation([(0, 1, 30)], scene=scene)).encode()
         (annotations / f"annotation_{scene:05d}.json").write_bytes(text)
         logs[f"{scene:05d}"] = annotation_log(decode_annotation(("scene", text)))
-        asked = [
+        descriptive = [
             question("objects count", "4", number=number)
             | {"question": f"{number}: how many objects are there?"}
             for number in range(5)
         ]
         choices = question("objects count", kind="explanatory", number=9, choices=[("events", "wrong")])
-        questions.append({"scene_index": scene, "questions": [*asked, choices]})
+        questions.append({"scene_index": scene, "questions": [*descriptive, choices]})
     (data / "clevrer" / "questions.json").write_text(json.dumps(questions), "utf-8")
     write_gqa(data / "gqa", scenes=GQA_IMAGES, seed=1)
     (root / "photographs").mkdir()
@@ -101,9 +101,9 @@ def make_inputs(root: Path, *, n: int = 6, concurrency: int = 3) -> Given:
     return Given(data, logs, parameters, pictures_in(root / "photographs"))
 
 
-def record(name: str, server: Endpoint, kept: Path, given: Given, clock: Clock | None = None) -> int:
+def record(name: str, server: Endpoint, transcript: Path, given: Given, clock: Clock | None = None) -> int:
     baseline = getattr(given.parameters, name)
-    return asking.record(given.parts(name), baseline, given.parameters, server, kept, clock)
+    return asking.record(given.parts(name), baseline, given.parameters, server, transcript, clock)
 
 
 def replay(name: str, records: Records, given: Given) -> list[Row]:
@@ -116,22 +116,22 @@ def inputs(tmp_path: Path) -> Given:
     return make_inputs(tmp_path)
 
 
-def in_bytes(name: str, kept: Path, inputs: Given) -> bytes:
-    return b"\n".join(encode(row) for row in replay(name, read_transcript(kept), inputs))
+def in_bytes(name: str, transcript: Path, inputs: Given) -> bytes:
+    return b"\n".join(encode(row) for row in replay(name, read_transcript(transcript), inputs))
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_a_recorded_run_replays_without_the_server_and_without_the_photographs(
     name: str, inputs: Given, tmp_path: Path
 ) -> None:
-    kept = tmp_path / "kept" / f"{name}.jsonl"
+    transcript = tmp_path / "kept" / f"{name}.jsonl"
     with model_server(some_answer, "429:3", "hang up", "500", "broken") as server:
-        asked = record(name, Endpoint(server.url, KEY), kept, inputs, NO_WAIT)
-        assert asked == len(read_transcript(kept)) == len(server.bodies) - 4
-        assert record(name, Endpoint(server.url, KEY), kept, inputs, NO_WAIT) == 0
+        requests = record(name, Endpoint(server.url, KEY), transcript, inputs, NO_WAIT)
+        assert requests == len(read_transcript(transcript)) == len(server.bodies) - 4
+        assert record(name, Endpoint(server.url, KEY), transcript, inputs, NO_WAIT) == 0
     for photograph in (tmp_path / "photographs").iterdir():
         photograph.unlink()
-    rows = replay(name, read_transcript(kept), inputs)
+    rows = replay(name, read_transcript(transcript), inputs)
     assert [(str(row.scene), str(row.question)) for row in rows] == sorted(
         (str(row.scene), str(row.question)) for row in rows
     )
@@ -143,32 +143,35 @@ def test_a_recorded_run_replays_without_the_server_and_without_the_photographs(
         and row.log.startswith("sha256:")
         for row in rows
     )
-    assert in_bytes(name, kept, inputs) == in_bytes(name, kept, inputs)
-    assert {path.name for path in kept.parent.iterdir()} == {kept.name, f"{name}.took.json"}
+    assert in_bytes(name, transcript, inputs) == in_bytes(name, transcript, inputs)
+    assert {path.name for path in transcript.parent.iterdir()} == {transcript.name, f"{name}.took.json"}
     assert all(
         (record.reply.by.model, record.reply.by.fingerprint, record.reply.prompt_tokens) == ("m", "b1", 7)
-        for record in read_transcript(kept).values()
+        for record in read_transcript(transcript).values()
     )
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_neither_threads_nor_faults_change_a_byte(name: str, tmp_path: Path) -> None:
-    found = []
+    written = []
     for threads, faults in ((1, ()), (5, ("500", "off", "hang up", "429:1"))):
         inputs = make_inputs(tmp_path / str(threads), concurrency=threads)
-        kept = tmp_path / f"{threads}.jsonl"
+        transcript = tmp_path / f"{threads}.jsonl"
         with model_server(some_answer, *faults) as server:
-            record(name, Endpoint(server.url), kept, inputs, NO_WAIT)
-        found.append((kept.read_bytes(), in_bytes(name, kept, inputs)))
-    assert found[0] == found[1]
+            record(name, Endpoint(server.url), transcript, inputs, NO_WAIT)
+        written.append((transcript.read_bytes(), in_bytes(name, transcript, inputs)))
+    assert written[0] == written[1]
 
 
 def test_right_answers_score_and_wrong_ones_do_not(inputs: Given, tmp_path: Path) -> None:
     for reply, right in (("4", 6), ("3", 0)):
-        kept = tmp_path / f"{reply}.jsonl"
+        transcript = tmp_path / f"{reply}.jsonl"
         with model_server(lambda _, reply=reply: json.dumps({"answer": reply})) as server:
-            record("controlled", Endpoint(server.url), kept, inputs, NO_WAIT)
-        assert sum(bool(row.correct) for row in replay("controlled", read_transcript(kept), inputs)) == right
+            record("controlled", Endpoint(server.url), transcript, inputs, NO_WAIT)
+        assert (
+            sum(bool(row.correct) for row in replay("controlled", read_transcript(transcript), inputs))
+            == right
+        )
 
 
 def test_the_controlled_comparison_reads_the_log_that_the_substrate_reads(
@@ -206,10 +209,10 @@ def test_an_extracted_graph_is_answered_by_the_substrate(inputs: Given, tmp_path
 def test_a_model_that_never_keeps_to_the_schema_is_wrong_and_stops_nothing(
     name: str, inputs: Given, tmp_path: Path
 ) -> None:
-    kept = tmp_path / "kept.jsonl"
+    transcript = tmp_path / "kept.jsonl"
     with model_server(lambda _: "As a language model, I cannot.") as server:
-        record(name, Endpoint(server.url), kept, inputs, NO_WAIT)
-    rows = replay(name, read_transcript(kept), inputs)
+        record(name, Endpoint(server.url), transcript, inputs, NO_WAIT)
+    rows = replay(name, read_transcript(transcript), inputs)
     assert {(row.predicted, row.correct) for row in rows} == {("error", False)}
     assert all("not what was asked for" in str(row.error) for row in rows)
 
@@ -217,7 +220,7 @@ def test_a_model_that_never_keeps_to_the_schema_is_wrong_and_stops_nothing(
 def test_a_run_that_fails_keeps_its_answers_and_the_next_asks_for_the_rest(
     inputs: Given, tmp_path: Path
 ) -> None:
-    kept = tmp_path / "twin_direct.jsonl"
+    transcript = tmp_path / "twin_direct.jsonl"
     one_by_one = inputs._replace(parameters=msgspec.structs.replace(inputs.parameters, concurrency=1))
     answered = 0
 
@@ -230,15 +233,15 @@ def test_a_run_that_fails_keeps_its_answers_and_the_next_asks_for_the_rest(
 
     with model_server(five) as server:
         with pytest.raises(ModelError):
-            record("twin_direct", Endpoint(server.url), kept, one_by_one, NO_WAIT)
-        assert not kept.exists()
+            record("twin_direct", Endpoint(server.url), transcript, one_by_one, NO_WAIT)
+        assert not transcript.exists()
         server.bodies.clear()
         assert (
-            record("twin_direct", Endpoint(server.url), kept, one_by_one, NO_WAIT)
+            record("twin_direct", Endpoint(server.url), transcript, one_by_one, NO_WAIT)
             == 12 - 5
             == len(server.bodies)
         )
-    assert not kept.with_suffix(".partial.jsonl").exists()
+    assert not transcript.with_suffix(".partial.jsonl").exists()
 
 
 KILLED = """
@@ -295,15 +298,17 @@ def test_a_killed_run_resumes_and_asks_only_for_what_is_missing(tmp_path: Path) 
 def test_a_model_that_answers_under_another_name_is_refused_unless_it_is_allowed(
     inputs: Given, tmp_path: Path
 ) -> None:
-    kept = tmp_path / "kept.jsonl.gz"
+    transcript = tmp_path / "kept.jsonl.gz"
     with model_server(some_answer, says={"model": "totally-other-model"}) as server:
         with pytest.raises(ModelError, match=r"m was asked.* totally-other-model answered.*answers_as"):
-            record("controlled", Endpoint(server.url), kept, inputs, NO_WAIT)
-        assert read_transcript(kept) == {}
+            record("controlled", Endpoint(server.url), transcript, inputs, NO_WAIT)
+        assert read_transcript(transcript) == {}
         allowed = Baseline("m", 6, answers_as="totally-other-model")
         known = inputs._replace(parameters=msgspec.structs.replace(inputs.parameters, controlled=allowed))
-        record("controlled", Endpoint(server.url), kept, known, NO_WAIT)
-    assert {one.reply.by.model for one in read_transcript(kept).values()} == {"totally-other-model"}
+        record("controlled", Endpoint(server.url), transcript, known, NO_WAIT)
+    assert {exchange.reply.by.model for exchange in read_transcript(transcript).values()} == {
+        "totally-other-model"
+    }
 
 
 def test_a_server_that_tells_its_weights_is_held_to_the_revision(inputs: Given, tmp_path: Path) -> None:
@@ -312,72 +317,74 @@ def test_a_server_that_tells_its_weights_is_held_to_the_revision(inputs: Given, 
     lists = {"/v1/models": models, "/props": {"total_slots": 1}}
     with model_server(some_answer, lists=lists) as server:
         for revision, wrong in (("sha256:bb", True), ("sha256:aa", False)):
-            asked = Baseline("m", 6, revision=revision)
-            given = inputs._replace(parameters=msgspec.structs.replace(inputs.parameters, controlled=asked))
-            kept = tmp_path / f"{wrong}.jsonl"
+            baseline = Baseline("m", 6, revision=revision)
+            given = inputs._replace(
+                parameters=msgspec.structs.replace(inputs.parameters, controlled=baseline)
+            )
+            transcript = tmp_path / f"{wrong}.jsonl"
             if wrong:
                 with pytest.raises(ModelError, match=r"weights sha256:bb, and the server has sha256:aa"):
-                    record("controlled", Endpoint(server.url), kept, given, NO_WAIT)
+                    record("controlled", Endpoint(server.url), transcript, given, NO_WAIT)
             else:
-                record("controlled", Endpoint(server.url), kept, given, NO_WAIT)
-    found = {one.reply.by for one in read_transcript(kept).values()}
-    assert found == {Answerer("m", "b1", "xllamacpp 1", "Q4_1", "sha256:aa")}
+                record("controlled", Endpoint(server.url), transcript, given, NO_WAIT)
+    answerers = {exchange.reply.by for exchange in read_transcript(transcript).values()}
+    assert answerers == {Answerer("m", "b1", "xllamacpp 1", "Q4_1", "sha256:aa")}
     assert all(body["cache_prompt"] is False for body in server.bodies)
 
 
 def test_asking_less_or_more_drops_no_reply_that_was_kept(inputs: Given, tmp_path: Path) -> None:
-    kept = tmp_path / "twin_direct.jsonl.gz"
+    transcript = tmp_path / "twin_direct.jsonl.gz"
 
     def with_n(n: int) -> Given:
-        asked = msgspec.structs.replace(inputs.parameters.twin_direct, n=n)
-        return inputs._replace(parameters=msgspec.structs.replace(inputs.parameters, twin_direct=asked))
+        baseline = msgspec.structs.replace(inputs.parameters.twin_direct, n=n)
+        return inputs._replace(parameters=msgspec.structs.replace(inputs.parameters, twin_direct=baseline))
 
     with model_server(some_answer) as server:
-        record("twin_direct", Endpoint(server.url), kept, with_n(5), NO_WAIT)
-        five = read_transcript(kept)
-        assert record("twin_direct", Endpoint(server.url), kept, with_n(2), NO_WAIT) == 0
-        assert read_transcript(kept) == five
-        record("twin_direct", Endpoint(server.url), kept, with_n(8), NO_WAIT)
-    eight = read_transcript(kept)
+        record("twin_direct", Endpoint(server.url), transcript, with_n(5), NO_WAIT)
+        five = read_transcript(transcript)
+        assert record("twin_direct", Endpoint(server.url), transcript, with_n(2), NO_WAIT) == 0
+        assert read_transcript(transcript) == five
+        record("twin_direct", Endpoint(server.url), transcript, with_n(8), NO_WAIT)
+    eight = read_transcript(transcript)
     assert five.items() < eight.items()
     assert len(replay("twin_direct", eight, with_n(2))) == 4
-    shown = asking.view(with_n(2).parts("twin_direct"), with_n(2).parameters.twin_direct, eight)
-    assert shown.items() < five.items()
+    view = asking.view(with_n(2).parts("twin_direct"), with_n(2).parameters.twin_direct, eight)
+    assert view.items() < five.items()
 
 
 def test_a_twentieth_is_asked_twice(tmp_path: Path) -> None:
     given = make_inputs(tmp_path, n=8)
-    kept = tmp_path / "kept.jsonl"
+    transcript = tmp_path / "kept.jsonl"
     with model_server(some_answer) as server:
-        record("twin_concordia", Endpoint(server.url), kept, given, NO_WAIT)
-    found = read_transcript(kept)
-    twice = [one for one in found.values() if "again" in one.request]
-    assert 0.02 < len(twice) / len(found) < 0.1
-    for one in twice:
-        first = {key: value for key, value in one.request.items() if key != "again"}
-        assert found[address(first)].reply == one.reply
+        record("twin_concordia", Endpoint(server.url), transcript, given, NO_WAIT)
+    exchanges = read_transcript(transcript)
+    twice = [exchange for exchange in exchanges.values() if "again" in exchange.request]
+    assert 0.02 < len(twice) / len(exchanges) < 0.1
+    for exchange in twice:
+        first = {key: value for key, value in exchange.request.items() if key != "again"}
+        assert exchanges[address(first)].reply == exchange.reply
 
 
 @pytest.mark.parametrize("name", [name for name in MODELS if name.startswith("twin")])
 def test_a_request_that_does_not_fit_is_a_row_with_its_reason_and_the_run_goes_on(
     name: str, inputs: Given, tmp_path: Path
 ) -> None:
-    kept = tmp_path / "kept.jsonl"
+    transcript = tmp_path / "kept.jsonl"
     with model_server(some_answer) as server:
         record(name, Endpoint(server.url), tmp_path / "all.jsonl", inputs, NO_WAIT)
     *_, shorter, _ = sorted({len(text_of(body)) for body in server.bodies})
     with model_server(some_answer, context=1) as small:
-        record(name, Endpoint(small.url), kept, inputs, NO_WAIT)
-        assert {row.predicted for row in replay(name, read_transcript(kept), inputs)} == {"error"}
+        record(name, Endpoint(small.url), transcript, inputs, NO_WAIT)
+        assert {row.predicted for row in replay(name, read_transcript(transcript), inputs)} == {"error"}
         small.context = shorter
-        record(name, Endpoint(small.url), kept, inputs, NO_WAIT)
-        rows = replay(name, read_transcript(kept), inputs)
+        record(name, Endpoint(small.url), transcript, inputs, NO_WAIT)
+        rows = replay(name, read_transcript(transcript), inputs)
         errors = [str(row.error) for row in rows if row.predicted == "error"]
         assert 0 < len(errors) < len(rows)
         assert all("does not fit into the context" in error for error in errors)
         small.context = None
-        record(name, Endpoint(small.url), kept, inputs, NO_WAIT)
-    again = replay(name, read_transcript(kept), inputs)
+        record(name, Endpoint(small.url), transcript, inputs, NO_WAIT)
+    again = replay(name, read_transcript(transcript), inputs)
     assert again == replay(name, read_transcript(tmp_path / "all.jsonl"), inputs)
 
 
@@ -393,7 +400,7 @@ def test_a_second_writer_is_refused(tmp_path: Path) -> None:
 def test_a_full_disk_is_said_and_leaves_whole_records(
     inputs: Given, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kept, real = tmp_path / "controlled.jsonl", os.write
+    transcript, real = tmp_path / "controlled.jsonl", os.write
     left = 3
 
     def half(file: int, data: bytes) -> int:
@@ -407,28 +414,28 @@ def test_a_full_disk_is_said_and_leaves_whole_records(
     with model_server(some_answer) as server:
         monkeypatch.setattr("os.write", half)
         with pytest.raises(TranscriptError, match=r"not kept: cannot append \(the disk is full\)"):
-            record("controlled", Endpoint(server.url), kept, inputs, NO_WAIT)
+            record("controlled", Endpoint(server.url), transcript, inputs, NO_WAIT)
         monkeypatch.undo()
         whole = record("controlled", Endpoint(server.url), tmp_path / "whole.jsonl", inputs, NO_WAIT)
-        assert record("controlled", Endpoint(server.url), kept, inputs, NO_WAIT) == whole - 3
+        assert record("controlled", Endpoint(server.url), transcript, inputs, NO_WAIT) == whole - 3
 
 
 def test_an_edited_transcript_and_another_model_s_are_found_out(inputs: Given, tmp_path: Path) -> None:
-    kept = tmp_path / "kept.jsonl"
+    transcript = tmp_path / "kept.jsonl"
     with model_server(some_answer) as server:
-        record("controlled", Endpoint(server.url), kept, inputs, NO_WAIT)
+        record("controlled", Endpoint(server.url), transcript, inputs, NO_WAIT)
     other = msgspec.structs.replace(inputs.parameters, controlled=Baseline("m", 6, revision="another"))
     with pytest.raises(TranscriptError, match="has no answer to request sha256:"):
         replay(
             "controlled",
-            read_transcript(kept),
+            read_transcript(transcript),
             inputs._replace(parameters=other),
         )
-    whole = kept.read_bytes()
+    whole = transcript.read_bytes()
     for before, after in ((b"how many objects", b"how many cubes"), (b'"stop"', b'"length"')):
-        kept.write_bytes(whole.replace(before, after, 1))
+        transcript.write_bytes(whole.replace(before, after, 1))
         with pytest.raises(FormatError, match=r"kept\.jsonl:1: request and reply are not what was recorded"):
-            read_transcript(kept)
+            read_transcript(transcript)
 
 
 def test_the_pipeline_measures_with_a_server_replays_without_and_leaks_nothing(

@@ -79,12 +79,12 @@ def test_the_pipeline_ends_in_three_numbers_and_the_command_gives_the_same_bytes
     assert [entry["log"] for entry in index] == [row.log for row in answered]
     logs = open_workspace("sample").logs("twin")
     assert all(logs.read(entry["name"]).digest == entry["log"] for entry in index)
-    found = {
+    scores = {
         name: json.loads((made / f"scores/{name.replace('/', '.')}.json").read_bytes())
         for name in BENCHMARKS["twin"].numbers
     }
     assert {
-        name: (s["subset"], s["n"], s["correct"], s["published"]["substrate"]) for name, s in found.items()
+        name: (s["subset"], s["n"], s["correct"], s["published"]["substrate"]) for name, s in scores.items()
     } == {
         "twin/per_arm": ("", 18, 18, 1.0),
         "twin/joint": ("", 9, 9, 1.0),
@@ -109,23 +109,25 @@ def test_golds_that_differ_stop_the_run_and_name_the_arm(
         materialize("twin/logs", "twin/answers", "twin/scores")
 
 
-@pytest.mark.parametrize("benchmark", [name for name, one in BENCHMARKS.items() if one.whole.together])
+@pytest.mark.parametrize(
+    "benchmark", [name for name, benchmark in BENCHMARKS.items() if benchmark.whole.together]
+)
 def test_the_pipeline_and_the_command_count_alike(benchmark: str, specs: Path, rows: Path) -> None:
     """For the substrate's rows and for a language model's: some wrong, some without an answer."""
-    said = ["yes", "no", "error", "yes", "yes"]
+    predicted = ["yes", "no", "error", "yes", "yes"]
     records = [json.loads(line) for line in rows.read_text("utf-8").splitlines()]
     for number, record in enumerate(records):
         record |= {
             "benchmark": benchmark,
-            "predicted": said[number % 5],
-            "correct": said[number % 5] == record["expected"],
+            "predicted": predicted[number % 5],
+            "correct": predicted[number % 5] == record["expected"],
         }
     answers = write(specs.with_name("model.jsonl"), records)
     numbers = BENCHMARKS[benchmark].numbers
     counted = count(answers, numbers, BENCHMARKS[benchmark].metrics)
     scores = {
-        found["name"]: found
-        for found in json.loads(run("score", "twin", answers, "--specs", specs, "--json").stdout)
+        score["name"]: score
+        for score in json.loads(run("score", "twin", answers, "--specs", specs, "--json").stdout)
     }
     for name, (correct, n) in counted.items():
         assert (correct, n) == tuple(
@@ -139,10 +141,10 @@ def test_the_pipeline_and_the_command_count_alike(benchmark: str, specs: Path, r
 
 def test_any_agents_answers_are_graded_by_linkage_and_query_too(specs: Path, rows: Path) -> None:
     records = minimal(rows, lambda row: "no")
-    shown = run("score", "twin", write(specs.with_name("no.jsonl"), records[::-1]), "--specs", specs)
+    scored = run("score", "twin", write(specs.with_name("no.jsonl"), records[::-1]), "--specs", specs)
     scores = {
-        found["name"]: found
-        for found in json.loads(
+        score["name"]: score
+        for score in json.loads(
             run("score", "twin", specs.with_name("no.jsonl"), "--specs", specs, "--json").stdout
         )
     }
@@ -160,15 +162,15 @@ def test_any_agents_answers_are_graded_by_linkage_and_query_too(specs: Path, row
         "learned_fact",
         "visited_location",
     }
-    assert f"twin/joint                          9  {scores['twin/joint']['correct']:>9}" in shown.stdout
+    assert f"twin/joint                          9  {scores['twin/joint']['correct']:>9}" in scored.stdout
 
 
 def test_half_an_answer_counts_for_its_arm_alone(specs: Path, rows: Path) -> None:
     records = minimal(rows, lambda row: row.expected)
     records[1]["answer"] = "error"
     scores = {
-        found["name"]: found["correct"]
-        for found in json.loads(
+        score["name"]: score["correct"]
+        for score in json.loads(
             run(
                 "score", "twin", write(specs.with_name("half.jsonl"), records), "--specs", specs, "--json"
             ).stdout
@@ -268,8 +270,8 @@ def test_why_an_arm_is_answered_as_it_is(specs: Path, rows: Path) -> None:
         why = run("explain", f"twin/{number}/{'ab'[arm]}", "--specs", specs, "--steps")
         assert why.stdout.splitlines()[1] == f"answer: {expected[number, arm]}"
         record = json.loads(run("explain", f"twin/{number}/{'ab'[arm]}", "--specs", specs, "--json").stdout)
-        *_, asked = record["parts"][0]["steps"]
-        assert (asked["missed"] == []) is (record["answer"] == "yes")
+        *_, step = record["parts"][0]["steps"]
+        assert (step["missed"] == []) is (record["answer"] == "yes")
         assert record["logs"].keys() == {"", f"arm {'ba'[arm]}"}
     assert "no question is named" in run("explain", "twin/4/c", "--specs", specs, code=1).stderr
 
@@ -277,8 +279,8 @@ def test_why_an_arm_is_answered_as_it_is(specs: Path, rows: Path) -> None:
 def test_a_harder_level_is_generated_answered_graded_and_explained(tmp_path: Path) -> None:
     made = tmp_path / "three"
     about = ("generate", "twin", "--level", "three_arms", "--specs", 4, "--seed", 20, "--parquet")
-    said = json.loads(run(*about, "--out", made, "--json").stdout)
-    assert said == {"out": str(made), "specs": 4, "seed": 20, "level": "three_arms"}
+    result = json.loads(run(*about, "--out", made, "--json").stdout)
+    assert result == {"out": str(made), "specs": 4, "seed": 20, "level": "three_arms"}
     lines = (made / "specs.jsonl").read_text("utf-8").splitlines()
     assert lines == [spec_line(number, 20, "three_arms") for number in range(4)]
     assert "three_arms" in (made / "DATASHEET.md").read_text("utf-8").splitlines()[0]
@@ -305,11 +307,11 @@ def test_a_harder_level_is_generated_answered_graded_and_explained(tmp_path: Pat
 
 
 def graded(answers: Path, specs: Path) -> dict[str, Any]:
-    found = json.loads(run("score", "twin", answers, "--specs", specs, "--json").stdout)
-    return {score["name"]: score for score in found}
+    scores = json.loads(run("score", "twin", answers, "--specs", specs, "--json").stdout)
+    return {score["name"]: score for score in scores}
 
 
 def test_a_level_that_is_not_there_is_refused_by_name(tmp_path: Path) -> None:
-    said = run("generate", "twin", "--level", "city", "--out", tmp_path / "city", code=2).output
-    assert "'village', 'belief', 'town', 'three_arms'" in said
+    output = run("generate", "twin", "--level", "city", "--out", tmp_path / "city", code=2).output
+    assert "'village', 'belief', 'town', 'three_arms'" in output
     assert not (tmp_path / "city").exists()

@@ -40,7 +40,7 @@ def test_help_loads_neither_the_library_nor_what_draws_nor_the_platform() -> Non
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["answer", "babi", "--tasks", "/nope", "--out", "OUT"], "error: --tasks: /nope: is not there."),
         (["explain", "babi/qa1/1/1", "--tasks", "/nope"], "error: --tasks: /nope: is not there."),
@@ -51,12 +51,12 @@ def test_help_loads_neither_the_library_nor_what_draws_nor_the_platform() -> Non
     ],
 )
 def test_an_error_names_the_option_or_file_and_what_is_wrong_with_it(
-    arguments: list[str], said: str, tmp_path: Path
+    arguments: list[str], message: str, tmp_path: Path
 ) -> None:
     done = CliRunner().invoke(app, [str(tmp_path / "out") if a == "OUT" else a for a in arguments])
     assert done.exit_code == 1
     *before, error = done.stderr.splitlines()
-    assert error.startswith(said)
+    assert error.startswith(message)
     assert before in ([], ["loading the pipeline"])
 
 
@@ -93,12 +93,12 @@ def test_a_question_that_gqa_answers_twice_is_one_question(tmp_path: Path) -> No
     runner = CliRunner()
     assert runner.invoke(app, ["generate", "gqa", "--scenes", "2", "--out", str(tmp_path)]).exit_code == 0
     graphs, questions = (next(tmp_path.glob(f"*{what}*")) for what in ("cene", "uestion"))
-    asked = len(json.loads(questions.read_bytes()))
+    total = len(json.loads(questions.read_bytes()))
     given = ["--scene-graphs", str(graphs), "--questions", str(questions), "--out", str(tmp_path / "rows")]
     done = runner.invoke(app, ["answer", "gqa", *given])
-    assert done.stdout.startswith(f"{asked} questions, by_id ")
-    assert f" of {asked} correct" in done.stdout
-    assert len((tmp_path / "rows").read_text("utf-8").splitlines()) == 2 * asked
+    assert done.stdout.startswith(f"{total} questions, by_id ")
+    assert f" of {total} correct" in done.stdout
+    assert len((tmp_path / "rows").read_text("utf-8").splitlines()) == 2 * total
 
 
 def test_nothing_to_do_starts_no_run_and_says_so(reproduced: Path) -> None:
@@ -112,10 +112,10 @@ def test_nothing_to_do_starts_no_run_and_says_so(reproduced: Path) -> None:
     assert all(caption in again.stdout for caption in captions)
     assert max(len(line) for line in again.stdout.splitlines() if not line.startswith("The report")) <= 110
     alone = runner.invoke(app, ["reproduce"])
-    said = alone.output.strip().splitlines()
-    assert len(said) <= 10
-    assert any(line.startswith("bAbI: mean ") for line in said)
-    assert said[-1].startswith("Nothing to do: ")
+    lines = alone.output.strip().splitlines()
+    assert len(lines) <= 10
+    assert any(line.startswith("bAbI: mean ") for line in lines)
+    assert lines[-1].startswith("Nothing to do: ")
     of_one = runner.invoke(app, ["reproduce", "--only", "babi", "--json"])
     told = json.loads(of_one.stdout)
     assert (told["ran"], told["drifted"]) == (False, {})

@@ -27,16 +27,16 @@ def test_commands_write_to_a_terminal_in_one_place() -> None:
     assert len(paths) > len(DOORS)
     for path in paths:
         calls = [node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Call)]
-        found = [ast.unparse(call) for call in calls if ast.unparse(call.func) in raw]
-        found = [call for call in found if call not in PLAIN and path.name not in DOORS]
-        assert not found, f"{path.relative_to(ROOT)}: use substrate.cli.printing"
+        writes = [ast.unparse(call) for call in calls if ast.unparse(call.func) in raw]
+        writes = [call for call in writes if call not in PLAIN and path.name not in DOORS]
+        assert not writes, f"{path.relative_to(ROOT)}: use substrate.cli.printing"
 
 
 def test_a_trace_gives_a_terminal_no_order(capsys: pytest.CaptureFixture[str]) -> None:
     tree = Tree(trace.escape("\x1b[2J \x9b1m \u202e [bold]"))
     trace.console().print(tree)
-    said = capsys.readouterr().out
-    assert said == "\\u001b[2J \\u009b1m \\u202e [bold]\n"
+    printed = capsys.readouterr().out
+    assert printed == "\\u001b[2J \\u009b1m \\u202e [bold]\n"
 
 
 def test_a_text_in_an_outline_is_no_markup_and_no_line_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:

@@ -41,8 +41,8 @@ def test_every_event_and_field_stands_in_the_page_of_commands() -> None:
     for event, field in rows:
         documented.setdefault(event or list(documented)[-1], []).append(field)
     declared = {
-        one.__struct_config__.tag: [field for field in one.__struct_fields__ if field != "at"]
-        for one in get_args(Event)
+        kind.__struct_config__.tag: [field for field in kind.__struct_fields__ if field != "at"]
+        for kind in get_args(Event)
     }
     assert {event: sorted(fields) for event, fields in documented.items()} == {
         event: sorted(fields) for event, fields in declared.items()
@@ -64,10 +64,10 @@ def test_a_machine_reads_what_a_command_does_and_how_it_ended(tmp_path: Path) ->
     assert ended.rows == len(rows.read_bytes().splitlines())
     assert isinstance(done, Done)
     assert done.text.startswith(f"{done.result['questions']} questions")
-    *_, said, done = told(file, "answer", "babi", "--tasks", tmp_path / "nope", "--out", rows, code=1)
-    assert isinstance(said, Said)
-    assert said.level == "error"
-    assert "is not there" in said.text
+    *_, error, done = told(file, "answer", "babi", "--tasks", tmp_path / "nope", "--out", rows, code=1)
+    assert isinstance(error, Said)
+    assert error.level == "error"
+    assert "is not there" in error.text
     assert isinstance(done, Done)
     assert (done.exit, done.result) == (1, None)
 
@@ -94,17 +94,17 @@ def test_a_run_speaks_before_it_loads_what_takes_long(tmp_path: Path) -> None:
 def test_where_nothing_was_said_for_long_it_says_what_it_is_at(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    kept, now = tmp_path / "events.jsonl", 0.0
-    monkeypatch.setenv("SUBSTRATE_EVENTS", str(kept))
+    file, now = tmp_path / "events.jsonl", 0.0
+    monkeypatch.setenv("SUBSTRATE_EVENTS", str(file))
     monkeypatch.setattr(events.time, "monotonic", lambda: now)
     with speaking("verify") as stream:
         stream.doing("holding every file against its hash")
         now = 12.0
         for _ in range(600):
-            if len(kept.read_bytes().splitlines()) > 2:
+            if len(file.read_bytes().splitlines()) > 2:
                 break
             time.sleep(0.05)
-    *_, at, done = decoded(kept.read_text("utf-8"))
+    *_, at, done = decoded(file.read_text("utf-8"))
     assert isinstance(at, Progress)
     assert (at.part, at.took) == ("holding every file against its hash", 12.0)
     assert isinstance(done, Done)

@@ -59,10 +59,10 @@ def test_every_command_has_help(command: str) -> None:
 
 def test_show_tells_what_the_log_is(file: Path) -> None:
     log = EventLog.read(file)
-    found = read("show", file, "--from", 2, "--to", 4)
-    assert (found["digest"], found["deltas"], found["last_tick"]) == (log.digest, len(log), log.last_tick)
-    assert {delta["tick"] for delta in found["shown"]} == {2, 4}
-    assert found["shown"][0]["position"] == log.position(1)
+    result = read("show", file, "--from", 2, "--to", 4)
+    assert (result["digest"], result["deltas"], result["last_tick"]) == (log.digest, len(log), log.last_tick)
+    assert {delta["tick"] for delta in result["shown"]} == {2, 4}
+    assert result["shown"][0]["position"] == log.position(1)
     assert len(run("show", file, "--limit", 3).stdout.splitlines()) == 6 + 3
 
 
@@ -83,13 +83,13 @@ def test_state_and_query_at_a_tick(file: Path) -> None:
 
 
 def test_history_names_intervals_and_deltas(file: Path) -> None:
-    found = read("history", file, "entity:isabella", ":at", "-", "--tbox", "village")
-    assert [(h["triple"].rsplit(":", 1)[1], h["intervals"]) for h in found] == [
+    histories = read("history", file, "entity:isabella", ":at", "-", "--tbox", "village")
+    assert [(h["triple"].rsplit(":", 1)[1], h["intervals"]) for h in histories] == [
         ("cafe>", [[0, 2], [5, None]]),
         ("market>", [[2, 5]]),
     ]
     log = EventLog.read(file)
-    assert all(log[c["position"]].tick == c["tick"] for h in found for c in h["changes"])
+    assert all(log[c["position"]].tick == c["tick"] for h in histories for c in h["changes"])
     assert (
         "tick     2  retract"
         in run("history", file, "urn:village:isabella", "urn:substrate:village:at").stdout
@@ -117,12 +117,12 @@ def test_several_interventions_are_done_in_their_order(tmp_path: Path) -> None:
     )
     log.save(tmp_path / "log.rdfp")
     done = [f"override-location urn:ann urn:{place} urn:at" for place in ("park", "pub")]
-    said = ["fork", tmp_path / "log.rdfp", "--at", 3, "--out", tmp_path / "branch.rdfp"]
-    made = read(*said, "--do", done[0], "--do", done[1], "--do", 'assert urn:ann urn:says "two  words"@en')
+    command = ["fork", tmp_path / "log.rdfp", "--at", 3, "--out", tmp_path / "branch.rdfp"]
+    made = read(*command, "--do", done[0], "--do", done[1], "--do", 'assert urn:ann urn:says "two  words"@en')
     state = EventLog.read(tmp_path / "branch.rdfp").state()
     assert state.texts() == {"<urn:ann> <urn:at> <urn:pub>", '<urn:ann> <urn:says> "two  words"@en'}
     assert [delta["triple"] for delta in made["withheld"]] == ["<urn:ann> <urn:at> <urn:cafe>"]
-    assert "takes ENTITY PLACE" in run(*said, "--do", "override-location urn:ann", code=1).stderr
+    assert "takes ENTITY PLACE" in run(*command, "--do", "override-location urn:ann", code=1).stderr
 
 
 def test_a_fork_is_written_verified_and_compared(file: Path, tmp_path: Path) -> None:
@@ -227,14 +227,15 @@ def test_two_ends_of_one_record_of_a_memory_are_a_conflict(tmp_path: Path) -> No
         branch = memory.imagine(1)
         branch.end(village.ann, village.at, village.cafe, at=last, tick=4)
         branch.log.save(tmp_path / f"{last}.rdfp")
-    said = run("merge", tmp_path / "2.rdfp", tmp_path / "3.rdfp", code=1).stdout
-    assert "validUntil" in said
+    output = run("merge", tmp_path / "2.rdfp", tmp_path / "3.rdfp", code=1).stdout
+    assert "validUntil" in output
 
 
 def test_a_difference_of_two_ticks(file: Path) -> None:
-    found = read("diff", file, 4, 5, code=1)
+    difference = read("diff", file, 4, 5, code=1)
     assert any(
-        "isabella> <urn:substrate:village:at> <urn:village:cafe>" in triple for triple in found["inserted"]
+        "isabella> <urn:substrate:village:at> <urn:village:cafe>" in triple
+        for triple in difference["inserted"]
     )
     run("diff", file, 4, 4)
     run("diff", file, code=2)
@@ -354,8 +355,8 @@ SUSPECT = """
 def test_what_is_likely_not_meant_in_a_tbox_is_said(file: Path, tmp_path: Path) -> None:
     tbox = tmp_path / "suspect.ttl"
     tbox.write_text(SUSPECT, "utf-8")
-    said = run("fork", file, "--at", 3, "--rules", tbox, "--out", tmp_path / "branch.rdfp").stderr
-    assert "warning: suspect: rule r: gives <urn:t:near> whenever its condition holds" in said
+    warnings = run("fork", file, "--at", 3, "--rules", tbox, "--out", tmp_path / "branch.rdfp").stderr
+    assert "warning: suspect: rule r: gives <urn:t:near> whenever its condition holds" in warnings
     assert "warning: suspect" in run("verify", file, "--tbox", tbox).stderr
     tbox.write_text(SUSPECT.replace("core:location", "core:locatoin"), "utf-8")
     assert "the core has no term 'locatoin'" in run("verify", file, "--tbox", tbox, code=1).stderr
@@ -411,15 +412,15 @@ def test_text_of_a_log_gives_a_terminal_no_order(tmp_path: Path) -> None:
         ]
     )
     log.save(file)
-    said = Assert((ox.NamedNode("urn:a"), ox.NamedNode("urn:says"), ox.Literal("\x9b1m")))
-    fork(log, at=1, emitter=None, intervention=said).save(other)
+    assertion = Assert((ox.NamedNode("urn:a"), ox.NamedNode("urn:says"), ox.Literal("\x9b1m")))
+    fork(log, at=1, emitter=None, intervention=assertion).save(other)
     for command, *more in (
         *(["show"], ["state"], ["history"], ["diff", 0, 1], ["query", "SELECT ?o { ?s ?p ?o }"]),
         *(["diff", "--with", other], ["merge", other, "--functional", "<urn:says>"]),
         ["query", "CONSTRUCT WHERE { ?s ?p ?o }"],
     ):
         for form in ([], ["--json"]):
-            called = runner.invoke(log_app, [str(one) for one in (command, file, *more, *form)])
+            called = runner.invoke(log_app, [str(argument) for argument in (command, file, *more, *form)])
             assert called.exit_code in (0, 1), called.output
             assert not {"\x1b", "\x9b", "\u202e"} & set(called.output), (command, form)
             if command in ("show", "state", "query", "history"):

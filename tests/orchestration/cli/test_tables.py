@@ -23,9 +23,9 @@ def test_a_table_of_the_sample_fits_and_says_where_the_rest_of_it_is(name: str) 
         heads,
         [[label, *(cells.get(head, "") for head in heads[1:])] for label, cells in rows.items()],
     )
-    shown = on_terminal(FORMATS["md"](table), "the file")
-    assert max(map(len, shown.splitlines())) <= WIDTH
-    assert shown.endswith(" more: the file")
+    text = on_terminal(FORMATS["md"](table), "the file")
+    assert max(map(len, text.splitlines())) <= WIDTH
+    assert text.endswith(" more: the file")
 
 
 def test_parts_of_a_mean_and_single_figures_stand_in_the_file_and_where_they_are_all_there_is() -> None:

@@ -124,11 +124,11 @@ def test_the_command_lists_shows_refuses_and_removes(reproduced: Path) -> None:
     assert "counterfactual.method" in invoke("experiment", "list")
     (listed,) = json.loads(invoke("experiment", "list", "--json"))
     assert listed["changed"] == {"clevrer.counterfactual.method": {"was": "partner", "now": "printed"}}
-    shown = json.loads(invoke("experiment", "show", "printed", "--json"))
+    record = json.loads(invoke("experiment", "show", "printed", "--json"))
     assert NUMBER in invoke("experiment", "show", "printed")
     diff = json.loads(invoke("experiment", "diff", "printed", "--json"))
-    (number,) = [one for one in diff["numbers"] if one["name"] == NUMBER]
-    assert number["after"] == shown["numbers"][NUMBER]
+    (number,) = [compared for compared in diff["numbers"] if compared["name"] == NUMBER]
+    assert number["after"] == record["numbers"][NUMBER]
     text = invoke("experiment", "diff", "printed")
     for fact in (NUMBER, f"{number['after']['correct']:,} of {number['after']['n']:,}", "right to wrong"):
         assert fact in text

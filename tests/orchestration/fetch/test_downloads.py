@@ -211,9 +211,9 @@ def pins(tmp_path: Path) -> Path:
 
 
 def sources(server: Server, blob_hash: str = blob(QUESTIONS)) -> dict[str, Source]:
-    asked = SourceFile(name="validation.json", blob=blob_hash, urls=(f"{server.base}/validation.json",))
+    questions = SourceFile(name="validation.json", blob=blob_hash, urls=(f"{server.base}/validation.json",))
     zipped = SourceFile(name="annotation_validation.zip", urls=(f"{server.base}/annotation_validation.zip",))
-    return {"clevrer": Source(files=(asked, zipped))}
+    return {"clevrer": Source(files=(questions, zipped))}
 
 
 def get(server: Server, out: Path, pins: Path, *only: str, **more: object) -> list[Fetched]:
@@ -385,10 +385,10 @@ def test_other_bytes_on_a_later_download_are_refused(
     with pytest.raises(RefusedError) as caught:
         get(server, tmp_path / "elsewhere", pins, NAMES[1])
     message = str(caught.value)
-    expected, found = (
+    expected, actual = (
         f"{hashlib.sha256(data).hexdigest()} ({len(data)} bytes)" for data in (ARCHIVE, OTHER_ARCHIVE)
     )
-    assert f"expected SHA-256 {expected}, found {found}" in message
+    assert f"expected SHA-256 {expected}, found {actual}" in message
     assert NAMES[1] in message
     assert f"remove the entry clevrer/{NAMES[1]} from {pins}" in message
     assert listing(tmp_path / "elsewhere") == []
@@ -578,10 +578,10 @@ def test_the_official_sources_are_complete() -> None:
 
 
 def test_a_source_that_leads_down_to_http_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
+    requested: list[str] = []
 
     def answer(request: httpx.Request) -> httpx.Response:
-        asked.append(str(request.url))
+        requested.append(str(request.url))
         if request.url.scheme == "https":
             return httpx.Response(302, headers={"Location": "http://127.0.0.1/elsewhere"})
         return httpx.Response(200, content=b"anything")
@@ -591,7 +591,7 @@ def test_a_source_that_leads_down_to_http_is_refused(tmp_path: Path, monkeypatch
     transfer = Transfer(tmp_path / "file.part", lambda part: None, lambda *_: None, QUICK)
     with pytest.raises(UnavailableError, match=r"leads from https to http://127\.0\.0\.1"):
         transfer("https://example.org/file", tmp_path / "file")
-    assert asked == ["https://example.org/file"]
+    assert requested == ["https://example.org/file"]
     assert not list(tmp_path.iterdir())
 
 
@@ -612,12 +612,12 @@ def through(
 def test_a_source_may_lead_to_the_hosts_that_are_named(
     to: str, hosts: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[str] = []
+    requested: list[str] = []
 
     def answer(request: httpx.Request) -> httpx.Response:
-        asked.append(request.url.host)
+        requested.append(request.url.host)
         led = {"example.org": to, to: "nobody.example.com"}.get(request.url.host)
-        if led == to or (led and len(asked) > 2):
+        if led == to or (led and len(requested) > 2):
             return httpx.Response(302, headers={"Location": f"https://{led}/file"})
         return httpx.Response(200, content=iter([b"anything"]))
 
@@ -626,12 +626,12 @@ def test_a_source_may_lead_to_the_hosts_that_are_named(
     assert (tmp_path / "file").read_bytes() == b"anything"
     with pytest.raises(UnavailableError, match=r"leads to nobody\.example\.com"):
         transfer("https://example.org/file", tmp_path / "other")
-    assert asked == ["example.org", to] * 2, "the host that nobody named was not asked"
+    assert requested == ["example.org", to] * 2, "the host that nobody named was not asked"
 
 
-@pytest.mark.parametrize("said", [True, False])
+@pytest.mark.parametrize("with_length", [True, False])
 def test_a_file_that_grows_past_what_it_may_is_broken_off(
-    said: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    with_length: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sent: list[int] = []
 
@@ -641,7 +641,9 @@ def test_a_file_that_grows_past_what_it_may_is_broken_off(
             yield b"x" * 100
 
     def answer(request: httpx.Request) -> httpx.Response:
-        return httpx.Response(200, content=parts(), headers={"Content-Length": "100000"} if said else {})
+        return httpx.Response(
+            200, content=parts(), headers={"Content-Length": "100000"} if with_length else {}
+        )
 
     transfer = through(answer, monkeypatch, tmp_path / "file", most=1000)
     with pytest.raises(RefusedError, match="more than 1000 bytes"):
@@ -650,11 +652,14 @@ def test_a_file_that_grows_past_what_it_may_is_broken_off(
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize(("asked", "waits"), [("7", [7.0]), ("3600", [])])
+@pytest.mark.parametrize(("retry_after", "waits"), [("7", [7.0]), ("3600", [])])
 def test_a_busy_source_is_given_the_time_that_it_asks_for_or_left(
-    asked: str, waits: list[float], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    retry_after: str, waits: list[float], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    answers = [httpx.Response(503, headers={"Retry-After": asked}), httpx.Response(200, content=iter([b"x"]))]
+    answers = [
+        httpx.Response(503, headers={"Retry-After": retry_after}),
+        httpx.Response(200, content=iter([b"x"])),
+    ]
     slept: list[float] = []
     monkeypatch.setattr(http, "Clock", lambda: Clock(sleep=slept.append))
     transfer = through(lambda _: answers.pop(0), monkeypatch, tmp_path / "file")

@@ -49,10 +49,10 @@ def test_drift_that_is_pending_is_said_again_and_fails_where_that_is_asked(repro
     path.write_text(
         path.read_text("utf-8").replace("infer_properties: false", "infer_properties: true", 1), "utf-8"
     )
-    said = reproduce("--only", "comphy")
-    assert "] comphy/answers  computed" in said
-    assert "] comphy/dataset  reused" in said
-    assert " reused, in " in said.splitlines()[-1]
+    output = reproduce("--only", "comphy")
+    assert "] comphy/answers  computed" in output
+    assert "] comphy/dataset  reused" in output
+    assert " reused, in " in output.splitlines()[-1]
     again = reproduce("--only", "comphy")
     assert again.splitlines()[-1].startswith("Nothing to do: all ")
     assert "outputs differ from their pins" in again.splitlines()[-1]

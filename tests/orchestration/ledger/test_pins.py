@@ -133,21 +133,23 @@ def test_a_file_that_is_written_again_in_its_size_is_read_again(
     stage, workspace = STAGES["tables/numbers"], open_workspace()
     (path,) = (workspace.path(out) for out in stage.outs)
     path.parent.mkdir(parents=True)
-    found: list[str] = []
+    digests: list[str] = []
     for text in ("first", "other", "first"):
         path.write_text(text, "utf-8")
         time.sleep(0.1)  # beyond what two changes of a file may hide in
-        found += [digest for _ in range(2) for digest in fingerprint(STAGES, stage, workspace).outs.values()]
+        digests += [
+            digest for _ in range(2) for digest in fingerprint(STAGES, stage, workspace).outs.values()
+        ]
     first, other = f"sha256:{sha256(b'first').hexdigest()}", f"sha256:{sha256(b'other').hexdigest()}"
-    assert found == [first, first, other, other, first, first]
+    assert digests == [first, first, other, other, first, first]
 
 
 def results(root: Path) -> list[Path]:
-    found = [
+    paths = [
         *(root / "artifacts/sample/clevrer").rglob("*"),
         *(root / "artifacts/sample/scores").glob("clevrer.*"),
     ]
-    return [path for path in found if path.is_file()]
+    return [path for path in paths if path.is_file()]
 
 
 @pytest.mark.long
@@ -173,8 +175,8 @@ def test_dvc_makes_the_same_bytes_from_clean_and_can_push_draw_and_count_them(
     pushed = {path.read_bytes() for path in (tmp_path / "shelf").rglob("*") if path.is_file()}
     assert made[pinned / "artifacts/sample/clevrer/answers.jsonl"] in pushed
     (files,) = json.loads(dvc(pinned, "metrics", "show", "--json")).values()
-    shown = files["data"]["artifacts/sample/metrics/clevrer.json"]["data"]
-    assert shown.keys() == set(BENCHMARKS["clevrer"].numbers), "the records stand where DVC shows nothing"
+    metrics = files["data"]["artifacts/sample/metrics/clevrer.json"]["data"]
+    assert metrics.keys() == set(BENCHMARKS["clevrer"].numbers), "the records stand where DVC shows nothing"
     numbers = pinned / "artifacts/sample/tables/numbers.csv"
     numbers.parent.mkdir()
     numbers.write_text("number,accuracy\nclevrer/descriptive/per_question,1.0\n", "utf-8")

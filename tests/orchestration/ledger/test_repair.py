@@ -23,7 +23,7 @@ def invoke(*arguments: str, code: int = 0) -> str:
 
 
 def test_what_is_damaged_comes_back_from_the_cache_or_is_computed_again(reproduced: Path) -> None:
-    kept = {path: path.read_bytes() for path in (reproduced / NUMBERS).iterdir()}
+    before = {path: path.read_bytes() for path in (reproduced / NUMBERS).iterdir()}
     rows = (reproduced / ROWS).read_bytes()
     name = hashlib.md5(rows, usedforsecurity=False).hexdigest()
     cached = reproduced / ".dvc/cache/files/md5" / name[:2] / name[2:]
@@ -32,11 +32,11 @@ def test_what_is_damaged_comes_back_from_the_cache_or_is_computed_again(reproduc
     (reproduced / ROWS).write_bytes(rows.replace(b"true", b"tru3", 1))
     shutil.rmtree(reproduced / NUMBERS)
     invoke("verify", "--no-recompute", code=1)
-    said = invoke("verify", "--no-recompute", "--repair")
-    assert f"{ROWS}: its pinned bytes are back" in said
-    assert "tables/clevrer: computed again" in said
+    output = invoke("verify", "--no-recompute", "--repair")
+    assert f"{ROWS}: its pinned bytes are back" in output
+    assert "tables/clevrer: computed again" in output
     assert (reproduced / ROWS).read_bytes() == rows
-    assert {path: path.read_bytes() for path in (reproduced / NUMBERS).iterdir()} == kept
+    assert {path: path.read_bytes() for path in (reproduced / NUMBERS).iterdir()} == before
 
 
 def test_a_damaged_cache_is_not_believed(reproduced: Path) -> None:
@@ -50,10 +50,10 @@ def test_a_damaged_cache_is_not_believed(reproduced: Path) -> None:
     cached.parent.mkdir(parents=True)
     cached.write_bytes(rows.replace(b"true", b"tru3", 1))
     (reproduced / ROWS).write_bytes(b"lost\n")
-    asked: list[str] = []
-    done = repair(open_workspace(), STAGES, asked.extend)
+    computed: list[str] = []
+    done = repair(open_workspace(), STAGES, computed.extend)
     assert done[:1] == ["babi/answers: computed again"]
-    assert "babi/answers" in asked
+    assert "babi/answers" in computed
 
 
 def test_a_cache_writes_nothing_outside_of_an_output(reproduced: Path) -> None:
@@ -72,7 +72,7 @@ def test_a_cache_writes_nothing_outside_of_an_output(reproduced: Path) -> None:
     folder = cached(f'[{{"md5": "{file}", "relpath": "../../../escaped"}}]'.encode(), ".dir")
     pins = reproduced / "data.dvc"
     known = yaml.safe_load(pins.read_bytes())["outs"]
-    out, was = next((one["path"], one["md5"]) for one in known if one["md5"].endswith(".dir"))
+    out, was = next((entry["path"], entry["md5"]) for entry in known if entry["md5"].endswith(".dir"))
     pins.write_text(pins.read_text("utf-8").replace(was, folder), "utf-8")
     shutil.rmtree(reproduced / out)
     done = repair(open_workspace(), STAGES, lambda _: None)
@@ -87,5 +87,5 @@ def test_pins_of_an_earlier_form_are_not_taken_for_none(reproduced: Path) -> Non
     run(reproduced, "git", "add", "--all")
     run(reproduced, "git", "commit", "--quiet", "--message", "An earlier form")
     pins.rename(reproduced / "pins/sample.json")
-    said = invoke("verify", "--no-recompute", "--since", "HEAD", code=1)
-    assert "have an earlier form" in said
+    output = invoke("verify", "--no-recompute", "--since", "HEAD", code=1)
+    assert "have an earlier form" in output

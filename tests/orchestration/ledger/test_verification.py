@@ -100,10 +100,10 @@ def test_reproduce_stops_at_changed_data_and_says_what_changed(reproduced: Path)
     result = CliRunner().invoke(app, ["reproduce", "--only", "clevrer"])
     assert result.exit_code == 1
     # Table 1 shows the perceived rows as well, and either dataset may be made first.
-    found = re.search(r"data/sample/(clevrer|perceived) is modified against its pin", result.stderr)
-    assert found, result.stderr
+    drift = re.search(r"data/sample/(clevrer|perceived) is modified against its pin", result.stderr)
+    assert drift, result.stderr
     assert re.search(r"\d files? differs?: ", result.stderr)
-    assert f"parameter seed 20 -> 21 ({found[1]}/dataset)" in result.stderr
+    assert f"parameter seed 20 -> 21 ({drift[1]}/dataset)" in result.stderr
     assert "parameter seed 20 -> 21" in run("verify", "--no-recompute", code=1)
 
 
@@ -171,8 +171,8 @@ def test_a_changed_version_is_named_as_a_cause_and_makes_nothing_stale(
     assert "pybullet" not in recorded["gqa/logs"].environment
     monkeypatch.setattr("orchestration.ledger.records._version", lambda name: f"{name} of tomorrow")
     run("verify", "--no-recompute", code=0)
-    said = CliRunner().invoke(app, ["reproduce", "--only", "gqa"]).stderr
-    assert " 0 computed, " in said or "Nothing to do" in said
+    output = CliRunner().invoke(app, ["reproduce", "--only", "gqa"]).stderr
+    assert " 0 computed, " in output or "Nothing to do" in output
     rows = reproduced / "artifacts/sample/gqa/answers.jsonl"
     rows.write_bytes(rows.read_bytes().replace(b'"correct": true', b'"correct": false', 1))
     text = run("verify", "--no-recompute", code=1)

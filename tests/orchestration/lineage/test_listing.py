@@ -135,10 +135,10 @@ def test_a_figure_of_the_paper_finds_its_number_or_the_several_that_match(projec
 
 
 def test_what_was_not_measured_names_the_command_that_measures_it(project: Path) -> None:
-    said = CliRunner().invoke(app, ["trace", "18.80"]).stdout
-    assert "`substrate reproduce --profile sample` measures it, where SUBSTRATE_MODEL_URL" in said
-    said = CliRunner().invoke(app, ["trace", "babi/qa7/accuracy"]).output
-    assert "`substrate reproduce --profile sample" in said
+    output = CliRunner().invoke(app, ["trace", "18.80"]).stdout
+    assert "`substrate reproduce --profile sample` measures it, where SUBSTRATE_MODEL_URL" in output
+    output = CliRunner().invoke(app, ["trace", "babi/qa7/accuracy"]).output
+    assert "`substrate reproduce --profile sample" in output
 
 
 def test_what_a_table_prints_is_what_trace_takes(reproduced: Path) -> None:
@@ -168,9 +168,9 @@ def test_what_a_table_prints_is_what_trace_takes(reproduced: Path) -> None:
 def test_a_derived_number_walks_down_through_the_counts_it_is_made_of(
     reproduced: Path, name: str, counted: list[str]
 ) -> None:
-    found = trace(name)
-    assert [count["number"] for count in found["counts"]] == counted
-    for count, way in zip(found["counts"], found["traces"], strict=True):
+    traced = trace(name)
+    assert [count["number"] for count in traced["counts"]] == counted
+    for count, way in zip(traced["counts"], traced["traces"], strict=True):
         assert way["problems"] == []
         assert (way["rows"]["correct"], way["rows"]["n"]) == (count["correct"], count["n"])
         assert json.loads((reproduced / count["file"]).read_bytes())["n"] == count["n"]

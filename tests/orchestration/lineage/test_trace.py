@@ -125,8 +125,8 @@ def test_an_answer_walks_to_its_log_and_is_computed_again_to_the_same_bytes(
     line = len(lines) // 2
     row = decode(lines[line])
     number = next(name for name in MEASURED[benchmark] if name.count("/") == 1 or f"/{row.subset}/" in name)
-    found = trace(number, "--question", f"{row.subset}/{row.scene}/{row.question}", "--reexecute")
-    answer, again = found["answer"], found["reexecution"]
+    traced = trace(number, "--question", f"{row.subset}/{row.scene}/{row.question}", "--reexecute")
+    answer, again = traced["answer"], traced["reexecution"]
     assert (answer["file"], answer["line"]) == (path.relative_to(reproduced).as_posix(), line + 1)
     assert answer["log"] == row.log
     assert answer["log_intact"]
@@ -200,9 +200,9 @@ def test_a_row_that_was_edited_is_found_by_the_trace_and_by_computing_it_again(r
     first, _, rest = path.read_bytes().partition(b"\n")
     row = decode(first)
     path.write_bytes(first.replace(b'"correct": true', b'"correct": false') + b"\n" + rest)
-    found = trace(DESCRIPTIVE, "--question", f"{row.scene}/{row.question}", "--reexecute", code=1)
-    assert (found["reexecution"]["same_row"], found["reexecution"]["same_log"]) == (False, True)
-    problems = found["trace"]["problems"]
+    traced = trace(DESCRIPTIVE, "--question", f"{row.scene}/{row.question}", "--reexecute", code=1)
+    assert (traced["reexecution"]["same_row"], traced["reexecution"]["same_log"]) == (False, True)
+    problems = traced["trace"]["problems"]
     assert "artifacts/sample/clevrer/answers.jsonl is not what clevrer/answers made" in problems
     assert any("its rows say" in problem for problem in problems)
 

@@ -191,8 +191,8 @@ def test_content_that_stays_off_the_schema_is_the_model_s_answer() -> None:
 @pytest.mark.parametrize("takes", ["json_object", "text"])
 def test_a_server_that_refuses_a_schema_is_asked_the_next_best_way_from_then_on(takes: str) -> None:
     with model_server(lambda _: 'Well: {"answer": "yes"}', formats=(takes,)) as server:
-        asked = client(server, FakeTime())
-        assert [asked.complete(question(str(number))).format for number in range(3)] == [takes] * 3
+        model = client(server, FakeTime())
+        assert [model.complete(question(str(number))).format for number in range(3)] == [takes] * 3
     refused = ["json_schema", "json_object", "text"].index(takes)
     assert len(server.bodies) == refused + 3
     assert "JSON Schema of the reply: {" in text_of(server.bodies[-1])
@@ -208,8 +208,8 @@ def test_no_minute_sees_more_requests_than_allowed(threads: int) -> None:
         return '{"answer": "yes"}'
 
     with model_server(noted) as server, ThreadPoolExecutor(threads) as pool:
-        asked = client(server, time, per_minute=3)
-        list(pool.map(lambda number: asked.complete(question(str(number))), range(9)))
+        model = client(server, time, per_minute=3)
+        list(pool.map(lambda number: model.complete(question(str(number))), range(9)))
     assert time.slept == [60.0, 60.0]
     if threads == 1:  # else a request may be noted after others have moved the clock on
         assert begun == [0] * 3 + [60] * 3 + [120] * 3

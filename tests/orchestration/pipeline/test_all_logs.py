@@ -31,9 +31,9 @@ def test_all_logs_are_asked_at_once(reproduced: Path) -> None:
     entries = {entry.name: entry for entry in read_index(logs.index)}
 
     counted = "SELECT (COUNT(*) AS ?n) WHERE { ?s ?p ?o }"
-    found = ask_each(workspace, benchmark, counted, None, LONG, 100)
-    assert found.columns == ["scene", "log", "n"]
-    assert {row[1]: int(row[2].split('"')[1]) for row in found.rows} == {
+    result = ask_each(workspace, benchmark, counted, None, LONG, 100)
+    assert result.columns == ["scene", "log", "n"]
+    assert {row[1]: int(row[2].split('"')[1]) for row in result.rows} == {
         name: len(list(logs.read(name).state())) for name in entries
     }
 
@@ -62,7 +62,7 @@ def test_the_effect_of_an_object_is_that_of_the_fork_without_it(reproduced: Path
         "?thing :number 1 }"
     )
     gone = Constructed(f"{its} CONSTRUCT {{ ?thing a :Object }} {{ ?thing a :Object ; :number 1 }}")
-    found = ask_effects(workspace, benchmark, first, gone, collisions, LONG)
+    effects = ask_effects(workspace, benchmark, first, gone, collisions, LONG)
 
     def count(scene: Scene) -> int:
         return sum(event.kind == "Collision" for event in scene.events)
@@ -71,14 +71,14 @@ def test_the_effect_of_an_object_is_that_of_the_fork_without_it(reproduced: Path
     names = [entry.name for entry in read_index(logs.index)]
     scenes = {name: Scene(logs.read(name)) for name in names}
     hit = {n: s for n, s in scenes.items() if any(1 in e.objects for e in s.events if e.kind == "Collision")}
-    assert {one.log: (one.observed, one.changed) for one in found.each} == {
+    assert {effect.log: (effect.observed, effect.changed) for effect in effects.each} == {
         name: (count(scene), count(without(scene, 1))) for name, scene in hit.items()
     }
-    assert (found.logs, found.asked) == (len(names), len(hit))
-    assert found.other == found.asked >= 2  # all in which it takes part lose a collision
-    assert found.effect is not None
-    assert found.low is not None
-    assert found.low <= found.effect < 0
+    assert (effects.logs, effects.asked) == (len(names), len(hit))
+    assert effects.other == effects.asked >= 2  # all in which it takes part lose a collision
+    assert effects.effect is not None
+    assert effects.low is not None
+    assert effects.low <= effects.effect < 0
 
     with pytest.raises(ParameterError, match="there is no intervention"):
         ask_effects(workspace, benchmark, 5, Constructed(), collisions, LONG)
@@ -100,7 +100,7 @@ def test_the_effect_of_an_object_is_that_of_the_fork_without_it(reproduced: Path
 
 def test_a_query_of_all_logs_may_ask_for_ancestors(reproduced: Path) -> None:
     benchmark, workspace = INTERPRETED["clevrer"], open_workspace()
-    asked = (
+    query = (
         "PREFIX : <urn:substrate:clevrer:> SELECT ?a ?b { ?a a :Collision . ?b a :Collision "
         "FILTER(core:ancestor(?a, ?b)) }"
     )
@@ -108,11 +108,11 @@ def test_a_query_of_all_logs_may_ask_for_ancestors(reproduced: Path) -> None:
     logs = workspace.logs("clevrer")
     for entry in read_index(logs.index):
         events = occurrences(logs.read(entry.name), TBox.load("clevrer"))
-        ancestry = ancestors(Event(one.node, one.tick, one.participants) for one in events)
-        hits = {one.node for one in events if one.kind.value.endswith("Collision")}
+        ancestry = ancestors(Event(event.node, event.tick, event.participants) for event in events)
+        hits = {event.node for event in events if event.kind.value.endswith("Collision")}
         expected += [[entry.name, str(a), str(b)] for b in hits for a in ancestry[b].events & hits]
-    found = ask_each(workspace, benchmark, asked, None, LONG, 1000)
-    assert sorted(row[1:] for row in found.rows) == sorted(expected)
-    assert found.rows
+    result = ask_each(workspace, benchmark, query, None, LONG, 1000)
+    assert sorted(row[1:] for row in result.rows) == sorted(expected)
+    assert result.rows
     with pytest.raises(QueryError, match="cannot be answered"):
         ask_each(workspace, benchmark, "ASK { ?s ?p ?o FILTER(core:no(?s)) }", None, LONG, 1)

@@ -13,7 +13,9 @@ from orchestration.project import open_workspace
 from orchestration.registry import INTERPRETED
 from orchestration.workspace.tables import read_cases
 
-WORLDS = {one.source.name: one.source for one in INTERPRETED.values() if one.source.world}
+WORLDS = {
+    benchmark.source.name: benchmark.source for benchmark in INTERPRETED.values() if benchmark.source.world
+}
 
 
 @pytest.mark.parametrize("name", WORLDS)

@@ -29,15 +29,15 @@ ERROR, WARN = dg.AssetCheckSeverity.ERROR, dg.AssetCheckSeverity.WARN
 
 def declared(asset: str, name: str) -> dg.AssetChecksDefinition:
     key = dg.AssetCheckKey(dg.AssetKey(asset.split("/")), name)
-    (found,) = [definition for definition in checks_of(STAGES) if definition.check_key == key]
-    return found
+    (matching,) = [definition for definition in checks_of(STAGES) if definition.check_key == key]
+    return matching
 
 
 def check(
     asset: str, name: str, profile: str = "sample", overrides: list[str] | None = None
 ) -> dg.AssetCheckResult:
-    found = declared(asset, name)
-    result = found(workspace=WorkspaceResource(profile=profile, overrides=overrides or []))
+    definition = declared(asset, name)
+    result = definition(workspace=WorkspaceResource(profile=profile, overrides=overrides or []))
     assert isinstance(result, dg.AssetCheckResult)
     return result
 
@@ -72,10 +72,10 @@ def test_every_stage_is_held_against_its_pin_and_every_benchmark_against_its_sha
         for stages in (STAGES, EVERY)
     )
     pinned = {stage.name: stage for stage in STAGES.values() if stage.pinned_by != "nothing"}
-    inputs = {name for name, one in pinned.items() if one.pinned_by == "data.dvc" and not one.asks}
+    inputs = {name for name, stage in pinned.items() if stage.pinned_by == "data.dvc" and not stage.asks}
     assert {(name, "pinned" if name in inputs else "drift") for name in pinned} <= keys
     assert inputs < pinned.keys()
-    assert {(f"{name}/logs", "shapes") for name, one in LOGGERS.items() if one.shapes} <= every
+    assert {(f"{name}/logs", "shapes") for name, logger in LOGGERS.items() if logger.shapes} <= every
     assert {
         ("clevrer/scores", "counts"),
     } <= keys
@@ -93,11 +93,11 @@ def test_drift_warns_and_stops_a_run_only_in_ci(
     write_pins(workspace, measure(workspace, STAGES, [STAGES["clevrer/answers"]]))
     assert check("clevrer/answers", "drift").passed
     answers.write_text("{ }\n", "utf-8")
-    found = check("clevrer/answers", "drift")
-    assert (found.passed, found.severity) == (False, WARN)
+    result = check("clevrer/answers", "drift")
+    assert (result.passed, result.severity) == (False, WARN)
     (spec,) = declared("clevrer/answers", "drift").check_specs
     assert not spec.blocking, "what warns does not call itself blocking"
-    assert "artifacts/sample/clevrer/answers.jsonl is modified against its pin" in str(found.description)
+    assert "artifacts/sample/clevrer/answers.jsonl is modified against its pin" in str(result.description)
     assert check("clevrer/answers", "drift", overrides=["seed=3"]).passed, "other parameters were asked for"
     monkeypatch.setenv("CI", "true")
     assert check("clevrer/answers", "drift").severity == ERROR
@@ -116,11 +116,11 @@ def test_a_check_says_what_drifted_from_what_to_what_and_why(reproduced: Path) -
     parameters = yaml.safe_load((reproduced / "params.yaml").read_text("utf-8"))
     parameters["clevrer"]["counterfactual"]["method"] = "duality"
     (reproduced / "params.yaml").write_text(yaml.safe_dump(parameters), "utf-8")
-    found = check("clevrer/answers", "drift")
+    result = check("clevrer/answers", "drift")
     which = f"scene {row['scene']}, question {row['question']} ({row['subset']})"
-    assert f"1 row differs: {which}: " in str(found.description)
-    assert found.metadata["rows"].value == 1
-    table = found.metadata["differences"]
+    assert f"1 row differs: {which}: " in str(result.description)
+    assert result.metadata["rows"].value == 1
+    table = result.metadata["differences"]
     assert isinstance(table, dg.TableMetadataValue)
     (record,) = table.records
     assert record.data == {
@@ -128,21 +128,21 @@ def test_a_check_says_what_drifted_from_what_to_what_and_why(reproduced: Path) -
         "was": f'"{row["predicted"]}" {"right" if row["correct"] else "wrong"}',
         "is": '"changed" wrong, log unchanged',
     }
-    because = str(found.metadata["because"].value)
+    because = str(result.metadata["because"].value)
     assert 'parameter clevrer.counterfactual.method "partner" -> "duality" (clevrer/answers)' in because
     assert check("clevrer/logs", "drift").passed
     # A stage further on names the cause before it.
     score = reproduced / "artifacts/sample/scores/clevrer.descriptive.per_question.json"
     score.write_bytes(score.read_bytes().replace(b'"correct": ', b'"correct": 1'))
-    found = check("clevrer/scores", "drift")
-    assert found.metadata["scores"].value == 1
-    assert "clevrer.counterfactual.method" in str(found.metadata["because"].value)
+    result = check("clevrer/scores", "drift")
+    assert result.metadata["scores"].value == 1
+    assert "clevrer.counterfactual.method" in str(result.metadata["because"].value)
     # Where data changed, their file is named.
     (reproduced / "data/sample/clevrer/questions.json").write_text("[]", "utf-8")
-    found = check("clevrer/dataset", "pinned")
-    assert (found.passed, found.severity) == (False, ERROR)
-    assert found.metadata["files"].value == 1
-    assert "questions.json" in str(found.metadata["differences"].value)
+    result = check("clevrer/dataset", "pinned")
+    assert (result.passed, result.severity) == (False, ERROR)
+    assert result.metadata["files"].value == 1
+    assert "questions.json" in str(result.metadata["differences"].value)
 
 
 def test_counts_are_the_profiles_on_generated_data_and_the_papers_on_official_data(
@@ -152,9 +152,9 @@ def test_counts_are_the_profiles_on_generated_data_and_the_papers_on_official_da
     write_logs([log] * 3)
     assert check("clevrer/scores", "counts").passed
     write_logs([log] * 2)
-    found = check("clevrer/scores", "counts")
-    assert not found.passed
-    assert found.description == "logs: 2 instead of 3"
+    result = check("clevrer/scores", "counts")
+    assert not result.passed
+    assert result.description == "logs: 2 instead of 3"
     ns = {name: n for name in BENCHMARKS["clevrer"].numbers if (n := published().n(name))}
     write_scores(root, "clevrer", 0.9, ns | {"clevrer/explanatory/per_option": 30000}, "paper")
     assert check("clevrer/scores", "counts", profile="paper").passed
@@ -171,15 +171,15 @@ def test_shapes_are_checked_on_logs_from_all_over_the_index(
     make_project()
     number = 4 * SAMPLE
     write_logs([log] * number)
-    found = check("clevrer/logs", "shapes")
-    assert found.passed
-    assert f"{SAMPLE} of {number} logs conform" in str(found.description)
+    result = check("clevrer/logs", "shapes")
+    assert result.passed
+    assert f"{SAMPLE} of {number} logs conform" in str(result.description)
     colourless = EventLog([delta for delta in log if "color" not in delta.triple[1].value])
     assert len(colourless) < len(log)
     write_logs([*[log] * (number // 2), *[colourless] * (number // 2)])
-    found = check("clevrer/logs", "shapes")
-    assert not found.passed
-    assert str(found.description).startswith(f"{number // 2:05d}: ")
+    result = check("clevrer/logs", "shapes")
+    assert not result.passed
+    assert str(result.description).startswith(f"{number // 2:05d}: ")
 
 
 def test_every_measured_number_stands_in_one_file(make_project: Callable[..., Path]) -> None:

@@ -93,17 +93,17 @@ def start(root: Path, storage: Path, *arguments: str, **environment: str) -> sub
 
 def inherited() -> dict[str, str]:
     """This environment, without anything that says where Spark runs."""
-    kept = {key: value for key, value in os.environ.items() if not key.startswith("SPARK_")}
-    return kept | {"SPARK_SUBMIT_OPTS": QUICK_JAVA}
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("SPARK_")}
+    return environment | {"SPARK_SUBMIT_OPTS": QUICK_JAVA}
 
 
 def end(root: Path, driver: subprocess.Popen[str], patience: float = PATIENCE) -> Driven:
     """Wait for a driver; one that takes longer is ended."""
     try:
-        _, said = driver.communicate(timeout=patience)
+        _, output = driver.communicate(timeout=patience)
     finally:
         driver.kill()
-    return Driven(root, driver.returncode, said)
+    return Driven(root, driver.returncode, output)
 
 
 @pytest.fixture(scope="module")
@@ -127,10 +127,10 @@ def test_workers_that_see_only_the_storage_give_the_same_bytes(
     # A scene that is generated there is compared too.
     shutil.rmtree(root / "data/sample/gqa")
     driver = start(root, field.shared / "cluster", *BENCHMARKS, SPARK_MASTER=field.machines.master)
-    found = end(root, driver)
-    assert found.code == 0, found.said
-    assert found.results == field.local.results
-    assert all(len(rows) for name, rows in found.results.items() if name.endswith("answers.jsonl"))
+    driven = end(root, driver)
+    assert driven.code == 0, driven.said
+    assert driven.results == field.local.results
+    assert all(len(rows) for name, rows in driven.results.items() if name.endswith("answers.jsonl"))
     assert len(list((root / ".dagster/spark-events").iterdir())) == 1
     made, first = (project / "data/sample/gqa" for project in (root, field.local.project))
     assert {file.name: file.read_bytes() for file in made.iterdir()} == {
@@ -144,10 +144,10 @@ def test_a_worker_with_a_disk_of_its_own_ends_the_stage(
 ) -> None:
     root = field.new("alone", small_project)
     driver = start(root, root / "storage", "gqa", SPARK_MASTER=field.machines.master)
-    found = end(root, driver)
-    assert found.code == 1
-    assert "error: gqa/logs: " in found.said
-    assert "storage" in found.said.splitlines()[-1]
+    driven = end(root, driver)
+    assert driven.code == 1
+    assert "error: gqa/logs: " in driven.said
+    assert "storage" in driven.said.splitlines()[-1]
     assert not list((root / "artifacts").rglob("*.jsonl"))
 
 
@@ -155,9 +155,9 @@ def test_a_worker_with_a_disk_of_its_own_ends_the_stage(
 def test_spark_connect_gives_the_same_bytes(field: Field, small_project: Callable[..., Path]) -> None:
     root = field.new("connect", small_project)
     address = field.machines.start_connect()
-    found = end(root, start(root, field.shared / "connect", *BENCHMARKS, SPARK_REMOTE=address))
-    assert found.code == 0, found.said
-    assert found.results == field.local.results
+    driven = end(root, start(root, field.shared / "connect", *BENCHMARKS, SPARK_REMOTE=address))
+    assert driven.code == 0, driven.said
+    assert driven.results == field.local.results
 
 
 @pytest.mark.long
@@ -176,9 +176,9 @@ def test_a_worker_that_is_killed_in_the_middle_changes_no_byte(
         assert list(doomed.log.parent.glob("work/app-*")), "the worker has no part in it"
         doomed.kill()
     finally:
-        found = end(root, driver)
-    assert found.code == 0, found.said
-    assert found.results == field.twin
+        driven = end(root, driver)
+    assert driven.code == 0, driven.said
+    assert driven.results == field.twin
 
 
 @pytest.mark.long
@@ -194,12 +194,12 @@ def test_a_master_that_is_killed_in_the_middle_is_named_and_the_next_run_goes_on
                 time.sleep(0.05)
             machines.leader.kill()
         finally:
-            found = end(root, driver)
-    assert found.code
-    assert machines.master.partition("://")[2] in found.said
-    found = end(root, start(root, storage, "spark.shard=1", "twin", SPARK_MASTER=field.machines.master))
-    assert found.code == 0, found.said
-    assert found.results == field.twin
+            driven = end(root, driver)
+    assert driven.code
+    assert machines.master.partition("://")[2] in driven.said
+    driven = end(root, start(root, storage, "spark.shard=1", "twin", SPARK_MASTER=field.machines.master))
+    assert driven.code == 0, driven.said
+    assert driven.results == field.twin
 
 
 @pytest.mark.long
@@ -208,7 +208,7 @@ def test_a_connect_server_that_is_killed_in_any_stage_is_named_and_the_next_run_
 ) -> None:
     root, storage = field.new("server", small_project), field.shared / "server"
     shutil.rmtree(root / "data/sample/twin")
-    kept: dict[Path, int] = {}
+    inodes: dict[Path, int] = {}
     for stage, shards, out in (
         ("dataset", "made/twin/*/*.parquet", "data/sample/twin"),
         ("logs", "logs/twin/*/*.parquet", "artifacts/sample/twin/logs/index.jsonl"),
@@ -222,16 +222,16 @@ def test_a_connect_server_that_is_killed_in_any_stage_is_named_and_the_next_run_
                 time.sleep(0.05)
         finally:
             server.kill()
-        kept |= {file: file.stat().st_ino for file in done if stage == "logs"}
-        found = end(root, driver, 120)
+        inodes |= {file: file.stat().st_ino for file in done if stage == "logs"}
+        driven = end(root, driver, 120)
         lost = f"error: twin/{stage}: {address.partition('://')[2]}: "
-        assert any(line.startswith(lost) for line in found.said.splitlines()), found.said
+        assert any(line.startswith(lost) for line in driven.said.splitlines()), driven.said
         assert not (root / out).exists()
     address = field.machines.start_connect()
-    found = end(root, start(root, storage, "spark.shard=1", "twin", SPARK_REMOTE=address))
-    assert found.code == 0, found.said
-    assert found.results == field.twin
-    assert {file: file.stat().st_ino for file in kept} == kept
+    driven = end(root, start(root, storage, "spark.shard=1", "twin", SPARK_REMOTE=address))
+    assert driven.code == 0, driven.said
+    assert driven.results == field.twin
+    assert {file: file.stat().st_ino for file in inodes} == inodes
 
 
 def require_same_bytes(field: Field, root: Path, odd: Machine) -> None:
@@ -240,12 +240,12 @@ def require_same_bytes(field: Field, root: Path, odd: Machine) -> None:
         driver = start(
             root, field.shared / root.name, "spark.shard=1", "twin", SPARK_MASTER=field.machines.master
         )
-        found = end(root, driver)
+        driven = end(root, driver)
         assert list(odd.log.parent.glob("work/app-*")), "the worker has no part in it"
     finally:
         odd.kill()
-    assert found.code == 0, found.said
-    assert found.results == field.twin
+    assert driven.code == 0, driven.said
+    assert driven.results == field.twin
 
 
 @pytest.mark.long
@@ -311,15 +311,15 @@ def test_the_check_names_a_worker_whose_clock_is_off_and_a_cluster_that_gives_no
                 timeout=PATIENCE,
             )
             assert done.returncode in (0, 1), done.stderr
-            found = [one for one in json.loads(done.stdout) if one["what"].startswith("worker")]
-            return done.returncode, {one["said"]: one["fits"] for one in found}
+            workers = [part for part in json.loads(done.stdout) if part["what"].startswith("worker")]
+            return done.returncode, {part["said"]: part["fits"] for part in workers}
 
-        code, said = checked(SMALL, 60)
+        code, verdicts = checked(SMALL, 60)
         none = checked(SMALL.replace("memory: 512m", "memory: 512g"), 3)
     assert code == 1
     assert none == (1, {"none did a task within 3 s": False})
     for words, fits in (("every package", True), ("clock is 7200 s ahead", False)):
-        assert [said[one] for one in said if words in one] == [fits], said
+        assert [verdicts[line] for line in verdicts if words in line] == [fits], verdicts
 
 
 def local_rows(work: Callable[[dict[str, Any]], Any], schema: pa.Schema = MADE, count: int = 9) -> pa.Table:

@@ -58,7 +58,7 @@ def test_the_command_fails_where_a_part_does_and_says_which(monkeypatch: pytest.
     monkeypatch.setenv("SPARK_REMOTE", f"sc://127.0.0.1:{free_port()}")
     result = CliRunner().invoke(app, ["cluster", "check", "--json"])
     assert result.exit_code == 1
-    fits = {one["what"]: one["fits"] for one in json.loads(result.stdout)}
+    fits = {part["what"]: part["fits"] for part in json.loads(result.stdout)}
     assert fits == {"endpoint": False, "driver": True, "storage": True, "workers": False}
 
 

@@ -149,7 +149,7 @@ def test_a_job_opens_with_a_form_that_shows_every_field_and_changes_nothing() ->
 
 
 @pytest.mark.parametrize(
-    ("form", "said"),
+    ("form", "message"),
     [
         ({"profile": "nope"}, "sample | full | paper | real | local"),
         ({"configuration": "D"}, "A | B | C | S"),
@@ -164,15 +164,15 @@ def test_a_job_opens_with_a_form_that_shows_every_field_and_changes_nothing() ->
         ({"experiment": "nothing"}, "names an experiment that changes nothing"),
     ],
 )
-def test_a_form_that_is_wrong_is_refused_before_a_run(form: dict[str, Any], said: str) -> None:
+def test_a_form_that_is_wrong_is_refused_before_a_run(form: dict[str, Any], message: str) -> None:
     with pytest.raises(dg.DagsterInvalidConfigError) as refused:
         told(form)
-    assert said.lower() in str(refused.value).lower()
+    assert message.lower() in str(refused.value).lower()
 
 
 def test_the_form_of_a_benchmark_has_what_its_stages_take() -> None:
-    shown: Any = {name: defs.resolve_job_def(f"reproduce_{name}").run_config for name in ("babi", "clevrer")}
-    fields = {name: list(form["resources"]["workspace"]["config"]) for name, form in shown.items()}
+    forms: Any = {name: defs.resolve_job_def(f"reproduce_{name}").run_config for name in ("babi", "clevrer")}
+    fields = {name: list(form["resources"]["workspace"]["config"]) for name, form in forms.items()}
     assert fields["babi"] == ["profile", "seed", "set", "experiment", "force"]
     assert {"scenes", "configuration"} <= set(fields["clevrer"])
 

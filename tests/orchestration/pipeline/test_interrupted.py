@@ -98,5 +98,5 @@ def test_a_killed_run_resumes_after_its_finished_stages(
         again, killed = instance.get_runs()
         assert (again.status, killed.status) == (dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE)
         assert close_interrupted(instance) == []
-        said = [record.user_message for record in instance.all_logs(again.run_id)]
-    assert any(text.startswith("clevrer/answers: ") and text.endswith(" done") for text in said)
+        messages = [record.user_message for record in instance.all_logs(again.run_id)]
+    assert any(text.startswith("clevrer/answers: ") and text.endswith(" done") for text in messages)

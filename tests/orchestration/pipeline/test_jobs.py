@@ -29,9 +29,9 @@ from orchestration.pipeline.run import RunError, run_stages
 
 
 def look(cursor: str | None = None) -> dg.SensorResult | dg.SkipReason:
-    found = jobs.new_official_data(dg.build_sensor_context(cursor=cursor))
-    assert isinstance(found, dg.SensorResult | dg.SkipReason)
-    return found
+    result = jobs.new_official_data(dg.build_sensor_context(cursor=cursor))
+    assert isinstance(result, dg.SensorResult | dg.SkipReason)
+    return result
 
 
 def test_definitions_load_and_nothing_launches_by_itself_until_it_is_turned_on() -> None:
@@ -66,16 +66,16 @@ def test_official_files_start_one_run_when_all_of_them_are_whole(make_project: C
     assert isinstance(look(), dg.SkipReason)
     for name in others:
         (folder / name).write_text("whole", "utf-8")
-    found = look()
-    assert isinstance(found, dg.SensorResult)
-    (request,) = found.run_requests or []
+    result = look()
+    assert isinstance(result, dg.SensorResult)
+    (request,) = result.run_requests or []
     assert {key.to_user_string() for key in request.asset_selection or []} == set(stages_of("clevrer"))
     again = look()
     assert isinstance(again, dg.SensorResult)
     assert (again.run_requests or [])[0].run_key == request.run_key
-    assert isinstance(look(found.cursor), dg.SkipReason)
+    assert isinstance(look(result.cursor), dg.SkipReason)
     (folder / first).write_text("new version", "utf-8")
-    changed = look(found.cursor)
+    changed = look(result.cursor)
     assert isinstance(changed, dg.SensorResult)
     assert (changed.run_requests or [])[0].run_key != request.run_key
 
@@ -84,18 +84,18 @@ def test_the_nightly_job_recomputes_inside_its_run_and_fails_naming_what_drifted
     make_project: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_project()
-    found: list[Difference] = []
+    differences: list[Difference] = []
 
     def recompute(*_: object, **__: object) -> Report:
         run_stages(
             ["clevrer_humans/dataset"], WorkspaceResource(scratch=str(tmp_path / "scratch"), force=True)
         )
-        return Report("sample", recomputed=True, differences=found, causes=[])
+        return Report("sample", recomputed=True, differences=differences, causes=[])
 
     monkeypatch.setattr(jobs, "verify_profile", recompute)
     job = build_definitions().resolve_job_def("verify")
     assert job.execute_in_process().success
-    found.append(Difference("clevrer/answers", "row", "scene 3 question 4", "yes", "no"))
+    differences.append(Difference("clevrer/answers", "row", "scene 3 question 4", "yes", "no"))
     with pytest.raises(dg.Failure) as failure:
         job.execute_in_process()
     assert failure.value.metadata["differences"].value == ["clevrer/answers: scene 3 question 4: yes -> no"]
@@ -217,15 +217,17 @@ def test_a_stage_is_stale_where_its_code_or_the_bytes_of_what_it_reads_changed()
         ):
             for key, data in step:
                 happens(key, data)
-            found = dg.evaluate_automation_conditions(
+            evaluated = dg.evaluate_automation_conditions(
                 project(code), instance, asset_selection=dg.AssetSelection.assets("made"), cursor=cursor
             )
-            cursor = found.cursor
-            stale.append(found.total_requested)
+            cursor = evaluated.cursor
+            stale.append(evaluated.total_requested)
         assert stale == [0, 0, 0, 1, 0, 1], "equal bytes ask for nothing"
-    asked = {"/".join(spec.key.path) for spec in defs.resolve_all_asset_specs() if spec.automation_condition}
-    assert {"clevrer/dataset", "twin/answers", "report/html"} <= asked
-    assert "twin_direct/dataset" not in asked, "nobody but a person asks a model"
+    automatic = {
+        "/".join(spec.key.path) for spec in defs.resolve_all_asset_specs() if spec.automation_condition
+    }
+    assert {"clevrer/dataset", "twin/answers", "report/html"} <= automatic
+    assert "twin_direct/dataset" not in automatic, "nobody but a person asks a model"
 
 
 def test_profiles_are_partitions_of_a_job_and_of_no_asset() -> None:
@@ -243,4 +245,4 @@ def test_the_columns_of_a_result_are_its_schema(tmp_path: Path) -> None:
         '{"scene": 1, "question": 2, "predicted": "yes", "correct": true, "subset": "a"}\n', "utf-8"
     )
     schema = preview([rows])["dagster/column_schema"]
-    assert {one.name: one.type for one in schema.columns}["correct"] == "bool"
+    assert {column.name: column.type for column in schema.columns}["correct"] == "bool"

@@ -23,7 +23,7 @@ from substrate.base.errors import ParameterError
 
 
 @pytest.mark.parametrize(
-    ("script", "said"),
+    ("script", "message"),
     [
         (None, "there is no Java"),
         ("echo 'openjdk version \"11.0.2\"' >&2", "Java 11 is too old"),
@@ -33,7 +33,7 @@ from substrate.base.errors import ParameterError
     ],
 )
 def test_the_java_that_spark_would_take_is_judged(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str | None, said: str | None
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str | None, message: str | None
 ) -> None:
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     java = tmp_path / "bin/java"
@@ -42,8 +42,8 @@ def test_the_java_that_spark_would_take_is_judged(
         java.write_text(f"#!/bin/sh\n{script}\n", "utf-8")
         java.chmod(0o755)
     fault = java_fault()
-    assert (said is None) == (fault is None)
-    assert said is None or str(fault).startswith(f"JAVA_HOME: {java}: {said}")
+    assert (message is None) == (fault is None)
+    assert message is None or str(fault).startswith(f"JAVA_HOME: {java}: {message}")
 
 
 SESSION = """import json, os, resource, sys

@@ -83,9 +83,9 @@ def test_a_reproduction_with_its_tables_in_s3_gives_the_same_bytes(reproduced: P
         done = substrate("materialize", stage)
         assert done.returncode == 0, done.stdout + done.stderr
     assert {file: file.read_bytes() for file in pinned} == pinned
-    asked = substrate("logs", "gqa", "--sparql", "ASK { ?s ?p ?o }", "--timeout", "300")
-    assert asked.returncode == 0, asked.stderr
-    assert len(asked.stdout.splitlines()) == 1 + len(pinned[index].splitlines())
+    queried = substrate("logs", "gqa", "--sparql", "ASK { ?s ?p ?o }", "--timeout", "300")
+    assert queried.returncode == 0, queried.stderr
+    assert len(queried.stdout.splitlines()) == 1 + len(pinned[index].splitlines())
     with urlopen(f"{busy_s3}/faults") as answer:
         faults = json.load(answer)
     assert min(faults[kind] for kind in ("refused", "closed", "lagged")) > 0

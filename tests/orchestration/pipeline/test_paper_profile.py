@@ -131,8 +131,8 @@ def test_the_other_benchmarks_are_taken_from_their_official_archives(
     assert not (root / "pins/downloads.json").exists()
     a_small_split_is_whole(monkeypatch)
     of_it = (name for name, benchmark in BENCHMARKS.items() if benchmark.table[0].name == "transfer")
-    shown = [name for name in of_it if f"{name}/scores" in STAGES]
-    stages = [stage for benchmark in shown for stage in stages_of(benchmark)]
+    benchmarks = [name for name in of_it if f"{name}/scores" in STAGES]
+    stages = [stage for benchmark in benchmarks for stage in stages_of(benchmark)]
     run_stages([*stages, "tables/transfer"], WorkspaceResource(profile="paper", overrides=overrides))
     assert len(list((root / "data/paper/babi").glob("qa*_test.txt"))) == 20
     table = (root / "artifacts/paper/tables/transfer.md").read_text("utf-8")

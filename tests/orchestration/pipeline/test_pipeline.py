@@ -112,7 +112,7 @@ def test_a_graph_of_few_boxes_has_one_line_from_each_to_the_results_and_all_ways
     assert set(groups.values()) == {*data, "results", "experiments"}
     between = {(groups[before], groups[name]) for name in lines for before in lines[name]}
     boxes = {(before, after) for before, after in between if before != after}
-    assert boxes == {*((one, "results") for one in data), ("results", "experiments")}
+    assert boxes == {*((group, "results") for group in data), ("results", "experiments")}
 
     needs = {name: stage.needs for name, stage in STAGES.items()}
     for name in STAGES:

@@ -22,13 +22,13 @@ def test_a_remark_leaves_nothing_to_do(reproduced: Path) -> None:
     substrate("reproduce")
     with (reproduced / "params.yaml").open("a", encoding="utf-8") as file:
         file.write("# A remark.\n")
-    code, said = substrate("reproduce")
+    code, output = substrate("reproduce")
     assert code == 0
-    assert said.splitlines()[-1].startswith("Nothing to do: all ")
-    assert "  computed  " not in said
-    assert "loading the pipeline" not in said
-    code, said = substrate("verify", "--no-recompute")
-    assert code == 0, said
+    assert output.splitlines()[-1].startswith("Nothing to do: all ")
+    assert "  computed  " not in output
+    assert "loading the pipeline" not in output
+    code, output = substrate("verify", "--no-recompute")
+    assert code == 0, output
 
 
 def test_results_that_differ_for_no_reason_are_computed_again(
@@ -43,26 +43,26 @@ def test_results_that_differ_for_no_reason_are_computed_again(
 
     with monkeypatch.context() as wrong:
         wrong.setattr(benchmark_stages, "score", tampered)
-        _, said = substrate("reproduce", "--only", "gqa", "--force")
-        assert "2 outputs differ from their pins" in said.splitlines()[-1]
+        _, output = substrate("reproduce", "--only", "gqa", "--force")
+        assert "2 outputs differ from their pins" in output.splitlines()[-1]
         # It comes out so once more, and then it is so.
-        _, said = substrate("reproduce", "--only", "gqa")
-        assert "gqa/scores  computed" in said
-        _, said = substrate("reproduce", "--only", "gqa")
-        assert said.splitlines()[-1].startswith("Nothing to do: ")
-        _, said = substrate("reproduce", "--only", "gqa", "--force")
-    _, said = substrate("reproduce", "--only", "gqa")
-    assert "gqa/scores: its outputs differ from their pins, and code, parameters and inputs do not" in said
-    assert "gqa/scores  computed" in said
-    assert "gqa/answers  reused" in said
-    assert "differ" not in said.splitlines()[-1]
+        _, output = substrate("reproduce", "--only", "gqa")
+        assert "gqa/scores  computed" in output
+        _, output = substrate("reproduce", "--only", "gqa")
+        assert output.splitlines()[-1].startswith("Nothing to do: ")
+        _, output = substrate("reproduce", "--only", "gqa", "--force")
+    _, output = substrate("reproduce", "--only", "gqa")
+    assert "gqa/scores: its outputs differ from their pins, and code, parameters and inputs do not" in output
+    assert "gqa/scores  computed" in output
+    assert "gqa/answers  reused" in output
+    assert "differ" not in output.splitlines()[-1]
 
 
 def test_another_cut_of_the_work_is_no_difference(reproduced: Path) -> None:
-    code, said = substrate("reproduce", "--only", "babi", "--force", "--set", "spark.partitions=3")
-    assert code == 0, said
-    code, said = substrate("verify", "--no-recompute")
-    assert code == 0, said
+    code, output = substrate("reproduce", "--only", "babi", "--force", "--set", "spark.partitions=3")
+    assert code == 0, output
+    code, output = substrate("verify", "--no-recompute")
+    assert code == 0, output
 
 
 def test_explanations_are_kept_and_damaged_ones_are_made_again(reproduced: Path) -> None:
@@ -71,11 +71,11 @@ def test_explanations_are_kept_and_damaged_ones_are_made_again(reproduced: Path)
         return {str(file): file.read_bytes() for file in files if file.is_file()}
 
     before = pages()
-    kept = sorted((reproduced / "storage/sample/answers").glob("report.html.gqa.*/*/*.jsonl"))
-    damaged = next(file for file in kept if file.stat().st_size)
+    stored = sorted((reproduced / "storage/sample/answers").glob("report.html.gqa.*/*/*.jsonl"))
+    damaged = next(file for file in stored if file.stat().st_size)
     whole = damaged.read_bytes()
     damaged.write_bytes(whole[: len(whole) // 2])
-    code, said = substrate("materialize", "report/html", "--force")
-    assert code == 0, said
+    code, output = substrate("materialize", "report/html", "--force")
+    assert code == 0, output
     assert damaged.read_bytes() == whole
     assert pages() == before

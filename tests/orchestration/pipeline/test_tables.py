@@ -29,9 +29,9 @@ def table(root: Path, text: bytes) -> tuple[Storage, Manifest]:
     return storage, table_once(storage, ["cases"], "key", write)
 
 
-def sealed(**said: object) -> bytes:
-    seal = short_key(said["folder"], said["shards"], said["sums"])
-    return msgspec.json.encode(said | {"seal": seal})
+def sealed(**manifest: object) -> bytes:
+    seal = short_key(manifest["folder"], manifest["shards"], manifest["sums"])
+    return msgspec.json.encode(manifest | {"seal": seal})
 
 
 @pytest.mark.parametrize(
@@ -49,6 +49,6 @@ def test_a_manifest_that_is_damaged_or_another_tables_is_not_believed(
 ) -> None:
     table(tmp_path, b"first")
     (tmp_path / "cases/key/table.json").write_bytes(manifest)
-    storage, found = table(tmp_path, b"second")
-    assert found.folder == "cases/key"
-    assert [case.record for case in read_cases(storage, found)] == [b"first"]
+    storage, written = table(tmp_path, b"second")
+    assert written.folder == "cases/key"
+    assert [case.record for case in read_cases(storage, written)] == [b"first"]

@@ -109,13 +109,13 @@ def test_no_page_shows_another_one_in_a_frame() -> None:
 def test_a_proxy_is_answered_under_the_origin_that_the_environment_names(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    asked = JSON | {"host": "ui.example.org", "origin": "https://ui.example.org"}
-    assert server().post("/graphql", headers=asked).status_code == 400
+    headers = JSON | {"host": "ui.example.org", "origin": "https://ui.example.org"}
+    assert server().post("/graphql", headers=headers).status_code == 400
     monkeypatch.setenv(ORIGIN, "https://ui.example.org")
-    assert server().post("/graphql", headers=asked).status_code == 200
+    assert server().post("/graphql", headers=headers).status_code == 200
     assert server().post("/graphql", headers=JSON).status_code == 200
     for origin in ("http://ui.example.org", EVIL, OWN):
-        assert server().post("/graphql", headers=asked | {"origin": origin}).status_code == 403
+        assert server().post("/graphql", headers=headers | {"origin": origin}).status_code == 403
 
 
 def test_the_ui_is_dagster_s_behind_the_guard_and_ends_when_told(make_project: Callable[..., Path]) -> None:
@@ -128,8 +128,8 @@ def test_the_ui_is_dagster_s_behind_the_guard_and_ends_when_told(make_project: C
         refused = subprocess.run(
             [*command, str(port)], env=_environment(), capture_output=True, text=True, check=False
         )
-    said = f"error: 127.0.0.1:{port}: cannot listen (Address already in use)."
-    assert (refused.returncode, refused.stderr.startswith(said)) == (1, True), refused.stderr
+    message = f"error: 127.0.0.1:{port}: cannot listen (Address already in use)."
+    assert (refused.returncode, refused.stderr.startswith(message)) == (1, True), refused.stderr
     assert not refused.stdout
 
     # As a script starts a job in the background.
@@ -146,9 +146,9 @@ def test_the_ui_is_dagster_s_behind_the_guard_and_ends_when_told(make_project: C
         page = _once_it_is_up(f"{server}/server_info")
         assert "dagster_version" in page.json()
         assert httpx.get(f"{server}/server_info", headers={"host": "evil.example"}).status_code == 400
-        asked = {"query": "{version}"}
-        assert httpx.post(f"{server}/graphql", json=asked).status_code == 403
-        assert "data" in httpx.post(f"{server}/graphql", json=asked, headers={"origin": server}).json()
+        query = {"query": "{version}"}
+        assert httpx.post(f"{server}/graphql", json=query).status_code == 403
+        assert "data" in httpx.post(f"{server}/graphql", json=query, headers={"origin": server}).json()
         running.terminate()
         assert running.wait(30) == 0
     finally:

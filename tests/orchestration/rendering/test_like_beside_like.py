@@ -29,7 +29,7 @@ from substrate.base.files import write_json
 ROOT = Path(__file__).resolve().parents[3]
 CLEVRER, TRANSFER = (
     BENCHMARKS["clevrer"],
-    [one for one in BENCHMARKS.values() if one.table[0].name == "transfer"],
+    [benchmark for benchmark in BENCHMARKS.values() if benchmark.table[0].name == "transfer"],
 )
 UNLIKE = {
     "generated data": ("generated", "generated", 1.0),
@@ -49,23 +49,23 @@ def workspace(root: Path, profile: str, kind: Kind) -> Workspace:
 
 
 def scores_of(names: Iterator[str] | list[str], kind: Kind, split: str, share: float) -> dict[str, Score]:
-    found: dict[str, Score] = {}
+    scores: dict[str, Score] = {}
     for name in names:
         n = int((published().n(name) or 1000) * share)
-        found[name] = score(name, n - 1, n, kind, split)
-    return found
+        scores[name] = score(name, n - 1, n, kind, split)
+    return scores
 
 
 def tables(at: Workspace, kind: Kind, split: str, share: float = 1.0) -> list[Table]:
     at.path(REPEATED).parent.mkdir(parents=True)
     write_json(at.path(REPEATED), [Repetition("once", 1, "sha256:0")], indent=1)
 
-    def laid_out(shown: list[Benchmark]) -> Table:
-        table = shown[0].table[0]
-        numbers = [*(name for one in shown for name in one.numbers), *table.beyond]
-        return LAYOUTS[table.layout](table, shown, scores_of(numbers, kind, split, share), at)
+    def laid_out(benchmarks: list[Benchmark]) -> Table:
+        table = benchmarks[0].table[0]
+        numbers = [*(name for benchmark in benchmarks for name in benchmark.numbers), *table.beyond]
+        return LAYOUTS[table.layout](table, benchmarks, scores_of(numbers, kind, split, share), at)
 
-    return [laid_out(shown) for shown in ([CLEVRER], TRANSFER, [BENCHMARKS["ablations"]])]
+    return [laid_out(benchmarks) for benchmarks in ([CLEVRER], TRANSFER, [BENCHMARKS["ablations"]])]
 
 
 def of_difference(table: Table) -> set[str]:
@@ -79,9 +79,9 @@ def of_difference(table: Table) -> set[str]:
 def test_no_difference_is_made_between_unlike_data(tmp_path: Path, reason: str) -> None:
     kind, split, share = UNLIKE[reason]
     profile = "sample" if kind == "generated" else "paper"
-    found = tables(workspace(tmp_path, profile, kind), kind, split, share)  # pyright: ignore[reportArgumentType]
-    assert f"not compared: {reason}" in of_difference(found[0])
-    for table in found:
+    made = tables(workspace(tmp_path, profile, kind), kind, split, share)  # pyright: ignore[reportArgumentType]
+    assert f"not compared: {reason}" in of_difference(made[0])
+    for table in made:
         assert not [cell for cell in of_difference(table) if "pp" in cell]
 
 
@@ -118,9 +118,9 @@ def test_published_figures_stand_in_columns_of_their_own_marked_with_what_is_rea
     comphy = rows["comphy/factual/per_question"]
     assert (comphy["paper"], comphy["paper's 95 % interval"]) == ("73.10 %", "[71.94, 74.23]")
     assert comphy["others"] == "62.0 % PCR (pixels)"
-    asked = rows["controlled/descriptive/accuracy"]
-    assert (asked["measured of"], asked["paper"]) == ("no model", "not reported")
-    assert asked["others"] == "51.00 % Llama-3.1-8B (event log as text)"
+    controlled = rows["controlled/descriptive/accuracy"]
+    assert (controlled["measured of"], controlled["paper"]) == ("no model", "not reported")
+    assert controlled["others"] == "51.00 % Llama-3.1-8B (event log as text)"
     for table in (first, transfer):
         assert "a rival that reads pixels has a task before it" in table.caption
     # It is CLEVRER's questions that NS-DR's executor was given.
@@ -140,13 +140,13 @@ def test_the_renderings_say_the_same(reproduced: Path) -> None:
         re.sub(r"<[^>]+>", " ", (reproduced / "artifacts/sample/report/index.html").read_text("utf-8"))
     )
     for path in sorted((reproduced / "artifacts/sample/tables").glob("*.json")):
-        found = json.loads(path.read_bytes())
-        cells = {cell for row in found["rows"] for cell in row if cell.startswith("not compared")}
+        record = json.loads(path.read_bytes())
+        cells = {cell for row in record["rows"] for cell in row if cell.startswith("not compared")}
         assert cells or path.stem == "twin"
-        shown = {suffix: plain(path.with_suffix(f".{suffix}").read_text("utf-8")) for suffix in FORMATS}
-        shown["UI"] = plain(str(preview([path.with_suffix(".md")])["table"].value))
-        shown["report"] = page
-        for where, text in shown.items():
+        texts = {suffix: plain(path.with_suffix(f".{suffix}").read_text("utf-8")) for suffix in FORMATS}
+        texts["UI"] = plain(str(preview([path.with_suffix(".md")])["table"].value))
+        texts["report"] = page
+        for where, text in texts.items():
             for cell in cells:
                 assert cell in text, (path.stem, where)
             assert not re.search(r"\d pp vs\. (?!NS-DR|ALOE|PCR)", text), (path.stem, where)

@@ -31,9 +31,9 @@ def test_a_name_in_a_table() -> None:
 
 def test_a_name_in_a_table_is_no_link_no_end_of_a_cell_and_no_order_to_tex() -> None:
     table = Table(r"caption \input{x} $", ["metric", "n"], [["[x](javascript:y)", "1"], ["a\\|b\r\n", "1"]])
-    said = table.render("md")
-    assert "](" not in said
-    assert r"a\\\|b" in said
+    text = table.render("md")
+    assert "](" not in text
+    assert r"a\\\|b" in text
     assert r"\caption{caption \textbackslash{}input\{x\} \$}" in table.render("tex")
 
 
@@ -49,15 +49,15 @@ def test_names_with_markup_in_report_crate_and_previews(reproduced: Path, tmp_pa
             path.with_suffix(f".{suffix}").write_text(table.render(suffix), "utf-8")
     rows = workspace.artifacts / "clevrer" / "answers.jsonl"
     first, *others = rows.read_bytes().splitlines(keepends=True)
-    said = json.loads(first) | {"predicted": NAME, "correct": False}
-    rows.write_bytes(json.dumps(said).encode() + b"\n" + b"".join(others))
-    asked = workspace.data / "clevrer" / "questions.json"
-    scenes = json.loads(asked.read_bytes())
+    row = json.loads(first) | {"predicted": NAME, "correct": False}
+    rows.write_bytes(json.dumps(row).encode() + b"\n" + b"".join(others))
+    questions_file = workspace.data / "clevrer" / "questions.json"
+    scenes = json.loads(questions_file.read_bytes())
     for question in (question for scene in scenes for question in scene["questions"]):
         question["question"] += NAME
         for choice in question.get("choices", []):
             choice["choice"] += NAME
-    asked.write_text(json.dumps(scenes), "utf-8")
+    questions_file.write_text(json.dumps(scenes), "utf-8")
     write_report(workspace, tmp_path / "report")
     for file in (tmp_path / "report").rglob("*.html"):
         assert "<script>alert" not in file.read_text("utf-8")
@@ -75,8 +75,8 @@ def test_names_with_markup_in_report_crate_and_previews(reproduced: Path, tmp_pa
     write_prov(lineage, ways, tmp_path / "prov.ttl")
     write_crate(lineage, named, ways, tmp_path / "prov.ttl", tmp_path / "crate")
     json.loads((tmp_path / "crate/ro-crate-metadata.json").read_bytes())
-    shown = preview([workspace.artifacts / "tables/twin.md"])
-    assert "&lt;script" in str(shown["table"])
-    assert "<script>alert" not in str(shown["table"])
+    previewed = preview([workspace.artifacts / "tables/twin.md"])
+    assert "&lt;script" in str(previewed["table"])
+    assert "<script>alert" not in str(previewed["table"])
     for file in (tmp_path / "crate").rglob("*.html"):
         assert "<script>alert" not in file.read_text("utf-8")

@@ -120,7 +120,7 @@ def test_the_arms_of_the_village_part_where_the_news_does_not_travel() -> None:
     }
     assert twin.differing == 3
     party = "knows there is a party at Hobbs Cafe on Valentine's Day"
-    held = {said.removesuffix(f" {party}"): spans for said, *spans in twin.facts if said.endswith(party)}
+    held = {fact.removesuffix(f" {party}"): spans for fact, *spans in twin.facts if fact.endswith(party)}
     assert held["John Lin"] == [[(2, None)], [(2, 6)]], "he forgets it in arm B alone"
     assert held["Sam Moore"] == [[(8, None)], []]
     assert all(bool(tick.prefix) == (tick.tick < twin.branch) for tick in twin.ticks)

@@ -86,19 +86,19 @@ def shards(report: Path, benchmark: str, kind: str) -> list[Path]:
 
 def listed(report: Path, benchmark: str) -> list[list[Any]]:
     """The rows that a benchmark's page lists."""
-    found: list[list[Any]] = []
+    rows: list[list[Any]] = []
     for shard in shards(report, benchmark, "rows"):
-        found += json.loads(shard.read_text("utf-8").removeprefix("rows(").rstrip().removesuffix(")"))
-    return found
+        rows += json.loads(shard.read_text("utf-8").removeprefix("rows(").rstrip().removesuffix(")"))
+    return rows
 
 
 def explained(report: Path, benchmark: str) -> dict[str, str]:
     """The explanations that a benchmark's page opens, by what it calls the rows."""
-    found: dict[str, str] = {}
+    explanations: dict[str, str] = {}
     for number, shard in enumerate(shards(report, benchmark, "why")):
         text = shard.read_text("utf-8").rstrip().removesuffix(")")
-        found |= json.loads(text.removeprefix(f"explanations({number}, "))
-    return found
+        explanations |= json.loads(text.removeprefix(f"explanations({number}, "))
+    return explanations
 
 
 def test_a_run_ends_in_a_folder_that_stands_by_itself(
@@ -158,7 +158,7 @@ def test_every_number_is_in_the_page_and_has_one_with_its_trace(reproduced: Path
         msgspec.json.decode(path.read_bytes(), type=Score)
         for path in (reproduced / "artifacts/sample/scores").glob("*.json")
     ]
-    assert {found.name.partition("/")[0] for found in scores} >= {
+    assert {score.name.partition("/")[0] for score in scores} >= {
         "clevrer",
         "comphy",
         "gqa",
@@ -166,13 +166,13 @@ def test_every_number_is_in_the_page_and_has_one_with_its_trace(reproduced: Path
         "clevrer_humans",
         "ablations",
     }
-    assert len({number_page(found.name) for found in scores}) == len(scores)
-    for found in scores:
-        assert links[number_page(found.name)] >= (2 if found.n else 1), (
-            f"{found.name} stands in a table and in the forest plot"
+    assert len({number_page(score.name) for score in scores}) == len(scores)
+    for score in scores:
+        assert links[number_page(score.name)] >= (2 if score.n else 1), (
+            f"{score.name} stands in a table and in the forest plot"
         )
-        words = words_of(reproduced / REPORT / number_page(found.name))
-        assert f"{found.name} {percent(found)}" in words, f"the page of {found.name} says what it is"
+        words = words_of(reproduced / REPORT / number_page(score.name))
+        assert f"{score.name} {percent(score)}" in words, f"the page of {score.name} says what it is"
     record = read_records(open_workspace("sample"))["clevrer/answers"]
     words = words_of(reproduced / REPORT / number_page("clevrer/descriptive/per_question"))
     for proof in (
@@ -204,16 +204,17 @@ def test_every_answer_is_listed_with_its_question_and_the_wrong_ones_with_their_
     report = reproduced / REPORT
     for benchmark in ("clevrer", "comphy", "babi", "gqa", "ablations", "twin"):
         answers = (reproduced / "artifacts/sample" / benchmark / "answers.jsonl").read_bytes().splitlines()
-        rows, found = [decode(line) for line in answers], listed(report, benchmark)
+        rows, entries = [decode(line) for line in answers], listed(report, benchmark)
         assert [(str(row.scene), row.correct is not False) for row in rows] == [
-            (scene, result not in (1, 2)) for _, scene, _, _, _, _, result, *_ in found
+            (scene, result not in (1, 2)) for _, scene, _, _, _, _, result, *_ in entries
         ]
-        assert all(text for _, _, _, text, *_ in found), f"each question of {benchmark} is in words"
+        assert all(text for _, _, _, text, *_ in entries), f"each question of {benchmark} is in words"
         why = explained(report, benchmark)
         names = [
-            f"{row.subset}/{scene}/{asked}" for row, (_, scene, asked, *_) in zip(rows, found, strict=True)
+            f"{row.subset}/{scene}/{question}"
+            for row, (_, scene, question, *_) in zip(rows, entries, strict=True)
         ]
-        with_steps = [name for name, row in zip(names, found, strict=True) if row[7] is not None]
+        with_steps = [name for name, row in zip(names, entries, strict=True) if row[7] is not None]
         assert with_steps == [name for name in names if name in why]
         assert len(why) == len(with_steps) > 0
         if benchmark != "ablations":
@@ -249,10 +250,10 @@ def test_what_was_not_measured_is_said_and_not_drawn(reproduced: Path, tmp_path:
     files = list((artifacts / "scores").glob("*.json"))
     nothing = {"n": 0, "correct": 0, "accuracy": None, "wilson": None}
     for path in files:
-        found = msgspec.json.decode(path.read_bytes(), type=Score)
-        path.write_bytes(msgspec.json.encode(msgspec.structs.replace(found, **nothing)))
+        score = msgspec.json.decode(path.read_bytes(), type=Score)
+        path.write_bytes(msgspec.json.encode(msgspec.structs.replace(score, **nothing)))
     for path in (artifacts / "metrics").glob("*.json"):
-        write_metrics(path, [msgspec.structs.replace(one, **nothing) for one in read_metrics(path)])
+        write_metrics(path, [msgspec.structs.replace(score, **nothing) for score in read_metrics(path)])
     for path in artifacts.glob("*/answers.jsonl"):
         path.write_bytes(b"")
     write_report(open_workspace("sample"), tmp_path / "report")
@@ -289,12 +290,12 @@ def test_neither_repetition_nor_hash_seed_changes_a_byte(reproduced: Path, tmp_p
 def test_every_table_and_score_is_read_and_no_pin_waits_for_the_page() -> None:
     needs = {stage.name: stage.needs for stage in STAGES.values()}
     needed = set(needs["report/html"])
-    shown = {
+    results = {
         stage.name
         for stage in STAGES.values()
         if stage.name.endswith("/scores") or any(out.endswith(".md") for out in stage.outs)
     }
-    assert shown <= needed
+    assert results <= needed
     assert "report-html" not in pins.render_dvc_yaml(STAGES), (
         "the page names code versions: pinned, each change of code would be drift"
     )

@@ -55,27 +55,27 @@ def test_a_pair_counts_as_right_only_where_both_arms_are_and_only_where_both_wer
         tmp_path, "twin", arms((True, True), (True, True), (True, True), (True, False), (True, True))
     )
     theirs = write(tmp_path, "twin_direct", arms((True, True), (True, False), (False, False), (True, True)))
-    found = compare(ours, theirs, BENCHMARKS["twin"].whole)
-    assert (found.both, found.first_only, found.second_only, found.neither) == (1, 2, 1, 0)
-    assert (found.n, found.difference, found.mcnemar) == (4, 0.25, 1.0)
-    assert found.newcombe is not None
-    assert found.newcombe[0] < 0.25 < found.newcombe[1]
+    pair = compare(ours, theirs, BENCHMARKS["twin"].whole)
+    assert (pair.both, pair.first_only, pair.second_only, pair.neither) == (1, 2, 1, 0)
+    assert (pair.n, pair.difference, pair.mcnemar) == (4, 0.25, 1.0)
+    assert pair.newcombe is not None
+    assert pair.newcombe[0] < 0.25 < pair.newcombe[1]
 
 
 def test_single_questions_are_matched_by_scene_and_question(tmp_path: Path) -> None:
     ours = write(tmp_path, "clevrer", [(1, 1, True), (1, 2, True), (2, 1, False), (3, 1, True)])
     theirs = write(tmp_path, "controlled", [(1, 2, False), (2, 1, False)])
-    found = compare(ours, theirs, RIGHT)
-    assert (found.both, found.first_only, found.second_only, found.neither) == (0, 1, 0, 1)
+    pair = compare(ours, theirs, RIGHT)
+    assert (pair.both, pair.first_only, pair.second_only, pair.neither) == (0, 1, 0, 1)
 
 
 def test_without_answers_nothing_is_compared(tmp_path: Path) -> None:
-    found = compare(
+    pair = compare(
         write(tmp_path, "twin", arms((True, True))),
         write(tmp_path, "twin_direct", []),
         BENCHMARKS["twin"].whole,
     )
-    assert (found.n, found.difference, found.newcombe, found.mcnemar) == (0, None, None, None)
+    assert (pair.n, pair.difference, pair.newcombe, pair.mcnemar) == (0, None, None, None)
 
 
 @pytest.mark.parametrize(
@@ -122,35 +122,35 @@ def test_without_answers_nothing_is_compared(tmp_path: Path) -> None:
 def test_table_2_says_what_was_measured_beside_what_was_published(
     comparison: Comparison, correct: int, cells: tuple[list[str], ...], tmp_path: Path
 ) -> None:
-    asked = 500 if comparison.n else 0
+    n = 500 if comparison.n else 0
     scores = {
         name: score(name, 500 * (1 + name.endswith("per_arm")), 500 * (1 + name.endswith("per_arm")))
         for name in BENCHMARKS["twin"].numbers
     }
-    scores |= {name: score(name, correct, asked) for name in BENCHMARKS["twin_direct"].numbers} | {
+    scores |= {name: score(name, correct, n) for name in BENCHMARKS["twin_direct"].numbers} | {
         name: score(name, 0, 0) for name in BENCHMARKS["twin_concordia"].numbers
     }
     workspace = Workspace(tmp_path, load_settings(ROOT / "params.yaml", SETTINGS))
     workspace.path(COMPARISONS).parent.mkdir(parents=True)
     other = Comparison("twin", "twin_concordia", 0, 0, 0, 0, None, None, None)
     write_json(workspace.path(COMPARISONS), [comparison, other], indent=1)
-    shown = [BENCHMARKS[name] for name in ("twin", "twin_direct", "twin_concordia")]
+    benchmarks = [BENCHMARKS[name] for name in ("twin", "twin_direct", "twin_concordia")]
     common = {"split": "generated", "subset": "direct", "scene": 1, "predicted": "yes", "log": "sha256:aa"}
-    for one in shown:
+    for benchmark in benchmarks:
         rows = [
-            Row(benchmark=one.name, question=arm, expected=gold, correct=gold == "yes", **common)
-            for arm, gold in enumerate(("yes", "no") if asked and one.name != "twin_concordia" else ())
+            Row(benchmark=benchmark.name, question=arm, expected=gold, correct=gold == "yes", **common)
+            for arm, gold in enumerate(("yes", "no") if n and benchmark.name != "twin_concordia" else ())
         ]
-        (workspace.artifacts / one.name).mkdir(exist_ok=True)
-        (workspace.artifacts / one.name / "answers.jsonl").write_bytes(b"\n".join(map(encode, rows)))
-    if asked:
+        (workspace.artifacts / benchmark.name).mkdir(exist_ok=True)
+        (workspace.artifacts / benchmark.name / "answers.jsonl").write_bytes(b"\n".join(map(encode, rows)))
+    if n:
         by = Answerer("Small", "b1", "server 1", "Q4", "sha256:0123456789abcdef")
         told = Told("Small", "sha256:0123456789abcdef", [by], 2, 30, 6, 1.5, 1, 1)
         (workspace.data / "twin_direct").mkdir(parents=True)
         write_json(workspace.data / "twin_direct" / TOLD, told, indent=1)
-    declared = shown[0].table[0]
-    table = LAYOUTS[declared.layout](declared, shown, scores, workspace)
-    here = table.heads.index("direct, Small" if asked else "direct, no model")
+    declared = benchmarks[0].table[0]
+    table = LAYOUTS[declared.layout](declared, benchmarks, scores, workspace)
+    here = table.heads.index("direct, Small" if n else "direct, no model")
     assert table.heads[here + 1] == "Llama-3.1-8B direct (text), published"
     direct = {row[0]: list(row[here : here + 2]) for row in table.rows}
     assert (
@@ -161,7 +161,7 @@ def test_table_2_says_what_was_measured_beside_what_was_published(
         direct["joint: substrate minus this, as the paper prints it"],
         direct["McNemar's p, as the paper prints it"],
     ) == cells
-    if asked:
+    if n:
         assert "twin_direct: Small (Q4, weights 0123456789ab, server 1)" in table.caption
         assert direct["per-arm accuracy, always “yes”"][0] == "50.00 %"
         assert direct["joint accuracy (A and B), always “no”"][0] == "0.00 %"

@@ -32,10 +32,10 @@ def split_places(tex: str) -> dict[str, str]:
 
     body = re.sub(r"\\begin\{table\*?\}.*?\\end\{table\*?\}", lift, body, flags=re.DOTALL)
     abstract, *sections = re.split(r"\\section\{[^}]*\}", body)
-    found = {"abstract": abstract}
-    found |= {f"section {place}": text for place, text in enumerate(sections, start=1)}
-    found |= {f"table {place}": text for place, text in enumerate(tables, start=1)}
-    return {place: plain(text) for place, text in found.items()}
+    texts = {"abstract": abstract}
+    texts |= {f"section {place}": text for place, text in enumerate(sections, start=1)}
+    texts |= {f"table {place}": text for place, text in enumerate(tables, start=1)}
+    return {place: plain(text) for place, text in texts.items()}
 
 
 def plain(text: str) -> str:
@@ -48,7 +48,7 @@ def plain(text: str) -> str:
 
 
 def figures_in(text: str) -> set[float]:
-    return {number(found) for found in _FIGURE.findall(text)}
+    return {number(figure) for figure in _FIGURE.findall(text)}
 
 
 def number(printed: str) -> float:
@@ -80,11 +80,11 @@ def test_every_passage_that_is_no_result_is_in_the_paper_and_has_a_reason(places
 
 
 def test_every_size_stands_where_it_is_said_to_stand(places: dict[str, str]) -> None:
-    printed = [one for one in published().sizes if one.printed]
+    printed = [size for size in published().sizes if size.printed]
     assert len(printed) == 4
-    for one in printed:
-        assert one.printed in places[one.where], one.what
-        assert one.printed in published().no_results
+    for size in printed:
+        assert size.printed in places[size.where], size.what
+        assert size.printed in published().no_results
 
 
 def test_no_two_figures_have_one_name() -> None:
@@ -122,16 +122,16 @@ def test_a_figure_says_whose_it_is_what_that_system_reads_and_on_which_split() -
 
 
 def test_rivals_at_second_hand_say_so_and_what_they_read() -> None:
-    rivals = {(one.system, one.benchmark): one for one in published().rivals}
+    rivals = {(rival.system, rival.benchmark): rival for rival in published().rivals}
     assert {"VRDP", "DCL", "ALOE", "CausalVis"} <= {
         system for system, benchmark in rivals if benchmark == "clevrer"
     }
     vrdp = rivals["VRDP", "clevrer"]
     assert (vrdp.figures["explanatory"], vrdp.figures["explanatory per option"]) == ("91.9", "96.3")
-    for one in rivals.values():
-        assert one.reads
-        assert one.split
-        assert "RESULTS.md" in one.source
+    for rival in rivals.values():
+        assert rival.reads
+        assert rival.split
+        assert "RESULTS.md" in rival.source
 
 
 @pytest.mark.parametrize("system", ["CRCG", "NS-DR+ on ComPhy", "Dreamer-V3 and V-JEPA-2"])

@@ -77,6 +77,6 @@ def test_newcombe_turns_round_with_the_order_and_holds_the_difference(
 def test_mcnemar_is_that_of_statsmodels(first_only: int, second_only: int) -> None:
     expected = 1.0
     if first_only + second_only:
-        found = mcnemar([[0, first_only], [second_only, 0]], exact=True)
-        expected = found.pvalue  # pyright: ignore[reportAttributeAccessIssue]
+        result = mcnemar([[0, first_only], [second_only, 0]], exact=True)
+        expected = result.pvalue  # pyright: ignore[reportAttributeAccessIssue]
     assert mcnemar_exact(first_only, second_only) == pytest.approx(expected, rel=1e-9, abs=1e-300)
