@@ -35,28 +35,28 @@ def check(tmp_path: Path) -> Check:
 
 
 def test_a_sentence_that_makes_its_reader_wait_is_named_with_its_line(check: Check) -> None:
-    code, said = check("page.md", "# Title\n\nIt is pinned. What is not pinned\nis drift.\n")
+    code, output = check("page.md", "# Title\n\nIt is pinned. What is not pinned\nis drift.\n")
     assert code == 1
-    assert "prose/page.md:3: opener: What is not pinned is drift." in said
+    assert "prose/page.md:3: opener: What is not pinned is drift." in output
 
 
 def test_a_docstring_that_makes_its_reader_wait_is_named_with_its_line(check: Check) -> None:
-    code, said = check("room.py", 'LIMIT = 3\n"""How many there may be."""\n')
+    code, output = check("room.py", 'LIMIT = 3\n"""How many there may be."""\n')
     assert code == 1
-    assert "prose/room.py:2: opener: How many there may be." in said
+    assert "prose/room.py:2: opener: How many there may be." in output
 
 
 def test_a_sentence_of_more_than_forty_words_is_named(check: Check) -> None:
     assert check("page.md", "Forty " + "words " * 39 + "\n")[0] == 0
-    code, said = check("page.md", "Forty-one " + "words " * 40 + "\n")
+    code, output = check("page.md", "Forty-one " + "words " * 40 + "\n")
     assert code == 1
-    assert "prose/page.md:1: long: Forty-one words" in said
+    assert "prose/page.md:1: long: Forty-one words" in output
 
 
 def test_questions_code_and_tables_are_left_alone(check: Check) -> None:
     page = "Who knew it?\n\n```text\nWhat is printed.\n```\n\n| What it is | One |\n\n    When indented.\n"
-    code, said = check("page.md", page)
-    assert code == 0, said
+    code, output = check("page.md", page)
+    assert code == 0, output
 
 
 def test_the_examples_of_the_counter_hold() -> None:
