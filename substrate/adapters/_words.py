@@ -63,12 +63,14 @@ class Words:
         minted: dict[ox.NamedNode, None] = {}
         things, predicates = self._things, self._predicates
         for _, quad in log.changes(self._seen):
-            subject, predicate, found = quad.subject, quad.predicate, quad.object
-            named = [(things, found)] if isinstance(found, ox.NamedNode) and not is_record(found) else []
+            subject, predicate, object_ = quad.subject, quad.predicate, quad.object
+            named = (
+                [(things, object_)] if isinstance(object_, ox.NamedNode) and not is_record(object_) else []
+            )
             if not isinstance(subject, ox.Triple) and not is_record(subject):
                 named = [(things, subject), (predicates, predicate), *named]
-                if predicate == RDFS_LABEL and isinstance(found, ox.Literal):
-                    self._named(things, subject, found.value)
+                if predicate == RDFS_LABEL and isinstance(object_, ox.Literal):
+                    self._named(things, subject, object_.value)
             minted.update((node, None) for names, node in named if self._named(names, node))
         self._seen = len(log)
         return [self.name(node) for node in minted]
@@ -92,17 +94,17 @@ class Words:
         Raises:
             ParameterError: nothing is called so, or more than one thing.
         """
-        found = self.written(text) or self._one(self._things, text, new=new)
-        if not isinstance(found, ox.NamedNode | ox.BlankNode):
+        thing = self.written(text) or self._one(self._things, text, new=new)
+        if not isinstance(thing, ox.NamedNode | ox.BlankNode):
             raise ParameterError(f"{text[:80]!r} names nothing", hint="Write a name or an IRI")
-        return found
+        return thing
 
     def predicate(self, text: str, *, new: bool = False) -> ox.NamedNode:
         """A predicate; arguments and errors as :meth:`node`."""
-        found = self.written(text) or self._one(self._predicates, text, new=new)
-        if not isinstance(found, ox.NamedNode):
+        relation = self.written(text) or self._one(self._predicates, text, new=new)
+        if not isinstance(relation, ox.NamedNode):
             raise ParameterError(f"{text[:80]!r} is no predicate", hint="Write a name or an IRI")
-        return found
+        return relation
 
     def object(self, given: str | float) -> Term:
         """An object: a thing where something is called so, else a text, number or truth value.
@@ -118,8 +120,8 @@ class Words:
         """
         if not isinstance(given, str):
             return [term(given)]
-        if found := self.written(given):
-            return [found]
+        if parsed := self.written(given):
+            return [parsed]
         thing = [self._one(self._things, given, new=False)] if _plain(given) in self._things else []
         return [*thing, *map(term, dict.fromkeys((normal(given), given)))]
 
@@ -127,21 +129,21 @@ class Words:
         """A thing or a triple term, as something to be known; errors as :meth:`node`."""
         return self.written(given) or self.node(given)
 
-    def word(self, found: Term | None) -> Any:
+    def word(self, stored: Term | None) -> Any:
         """A term as a model reads it, and may write it again; a long text is cut and says so."""
-        if isinstance(found, ox.NamedNode):
-            name = self.name(found)
+        if isinstance(stored, ox.NamedNode):
+            name = self.name(stored)
             known = [*self._things.get(_plain(name), ()), *self._predicates.get(_plain(name), ())]
-            alone = set(known or [_minted(name)]) == {found}
-            return name if alone and not self.written(name) else str(found)
-        if isinstance(found, ox.Literal):
-            plain = value(found)
+            alone = set(known or [_minted(name)]) == {stored}
+            return name if alone and not self.written(name) else str(stored)
+        if isinstance(stored, ox.Literal):
+            plain = value(stored)
             if isinstance(plain, str) and len(plain) > _LONG:
                 return f"{plain[:_LONG]} … and {len(plain) - _LONG} more characters"
             # JSON has no infinite number, and none that is no number
-            if isinstance(plain, str | int | float) and plain not in _NO_JSON and _same(self, plain, found):
+            if isinstance(plain, str | int | float) and plain not in _NO_JSON and _same(self, plain, stored):
                 return plain
-        return None if found is None else str(found)
+        return None if stored is None else str(stored)
 
     def name(self, iri: ox.NamedNode) -> str:
         """The name of an IRI, unquoted."""
@@ -151,9 +153,9 @@ class Words:
         rest = iri.value[len(begun) :] if begun else re.split(r"[/#:]", iri.value.rstrip("/#:"))[-1]
         return unquote(rest)
 
-    def fact_of(self, said: Triple) -> dict[str, Any]:
+    def fact_of(self, triple: Triple) -> dict[str, Any]:
         """A triple by its words."""
-        return dict(zip(("subject", "predicate", "object"), map(self.word, said), strict=True))
+        return dict(zip(("subject", "predicate", "object"), map(self.word, triple), strict=True))
 
     def written(self, text: str) -> Term | None:
         """A term that is written out; ``None`` where it is a plain word.
@@ -177,12 +179,12 @@ class Words:
 
     def _one(self, names: Mapping[str, Mapping[Node, None]], text: str, *, new: bool) -> Term:
         key = _plain(text)
-        found = list(names.get(key, ()))
-        if len(found) > 1:
-            listed = ", ".join(map(str, found[:5]))
+        candidates = list(names.get(key, ()))
+        if len(candidates) > 1:
+            listed = ", ".join(map(str, candidates[:5]))
             raise ParameterError(f"{text[:80]!r} may be {listed}", hint="Write the one that is meant")
-        if found:
-            return found[0]
+        if candidates:
+            return candidates[0]
         if new and key:
             return _minted(text)
         near = [self.word(next(iter(names[name]))) for name in get_close_matches(key, names, 5)]
@@ -208,8 +210,8 @@ def _minted(name: str) -> ox.NamedNode:
     return ox.NamedNode(MINTED + quote("_".join(normal(name).split()), safe=""))
 
 
-def _same(words: Words, plain: str | float, found: Term) -> bool:
+def _same(words: Words, plain: str | float, stored: Term) -> bool:
     try:
-        return words.object(plain) == found
+        return words.object(plain) == stored
     except ParameterError:
         return False

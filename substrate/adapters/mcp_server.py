@@ -35,9 +35,9 @@ def build(desk: Desk) -> Any:
             tools.append(types.Tool(**about, annotations=types.ToolAnnotations(**hints)))
         return types.ListToolsResult(tools=tools)
 
-    async def call_tool(_: Any, asked: Any) -> Any:
+    async def call_tool(_: Any, request: Any) -> Any:
         try:
-            reply = await threads.run_sync(desk.call, asked.name, asked.arguments or {})
+            reply = await threads.run_sync(desk.call, request.name, request.arguments or {})
         except SubstrateError as error:
             return types.CallToolResult(content=[types.TextContent(text=str(error))], is_error=True)
         text = json.dumps(reply, ensure_ascii=False, allow_nan=False)

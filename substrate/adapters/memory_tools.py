@@ -87,7 +87,7 @@ class Tool:
         """The arguments as a type, against which a call is checked."""
         fields = []
         for name, given in islice(inspect.signature(self.run).parameters.items(), 1, None):
-            if name == "said":
+            if name == "triple":
                 fields += [("subject", _Subject), ("predicate", _Predicate), ("object", _Object)]
             else:
                 default = () if given.default is given.empty else (given.default,)
@@ -101,19 +101,19 @@ class Tool:
     def call(self, desk: Desk, given: Mapping[str, Any]) -> Reply:
         """Its reply to arguments; errors as :meth:`Desk.call`."""
         try:
-            found = msgspec.structs.asdict(msgspec.convert(dict(given), self.arguments))
+            arguments = msgspec.structs.asdict(msgspec.convert(dict(given), self.arguments))
         except msgspec.ValidationError as error:
             hint = f"It takes {', '.join(self.arguments.__struct_fields__) or 'nothing'}"
             raise ParameterError(str(error).replace("Object", self.name), hint=hint) from None
         with desk.turn if self.alone else nullcontext():
             if self.writes:
                 desk.take_up()
-            for name in {"author", "source"} & found.keys():
-                found[name] = found[name] and normal(found[name])
-            if kind := self._kinds.get("said"):
-                words = (found.pop(name) for name in ("subject", "predicate", "object"))
-                found["said"] = desk.said(*words, new=kind is _NewSaid)
-            return self.run(desk, **found)
+            for name in {"author", "source"} & arguments.keys():
+                arguments[name] = arguments[name] and normal(arguments[name])
+            if kind := self._kinds.get("triple"):
+                words = (arguments.pop(name) for name in ("subject", "predicate", "object"))
+                arguments["triple"] = desk.said(*words, new=kind is _NewSaid)
+            return self.run(desk, **arguments)
 
     def about(self) -> str:
         """A description of the tool, for a model."""
@@ -132,10 +132,10 @@ class Tool:
 def about(desk: Desk) -> Reply:
     """Describe this memory: its size, its last tick, its digest, and whether it may be written to."""
     log = desk.memory().log
-    found: Reply = {"deltas": len(log), "last_tick": log.last_tick, "digest": log.digest}
-    found |= {"writable": desk.write and not desk.held}
-    found["prefixes"] = dict(desk.tbox.prefixes) if desk.tbox else {}
-    return found | ({"note": f"{desk.held}; it is read here, and followed"} if desk.held else {})
+    facts: Reply = {"deltas": len(log), "last_tick": log.last_tick, "digest": log.digest}
+    facts |= {"writable": desk.write and not desk.held}
+    facts["prefixes"] = dict(desk.tbox.prefixes) if desk.tbox else {}
+    return facts | ({"note": f"{desk.held}; it is read here, and followed"} if desk.held else {})
 
 
 def recall(
@@ -153,13 +153,13 @@ def recall(
     relation = None if predicate is None else words.predicate(predicate)
     objects = [None] if object is None else words.objects(object)
     state, records = memory.as_of(tick, about=at), memory.log.state(tick)
-    matched = (said for value in objects for said in state.match(thing, relation, value))
-    facts = sorted((said for said in matched if not is_record(said[0])), key=str)
+    matched = (triple for value in objects for triple in state.match(thing, relation, value))
+    facts = sorted((triple for triple in matched if not is_record(triple[0])), key=str)
 
-    def stored(said: Triple) -> Reply:
-        authors = (who for node in records_of(records, said) for *_, who in records.match(node, AUTHOR))
+    def stored(triple: Triple) -> Reply:
+        authors = (who for node in records_of(records, triple) for *_, who in records.match(node, AUTHOR))
         by = sorted({str(words.word(author)) for author in authors})
-        return words.fact_of(said) | ({"by": by} if by else {})
+        return words.fact_of(triple) | ({"by": by} if by else {})
 
     return _page("facts", facts, stored, cursor, tick=records.tick)
 
@@ -174,26 +174,26 @@ def told_by(desk: Desk, agent: _Agent, fact: _Fact, tick: _Tick = None) -> Reply
     word = desk.words.word
     chain = desk.memory().told_by(desk.words.node(agent), desk.words.fact(fact), tick)
     names = ("who", "tick", "from", "deltas")
-    links = [(word(one.knower), one.tick, word(one.source), list(one.evidence)) for one in chain]
+    links = [(word(step.knower), step.tick, word(step.source), list(step.evidence)) for step in chain]
     return _page("chain", links, lambda link: dict(zip(names, link, strict=True)), 0)
 
 
-def why(desk: Desk, said: _Said, tick: _Tick = None, cursor: _Cursor = 0) -> Reply:
+def why(desk: Desk, triple: _Said, tick: _Tick = None, cursor: _Cursor = 0) -> Reply:
     """Name the records that say a fact, and what they came from: author, source, time; a lost one says so."""
-    grounds = desk.memory().why(*said, tick=tick)
+    grounds = desk.memory().why(*triple, tick=tick)
     return _page("grounds", grounds, desk.ground, cursor)
 
 
-def impact(desk: Desk, said: _Said, cursor: _Cursor = 0) -> Reply:
+def impact(desk: Desk, triple: _Said, cursor: _Cursor = 0) -> Reply:
     """List what would lose its last ground if a fact were forgotten. Nothing is changed."""
-    lost = desk.memory().impact(*said)
+    lost = desk.memory().impact(*triple)
     return _page("lost", lost, desk.ground, cursor)
 
 
-def history(desk: Desk, said: _Said, cursor: _Cursor = 0) -> Reply:
+def history(desk: Desk, triple: _Said, cursor: _Cursor = 0) -> Reply:
     """List when a fact was true, as ticks from `start` up to, not including, `end`."""
-    intervals = desk.memory().log.history(said).intervals
-    return _page("intervals", intervals, lambda one: {"start": one.start, "end": one.end}, cursor)
+    intervals = desk.memory().log.history(triple).intervals
+    return _page("intervals", intervals, lambda span: {"start": span.start, "end": span.end}, cursor)
 
 
 def what_if(
@@ -226,7 +226,7 @@ def what_if(
         before = memory.log.state(None if at is None else at - 1)
         known = value if change == "retract_awareness" else None
         below = sorted(memory.tbox.below(general), key=str)
-        relation = next((one for one in below if any(before.match(node, one, known))), general)
+        relation = next((narrower for narrower in below if any(before.match(node, narrower, known))), general)
     if at is None:
         began = memory.log.history((node, relation, value)).intervals if change.startswith("retract") else ()
         at = began[-1].start + 1 if began else memory.log.last_tick + bool(len(memory.log))
@@ -246,21 +246,21 @@ def sparql(
     """
     with desk.turn:
         state = desk.memory().log.state(tick)
-    found = query(state, sparql, prefixes=desk.tbox.prefixes if desk.tbox else {}, limits=desk.limits)
-    if isinstance(found, bool):
-        return {"tick": state.tick, "boolean": found}
+    result = query(state, sparql, prefixes=desk.tbox.prefixes if desk.tbox else {}, limits=desk.limits)
+    if isinstance(result, bool):
+        return {"tick": state.tick, "boolean": result}
     words = desk.words
     with desk.turn:
-        if isinstance(found, Solutions):
-            rows = [[*map(words.word, row)] for row in found.rows]
-            return _page("rows", rows, list, cursor, tick=state.tick, variables=list(found.variables))
-        triples: list[Any] = sorted(found, key=str)
-        return _page("triples", triples, lambda one: words.fact_of(tuple(one)), cursor, tick=state.tick)
+        if isinstance(result, Solutions):
+            rows = [[*map(words.word, row)] for row in result.rows]
+            return _page("rows", rows, list, cursor, tick=state.tick, variables=list(result.variables))
+        triples: list[Any] = sorted(result, key=str)
+        return _page("triples", triples, lambda triple: words.fact_of(tuple(triple)), cursor, tick=state.tick)
 
 
 def remember(
     desk: Desk,
-    said: _NewSaid,
+    triple: _NewSaid,
     author: _Author = None,
     source: _Source = None,
     valid_from: _At = None,
@@ -270,7 +270,9 @@ def remember(
     """Store a fact. A name that is not known yet names something new; the reply lists such names."""
     cause = None if because is None else desk.words.node(because)
     written: Any = {"author": author, "source": source, "cause": cause}
-    return desk.wrote(desk.memory().observe(*said, valid_from=valid_from, valid_until=valid_until, **written))
+    return desk.wrote(
+        desk.memory().observe(*triple, valid_from=valid_from, valid_until=valid_until, **written)
+    )
 
 
 def know(
@@ -290,7 +292,7 @@ def know(
 
 def correct(
     desk: Desk,
-    said: _NewSaid,
+    triple: _NewSaid,
     instead_of: Annotated[_Value | None, _meta("The value that was wrong.", "paris")] = None,
     author: _Author = None,
     source: _Source = None,
@@ -298,7 +300,7 @@ def correct(
 ) -> Reply:
     """Replace a value: what the subject had by this predicate ends, and the new object is stored."""
     memory, words = desk.memory(), desk.words
-    there = [part for part in memory.log.state().match(*said[:2]) if part != said]
+    there = [part for part in memory.log.state().match(*triple[:2]) if part != triple]
     wrong = None if instead_of is None else words.objects(instead_of)
     old = [part for part in there if wrong is None or part[2] in wrong]
     if len(old) != 1:
@@ -307,22 +309,22 @@ def correct(
         raise ParameterError(f"the values that could be meant: {names}", hint=hint)
     written: Any = {"author": author, "source": source}
     memory.end(*old[0], at=at, **written)
-    made = memory.observe(*said, valid_from=at, tick=memory.log.last_tick, **written)
+    made = memory.observe(*triple, valid_from=at, tick=memory.log.last_tick, **written)
     return desk.wrote(made) | {"ended": words.fact_of(old[0])}
 
 
-def end(desk: Desk, said: _Said, at: _At = None, author: _Author = None) -> Reply:
+def end(desk: Desk, triple: _Said, at: _At = None, author: _Author = None) -> Reply:
     """Say that a fact holds no more, from now or from a moment; it is still known that it held."""
-    return desk.wrote(desk.memory().end(*said, at=at, author=author))
+    return desk.wrote(desk.memory().end(*triple, at=at, author=author))
 
 
-def forget(desk: Desk, said: _Said, author: _Author = None, source: _Source = None) -> Reply:
+def forget(desk: Desk, triple: _Said, author: _Author = None, source: _Source = None) -> Reply:
     """Take a fact out of the present, with what rests on it; `impact` says beforehand what that is.
     An author takes back their own word alone. Earlier ticks still have it.
     """
     memory = desk.memory()
-    may_fall = memory.impact(*said)
-    record = memory.forget(*said, author=author, source=source)
+    may_fall = memory.impact(*triple)
+    record = memory.forget(*triple, author=author, source=source)
     fell = {node for node, *_ in memory.log.state().match(None, WITHDRAWN, record.node)}
     lost = [desk.words.fact_of(ground.said) for ground in may_fall if ground.record in fell]
     return desk.wrote(record) | ({"withdrawn": lost[:20], "withdrawn_total": len(lost)} if lost else {})
@@ -415,16 +417,16 @@ class Desk:
     def said(self, subject: str, predicate: str, object: _Value, *, new: bool = False) -> Triple:
         """A fact as a triple: of what an object may mean, what the memory has heard of."""
         node, relation = self.words.node(subject, new=new), self.words.predicate(predicate, new=new)
-        found: list[Triple] = [(node, relation, value) for value in self.words.objects(object)]
-        if new or len(found) == 1:
-            return found[0]
+        candidates: list[Triple] = [(node, relation, value) for value in self.words.objects(object)]
+        if new or len(candidates) == 1:
+            return candidates[0]
         log = self.memory().log
-        return next((said for said in found if log.history(said).changes), found[0])
+        return next((triple for triple in candidates if log.history(triple).changes), candidates[0])
 
     def ground(self, ground: Ground) -> Reply:
         """A record, by the words of its parts."""
         word = self.words.word
-        found = {
+        parts = {
             "record": str(ground.record),
             "tick": ground.tick,
             "says": self.words.fact_of(ground.said),
@@ -434,18 +436,18 @@ class Desk:
             "lost": ground.lost,
             "deltas": list(ground.positions),
         }
-        return {key: value for key, value in found.items() if value is not None}
+        return {key: value for key, value in parts.items() if value is not None}
 
     def difference(
-        self, one: Memory, two: Memory, cursor: int, tick: int | None = None, **about: Any
+        self, memory: Memory, other: Memory, cursor: int, tick: int | None = None, **about: Any
     ) -> Reply:
         """The facts of another memory that one does not hold, and the reverse."""
-        found = one.compare(two, tick)
-        sides = {"would_hold": found.inserted, "would_not_hold": found.retracted}
-        facts = [(side, said) for side, listed in sides.items() for said in listed]
+        changes = memory.compare(other, tick)
+        sides = {"would_hold": changes.inserted, "would_not_hold": changes.retracted}
+        facts = [(side, triple) for side, listed in sides.items() for triple in listed]
         page = _page("facts", facts, lambda fact: [fact[0], self.words.fact_of(fact[1])], cursor, **about)
-        shown = page.pop("facts")
-        page |= {name: [said for side, said in shown if side == name] for name in sides}
+        on_page = page.pop("facts")
+        page |= {name: [triple for side, triple in on_page if side == name] for name in sides}
         return page | {f"{name}_total": len(listed) for name, listed in sides.items()}
 
     def wrote(self, record: Record) -> Reply:
@@ -468,11 +470,11 @@ def _require_moderate(argument: str, value: object) -> None:
 
 def _page(name: str, items: Iterable[Any], show: Callable[[Any], Any], cursor: int, **about: Any) -> Reply:
     """As many items from a place on as a reply takes, and where the next page begins."""
-    items, shown, room = list(items), list[Any](), PAGE
-    reply: Reply = {**about, "total": len(items), name: shown}
+    items, listed, room = list(items), list[Any](), PAGE
+    reply: Reply = {**about, "total": len(items), name: listed}
     for item in map(show, islice(items, cursor, None)):
         room -= len(msgspec.json.encode(item))
-        if shown and room < 0:
-            return reply | {"next_cursor": cursor + len(shown)}
-        shown.append(item)
+        if listed and room < 0:
+            return reply | {"next_cursor": cursor + len(listed)}
+        listed.append(item)
     return reply

@@ -85,15 +85,15 @@ def test_a_client_reads_who_knew_why_and_what_if(path: Path) -> None:
         assert (await call(client, "who_knew", fact=str(V.party), tick=0))["who"] == ["isabella"]
         chain = (await call(client, "told_by", agent="Sam", fact="party"))["chain"]
         assert [(link["who"], link["from"]) for link in chain] == [("sam", "isabella"), ("isabella", None)]
-        said = fact("sam", "says", "see you there")
-        grounds = (await call(client, "why", **said))["grounds"]
+        sentence = fact("sam", "says", "see you there")
+        grounds = (await call(client, "why", **sentence))["grounds"]
         assert [ground["tick"] for ground in grounds] == [2, 1, 0]
-        assert (grounds[0]["says"], grounds[-1]["author"]) == (said, "isabella")
-        assert (await call(client, "recall", subject="sam", predicate="says"))["facts"] == [said]
+        assert (grounds[0]["says"], grounds[-1]["author"]) == (sentence, "isabella")
+        assert (await call(client, "recall", subject="sam", predicate="says"))["facts"] == [sentence]
         rows = await call(client, "sparql", sparql=f"SELECT ?who {{ ?who {V.says} ?words }}")
         assert rows["rows"] == [["sam"]]
         assert (await call(client, "sparql", sparql="ASK { ?s ?p ?o }", tick=0))["boolean"]
-        assert (await call(client, "history", **said))["intervals"] == [{"start": 2, "end": None}]
+        assert (await call(client, "history", **sentence))["intervals"] == [{"start": 2, "end": None}]
 
     serving(session, path)
     assert path.read_bytes() == before
@@ -121,7 +121,7 @@ def test_each_of_the_five_interventions_can_be_imagined(tmp_path: Path) -> None:
         forgot = await what_if("retract_awareness", "isabella", "party", at=1)
         assert forgot["would_not_hold_total"] >= 1
         knew = await what_if("assert_awareness", "klaus", "cafe")
-        assert [one["object"] for one in knew["would_hold"]] == ["cafe"]
+        assert [triple["object"] for triple in knew["would_hold"]] == ["cafe"]
         (place,) = (await call(client, "recall", subject="klaus", predicate="at"))["facts"]
         (moved,) = (await what_if("override_location", "klaus", "atlantis"))["would_hold"]
         assert (moved["predicate"], moved["object"]) == (place["predicate"], "atlantis")
@@ -195,13 +195,13 @@ def test_a_reply_is_a_page_and_says_where_the_next_begins(path: Path) -> None:
         memory.observe(V.ann, V.wrote, "y" * 50_000)
 
     async def session(client: Any) -> None:
-        found: list[Any] = []
+        facts: list[Any] = []
         cursor: int | None = 0
         while cursor is not None:
             page = await call(client, "recall", subject="ann", predicate="said", cursor=cursor)
             assert len(json.dumps(page)) < 5_000
-            found, cursor = found + page["facts"], page.get("next_cursor")
-        assert [one["object"][:3] for one in found] == [f"{number:03}" for number in range(300)]
+            facts, cursor = facts + page["facts"], page.get("next_cursor")
+        assert [entry["object"][:3] for entry in facts] == [f"{number:03}" for number in range(300)]
         (long,) = (await call(client, "recall", subject="ann", predicate="wrote"))["facts"]
         assert long["object"].endswith(" … and 49200 more characters")
 
@@ -322,8 +322,8 @@ class Wire:
         assert self.process.stdin
         assert self.process.stderr
         self.process.stdin.close()
-        said = self.process.stderr.read()
-        return self.process.wait(20), said
+        errors = self.process.stderr.read()
+        return self.process.wait(20), errors
 
 
 @pytest.fixture
@@ -372,8 +372,8 @@ def test_a_number_that_json_cannot_hold_is_refused(wire: Wire) -> None:
 def test_a_number_without_an_end_in_a_log_is_read_as_it_is_written_there(tmp_path: Path) -> None:
     with EventLog.open(tmp_path / "a.rdfp") as log:
         Memory(log).observe(V.ann, V.age, float("inf"))
-    (said,) = Desk(tmp_path / "a.rdfp").call("recall", {"subject": "ann"})["facts"]
-    assert said["object"] == '"INF"^^<http://www.w3.org/2001/XMLSchema#double>'
+    (entry,) = Desk(tmp_path / "a.rdfp").call("recall", {"subject": "ann"})["facts"]
+    assert entry["object"] == '"INF"^^<http://www.w3.org/2001/XMLSchema#double>'
 
 
 def test_a_forgetting_names_what_it_withdrew_and_no_more(tmp_path: Path) -> None:
@@ -415,11 +415,11 @@ def test_a_client_that_closes_its_end_in_mid_call_leaves_no_traceback(path: Path
     assert server.stdout.readline()
     server.stdout.close()
     for number in (2, 3):  # the first reply finds nobody, the second would find a pipe that is broken
-        asked = {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": {"name": "about"}}
-        server.stdin.write(json.dumps(asked) + "\n")
+        request = {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": {"name": "about"}}
+        server.stdin.write(json.dumps(request) + "\n")
         server.stdin.flush()
-    _, said = server.communicate(timeout=30)
-    assert (server.returncode, said) == (0, "")
+    _, errors = server.communicate(timeout=30)
+    assert (server.returncode, errors) == (0, "")
 
 
 def test_a_log_that_is_not_there_is_an_error_to_a_reader(tmp_path: Path) -> None:
@@ -445,8 +445,8 @@ def test_a_name_has_one_normal_form(tmp_path: Path) -> None:
     again = talk.call("remember", **fact(apart, "cafe\u0301", "cre\u0300me"), author="Zoe\u0301")
     assert "new_names" not in again["structuredContent"]
     facts = talk.call("recall", subject=apart, object="cre\u0300me")["structuredContent"]["facts"]
-    assert [one["by"] for one in facts] == [["Zo\u00e9"]]
+    assert [entry["by"] for entry in facts] == [["Zo\u00e9"]]
     talk.call("remember", **fact(composed, "says", f'"{apart}"'))
-    (kept,) = talk.call("recall", predicate="says")["structuredContent"]["facts"]
-    assert kept["object"] == f'"{apart}"', "a text in quotes is kept to the letter"
+    (quoted,) = talk.call("recall", predicate="says")["structuredContent"]["facts"]
+    assert quoted["object"] == f'"{apart}"', "a text in quotes is kept to the letter"
     assert talk.close() == (0, "")

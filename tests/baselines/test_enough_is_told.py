@@ -24,9 +24,7 @@ NOTHING = {"none of the facts", "nothing in particular"}
 
 
 def plans_of(text: str) -> list[tuple[int, str, str | None]]:
-    return [
-        (int(found[1]), found[2], found[3]) for part in text.split("; ") if (found := PLAN.fullmatch(part))
-    ]
+    return [(int(plan[1]), plan[2], plan[3]) for part in text.split("; ") if (plan := PLAN.fullmatch(part))]
 
 
 class Reader:
@@ -137,26 +135,26 @@ def harder() -> list[tuple[Spec, Gold]]:
 def test_the_village_s_text_holds_the_answer_to_each_arm(
     specs: list[tuple[Spec, Gold]], harder: list[tuple[Spec, Gold]]
 ) -> None:
-    said = [
+    pairs = [
         (twin.direct(Reader(spec.query, twin.names_of(spec)), spec, arm), getattr(gold, arm))
         for spec, gold in (*specs, *harder)
         for arm in spec.arms
     ]
-    assert [answer for answer, _ in said] == [gold for _, gold in said]
-    assert {gold for _, gold in said} == {"yes", "no"}
+    assert [answer for answer, _ in pairs] == [gold for _, gold in pairs]
+    assert {gold for _, gold in pairs} == {"yes", "no"}
 
 
 def test_personas_that_keep_their_schedule_and_talk_give_the_gold_but_for_places_left_again(
     specs: list[tuple[Spec, Gold]], harder: list[tuple[Spec, Gold]]
 ) -> None:
     model: Model = Obedient()
-    said = [
+    answers = [
         (spec.query.type, concordia(model, spec, arm), getattr(gold, arm))
         for spec, gold in (*specs, *harder)
         for arm in spec.arms
     ]
-    assert all(answer == gold for query, answer, gold in said if query != "visited_location")
+    assert all(answer == gold for query, answer, gold in answers if query != "visited_location")
     missed = [
-        (answer, gold) for query, answer, gold in said if query == "visited_location" and answer != gold
+        (answer, gold) for query, answer, gold in answers if query == "visited_location" and answer != gold
     ]
     assert set(missed) == {("no", "yes")}, "graded on where the simulation ends, as in the paper"

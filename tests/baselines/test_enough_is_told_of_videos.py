@@ -48,18 +48,18 @@ class Reader:
         self.events: list[Happening] = []
         self.said: list[tuple[int, int, str]] = []
         for line in told.splitlines():
-            found = re.fullmatch(r"Frame (\d+): (.+)\.", line)
-            assert found
-            self.take(int(found[1]), found[2])
+            match = re.fullmatch(r"Frame (\d+): (.+)\.", line)
+            assert match
+            self.take(int(match[1]), match[2])
 
     def take(self, frame: int, sentence: str) -> None:
         numbers = tuple(int(number) for number in re.findall(r"\(object (\d+)\)", sentence))
-        if found := re.fullmatch(r"Object (\d+) is the (.+)", sentence):
-            self.looks[int(found[1])] = found[2]
-        elif found := re.fullmatch(
+        if match := re.fullmatch(r"Object (\d+) is the (.+)", sentence):
+            self.looks[int(match[1])] = match[2]
+        elif match := re.fullmatch(
             r"Event \d+: .*?(starts|ends|enters|exits|collide)(?: the scene)?", sentence
         ):
-            self.events.append(Happening(frame, found[1], numbers))
+            self.events.append(Happening(frame, match[1], numbers))
         elif numbers:
             self.said.append((frame, numbers[0], sentence.partition(") ")[2]))
 
@@ -71,13 +71,13 @@ class Reader:
         kind = re.search(r"starts|begins|ends|enters|exits|collide", words)
         assert kind
         named = [self.group(thing) for thing in re.findall(THING, words)]
-        (found,) = [
+        (happening,) = [
             event
             for event in self.events
             if event.kind == kind[0].replace("begins", "starts")
-            and all(any(number in one for number in event.objects) for one in named)
+            and all(any(number in group for number in event.objects) for group in named)
         ]
-        return found
+        return happening
 
     def spanned(self, kind: str, span: str) -> list[Happening]:
         events = [event for event in self.events if event.kind == kind]
@@ -89,21 +89,21 @@ class Reader:
 
     def in_state(self, state: str, moment: str | None) -> set[int]:
         if moment is None:
-            moved = {number for _, number, said in self.said if said == "has now been seen moving"}
+            moved = {number for _, number, words in self.said if words == "has now been seen moving"}
             return moved if state == "moving" else set(self.looks) - moved
         at, view, motion = self.event(moment).frame, dict[int, str](), dict[int, str]()
-        for frame, number, said in self.said:
+        for frame, number, words in self.said:
             if frame <= at:
-                (view if said.endswith("view") else motion if said in ("is moving", "is at rest") else {})[
+                (view if words.endswith("view") else motion if words in ("is moving", "is at rest") else {})[
                     number
-                ] = said
+                ] = words
         wanted = {"moving": "is moving", "stationary": "is at rest"}[state]
-        return {n for n, said in view.items() if said == "is in view" and motion.get(n) == wanted}
+        return {n for n, words in view.items() if words == "is in view" and motion.get(n) == wanted}
 
     def answer(self) -> str:
         for pattern, rule in RULES.items():
-            if found := re.fullmatch(pattern + r"\?", self.question):
-                return rule(self, found.groupdict())
+            if match := re.fullmatch(pattern + r"\?", self.question):
+                return rule(self, match.groupdict())
         raise AssertionError(f"no rule reads {self.question!r}")
 
 
@@ -121,8 +121,8 @@ def states(reader: Reader, given: Given) -> set[int]:
 
 
 def crossings(reader: Reader, given: Given) -> list[Happening]:
-    found = reader.spanned(CROSSING[given["verb"]], given["span"])
-    return [event for event in found if event.objects[0] in reader.group(given.get("group") or "object")]
+    happenings = reader.spanned(CROSSING[given["verb"]], given["span"])
+    return [event for event in happenings if event.objects[0] in reader.group(given.get("group") or "object")]
 
 
 def meetings(reader: Reader, given: Given) -> list[Happening]:
@@ -135,8 +135,8 @@ def ordered(events: list[Happening], order: str | None) -> Happening:
     return events[{"first": 0, "second": 1, "last": -1}[order]] if order else events[0]
 
 
-def yes(found: object) -> str:
-    return "yes" if found else "no"
+def yes(things: object) -> str:
+    return "yes" if things else "no"
 
 
 def together(reader: Reader, given: Given) -> str:
@@ -173,32 +173,32 @@ RULES: dict[str, Callable[[Reader, Given], str]] = {
 
 
 @pytest.fixture(scope="module")
-def asked() -> list[tuple[Request, Request, str]]:
+def questions() -> list[tuple[Request, Request, str]]:
     """Questions about the videos of the sample profile's beginning: with poses, without, and the gold."""
-    found = []
+    prompts = []
     for number in range(10_000, 10_030):
         scene = generate_scene(number, 20)
         log = annotation_log(decode_annotation(("annotation", msgspec.json.encode(scene.annotation))))
         whole, short = log_text(log), log_text(log, poses=False)
-        found += [
+        prompts += [
             (request_of(whole, question.question), request_of(short, question.question), question.answer)
             for question in scene.questions.questions
             if question.question_type == "descriptive"
         ]
-    return found[:QUESTIONS]
+    return prompts[:QUESTIONS]
 
 
-def test_a_reader_of_the_prompt_alone_gives_every_gold(asked: list[tuple[Request, Request, str]]) -> None:
-    assert len(asked) == QUESTIONS
+def test_a_reader_of_the_prompt_alone_gives_every_gold(questions: list[tuple[Request, Request, str]]) -> None:
+    assert len(questions) == QUESTIONS
     wrong = [
-        (whole.messages[1].text.rpartition("\n")[2], said, gold)
-        for whole, _, gold in asked
-        if (said := Reader(whole).answer()) != gold
+        (whole.messages[1].text.rpartition("\n")[2], reply, gold)
+        for whole, _, gold in questions
+        if (reply := Reader(whole).answer()) != gold
     ]
     assert not wrong
 
 
-def test_no_descriptive_question_needs_a_pose(asked: list[tuple[Request, Request, str]]) -> None:
-    assert [Reader(short).answer() for _, short, _ in asked] == [gold for _, _, gold in asked]
-    assert all("turned by" in whole.messages[1].text for whole, _, _ in asked)
-    assert not any("turned by" in short.messages[1].text for _, short, _ in asked)
+def test_no_descriptive_question_needs_a_pose(questions: list[tuple[Request, Request, str]]) -> None:
+    assert [Reader(short).answer() for _, short, _ in questions] == [gold for _, _, gold in questions]
+    assert all("turned by" in whole.messages[1].text for whole, _, _ in questions)
+    assert not any("turned by" in short.messages[1].text for _, short, _ in questions)

@@ -105,10 +105,10 @@ def test_the_gold_is_set_beside_answers_that_never_saw_it() -> None:
         def ask(self, request: Request) -> str:
             return '{"answer": "yes"}'
 
-    shown: list[object] = []
+    inputs: list[object] = []
 
     def predict(model: object, given: object, arm: object) -> str:
-        shown.append((given, arm))
+        inputs.append((given, arm))
         return twin.direct(model, given, arm)  # pyright: ignore[reportArgumentType]
 
     rows = twin.rows(Yes(), spec(7), Gold("yes", "no"), predict, "twin_direct", "generated")
@@ -116,7 +116,7 @@ def test_the_gold_is_set_beside_answers_that_never_saw_it() -> None:
         (7, 0, "direct", "yes", "yes", True),
         (7, 1, "direct", "yes", "no", False),
     ]
-    assert "gold" not in msgspec.json.encode(shown).decode()
+    assert "gold" not in msgspec.json.encode(inputs).decode()
     assert [r.correct for r in twin.rows(Yes(), spec(7), None, twin.direct, "twin_direct", "generated")] == [
         None,
         None,
@@ -129,8 +129,8 @@ def test_each_beginning_of_the_asking_order_holds_every_cell_s_share_and_nothing
     order = spread(cells, 20)
     assert sorted(order) == sorted(cells)
     for n in (20, 60, 100):
-        asked = Counter(cells[number] for number in order[:n])
-        assert all(abs(asked[cell] - n * part) < 1.5 for cell, part in share.items())
+        counts = Counter(cells[number] for number in order[:n])
+        assert all(abs(counts[cell] - n * part) < 1.5 for cell, part in share.items())
         assert max(order[:n]) > 120
     assert order != spread(cells, 21)
 

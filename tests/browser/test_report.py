@@ -38,9 +38,9 @@ def test_it_opens_from_a_file_and_asks_for_nothing_else(opened: Opener) -> None:
         assert page.locator("h1").is_visible()
     wrong_answer(page)
     assert opened.complaints == []
-    asked = {address for address in opened.requests if not address.startswith("data:")}
-    asked.remove(f"{opened.folder.parents[2].as_uri()}/costs/sample.js")
-    assert all(address.startswith(f"{opened.folder.as_uri()}/") for address in asked)
+    addresses = {address for address in opened.requests if not address.startswith("data:")}
+    addresses.remove(f"{opened.folder.parents[2].as_uri()}/costs/sample.js")
+    assert all(address.startswith(f"{opened.folder.as_uri()}/") for address in addresses)
 
 
 MARKS = (
@@ -62,7 +62,7 @@ def test_names_from_files_are_text_and_run_nothing(
         answers = workspace.artifacts / benchmark / "answers.jsonl"
         answers.write_text(marked(answers.read_text("utf-8")), "utf-8")
     write_report(workspace, tmp_path / "report")
-    opener, shown = Opener(browser, tmp_path / "report"), 0
+    opener, occurrences = Opener(browser, tmp_path / "report"), 0
     for path in sorted((tmp_path / "report").rglob("*.html")):
         page = opener(path.relative_to(tmp_path / "report").as_posix())
         for button in page.locator("button.opens").all()[:10]:
@@ -70,9 +70,9 @@ def test_names_from_files_are_text_and_run_nothing(
         for link in page.locator("a[href^='javascript:']").all():
             link.click()
         assert page.evaluate("typeof attacked") == "undefined"
-        shown += page.locator("body").inner_text().count("attacked()")
+        occurrences += page.locator("body").inner_text().count("attacked()")
         page.close()
-    assert shown, "the names are there, as text"
+    assert occurrences, "the names are there, as text"
     assert not [line for line in opener.complaints if "attacked" in line or "Security Policy" in line]
 
 
@@ -104,8 +104,8 @@ def test_a_table_is_sorted_by_a_click_and_a_benchmark_or_number_is_found(opened:
     table = page.locator("table[aria-describedby=caption-clevrer]")
     head = table.locator("thead th").nth(1)
     head.get_by_role("button").press("Enter")
-    shown = table.locator("tbody tr td[data-head=n]").all_inner_texts()
-    counts = [int(text.replace(",", "")) for text in shown if text.strip()]
+    cells = table.locator("tbody tr td[data-head=n]").all_inner_texts()
+    counts = [int(text.replace(",", "")) for text in cells if text.strip()]
     assert counts == sorted(counts)
     expect(head).to_have_attribute("aria-sort", "ascending")
     page.get_by_role("searchbox").fill("babi qa7")
@@ -182,18 +182,18 @@ def test_dark_is_dark_and_light_is_light(opened: Opener) -> None:
 
 def test_answers_are_filtered_searched_and_turned_over_by_the_keyboard(opened: Opener) -> None:
     page = opened("answers/babi.html")
-    said, lines = page.locator("#said"), page.locator("tr.line")
-    expect(said).to_have_text("100 of 100 answers")
+    status, lines = page.locator("#said"), page.locator("tr.line")
+    expect(status).to_have_text("100 of 100 answers")
     expect(lines).to_have_count(50)
     page.get_by_role("button", name="Next").press("Enter")
     expect(page.locator("#place")).to_have_text("51 to 100")
     page.get_by_role("combobox", name="Subset").select_option("qa1")
-    expect(said).to_have_text("5 of 100 answers")
+    expect(status).to_have_text("5 of 100 answers")
     expect(page.get_by_role("button", name="Next")).to_be_disabled()
     page.get_by_label("Scene or words").press_sequentially("where is")
-    expect(said).to_have_text("5 of 100 answers")
+    expect(status).to_have_text("5 of 100 answers")
     page.get_by_label("Scene or words").press_sequentially(" nobody at all")
-    expect(said).to_have_text("0 of 100 answers")
+    expect(status).to_have_text("0 of 100 answers")
     # The address follows what is typed, a moment later.
     expect(page).to_have_url(re.compile(r"subset=qa1&q=where\+is\+nobody\+at\+all$"))
     again = opened(f"answers/babi.html?{page.url.partition('?')[2]}")

@@ -79,14 +79,14 @@ def address(project: Path) -> Iterator[str]:
             command, cwd=root, env=environment, stdout=log, stderr=subprocess.STDOUT, start_new_session=True
         )
     try:
-        found = f"http://127.0.0.1:{port}"
+        url = f"http://127.0.0.1:{port}"
         deadline = time.monotonic() + PATIENCE / SECOND
-        while not answers(found):
+        while not answers(url):
             if server.poll() is not None or time.monotonic() > deadline:
                 pytest.fail((root / "server.log").read_text("utf-8"))
             time.sleep(0.5)
-        assert f"{found}/asset-groups" in (root / "server.log").read_text("utf-8")
-        yield found
+        assert f"{url}/asset-groups" in (root / "server.log").read_text("utf-8")
+        yield url
     finally:
         end(server)
 
@@ -235,16 +235,16 @@ def test_a_page_of_another_origin_is_refused_and_starts_nothing(
         stranger.on("response", lambda reply: replies.append((reply.status, reply.url)))
         stranger.goto(f"http://127.0.0.1:{elsewhere.server_address[1]}/")
         expect(stranger.locator("#said")).not_to_be_empty(timeout=60 * SECOND)
-        said = json.loads(stranger.locator("#said").inner_text())
+        attempts = json.loads(stranger.locator("#said").inner_text())
         stranger.close()
         elsewhere.shutdown()
     failed = "TypeError: Failed to fetch"
     unread = {"trick": "no words", "plain": "no words"}
-    assert said == unread | {"json": failed, "get": failed, "socket": "closed 1006"}
+    assert attempts == unread | {"json": failed, "get": failed, "socket": "closed 1006"}
     assert any("frame-ancestors 'none'" in line for line in complaints), complaints
-    asked = [status for status, url in replies if url.startswith(f"{address}/graphql")]
-    assert asked, "the server refuses, and not the browser alone"
-    assert set(asked) == {403}
+    statuses = [status for status, url in replies if url.startswith(f"{address}/graphql")]
+    assert statuses, "the server refuses, and not the browser alone"
+    assert set(statuses) == {403}
     page.goto("/runs")
     assert ask(page, "{runsOrError {... on Runs {count}}}", {})["runsOrError"] == {"count": 0}
 

@@ -44,9 +44,9 @@ class Terminal:
     def __call__(self, command: str, code: int = 0) -> str:
         done = run(self.project, *shlex.split(command), check=False)
         assert done.returncode == code, f"{command}\n{done.stderr}{done.stdout}"
-        said = done.stderr + done.stdout
-        self.said += [f"$ {command}", said.strip(), ""]
-        return said
+        output = done.stderr + done.stdout
+        self.said += [f"$ {command}", output.strip(), ""]
+        return output
 
 
 @pytest.fixture
@@ -58,9 +58,9 @@ def terminal(reproduced: Path) -> Terminal:
 def printed(browser: Browser, text: str, name: str) -> None:
     """Picture what a terminal shows."""
     page = browser.new_page(viewport={"width": 1100, "height": 300})
-    shown = "\n".join(line if len(line) <= _WIDE else f"{line[:_WIDE]}…" for line in text.splitlines())
+    cut = "\n".join(line if len(line) <= _WIDE else f"{line[:_WIDE]}…" for line in text.splitlines())
     style = "background:#15181b;color:#e3e5e7;font:14px/1.5 monospace;padding:1rem;margin:0"
-    page.set_content(f"<body style='margin:0'><pre style='{style}'>{escape(shown)}</pre>")
+    page.set_content(f"<body style='margin:0'><pre style='{style}'>{escape(cut)}</pre>")
     picture(page, name, full_page=True)
     page.close()
 
@@ -98,10 +98,10 @@ def test_an_auditor_goes_from_a_figure_of_the_paper_to_the_triples_in_three_clic
     assert opened.complaints == []
     picture(page, "visit-auditor")
     opened.close()
-    said = terminal(
+    output = terminal(
         f"substrate trace clevrer/counterfactual/per_question --question clevrer/{name} --reexecute"
     )
-    assert "computed again from the input row: the same, log digest: the same" in said
+    assert "computed again from the input row: the same, log digest: the same" in output
 
 
 def test_a_maintainer_sees_a_drift_in_the_comment_on_a_change(terminal: Terminal, browser: Browser) -> None:

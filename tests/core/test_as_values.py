@@ -32,7 +32,7 @@ bounds = st.none() | st.integers(-15, 15)
 
 def made(given: list[tuple[int, Op, Any]]) -> EventLog:
     ordered = sorted(given, key=lambda step: step[0])
-    return EventLog(Delta(tick, op, (V.ann, V.at, said)) for tick, op, said in ordered)
+    return EventLog(Delta(tick, op, (V.ann, V.at, object_)) for tick, op, object_ in ordered)
 
 
 @given(steps, bounds, bounds, bounds.filter(lambda step: step != 0), st.integers(0, 20))
@@ -41,10 +41,10 @@ def test_a_slice_is_that_of_the_list(
 ) -> None:
     log = made(given)
     forked = fork(log, min(at, log.last_tick + 1), Assert((V.bo, V.at, V.park)))
-    for one in (log, forked):
-        assert one[start:stop:step] == tuple(one)[start:stop:step]
+    for deltas in (log, forked):
+        assert deltas[start:stop:step] == tuple(deltas)[start:stop:step]
         first, last = start or 0, stop or 0
-        assert one.between(first, last) == tuple(d for d in one if first <= d.tick <= last)
+        assert deltas.between(first, last) == tuple(d for d in deltas if first <= d.tick <= last)
 
 
 @given(steps, st.integers(0, 20))

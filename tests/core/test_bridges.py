@@ -28,12 +28,12 @@ graphs = pytest.mark.skipif(not find_spec("rdflib"), reason="needs the extra bri
 @pytest.fixture(scope="module")
 def log() -> EventLog:
     box = TBox.load("village")
-    found = unfold(box, box.opening(), until=8)
-    for said in ('two\nlines, "quoted"', 7, 2.5, True, datetime(2026, 2, 14, tzinfo=UTC)):
-        insert(found, BlankNode("b"), V.says, said, tick=9)
-    insert(found, V.ann, V.says, Literal("שלום", language="he"))
-    insert(found, V.ann, V.says, Literal("01", datatype=Literal(1).datatype))
-    return found
+    village = unfold(box, box.opening(), until=8)
+    for value in ('two\nlines, "quoted"', 7, 2.5, True, datetime(2026, 2, 14, tzinfo=UTC)):
+        insert(village, BlankNode("b"), V.says, value, tick=9)
+    insert(village, V.ann, V.says, Literal("שלום", language="he"))
+    insert(village, V.ann, V.says, Literal("01", datatype=Literal(1).datatype))
+    return village
 
 
 @graphs

@@ -82,13 +82,13 @@ def test_no_power_loss_costs_what_was_acknowledged(
     with pytest.MonkeyPatch.context() as patch:
         workload(folder / name, record := Recorder(folder, patch))
     record.end()
-    found = Counter[str]()
+    ways = Counter[str]()
     for number, state in enumerate(record.states(CUTS, seed=20)):
         state.write(place := after / str(number))
         path = place / name
         try:
             log = EventLog.open(path)
-            found["opened"] += 1
+            ways["opened"] += 1
         except LogError:
             # Only bytes that nobody wrote may need more than to be opened.
             assert state.zeroed, (number, state)
@@ -97,10 +97,10 @@ def test_no_power_loss_costs_what_was_acknowledged(
             else:
                 path.unlink()
             log = EventLog.open(path)
-            found["repaired"] += 1
+            ways["repaired"] += 1
         with log:
             assert log.digest in state.allowed, (number, state)
             log.extend_lines([(99, "A <urn:s> <urn:p> <urn:later> .")])
         assert EventLog.read(path).digest == log.digest
-    sys.stdout.write(f"{workload.__name__}, {suffix}: {dict(found)}\n")
-    assert found["opened"] > 15, found
+    sys.stdout.write(f"{workload.__name__}, {suffix}: {dict(ways)}\n")
+    assert ways["opened"] > 15, ways

@@ -66,27 +66,27 @@ def test_a_shared_participant_is_no_dependence() -> None:
     """Counter-example 2: two events, two objects; C1, C2, C3 hold and the proposition does not."""
     log = [event("touch", 1, "xa"), event("leave", 2, "a")]
     world = [event("leave", 2, "a")]
-    found = conditions(log, "x", declared="xa", without=world)
-    assert (found.c1.holds, found.c2.holds, found.c3.holds) == (True, True, True)
-    assert (found.failed, found.c4.witnesses, found.status) == (("C4",), ("leave",), "heuristic")
+    report = conditions(log, "x", declared="xa", without=world)
+    assert (report.c1.holds, report.c2.holds, report.c3.holds) == (True, True, True)
+    assert (report.failed, report.c4.witnesses, report.status) == (("C4",), ("leave",), "heuristic")
     assert occurs(log, "x")["leave"] is False, "the ancestry says it does not occur; it does"
 
 
 def test_what_the_log_hides_breaks_c1_unseen_and_c2_seen() -> None:
     """Counter-example 3: an unrecorded push; nothing in the log can show it, the second world does."""
     log = [event("leave", 2, "a")]
-    found = conditions(log, "x", declared="xa", without=[])
-    assert found.c1.holds, "every participant is declared: from the log alone C1 looks well"
-    assert (found.failed, found.c2.witnesses) == (("C2",), ("leave",))
+    report = conditions(log, "x", declared="xa", without=[])
+    assert report.c1.holds, "every participant is declared: from the log alone C1 looks well"
+    assert (report.failed, report.c2.witnesses) == (("C2",), ("leave",))
     assert occurs(log, "x")["leave"] is True
 
 
 def test_an_emergent_event_can_prevent_one_that_does_not_descend() -> None:
     """Counter-example 4: without x, a reaches b and keeps it from leaving; C3 fails, and with it C2."""
     log = [event("block", 1, "xa"), event("leave", 3, "b")]
-    found = conditions(log, "x", declared="xab", without=[event("crash", 2, "ab")])
-    assert found.failed == ("C2", "C3")
-    assert found.c3.witnesses == ("crash",)
+    report = conditions(log, "x", declared="xab", without=[event("crash", 2, "ab")])
+    assert report.failed == ("C2", "C3")
+    assert report.c3.witnesses == ("crash",)
     assert occurs(log, "x")["leave"] is True
 
 
@@ -95,8 +95,8 @@ def test_an_emergent_event_alone_leaves_the_observed_ones_right() -> None:
     log = [event("block", 1, "xa"), event("leave", 1, "b")]
     world = [event("leave", 1, "b"), event("crash", 2, "ab")]
     assert conditions(log, "x", declared="xab", without=world).failed == ("C3",)
-    kept = {name for name, happens in occurs(log, "x").items() if happens}
-    assert kept == {e.id for e in world if e in log} != {e.id for e in world}
+    happening = {name for name, happens in occurs(log, "x").items() if happens}
+    assert happening == {e.id for e in world if e in log} != {e.id for e in world}
 
 
 def test_a_shift_in_time_breaks_c2() -> None:
@@ -104,14 +104,14 @@ def test_a_shift_in_time_breaks_c2() -> None:
 
 
 def test_an_undeclared_participant_breaks_c1() -> None:
-    found = conditions([event("e", 1, "ab")], "x", declared="a")
-    assert (found.c1.holds, found.c1.witnesses) == (False, ("b",))
+    report = conditions([event("e", 1, "ab")], "x", declared="a")
+    assert (report.c1.holds, report.c1.witnesses) == (False, ("b",))
 
 
 def test_without_a_second_world_nothing_is_proven_but_what_takes_part_itself() -> None:
     log = [event("push", 1, "xa"), event("fall", 2, "a"), event("rain", 2, "z")]
-    found = verdicts(log, "x", declared="xaz")
-    assert {name: verdict.status for name, verdict in found.items()} == {
+    unproven = verdicts(log, "x", declared="xaz")
+    assert {name: verdict.status for name, verdict in unproven.items()} == {
         "push": "proven",
         "fall": "heuristic",
         "rain": "heuristic",

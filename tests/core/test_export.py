@@ -11,14 +11,14 @@ from substrate.log import from_state, to_turtle
 @pytest.fixture(scope="module")
 def log() -> EventLog:
     box = TBox.load("village")
-    found = unfold(box, box.opening(), until=8)
-    found.extend_lines(
+    village = unfold(box, box.opening(), until=8)
+    village.extend_lines(
         [
             (9, 'A _:b <urn:p> <<( _:b <urn:q> "שלום"@he--rtl )>> .'),
             (9, "D <urn:village:sam> <urn:substrate:village:at> <urn:village:park> ."),
         ]
     )
-    return found
+    return village
 
 
 @pytest.mark.parametrize("form", ["turtle", "nquads"])

@@ -100,13 +100,13 @@ def test_a_branch_tick_outside_the_log_is_refused(log: EventLog, at: int) -> Non
 
 
 def test_a_fork_of_a_fork_names_its_own_parent(log: EventLog) -> None:
-    one = fork(log, 3, RetractAwareness(ANN, SECRET))
-    two = fork(one, 4, AssertAwareness(ANN, SECRET))
-    assert (two.parent_digest, two.branch_tick) == (one.digest, 4)
-    assert set(two.state()) == set(log.state())
-    assert one.state(3).nquads() == two.state(3).nquads() != log.state(3).nquads()
-    back = fork(two, 3)
-    assert back.digest == two.digest
+    parent = fork(log, 3, RetractAwareness(ANN, SECRET))
+    child = fork(parent, 4, AssertAwareness(ANN, SECRET))
+    assert (child.parent_digest, child.branch_tick) == (parent.digest, 4)
+    assert set(child.state()) == set(log.state())
+    assert parent.state(3).nquads() == child.state(3).nquads() != log.state(3).nquads()
+    back = fork(child, 3)
+    assert back.digest == child.digest
 
 
 class Counter:
@@ -175,8 +175,8 @@ def test_what_was_observed_does_not_move_who_was_put_elsewhere(log: EventLog) ->
 def test_a_fork_by_rules_at_tick_0_keeps_the_world(name: str) -> None:
     tbox = TBox.load(name)
     log = unfold(tbox, tbox.opening(), until=8)
-    for kept in (log, EventLog.from_patch(log.to_patch())):
-        assert fork(kept, 0, emitter=RuleEmitter(tbox)).digest == log.digest
+    for whole in (log, EventLog.from_patch(log.to_patch())):
+        assert fork(whole, 0, emitter=RuleEmitter(tbox)).digest == log.digest
     unsaid = EventLog(log)
     assert set(fork(unsaid, 0, emitter=RuleEmitter(tbox)).state()) == set(log.state())
 
@@ -185,17 +185,17 @@ VILLAGE, V, E = "village", "urn:substrate:village:", "urn:village:"
 
 
 @pytest.mark.parametrize(
-    ("agent", "said", "object_", "why"),
+    ("agent", "predicate", "object_", "why"),
     [
         ("klaus", "at", "nowhere", "is at more than one place, or at what is no place"),
         ("nobody", "knows", "party", "<urn:village:nobody> is no person"),
         ("sam", "knows", "cafe", "knows what is no fact"),
     ],
 )
-def test_a_branch_is_held_against_its_tbox(agent: str, said: str, object_: str, why: str) -> None:
+def test_a_branch_is_held_against_its_tbox(agent: str, predicate: str, object_: str, why: str) -> None:
     tbox = TBox.load(VILLAGE)
     log = unfold(tbox, tbox.opening(), until=8)
-    made = Assert((NamedNode(E + agent), NamedNode(V + said), NamedNode(E + object_)))
+    made = Assert((NamedNode(E + agent), NamedNode(V + predicate), NamedNode(E + object_)))
     with pytest.raises(InterventionError, match=why) as caught:
         fork(log, 5, made, RuleEmitter(tbox))
     assert caught.value.where == (VILLAGE, "tick 5")

@@ -23,18 +23,18 @@ def test_functions_of_sparql_are_the_librarys_own(name: str) -> None:
     box = TBox.load(name)
     log = unfold(box, box.opening(), until=8)
     events = occurrences(log, box)
-    ancestry = ancestors(Event(one.node, one.tick, one.participants) for one in events)
-    people = sorted({who for one in events for who in one.participants}, key=str)
+    ancestry = ancestors(Event(event.node, event.tick, event.participants) for event in events)
+    people = sorted({who for event in events for who in event.participants}, key=str)
 
     pairs = "SELECT ?a ?b { ?a a ?k . ?b a ?l FILTER(core:ancestor(?a, ?b)) }"
-    found = solutions(log, pairs, tbox=box)
-    assert isinstance(found, list)
-    assert {(row["a"], row["b"]) for row in found} == {
-        (one, event) for event, its in ancestry.items() for one in its.events
+    rows = solutions(log, pairs, tbox=box)
+    assert isinstance(rows, list)
+    assert {(row["a"], row["b"]) for row in rows} == {
+        (earlier, event) for event, its in ancestry.items() for earlier in its.events
     }
     for event, thing in product(events[-3:], people):
-        asked = f"ASK {{ FILTER(core:without({event.node}, {thing})) }}"
-        assert solutions(log, asked, tbox=box) == (thing not in ancestry[event.node].objects)
+        question = f"ASK {{ FILTER(core:without({event.node}, {thing})) }}"
+        assert solutions(log, question, tbox=box) == (thing not in ancestry[event.node].objects)
     for tick in (0, 3, 8):
         held = solutions(log, f"SELECT ?s ?p ?o {{ ?s ?p ?o FILTER(core:asOf(?s, ?p, ?o, {tick})) }}")
         assert isinstance(held, list)

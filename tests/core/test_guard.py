@@ -26,11 +26,11 @@ def state() -> State:
 @pytest.fixture
 def foreign() -> Iterator[tuple[str, list[str]]]:
     """A SPARQL endpoint elsewhere, and the requests that reached it."""
-    asked: list[str] = []
+    requests: list[str] = []
 
     class Endpoint(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            asked.append(self.path)
+            requests.append(self.path)
             self.send_response(200)
             self.send_header("Content-Type", "application/sparql-results+json")
             self.end_headers()
@@ -41,7 +41,7 @@ def foreign() -> Iterator[tuple[str, list[str]]]:
 
     server = HTTPServer(("127.0.0.1", 0), Endpoint)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/", asked
+    yield f"http://127.0.0.1:{server.server_port}/", requests
     server.shutdown()
     server.server_close()
 
@@ -67,10 +67,10 @@ HIDDEN = [
 def test_no_spelling_of_service_gets_through(
     state: State, template: str, foreign: tuple[str, list[str]]
 ) -> None:
-    url, asked = foreign
+    url, requests = foreign
     with pytest.raises(QueryError, match=r"network|SERVICE|escape"):
         query(state, template.format(url=url))
-    assert asked == []
+    assert requests == []
 
 
 def test_the_process_of_a_query_opens_no_connection_and_no_file(foreign: tuple[str, list[str]]) -> None:
@@ -141,9 +141,9 @@ def test_rows_and_memory_have_an_end(state: State) -> None:
         query(state, "SELECT ?s { ?s ?p ?o }", limits=QueryLimits(rows=999))
     with pytest.raises(QueryError, match="more than 5 rows"):
         query(state, "CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o }", limits=QueryLimits(rows=5))
-    found = query(state, "SELECT ?s { ?s ?p ?o }", limits=QueryLimits(rows=1000))
-    assert isinstance(found, Solutions)
-    assert len(found.rows) == 1000
+    solutions = query(state, "SELECT ?s { ?s ?p ?o }", limits=QueryLimits(rows=1000))
+    assert isinstance(solutions, Solutions)
+    assert len(solutions.rows) == 1000
     doubled = "".join(f"BIND(CONCAT(?x{i}, ?x{i}) AS ?x{i + 1}) " for i in range(40))
     with pytest.raises(QueryError, match=r"more than 256 MiB of memory.*--memory"):
         query(
@@ -155,9 +155,9 @@ def test_rows_and_memory_have_an_end(state: State) -> None:
 
 def test_answers_are_those_of_the_state_itself(state: State) -> None:
     sparql = "SELECT ?s ?o { ?s ?p ?o FILTER(?o = '7') }"
-    found = query(state, sparql)
-    assert isinstance(found, Solutions)
-    assert found.rows == [tuple(row) for row in state.query(sparql)]  # pyright: ignore
+    solutions = query(state, sparql)
+    assert isinstance(solutions, Solutions)
+    assert solutions.rows == [tuple(row) for row in state.query(sparql)]  # pyright: ignore
     assert query(state, "ASK { <urn:s1> :p ?o }", prefixes={"": "urn:"}) is True
     with pytest.raises(QueryError):
         query(state, "ASK {}", prefixes={"SERVICE": "urn:"})

@@ -59,22 +59,22 @@ time.sleep(600)
 
 def calls_of(path: Path) -> list[Call]:
     """The calls of a history; the last line of a killed process may be cut off."""
-    found: dict[str, dict[str, object]] = {}
+    calls: dict[str, dict[str, object]] = {}
     for line in path.read_bytes().split(b"\n"):
         try:
-            said = json.loads(line)
+            entry = json.loads(line)
         except ValueError:
             continue
-        found.setdefault(said["name"], {}).update(said)
+        calls.setdefault(entry["name"], {}).update(entry)
     return [
         Call(
-            int(str(said["begun"])),
-            float(str(said.get("replied", math.inf))),
-            str(said["value"]),
-            tuple(said["span"]) if said.get("span") else None,  # pyright: ignore
-            str(said.get("seen", "")),
+            int(str(entry["begun"])),
+            float(str(entry.get("replied", math.inf))),
+            str(entry["value"]),
+            tuple(entry["span"]) if entry.get("span") else None,  # pyright: ignore
+            str(entry.get("seen", "")),
         )
-        for said in found.values()
+        for entry in calls.values()
     ]
 
 
@@ -97,7 +97,7 @@ def test_fifty_clients_and_kills_leave_one_order(tmp_path: Path) -> None:
     with EventLog.open(log) as left:
         deltas = [*left]
     spans: dict[str, tuple[int, int]] = {}
-    for _, group in groupby(enumerate(deltas), key=lambda one: one[1].tick):
+    for _, group in groupby(enumerate(deltas), key=lambda numbered: numbered[1].tick):
         together = list(group)
         for _, delta in together:
             value = getattr(delta.triple[2], "value", "")

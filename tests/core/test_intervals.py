@@ -57,10 +57,10 @@ def test_a_leap_second_of_another_program_is_the_moment_after_it() -> None:
 def test_records_of_one_time_are_merged_at_one_tick() -> None:
     base = Memory()
     base.observe(V.town, V.at, V.valley, time=NOON)
-    one, two = base.imagine(1), base.imagine(1)
-    one.observe(V.ann, V.at, V.cafe, time=NOON + timedelta(hours=1))
-    two.observe(V.bo, V.at, V.cafe, time=NOON + timedelta(hours=1))
-    both = one.merge(two)
+    ours, theirs = base.imagine(1), base.imagine(1)
+    ours.observe(V.ann, V.at, V.cafe, time=NOON + timedelta(hours=1))
+    theirs.observe(V.bo, V.at, V.cafe, time=NOON + timedelta(hours=1))
+    both = ours.merge(theirs)
     assert both.log.ticks == [0, 1]
-    assert both.log.digest == two.merge(one).log.digest
+    assert both.log.digest == theirs.merge(ours).log.digest
     assert {s for s, _, _ in both.as_of(about=NOON + timedelta(hours=1))} == {V.ann, V.bo, V.town}

@@ -68,15 +68,15 @@ def test_every_cut_is_a_torn_tail_that_is_dropped_and_reported(tmp_path: Path, s
         torn.write_bytes(raw[:cut])
         with warnings.catch_warnings(record=True) as reported:
             warnings.simplefilter("always")
-            found = EventLog.read(torn)
-        if found.torn is None:
+            reread = EventLog.read(torn)
+        if reread.torn is None:
             whole_ends.add(cut)
         else:
             assert [w.category for w in reported] == [TornTailWarning]
             assert "cut off" in str(reported[0].message)
-            assert found.torn.offset in whole_ends
-            assert found.torn.offset + found.torn.dropped == cut
-        assert list(found) == list(log)[: len(found)]
+            assert reread.torn.offset in whole_ends
+            assert reread.torn.offset + reread.torn.dropped == cut
+        assert list(reread) == list(log)[: len(reread)]
     assert len(whole_ends) == 5, "a file is whole after each append, and nowhere else"
 
 

@@ -61,15 +61,15 @@ def test_a_query_of_a_tbox_reaches_no_network(how: str) -> None:
 
 
 def test_a_rule_that_cannot_fire_is_named() -> None:
-    (found,) = lint(rule("CONSTRUCT { ?b :next ?a } WHERE { ?a a :Person ; :nxet ?b FILTER(1 < $tick) }"))
-    assert (found.kind, found.rule) == ("unfirable", "spread")
-    assert "<urn:t:nxet>" in found.why
+    (finding,) = lint(rule("CONSTRUCT { ?b :next ?a } WHERE { ?a a :Person ; :nxet ?b FILTER(1 < $tick) }"))
+    assert (finding.kind, finding.rule) == ("unfirable", "spread")
+    assert "<urn:t:nxet>" in finding.why
     assert lint(rule("CONSTRUCT { ?b :next ?a } WHERE { ?a :next ?b OPTIONAL { ?a :nxet ?c } }")) == []
 
 
 def test_a_rule_that_gives_back_what_was_retracted_is_named() -> None:
-    (found,) = lint(rule("CONSTRUCT { ?b :knows ?f } WHERE { ?a :next ?b ; :knows ?f }"))
-    assert (found.kind, found.rule) == ("undoing", "spread")
+    (finding,) = lint(rule("CONSTRUCT { ?b :knows ?f } WHERE { ?a :next ?b ; :knows ?f }"))
+    assert (finding.kind, finding.rule) == ("undoing", "spread")
     assert lint(rule("CONSTRUCT { ?b :knows ?f } WHERE { ?a :next ?b ; :knows ?f FILTER(?b < $tick) }")) == []
 
 

@@ -47,13 +47,13 @@ def test_rdf_1_2_terms_survive_a_round_trip(term: Any, tmp_path: Any) -> None:
 
 def test_equal_logs_have_equal_digests_however_they_grew() -> None:
     deltas = [Delta(t // 2, Op.INSERT, (S, P, Literal(t))) for t in range(6)]
-    one, two, lines = EventLog(deltas), EventLog(), EventLog()
+    whole, grown, lines = EventLog(deltas), EventLog(), EventLog()
     for delta in deltas:
-        two.append(delta)
-        assert two.digest == EventLog(list(two)).digest
+        grown.append(delta)
+        assert grown.digest == EventLog(list(grown)).digest
     lines.extend_lines((d.tick, f"A {S} {P} {d.triple[2]} .") for d in deltas)
-    assert one.digest == two.digest == lines.digest
-    assert one.digest_at(1) == EventLog(deltas[:4]).digest
+    assert whole.digest == grown.digest == lines.digest
+    assert whole.digest_at(1) == EventLog(deltas[:4]).digest
 
 
 @pytest.mark.parametrize(

@@ -56,11 +56,11 @@ def test_what_is_said_of_a_record_is_asked_in_sparql_and_kept_in_the_chain(tmp_p
         first = Memory(log).observe(V.ann, V.at, V.cafe, author=V.bo, source=V.camera, time=NOON)
         Memory(log).observe(V.ann, V.mood, "fine", cause=first)
     memory = Memory(EventLog.read(tmp_path / "memory.rdfp"))
-    found = memory.log.state().query(
+    rows = memory.log.state().query(
         f"""SELECT ?author ?time {{ ?record {REIFIES} <<( ?who {V.at} ?where )>> ;
             {AUTHOR} ?author ; {PRIMARY} {V.camera} ; {TIME} ?time }}"""
     )
-    ((author, time),) = ((row["author"], row["time"]) for row in found)  # pyright: ignore
+    ((author, time),) = ((row["author"], row["time"]) for row in rows)  # pyright: ignore
     assert (author, time.value) == (V.bo, "2026-02-14T12:00:00Z")
     effect, cause = memory.why(V.ann, V.mood, "fine")
     assert (cause.record, cause.author, cause.source, cause.time) == (first.node, V.bo, V.camera, NOON)
@@ -192,7 +192,7 @@ def test_records_of_two_memories_have_names_of_their_own() -> None:
 
 
 @pytest.mark.parametrize(
-    "given", ["tomorrow", 3.5, True, -1, datetime(2026, 2, 14)], ids=lambda one: repr(one)[:20]
+    "given", ["tomorrow", 3.5, True, -1, datetime(2026, 2, 14)], ids=lambda moment: repr(moment)[:20]
 )
 @pytest.mark.parametrize("argument", ["valid_from", "valid_until", "about"])
 def test_a_moment_that_is_neither_tick_nor_time_is_refused_and_nothing_written(
@@ -317,7 +317,7 @@ def test_what_rests_on_a_fact_is_withdrawn_with_it() -> None:
     assert memory.who_knew(V.hall, 4) == [V.ann]
     lost, ground = memory.why(V.picnic, V.at, V.hall)
     assert (lost.lost, ground.lost, ground.record) == (True, True, rain.node)
-    assert [one.lost for one in memory.why(V.picnic, V.at, V.hall, 3)] == [False, False]
+    assert [reason.lost for reason in memory.why(V.picnic, V.at, V.hall, 3)] == [False, False]
     assert memory.impact(V.town, V.weather, V.rain) == ()
     assert places(memory, 5, 4) == {str(V.home)}, "withdrawn, it was never so"
 
@@ -347,18 +347,18 @@ def test_an_author_takes_back_their_own_word() -> None:
 
 
 def test_a_functional_property_is_looked_at_when_something_is_observed() -> None:
-    one = TBox("t", f"{V.at} a <http://www.w3.org/2002/07/owl#FunctionalProperty> .")
-    kept, strict, moving = (
-        Memory(tbox=one),
-        Memory(tbox=one, contradictions="refuse"),
-        Memory(tbox=one, contradictions="end"),
+    box = TBox("t", f"{V.at} a <http://www.w3.org/2002/07/owl#FunctionalProperty> .")
+    lenient, strict, moving = (
+        Memory(tbox=box),
+        Memory(tbox=box, contradictions="refuse"),
+        Memory(tbox=box, contradictions="end"),
     )
-    for memory in (kept, strict, moving):
+    for memory in (lenient, strict, moving):
         memory.observe(V.ann, V.at, V.cafe, tick=1)
         memory.observe(V.ann, V.at, V.cafe, tick=1, author=V.bo)
         memory.observe(V.ann, V.mood, "fine", tick=2)
-    kept.observe(V.ann, V.at, V.home, tick=5)
-    assert len(present(kept)) == 2
+    lenient.observe(V.ann, V.at, V.home, tick=5)
+    assert len(present(lenient)) == 2
     before = strict.log.digest
     with pytest.raises(LogError, match="has one object"):
         strict.observe(V.ann, V.at, V.home, tick=5)
@@ -393,7 +393,7 @@ def test_what_a_tbox_rules_out_is_refused() -> None:
     memory.observe(V.red, V.lead, V.ann)
     memory.observe(V.red, V.lead, V.bo)
     before = memory.log.digest
-    for said, reason in (
+    for triple, reason in (
         ((V.tom, RDF_TYPE, V.Puppy), "nothing is"),
         ((V.rex, V.age, "three"), "has objects of"),
         ((V.rex, V.owner, V.tom), "has objects of"),
@@ -401,9 +401,9 @@ def test_what_a_tbox_rules_out_is_refused() -> None:
         ((V.red, V.lead, V.cy), "at most 2 objects"),
     ):
         with pytest.raises(LogError, match=reason):
-            memory.observe(*said)
+            memory.observe(*triple)
         with pytest.raises(LogError, match=reason):
-            memory.observe_many([(V.dee, V.age, 4), said])
+            memory.observe_many([(V.dee, V.age, 4), triple])
     assert memory.log.digest == before, "all of a batch, or nothing"
 
 
@@ -426,11 +426,11 @@ def test_a_contradiction_is_in_doubt_until_one_side_is_gone() -> None:
     memory.observe(V.ann, V.at, V.park, author=V.cy)
     wrong = memory.observe(V.rex, V.age, "three")
     assert present(memory) == {(V.ann, V.cafe), (V.ann, V.park)}
-    assert [one.said[2] for one in memory.doubted()] == [V.cafe, V.park, Literal("three")]
-    assert [one.doubted for one in memory.why(V.ann, V.at, V.cafe)] == [True]
+    assert [ground.said[2] for ground in memory.doubted()] == [V.cafe, V.park, Literal("three")]
+    assert [ground.doubted for ground in memory.why(V.ann, V.at, V.cafe)] == [True]
     memory.forget(V.ann, V.at, V.park)
-    assert [one.record for one in memory.doubted()] == [wrong.node]
-    assert [one.said[2] for one in memory.doubted(1)] == [V.cafe, V.park]
+    assert [ground.record for ground in memory.doubted()] == [wrong.node]
+    assert [ground.said[2] for ground in memory.doubted(1)] == [V.cafe, V.park]
 
 
 def test_what_has_lost_its_ground_is_in_doubt_where_the_tbox_says_so() -> None:
@@ -443,21 +443,21 @@ def test_what_has_lost_its_ground_is_in_doubt_where_the_tbox_says_so() -> None:
         let_go(memory, V.glass, V.broken, True)
         state = memory.log.state()
         assert {p for _, p, _ in state} & {V.suspects, V.banned, V.wet} == {V.suspects, V.banned}
-        assert [one.said[1] for one in memory.doubted()] == [V.suspects, V.banned]
-        assert [one.lost for one in memory.doubted()] == [False, False]
+        assert [ground.said[1] for ground in memory.doubted()] == [V.suspects, V.banned]
+        assert [ground.lost for ground in memory.doubted()] == [False, False]
 
 
 def test_many_observations_are_the_same_bytes_in_one_step(tmp_path: Path) -> None:
     facts = [(V[f"s{n}"], V.p, n) for n in range(50)]
     with EventLog.open(tmp_path / "one.rdfp") as log:
-        one = Memory(log)
-        apart = [one.observe(*fact, author=V.bo) for fact in facts]
+        single = Memory(log)
+        apart = [single.observe(*fact, author=V.bo) for fact in facts]
     with EventLog.open(tmp_path / "many.rdfp") as log:
         many = Memory(log)
         assert many.observe_many(facts, author=V.bo) == apart
-        assert many.log.state().nquads() == one.log.state().nquads()
+        assert many.log.state().nquads() == single.log.state().nquads()
     assert (tmp_path / "one.rdfp").read_bytes() == (tmp_path / "many.rdfp").read_bytes()
-    assert EventLog.read(tmp_path / "many.rdfp") == one.log
+    assert EventLog.read(tmp_path / "many.rdfp") == single.log
 
 
 @pytest.mark.parametrize("until", [None, 6])  # what comes due amid the many
@@ -467,19 +467,19 @@ def test_many_observations_are_those_of_one_after_the_other(
     tick: int | None, last: Any, until: int | None
 ) -> None:
     facts = [(V.ann, V.at, 'a "place"'), (V.ann, V.at, V.park), (V.bo, V.at, 7), (V.bo, V.at, last)]
-    one, many, made = Memory(), Memory(), list[Any]()
-    for memory in (one, many):
+    single, many, made = Memory(), Memory(), list[Any]()
+    for memory in (single, many):
         cause = memory.observe(V.sun, V.shines, True, tick=4, valid_until=until)
         memory.log.insert(V.dee, V.at, V.home, tick=4)
         given: Any = {"cause": cause, "author": "Bo", "time": NOON, "tick": tick}
-        if memory is one:
+        if memory is single:
             records = [memory.observe(*fact, **given) for fact in facts]
         else:
             records = memory.observe_many(facts, **given)
         made.append(records)
     assert made[0] == made[1]
-    assert many.log.digest == one.log.digest
-    assert many.why(*facts[3]) == one.why(*facts[3])
+    assert many.log.digest == single.log.digest
+    assert many.why(*facts[3]) == single.why(*facts[3])
 
 
 def test_memories_are_merged_in_the_order_of_time() -> None:

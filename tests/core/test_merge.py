@@ -111,7 +111,7 @@ def test_the_choice_can_be_made_by_what_was_said(log: EventLog) -> None:
     b = grown(log, (6, "D <urn:bo> <urn:in> <urn:cafe> ."), *PARK)
 
     def later(conflict: Conflict) -> Side | None:
-        here, there = (said[-1].delta.tick for said in (conflict.a, conflict.b))
+        here, there = (changes[-1].delta.tick for changes in (conflict.a, conflict.b))
         if here == there:
             return None
         return "a" if here > there else "b"
@@ -164,13 +164,13 @@ def test_the_predicates_with_one_value_are_read_from_a_tbox() -> None:
 def test_two_agents_memories_are_merged_with_their_records() -> None:
     memory = Memory()
     seen = memory.observe(V.ann, V.at, V.cafe, author=V.ann)
-    one, two = memory.imagine(1), memory.imagine(1)
+    ours, theirs = memory.imagine(1), memory.imagine(1)
     # Both write at one tick, and both say the same thing at the end of their records
-    one.forget(V.ann, V.at, V.cafe, author=V.bo, tick=4)
-    two.forget(V.ann, V.at, V.cafe, author=V.cy, tick=4)
-    two.believe(V.cy, V.party, told_by=V.ann, tick=4)
-    both = one.merge(two)
-    assert both.log.digest == two.merge(one).log.digest
+    ours.forget(V.ann, V.at, V.cafe, author=V.bo, tick=4)
+    theirs.forget(V.ann, V.at, V.cafe, author=V.cy, tick=4)
+    theirs.believe(V.cy, V.party, told_by=V.ann, tick=4)
+    both = ours.merge(theirs)
+    assert both.log.digest == theirs.merge(ours).log.digest
     assert {(g.author, g.said) for g in both.forgotten()} == {
         (author, (V.ann, V.at, V.cafe)) for author in (V.bo, V.cy)
     }
@@ -182,12 +182,12 @@ def test_two_agents_memories_are_merged_with_their_records() -> None:
 def test_two_ends_of_one_observation_are_a_conflict() -> None:
     memory = Memory()
     memory.observe(V.ann, V.at, V.cafe)
-    one, two = memory.imagine(1), memory.imagine(1)
-    one.end(V.ann, V.at, V.cafe, at=2, tick=4)
-    two.end(V.ann, V.at, V.cafe, at=3, tick=4)
+    ours, theirs = memory.imagine(1), memory.imagine(1)
+    ours.end(V.ann, V.at, V.cafe, at=2, tick=4)
+    theirs.end(V.ann, V.at, V.cafe, at=3, tick=4)
     with pytest.raises(MergeError, match="validUntil"):
-        one.merge(two)
-    held = one.merge(two, choose=second).as_of(9, about=2)
+        ours.merge(theirs)
+    held = ours.merge(theirs, choose=second).as_of(9, about=2)
     assert (V.ann, V.at, V.cafe) in held
 
 

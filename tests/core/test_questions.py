@@ -127,9 +127,9 @@ def test_who_loses_a_fact_is_told_where_no_event_tells_it() -> None:
     )
     log = unfold(box, given, until=5)
     bob, secret = (NamedNode(f"urn:silent:{name}") for name in ("bob", "secret"))
-    found = ask(box, log, "without_knowing", agent=bob, fact=secret, tick=1)
-    assert found.answer == "unknown to ann, cy, dee"
-    assert [log[position].tick for position in found.evidence] == [2, 3, 4]
+    reply = ask(box, log, "without_knowing", agent=bob, fact=secret, tick=1)
+    assert reply.answer == "unknown to ann, cy, dee"
+    assert [log[position].tick for position in reply.evidence] == [2, 3, 4]
     assert ask(box, log, "without_knowing", agent=bob, fact=secret, tick=3).answer == "nothing else"
 
 

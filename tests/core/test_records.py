@@ -38,11 +38,11 @@ def elements(text: bytes, folder: Path) -> list[tuple[str, Any]]:
     """The elements of a file, each as it lies there."""
     path = folder / "records.json"
     path.write_bytes(text)
-    found = list[tuple[str, Any]]()
+    pairs = list[tuple[str, Any]]()
     for key, span, raw in Text(path).elements():
         assert span is None or bytes(span) == bytes(raw)
-        found.append((key, json.loads(bytes(raw))))
-    return found
+        pairs.append((key, json.loads(bytes(raw))))
+    return pairs
 
 
 @given(
@@ -86,7 +86,7 @@ def test_what_is_no_json_is_refused_wherever_the_fault_is(
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "fault"),
     [
         (b'{"a": {}, "a": {}}', r"\$\.a: occurs twice"),
         (b'[{"a": 1}, {"b": ', "cut off or not JSON"),
@@ -95,8 +95,8 @@ def test_what_is_no_json_is_refused_wherever_the_fault_is(
         (gzip.compress(b'[{"a": 1}]', mtime=0)[:-9], "the gzip stream is cut off or damaged"),
     ],
 )
-def test_a_fault_is_named(text: bytes, said: str, tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match=f"records.json: .*{said}"):
+def test_a_fault_is_named(text: bytes, fault: str, tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match=f"records.json: .*{fault}"):
         elements(text, tmp_path)
 
 
@@ -104,9 +104,9 @@ def test_lines_have_the_numbers_that_they_have_in_the_file(tmp_path: Path) -> No
     text = b'\n{"a": 1}\r\n\n  {"a": 22}\n{"a": 333}'
     for path, data in ((tmp_path / "a.jsonl", text), (tmp_path / "a.jsonl.gz", gzip.compress(text))):
         path.write_bytes(data)
-        found = list(listed(Text(path)))
-        assert [where[0] for where, _, _ in found] == [f"{path}:{number}" for number in (2, 4, 5)]
-        assert [json.loads(bytes(span)) for _, span, _ in found if span] == [{"a": 1}, {"a": 22}, {"a": 333}]
+        lines = list(listed(Text(path)))
+        assert [where[0] for where, _, _ in lines] == [f"{path}:{number}" for number in (2, 4, 5)]
+        assert [json.loads(bytes(span)) for _, span, _ in lines if span] == [{"a": 1}, {"a": 22}, {"a": 333}]
 
 
 def test_records_are_found_by_key_in_the_order_of_keys(tmp_path: Path) -> None:
@@ -139,8 +139,8 @@ def test_a_file_of_questions_is_never_held(tmp_path: Path) -> None:
     path = tmp_path / "questions.json"
     with path.open("w", encoding="utf-8") as file:
         for scene in range(8000):
-            asked = {"scene_index": scene, "questions": [{"question_id": 0} | question]}
-            file.write(("," if scene else "[") + json.dumps(asked))
+            entry = {"scene_index": scene, "questions": [{"question_id": 0} | question]}
+            file.write(("," if scene else "[") + json.dumps(entry))
         file.write("]")
     assert path.stat().st_size > 64 << 20
     done = subprocess.run(

@@ -111,10 +111,10 @@ def test_a_damaged_log_goes_on_from_what_its_chain_proves(suffix: str, tmp_path:
     with pytest.raises(LogError):
         EventLog.read(path)
 
-    looked = repair(path, dry_run=True)
+    foreseen = repair(path, dry_run=True)
     assert path.read_bytes() == bytes(damaged)
     made = repair(path)
-    assert made == looked._replace(kept=made.kept)
+    assert made == foreseen._replace(kept=made.kept)
     assert made.kept
     assert made.kept.read_bytes() == bytes(damaged)
     assert 4 <= made.deltas < 10
@@ -142,9 +142,9 @@ def test_the_command_looks_first_and_names_what_is_gone(tmp_path: Path) -> None:
     ten(path)
     damaged = path.read_bytes().replace(b"urn:place:7", b"urn:place:X")
     path.write_bytes(damaged)
-    looked = CliRunner().invoke(log_app, ["repair", str(path), "--dry-run"])
-    assert looked.exit_code == 0, looked.output
-    assert "nothing was changed" in looked.stdout
+    rehearsal = CliRunner().invoke(log_app, ["repair", str(path), "--dry-run"])
+    assert rehearsal.exit_code == 0, rehearsal.output
+    assert "nothing was changed" in rehearsal.stdout
     assert path.read_bytes() == damaged
     made = CliRunner().invoke(log_app, ["repair", str(path)])
     assert "proven: 7 deltas to tick 6" in made.stdout

@@ -28,12 +28,12 @@ def busy(ticks: int = 6000, width: int = 300, seed: int = 5) -> EventLog:
 def test_two_seeded_20_tick_runs_end_with_equal_triple_counts_and_hashes() -> None:
     """The paper's regression test (section 6), and more: every state's RDFC-1.0 hash."""
     for name in ("village", "clinical"):
-        one, two = (unfold(box, box.opening(), until=20) for box in (TBox.load(name), TBox.load(name)))
-        assert len(one.state(20)) == len(two.state(20)) > 20
-        assert one.state(20).digest == two.state(20).digest
-        assert [s.digest for s in one.states()] == [s.digest for s in two.states()]
-        assert one.to_patch() == two.to_patch()
-        assert one.state(19).digest != one.state(0).digest
+        run, again = (unfold(box, box.opening(), until=20) for box in (TBox.load(name), TBox.load(name)))
+        assert len(run.state(20)) == len(again.state(20)) > 20
+        assert run.state(20).digest == again.state(20).digest
+        assert [s.digest for s in run.states()] == [s.digest for s in again.states()]
+        assert run.to_patch() == again.to_patch()
+        assert run.state(19).digest != run.state(0).digest
 
 
 def test_states_come_from_the_nearest_checkpoint() -> None:
@@ -61,21 +61,21 @@ def test_a_replay_moves_anywhere_and_a_growing_log_is_followed() -> None:
 
 
 def test_terms_of_one_value_stay_two_triples() -> None:
-    one, other = (S, P, Literal("1", datatype=INTEGER)), (S, P, Literal("01", datatype=INTEGER))
+    plain, padded = (S, P, Literal("1", datatype=INTEGER)), (S, P, Literal("01", datatype=INTEGER))
     log = EventLog(
         [
-            Delta(0, Op.INSERT, one),
-            Delta(1, Op.INSERT, other),
-            Delta(2, Op.RETRACT, one),
-            Delta(3, Op.RETRACT, other),
+            Delta(0, Op.INSERT, plain),
+            Delta(1, Op.INSERT, padded),
+            Delta(2, Op.RETRACT, plain),
+            Delta(3, Op.RETRACT, padded),
         ]
     )
     replay = Replay(log)
-    for tick, wanted in enumerate([{one}, {one, other}, {other}, set()]):
+    for tick, wanted in enumerate([{plain}, {plain, padded}, {padded}, set()]):
         for state in (log.state(tick), replay.seek(tick)):
             assert set(state) == wanted
             assert set(state.match(S)) == wanted
-            assert {t for t in (one, other) if set(state.match(None, None, t[2]))} == wanted
+            assert {t for t in (plain, padded) if set(state.match(None, None, t[2]))} == wanted
             assert bool(state.query("ASK { ?s ?p 1 }")) == bool(wanted)
 
 
@@ -102,8 +102,8 @@ def test_the_hash_of_a_state_does_not_know_blank_node_labels() -> None:
             (0, "A _:a <urn:r> <<( _:b <urn:p> <urn:o> )>> ."),
         ]
     )
-    one, two, three = (log.state().digest for log in logs)
-    assert one == two != three
+    original, relabelled, different = (log.state().digest for log in logs)
+    assert original == relabelled != different
 
 
 def test_the_history_of_a_triple_says_when_and_by_which_deltas() -> None:
@@ -132,11 +132,11 @@ def test_the_history_of_a_triple_says_when_and_by_which_deltas() -> None:
 @pytest.mark.parametrize(("a", "b"), [(0, 5999), (5999, 0), (2000, 2100), (7, 7)])
 def test_a_difference_leads_from_one_state_to_the_other(a: int, b: int) -> None:
     log = busy()
-    found = log.diff(a, b)
-    assert (set(log.state(a)) - set(found.retracted)) | set(found.inserted) == set(log.state(b))
-    assert set(found.retracted) <= set(log.state(a))
-    assert not set(found.inserted) & set(log.state(a))
-    assert bool(difference(log.state(a), log.state(b))) == bool(found)
+    changes = log.diff(a, b)
+    assert (set(log.state(a)) - set(changes.retracted)) | set(changes.inserted) == set(log.state(b))
+    assert set(changes.retracted) <= set(log.state(a))
+    assert not set(changes.inserted) & set(log.state(a))
+    assert bool(difference(log.state(a), log.state(b))) == bool(changes)
 
 
 def test_blank_nodes_keep_their_labels() -> None:
@@ -178,8 +178,8 @@ def test_a_fresh_log_answers_its_first_questions_as_it_does_its_last(
                 for t in standing
                 if all(isinstance(a, str) or a == b for a, b in zip(terms, t, strict=True))
             }
-            found = log.state(tick).query(f"SELECT * {{ {' '.join(map(str, terms))} }}")
-            assert len(list(found)) == len(wanted), (turn, terms)  # pyright: ignore[reportArgumentType]
+            rows = log.state(tick).query(f"SELECT * {{ {' '.join(map(str, terms))} }}")
+            assert len(list(rows)) == len(wanted), (turn, terms)  # pyright: ignore[reportArgumentType]
         there, gone = log.diff(tick, 399), _by_hand(log, 399)
         assert (set(there.inserted), set(there.retracted)) == (gone - standing, standing - gone)
 

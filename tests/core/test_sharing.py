@@ -54,16 +54,16 @@ def in_a_fork(work: Callable[[], str]) -> str:
     pid = os.fork()
     if pid == 0:
         try:
-            said = work()
+            result = work()
         except BaseException as error:
-            said = f"{type(error).__name__}: {error}"
-        os.write(write, said.encode())
+            result = f"{type(error).__name__}: {error}"
+        os.write(write, result.encode())
         os._exit(0)
     os.close(write)
     with os.fdopen(read) as pipe:
-        said = pipe.read()
+        result = pipe.read()
     os.waitpid(pid, 0)
-    return said
+    return result
 
 
 @pytest.mark.parametrize("suffix", [".rdfp", ".rdfp.gz"])
@@ -127,9 +127,9 @@ def test_a_forked_process_reads_but_does_not_append(tmp_path: Path) -> None:
     with EventLog.open(path) as log:
         log.extend_lines([(0, statement("mine"))])
         before = path.read_bytes()
-        said = in_a_fork(lambda: log.extend_lines([(1, statement("theirs"))]) or "appended")
-        assert said.startswith("LogError")
-        assert "forked from the one that has the log open" in said
+        result = in_a_fork(lambda: log.extend_lines([(1, statement("theirs"))]) or "appended")
+        assert result.startswith("LogError")
+        assert "forked from the one that has the log open" in result
         assert path.read_bytes() == before
         fact = log[0].triple
         assert in_a_fork(lambda: f"{len(log.state())} {log.digest}") == f"1 {log.digest}"
@@ -172,8 +172,8 @@ def test_processes_forked_beside_busy_threads_can_read(tmp_path: Path) -> None:
             thread.start()
         try:
             for _ in range(20):
-                said = in_a_fork(lambda: str(len(log.state()) == len(log) and bool(log.digest)))
-                assert said == "True"
+                result = in_a_fork(lambda: str(len(log.state()) == len(log) and bool(log.digest)))
+                assert result == "True"
         finally:
             done.set()
             for thread in threads:
@@ -207,9 +207,9 @@ threads = [threading.Thread(target=write, args=(name,)) for name in "ab"]
             writer.kill()
             lines = (first + writer.stdout.read()).split("\n")[:-1]
         with pytest.warns(TornTailWarning) if _is_torn(path) else nullcontext():
-            found = [str(delta.triple[2].value) for delta in EventLog.read(path)]  # pyright: ignore
-        assert set(lines) <= set(found)
-        assert len(found) <= len(lines) + 2, "at most one append a thread is not acknowledged"
+            recorded = [str(delta.triple[2].value) for delta in EventLog.read(path)]  # pyright: ignore
+        assert set(lines) <= set(recorded)
+        assert len(recorded) <= len(lines) + 2, "at most one append a thread is not acknowledged"
 
 
 def _is_torn(path: Path) -> bool:
@@ -285,8 +285,8 @@ def test_a_writer_on_another_machine_that_no_lock_reaches_is_refused(tmp_path: P
     assert tell(1, "e") == "a failed append could not be undone 0"
     for process in machines:
         process.communicate()
-    said = [delta.triple[2] for delta in EventLog.read(path)]
-    assert said == [ox.NamedNode(f"urn:{name}") for name in "acd"]
+    objects = [delta.triple[2] for delta in EventLog.read(path)]
+    assert objects == [ox.NamedNode(f"urn:{name}") for name in "acd"]
 
 
 def test_a_log_closed_by_another_thread_is_refused_or_written_whole(tmp_path: Path) -> None:

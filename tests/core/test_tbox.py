@@ -39,11 +39,11 @@ def test_a_violation_names_focus_path_value_and_the_delta() -> None:
         (7, f"D <{E}klaus> <{V}knows> <{E}cafe> ."),
         (8, f"A <{E}klaus> <{V}knows> <{E}cafe> ."),
     )
-    (found,) = TBox.load("village").validate(log.state(), log)
-    assert (found.focus, found.path, found.value) == (f"<{E}klaus>", f"<{V}knows>", f"<{E}cafe>")
-    assert (found.tick, found.position) == (8, len(log) - 1)
-    assert "knows what is no fact" in str(found)
-    assert "tick 8" in str(found)
+    (violation,) = TBox.load("village").validate(log.state(), log)
+    assert (violation.focus, violation.path, violation.value) == (f"<{E}klaus>", f"<{V}knows>", f"<{E}cafe>")
+    assert (violation.tick, violation.position) == (8, len(log) - 1)
+    assert "knows what is no fact" in str(violation)
+    assert "tick 8" in str(violation)
     (earlier,) = TBox.load("village").validate(log.state(5), log)
     assert earlier.tick == 1
 
@@ -90,23 +90,23 @@ def test_a_date_that_is_none_is_a_violation_and_no_traceback(capfd: pytest.Captu
     when = '"2013-04-25T118:09:00Z"^^<http://www.w3.org/2001/XMLSchema#dateTime>'
     log.extend_lines([*POINTS, (1, f"A <http://example.org/v> <http://example.org/when> {when} .")])
     box = TBox("dated", f"{FAULTY}sh:property [ sh:path ex:when ; sh:datatype xsd:dateTime ] .")
-    assert [found.value for found in box.validate(log.state())] == [when]
+    assert [violation.value for violation in box.validate(log.state())] == [when]
     assert "Traceback" not in "".join(capfd.readouterr())
 
 
 @shapes
 def test_a_count_violation_names_the_last_change_of_the_path() -> None:
     log = village((3, f"A <{E}klaus> <{V}at> <{E}cafe> ."), (5, f"A <{E}klaus> <{V}knows> <{E}party> ."))
-    (found,) = TBox.load("village").validate(log.state(), log)
-    assert (found.focus, found.path, found.tick) == (f"<{E}klaus>", f"<{V}at>", 3)
+    (violation,) = TBox.load("village").validate(log.state(), log)
+    assert (violation.focus, violation.path, violation.tick) == (f"<{E}klaus>", f"<{V}at>", 3)
 
 
 @shapes
 def test_a_missing_value_names_what_brought_the_focus_node() -> None:
     log = village((6, f"A <{E}plan99> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <{V}Plan> ."))
-    found = TBox.load("village").validate(log.state(), log)
-    assert {(v.path, v.tick) for v in found} == {(f"<{V}from>", 6), (f"<{V}goal>", 6)}
-    assert {v.message for v in found} == {"has not one tick", "has not one goal"}
+    violations = TBox.load("village").validate(log.state(), log)
+    assert {(v.path, v.tick) for v in violations} == {(f"<{V}from>", 6), (f"<{V}goal>", 6)}
+    assert {v.message for v in violations} == {"has not one tick", "has not one goal"}
 
 
 @shapes

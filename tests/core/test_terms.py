@@ -38,8 +38,8 @@ XSD = Namespace("http://www.w3.org/2001/XMLSchema#")
 def test_a_value_comes_back_from_a_saved_log_as_it_was(given: Any) -> None:
     log = EventLog()
     insert(log, V.thing, V.holds, given, tick=0)
-    (said,) = EventLog.from_patch(log.to_patch()).state()
-    back = value(said[2])
+    (triple,) = EventLog.from_patch(log.to_patch()).state()
+    back = value(triple[2])
     assert back == given
     assert type(back) is type(given)
 
@@ -54,9 +54,9 @@ def test_each_python_type_has_its_datatype() -> None:
         (datetime(2026, 2, 14, 17, tzinfo=UTC), XSD.dateTime),
         (date(2026, 2, 14), XSD.date),
     ):
-        found = term(python)
-        assert isinstance(found, Literal)
-        assert found.datatype == datatype
+        literal = term(python)
+        assert isinstance(literal, Literal)
+        assert literal.datatype == datatype
     assert term(datetime(2026, 2, 14, 17, tzinfo=UTC)) == Literal(
         "2026-02-14T17:00:00Z", datatype=XSD.dateTime
     )
@@ -64,7 +64,7 @@ def test_each_python_type_has_its_datatype() -> None:
 
 
 def test_a_literal_that_is_none_of_these_stays_as_it_is() -> None:
-    for kept in (
+    for untouched in (
         Literal("ja", language="de"),
         Literal("seven", datatype=XSD.integer),
         Literal("1_000", datatype=XSD.integer),
@@ -73,7 +73,7 @@ def test_a_literal_that_is_none_of_these_stays_as_it_is() -> None:
         V.ann,
         BlankNode("b"),
     ):
-        assert value(kept) is kept
+        assert value(untouched) is untouched
 
 
 @pytest.mark.parametrize(
@@ -152,12 +152,12 @@ def test_the_prefixes_of_a_log_hold_in_queries_and_texts_of_it_and_of_its_forks_
     log.insert(V.ann, V.at, V.cafe)
     before = log.digest
     log.prefixes["v"] = V
-    for one in (log, fork(log, 1), copy.copy(log), pickle.loads(pickle.dumps(log))):
-        assert one.digest == before, "they are no part of the log"
-        assert one.state().query("ASK { v:ann v:at v:cafe }")
-        assert guarded(one.state(), "ASK { v:ann v:at v:cafe }") is True
-        assert "v:ann v:at v:cafe ." in to_turtle(one.state())
-        assert not one.state().query("ASK { v:ann v:at v:cafe }", prefixes={"v": "urn:else:"})
+    for same in (log, fork(log, 1), copy.copy(log), pickle.loads(pickle.dumps(log))):
+        assert same.digest == before, "they are no part of the log"
+        assert same.state().query("ASK { v:ann v:at v:cafe }")
+        assert guarded(same.state(), "ASK { v:ann v:at v:cafe }") is True
+        assert "v:ann v:at v:cafe ." in to_turtle(same.state())
+        assert not same.state().query("ASK { v:ann v:at v:cafe }", prefixes={"v": "urn:else:"})
     branch = fork(log, 1)
     branch.prefixes["w"] = "urn:w:"
     assert set(log.prefixes) == {"v"}

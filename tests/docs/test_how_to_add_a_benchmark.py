@@ -31,8 +31,8 @@ def contents(root: Path) -> dict[str, bytes]:
     files: list[Path] = []
     for name in HOUSE:
         files += [root / name] if (root / name).is_file() else (root / name).rglob("*")
-    kept = [file for file in files if file.is_file() and "__pycache__" not in file.parts]
-    return {file.relative_to(root).as_posix(): file.read_bytes() for file in kept}
+    sources = [file for file in files if file.is_file() and "__pycache__" not in file.parts]
+    return {file.relative_to(root).as_posix(): file.read_bytes() for file in sources}
 
 
 def apply(change: str, text: str) -> str:
@@ -80,13 +80,13 @@ def test_the_how_to_ends_with_the_benchmarks_row_in_the_table(tmp_path: Path) ->
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
-    said = ""
+    output = ""
     run("dvc", "init", "--no-scm", "--quiet")
     for command in commands:
         program, *arguments = shlex.split(command)
         assert program == "substrate"
-        said = run("orchestration.cli.main", *arguments)
-    assert row.strip() in said, said
+        output = run("orchestration.cli.main", *arguments)
+    assert row.strip() in output, output
     before, after = contents(ROOT), contents(root)
     touched = {file for file, data in after.items() if before.get(file) != data and ".dagster" not in file}
     assert touched == named

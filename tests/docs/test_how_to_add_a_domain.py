@@ -59,7 +59,7 @@ class Oracle:
 
     def below(self, term: NamedNode) -> set[str]:
         link = rdflib.RDFS.subClassOf if term == EVENT else rdflib.RDFS.subPropertyOf
-        return {str(found) for found in self.box.graph.transitive_subjects(link, rdflib.URIRef(term.value))}
+        return {str(iri) for iri in self.box.graph.transitive_subjects(link, rdflib.URIRef(term.value))}
 
     def pairs(self, tick: int, above: NamedNode) -> set[tuple[Term, Term]]:
         rows = self.states[tick].query(
@@ -70,15 +70,15 @@ class Oracle:
     def events(self) -> dict[Term, tuple[NamedNode, int, frozenset[Term]]]:
         """Class, tick and participants of each event."""
         taking_part = self.pairs(UNTIL, PARTICIPANT)
-        found: dict[Term, tuple[NamedNode, int, frozenset[Term]]] = {}
+        occurrences: dict[Term, tuple[NamedNode, int, frozenset[Term]]] = {}
         for tick, state in self.states.items():
             for row in state.query(
                 f"SELECT ?e ?kind WHERE {{ VALUES ?kind {{ {values(self.below(EVENT))} }} ?e a ?kind }}"
             ):  # pyright: ignore
-                found.setdefault(
+                occurrences.setdefault(
                     row["e"], (row["kind"], tick, frozenset(o for s, o in taking_part if s == row["e"]))
                 )  # pyright: ignore
-        return found
+        return occurrences
 
     def ever_aware(self, start: int) -> set[tuple[Term, Term]]:
         """Pairs of a person and what it knows at a tick from ``start`` on."""
@@ -98,12 +98,12 @@ class Oracle:
             if at == learned and (event, fact) in told and (event, who) in heard
         }
         tellers = {teller for event, teller in self.pairs(UNTIL, SOURCE) if event in events}
-        found = {
+        tellings = {
             f"from {self.box.label(teller)} at tick {learned}, {earlier}"
             for teller in tellers
             for earlier in self.chains(teller, fact, learned)
         }
-        return found or {f"untold since tick {learned}"}
+        return tellings or {f"untold since tick {learned}"}
 
     def names(self, terms: Iterable[Term]) -> str:
         return ", ".join(sorted(self.box.label(term) for term in terms))
@@ -140,10 +140,12 @@ class TestEveryDomain:
         box, log = domain(source, tmp_path)
         assert box.validate(log.state(), log) == []
         answers = survey(box, log)
-        assert {found.template for found in answers} == set(TEMPLATES)
-        assert {found.answer for found in answers if found.template == "happened"} == {"yes", "no"}
-        assert any(" instead of " in found.answer for found in answers if found.template == "without_knowing")
-        assert not any("urn:" in found.question + found.answer for found in answers)
+        assert {answer.template for answer in answers} == set(TEMPLATES)
+        assert {answer.answer for answer in answers if answer.template == "happened"} == {"yes", "no"}
+        assert any(
+            " instead of " in answer.answer for answer in answers if answer.template == "without_knowing"
+        )
+        assert not any("urn:" in answer.question + answer.answer for answer in answers)
 
     def test_did_it_happen_and_when(self, source: str, tmp_path: Path) -> None:
         box, log = domain(source, tmp_path)
@@ -242,7 +244,7 @@ def test_answers_hang_on_labels_and_on_ties_to_the_core_alone(tmp_path: Path) ->
     given.extend(EventLog.from_patch(disguise((tmp_path / "weather.patch").read_text("utf-8"))))
     assert not other.vocabulary & {name for name in box.vocabulary if ":entity:" not in name}
     told, retold = (
-        sorted((found.question, found.answer) for found in survey(*pair))
+        sorted((answer.question, answer.answer) for answer in survey(*pair))
         for pair in ((box, log), (other, unfold(other, given, UNTIL)))
     )
     assert told == retold

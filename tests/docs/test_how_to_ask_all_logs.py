@@ -23,9 +23,9 @@ def collisions(project: Path) -> Counter[str]:
     counted = Counter[str]()
     with zipfile.ZipFile(project / "data/sample/clevrer/annotation.zip") as archive:
         for scene in map(json.loads, map(archive.read, archive.namelist())):
-            material = {one["object_id"]: one["material"] for one in scene["object_property"]}
+            material = {object_["object_id"]: object_["material"] for object_ in scene["object_property"]}
             for event in scene["collision"]:
-                counted[" and ".join(sorted(material[one] for one in event["object_ids"]))] += 1
+                counted[" and ".join(sorted(material[number] for number in event["object_ids"]))] += 1
     return counted
 
 
@@ -42,9 +42,9 @@ def held_together() -> Iterator[tuple[str, int, str, str, str]]:
                     if getattr(verb, "value", "") == CARRIES:
                         (hands.add if op is Op.INSERT else hands.discard)((str(who), str(thing)))
                 tick, deltas = next(changes, (-1, iter(())))
-            for (who, one), (other_hand, other) in combinations(sorted(hands), 2):
+            for (who, first), (other_hand, second) in combinations(sorted(hands), 2):
                 if who == other_hand:
-                    yield entry.name, now, who, one, other
+                    yield entry.name, now, who, first, second
 
 
 def test_the_page_runs_and_prints_what_it_says(reproduced: Path) -> None:
@@ -54,7 +54,7 @@ def test_the_page_runs_and_prints_what_it_says(reproduced: Path) -> None:
         printed.append([line.split("\t") for line in output.splitlines()[1:]])
     each, pairs, at_tick, spans, led, _ = printed
     when = {(row[1], row[2]) for row in each}
-    assert all({(log, one), (log, other)} <= when for _, log, one, other in led)
+    assert all({(log, first), (log, second)} <= when for _, log, first, second in led)
 
     counted = collisions(reproduced)
     assert {materials: int(n) for materials, n, _ in pairs} == counted
@@ -62,13 +62,13 @@ def test_the_page_runs_and_prints_what_it_says(reproduced: Path) -> None:
 
     together = set(held_together())
     assert together
-    at_18 = {(log, who, one, other) for log, tick, who, one, other in together if tick == 18}
+    at_18 = {(log, who, first, second) for log, tick, who, first, second in together if tick == 18}
     assert {tuple(row[1:]) for row in at_tick} == at_18
     logs = open_workspace().logs("babi")
     ends = {log: logs.read(log)[-1].tick + 1 for log, *_ in spans}
     spelt = {
-        (log, tick, who, one, other)
-        for log, who, one, other, since, until in spans
+        (log, tick, who, first, second)
+        for log, who, first, second, since, until in spans
         for tick in range(int(since), int(until) if until else ends[log])
     }
     assert spelt == together

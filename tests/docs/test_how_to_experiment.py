@@ -21,40 +21,40 @@ ANSWERS = "artifacts/sample/clevrer/answers.jsonl"
 def test_the_page_runs_and_the_pinned_results_stay_until_new_ones_are_accepted(reproduced: Path) -> None:
     put_in_git(reproduced)
     before = tracked(reproduced)
-    said: dict[str, subprocess.CompletedProcess[str]] = {}
+    runs: dict[str, subprocess.CompletedProcess[str]] = {}
     for block in PAGE.blocks:
         for line in block.text.splitlines():
             if line == "substrate explain clevrer/10000/0 --set clevrer.predictive.tau=0.4":
                 assert tracked(reproduced) == before, "an experiment lies beside the results"
             as_csv = ["--csv"] if line.startswith("dvc exp show") else []
-            said[line] = run(reproduced, *shlex.split(line), *as_csv)
+            runs[line] = run(reproduced, *shlex.split(line), *as_csv)
 
     # Compared.
     (diff,) = [
         done.stdout
-        for line, done in said.items()
+        for line, done in runs.items()
         if line.endswith("experiment diff clevrer.predictive.tau-0.4")
     ]
     assert "parameter clevrer.predictive.tau null -> 0.4" in diff
-    kept = json.loads((reproduced / "experiments/clevrer.predictive.tau-0.4/experiment.json").read_bytes())
-    assert kept["stages"]["clevrer/logs"] == "taken"
-    assert kept["stages"]["clevrer/answers"] == "computed"
+    record = json.loads((reproduced / "experiments/clevrer.predictive.tau-0.4/experiment.json").read_bytes())
+    assert record["stages"]["clevrer/logs"] == "taken"
+    assert record["stages"]["clevrer/answers"] == "computed"
     assert not (reproduced / "experiments/tau-1").exists()
 
     # With DVC: the same answers, shown by parameters and accuracies without names of files.
     assert (
-        "parameter clevrer.predictive.tau null -> 0.4" in said["substrate experiment diff workspace"].stdout
+        "parameter clevrer.predictive.tau null -> 0.4" in runs["substrate experiment diff workspace"].stdout
     )
-    (shown,) = [done.stdout for line, done in said.items() if line.startswith("dvc exp show")]
-    heads, *lines = csv.reader(io.StringIO(shown))
+    (table,) = [done.stdout for line, done in runs.items() if line.startswith("dvc exp show")]
+    heads, *lines = csv.reader(io.StringIO(table))
     assert not [head for head in heads if head.endswith((".py", ".json", ".jsonl", ".ttl")) or ":" in head]
     assert {row[heads.index("clevrer.predictive.tau")] for row in lines} >= {"0.4"}
 
     # Taken over, with a record that is read back.
-    assert "\npinned; " in said['substrate accept "tau of 0.4, measured on training scenes"'].stdout
+    assert "\npinned; " in runs['substrate accept "tau of 0.4, measured on training scenes"'].stdout
     assert (
         "tau of 0.4, measured on training scenes"
-        in said["substrate verify --no-recompute --since HEAD~1"].stdout
+        in runs["substrate verify --no-recompute --since HEAD~1"].stdout
     )
     experiment = reproduced / "experiments/clevrer.predictive.tau-0.4"
     assert (experiment / ANSWERS).read_bytes() == (reproduced / ANSWERS).read_bytes()

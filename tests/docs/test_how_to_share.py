@@ -33,14 +33,14 @@ def test_what_is_pushed_is_pulled_in_a_clone(reproduced: Path) -> None:
 
     here = reproduced
     for block in PAGE.blocks:
-        said = ""
+        output = ""
         for command in map(shlex.split, block.text.splitlines()):
             if command[0] == "cd":
                 here = (here / command[1]).resolve()
             else:
-                said = run(here, *command).stdout
+                output = run(here, *command).stdout
         if block.expected is not None:
-            assert said == block.expected
+            assert output == block.expected
     assert here == clone
     assert (clone / ANSWERS).read_bytes() == (reproduced / ANSWERS).read_bytes()
     assert "shelf" in (clone / ".dvc/config").read_text("utf-8")

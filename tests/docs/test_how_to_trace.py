@@ -20,10 +20,10 @@ DRIFTED = "substrate verify --no-recompute"
 def beginnings(text: str) -> Iterator[str]:
     """Each line of an example up to its first number, hash or dots: what another sample's output has too."""
     for line in text.splitlines():
-        found = re.match(r"(?:(?!code |sha256:)[^\d…“\"])*", line)
+        beginning = re.match(r"(?:(?!code |sha256:)[^\d…“\"])*", line)
         # The small sample has no question of the example that is answered wrong.
-        if found and found[0].strip() and "not right:" not in line:
-            yield found[0]
+        if beginning and beginning[0].strip() and "not right:" not in line:
+            yield beginning[0]
 
 
 def output(project: Path, block: Block) -> str:

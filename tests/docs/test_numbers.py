@@ -31,20 +31,20 @@ def known() -> set[str | tuple[str, ...]]:
         accuracies = [f for name, f in number.figures.items() if name in published().systems]
         counts += [(round(float(f.printed) * number.n / 100), number.n) for f in accuracies if number.n]
     counts += [(n - right, n) for right, n in counts]
-    found: set[str | tuple[str, ...]] = {(str(right), str(n)) for right, n in counts}
+    spellings: set[str | tuple[str, ...]] = {(str(right), str(n)) for right, n in counts}
     for right, n in counts:
         for scale, digits in ((100, 1), (100, 2), (1, 2), (1, 3)) if n else ():
-            found.add(f"{scale * right / n:.{digits}f}")
-            found.add(tuple(f"{scale * bound:.{digits}f}" for bound in wilson(right, n)))
-    found |= {figure.printed.lstrip("-+") for figure in published().figures()}
-    found |= {figure for rival in published().rivals for figure in rival.figures.values()}
+            spellings.add(f"{scale * right / n:.{digits}f}")
+            spellings.add(tuple(f"{scale * bound:.{digits}f}" for bound in wilson(right, n)))
+    spellings |= {figure.printed.lstrip("-+") for figure in published().figures()}
+    spellings |= {figure for rival in published().rivals for figure in rival.figures.values()}
     cells = " ".join(cell for row in pinned_cells(ROOT, "real", "real").values() for cell in row.values())
     bounds = [(f"{name}/low", f"{name}/high") for name in published().systems]
     printed = [number.figures for number in published().numbers.values()]
-    found |= {
+    spellings |= {
         (f[low].printed, f[high].printed) for f in printed for low, high in bounds if {low, high} <= f.keys()
     }
-    return found | set(INTERVAL.findall(cells)) | set(DECIMAL.findall(cells))
+    return spellings | set(INTERVAL.findall(cells)) | set(DECIMAL.findall(cells))
 
 
 def sections(text: str) -> Iterator[str]:
@@ -63,16 +63,20 @@ def unknown(section: str) -> list[str]:
     prose = re.sub(r"```.*?```|`[^`]*`|^ {4}.*$", " ", section, flags=re.DOTALL | re.MULTILINE)
     pairs = [tuple(n.replace(",", "") for n in pair) for pair in COUNTED.findall(prose)]
     rest = INTERVAL.sub(" ", prose)
-    said = [*pairs, *INTERVAL.findall(prose), *DECIMAL.findall(rest)]
+    numbers = [*pairs, *INTERVAL.findall(prose), *DECIMAL.findall(rest)]
     return [
-        number if isinstance(number, str) else " of ".join(number) for number in said if number not in known()
+        number if isinstance(number, str) else " of ".join(number)
+        for number in numbers
+        if number not in known()
     ]
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_each_number_has_a_pin_a_citation_or_the_command_that_measures_it(page: str) -> None:
-    found = {s.splitlines()[0]: unknown(s) for s in sections((ROOT / page).read_text("utf-8")) if s.strip()}
-    assert not {title: numbers for title, numbers in found.items() if numbers}
+    by_section = {
+        s.splitlines()[0]: unknown(s) for s in sections((ROOT / page).read_text("utf-8")) if s.strip()
+    }
+    assert not {title: numbers for title, numbers in by_section.items() if numbers}
 
 
 def test_a_number_that_nobody_measured_is_named() -> None:

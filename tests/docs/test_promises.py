@@ -61,8 +61,8 @@ def test_every_error_has_a_line() -> None:
 
 def test_every_limit_has_a_line() -> None:
     table = PAGE.partition("## Limits")[2].partition("Fixed,")[0]
-    said = re.findall(r"^\| `(\w+)` \| ([^|]+) \|", table, re.MULTILINE)
-    assert said == [(name, words(getattr(Limits(), name))) for name in Limits.__struct_fields__]
+    rows = re.findall(r"^\| `(\w+)` \| ([^|]+) \|", table, re.MULTILINE)
+    assert rows == [(name, words(getattr(Limits(), name))) for name in Limits.__struct_fields__]
 
 
 def words(number: int) -> str:

@@ -12,9 +12,9 @@ TEXT = (ROOT / "README.md").read_text("utf-8")
 
 
 def test_the_first_program_prints_what_stands_below_it() -> None:
-    program, said = (re.findall(rf"```{kind}\n(.*?)```", TEXT, re.DOTALL)[0] for kind in ("python", "text"))
+    program, output = (re.findall(rf"```{kind}\n(.*?)```", TEXT, re.DOTALL)[0] for kind in ("python", "text"))
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout == said
+    assert done.stdout == output
 
 
 def test_each_room_of_the_map_is_there_and_each_room_is_on_it() -> None:

@@ -26,7 +26,7 @@ def test_each_page_and_program_is_typed_strictly(tmp_path: Path) -> None:
         shutil.copytree(ROOT / room, tmp_path / room, ignore=shutil.ignore_patterns("__pycache__"))
     for page in PAGES:
         blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text("utf-8"), re.DOTALL)
-        files = {found[1]: block for block in blocks if (found := _FILE.match(block))}
+        files = {named[1]: block for block in blocks if (named := _FILE.match(block))}
         rest = [block for block in blocks if not _FILE.match(block)]
         files |= {f"{Path(page).stem.replace('-', '_')}.py": "\n".join(rest)} if rest else {}
         for name, text in files.items():

@@ -60,14 +60,14 @@ def test_other_answers_rest_on_the_last_event_named_or_on_none() -> None:
     scene = film((CUBE, BALL, 20))
     cube, _, can = SAID
     met = next(event.iri for event in scene.events if event.kind == "Collision")
-    said = "events objects {} unique filter_collision count"
-    assert rests(scene, said.format(cube)) == Rest(RECORDED, met)
-    assert rests(scene, said.format(can)).on == ABSENT
+    program = "events objects {} unique filter_collision count"
+    assert rests(scene, program.format(cube)) == Rest(RECORDED, met)
+    assert rests(scene, program.format(can)).on == ABSENT
     assert rests(scene, "objects count").on == FACTS
 
 
 def test_a_simulated_future_is_told_from_straight_lines() -> None:
-    found: Counter[str] = Counter()
+    grounds: Counter[str] = Counter()
     for number in range(10_000, 10_006):
         made = generate_scene(number, 20)
         log = annotation_log(made.annotation)
@@ -75,10 +75,10 @@ def test_a_simulated_future_is_told_from_straight_lines() -> None:
             if question.question_type == "predictive":
                 for name in ("C", "S"):
                     why = explain(log, number, question, Parameters(predictive=Predictive(name)))
-                    found.update(
+                    grounds.update(
                         f"{name}: {rests_on(why, part).on}" for part in why.parts if part.answer == "yes"
                     )
-    assert set(found) == {f"C: {RULED}", f"S: {IMAGINED}"}
+    assert set(grounds) == {f"C: {RULED}", f"S: {IMAGINED}"}
 
 
 def test_an_event_is_looked_for_in_another_record_by_looks_and_kind() -> None:
@@ -99,7 +99,7 @@ def test_but_for_is_nearer_to_a_world_without_them_than_the_chain_is() -> None:
                 if not others or (cause.frame or 0) > (effect.frame or 0) or len(others) > 1:
                     continue
                 (gone,) = others
-                happen = {frozenset(one.object_ids) for one in made.truth.counterfactual_collisions[gone]}
+                happen = {frozenset(c.object_ids) for c in made.truth.counterfactual_collisions[gone]}
                 moments = Moment(gone, cause), Moment(min(effect.objects), effect)
                 truth = effect.objects not in happen
                 agree["all"] += 1

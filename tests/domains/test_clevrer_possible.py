@@ -34,13 +34,13 @@ def scene(probabilities: list[float]) -> PossibleScene:
     return PossibleScene(7, 60, objects, [Event(3, "in", (0,), 0.999), *hits])
 
 
-def answered(found: PossibleScene, *programs: str, most: int = 64) -> Row:
+def answered(possible: PossibleScene, *programs: str, most: int = 64) -> Row:
     """The row of an open question, or of one whose choices are yes-or-no programs."""
     ask, *options = programs
     choices = [Choice(number, "?", program.split(), "correct") for number, program in enumerate(options)]
     kind = "explanatory" if options else "descriptive"
     question = Question(0, "?", kind, ask.split(), choices=choices or None)
-    (row,) = answer_possible(found, [question], Parameters(), "train", most)
+    (row,) = answer_possible(possible, [question], Parameters(), "train", most)
     return row
 
 
@@ -82,11 +82,11 @@ def test_what_no_world_can_answer_has_no_probability() -> None:
 
 
 def test_so_many_worlds_are_asked_as_are_allowed_the_most_doubtful_events_first() -> None:
-    found = scene([0.9, 0.6, 0.3])
-    assert [len(worlds(found, most)) for most in (1, 2, 3, 4, 7, 8, 64)] == [1, 2, 2, 4, 4, 8, 8]
-    assert [round(world.weight, 3) for world in worlds(found, 2)] == [0.6, 0.4]
-    assert [len(world.events.collisions) for world in worlds(found, 2)] == [2, 1]
-    assert worlds(found._replace(events=found.events[::-1])) == worlds(found)
+    possible = scene([0.9, 0.6, 0.3])
+    assert [len(worlds(possible, most)) for most in (1, 2, 3, 4, 7, 8, 64)] == [1, 2, 2, 4, 4, 8, 8]
+    assert [round(world.weight, 3) for world in worlds(possible, 2)] == [0.6, 0.4]
+    assert [len(world.events.collisions) for world in worlds(possible, 2)] == [2, 1]
+    assert worlds(possible._replace(events=possible.events[::-1])) == worlds(possible)
 
 
 def record(**changed: object) -> tuple[str, bytes]:

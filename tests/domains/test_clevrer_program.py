@@ -131,13 +131,13 @@ def test_a_program_that_cannot_run_says_where_and_why(busy: World, program: str,
 
 
 def test_both_spellings_stand_for_the_same() -> None:
-    for one, other in (
+    for spelling, other in (
         ("get_frame", "query_frame"),
         ("get_object", "query_object"),
         ("get_col_partner", "query_collision_partner"),
         ("get_counterfact", "filter_counterfact"),
     ):
-        assert OPCODES[one] is OPCODES[other]
+        assert OPCODES[spelling] is OPCODES[other]
 
 
 def pair(a: str, b: str) -> str:
@@ -169,8 +169,8 @@ def test_algorithm_2_as_printed_says_the_opposite_of_what_was_observed(
     collisions = [(2, 3, 20), (0, 3, 30), (0, 1, 40), (1, 2, 60)]
 
     def told(method: Literal["partner", "printed"]) -> str:
-        asked = world(collisions=collisions, parameters=Parameters(counterfactual=Counterfactual(method)))
-        return run(f"{event} all_events {RED_CUBE} get_counterfact belong_to".split(), asked)
+        imagined = world(collisions=collisions, parameters=Parameters(counterfactual=Counterfactual(method)))
+        return run(f"{event} all_events {RED_CUBE} get_counterfact belong_to".split(), imagined)
 
     assert (told("partner"), told("printed")) == (mended, printed)
 

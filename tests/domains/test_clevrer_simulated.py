@@ -79,7 +79,7 @@ def scene(*given: Any, **also: Any) -> Scene:
 
 
 def verdict(
-    found: Scene,
+    observed: Scene,
     a: int,
     b: int,
     *,
@@ -88,7 +88,7 @@ def verdict(
     horizon: int = RECORDED_AFTER,
 ) -> Verdict:
     return judge(
-        found,
+        observed,
         Event("Collision", None, frozenset((a, b))),
         removed,
         Counterfactual(method, horizon),
@@ -355,11 +355,11 @@ def test_the_future_is_simulated_from_the_last_frame() -> None:
     # The can slides at 0.3 units/s: friction stops it after less than 0.2 units. The cube goes on to it, 1.2
     # units away at 2 units/s.
     ends: dict[int, list[Leg]] = {CUBE: [(0, -6.0, 0.0, 2.0, 0.0)], CAN: [(0, 1.6, 0.0, 0.3, 0.0)]}
-    found = scene(ends)
-    asked = f"{collide(_CUBE, _CAN)} unseen_events belong_to".split()
-    assert run(asked, World(found, SIMULATED)) == "yes"
-    assert run(asked, World(found, Parameters(predictive=Predictive("S", horizon=5)))) == "no"
-    hit = [event for event in future(found, 51).events if (event.frame or 0) > 127]
+    moving = scene(ends)
+    program = f"{collide(_CUBE, _CAN)} unseen_events belong_to".split()
+    assert run(program, World(moving, SIMULATED)) == "yes"
+    assert run(program, World(moving, Parameters(predictive=Predictive("S", horizon=5)))) == "no"
+    hit = [event for event in future(moving, 51).events if (event.frame or 0) > 127]
     assert [sorted(event.objects) for event in hit] == [[CUBE, CAN]]
     alone = scene({CAN: ends[CAN], BALL: [(0, 3.3, 0.0, 0.0, 0.0)]})
     assert not [event for event in future(alone, 300).events if event.kind == "Collision"]
@@ -368,9 +368,9 @@ def test_the_future_is_simulated_from_the_last_frame() -> None:
 
 def test_straight_lines_go_where_friction_does_not_let_a_body() -> None:
     slow = scene({CUBE: [(0, 0.0, 0.0, 0.2, 0.0)], CAN: [(0, 1.6, 0.0, 0.0, 0.0)]})
-    asked = f"{collide(_CUBE, _CAN)} unseen_events belong_to".split()
-    assert run(asked, World(slow, Parameters(predictive=Predictive("A")))) == "yes"
-    assert run(asked, World(slow, SIMULATED)) == "no"
+    program = f"{collide(_CUBE, _CAN)} unseen_events belong_to".split()
+    assert run(program, World(slow, Parameters(predictive=Predictive("A")))) == "yes"
+    assert run(program, World(slow, SIMULATED)) == "no"
 
 
 def test_a_pair_that_has_met_does_not_meet_again() -> None:
@@ -427,8 +427,8 @@ def test_an_explanation_shows_the_ground_and_the_forks_events(blocked: Scene) ->
     collided = [delta.tick for delta in simulated if delta.triple[2] == NamedNode(f"{NAMESPACE}Collision")]
     assert collided
     assert set(collided) <= set(range(32, 37))
-    asked = Question(0, "How many?", "descriptive", ["objects", "count"])
-    plain = explain(blocked.log, 7, asked, SIMULATED)
+    question = Question(0, "How many?", "descriptive", ["objects", "count"])
+    plain = explain(blocked.log, 7, question, SIMULATED)
     assert [part.ground for part in plain.parts] == ["observed"]
     assert not any(
         blocked.log[position].triple[1].value == f"{NAMESPACE}pose" for position in plain.evidence()
@@ -436,8 +436,8 @@ def test_an_explanation_shows_the_ground_and_the_forks_events(blocked: Scene) ->
 
 
 def test_the_answer_stands_first_and_a_pose_of_many_is_not_printed(blocked: Scene) -> None:
-    asked = Question(0, "?", "predictive", f"{collide(_CUBE, _CAN)} unseen_events belong_to".split())
-    why = explain(blocked.log, 7, asked, Parameters(predictive=Predictive("C")))
+    question = Question(0, "?", "predictive", f"{collide(_CUBE, _CAN)} unseen_events belong_to".split())
+    why = explain(blocked.log, 7, question, Parameters(predictive=Predictive("C")))
     poses = [p for p in why.evidence() if blocked.log[p].triple[1].value == f"{NAMESPACE}pose"]
     assert len(poses) > 6
     assert why.text().splitlines()[:2] == ["?", f"answer: {why.answer}"]
@@ -451,8 +451,8 @@ def test_the_answer_stands_first_and_a_pose_of_many_is_not_printed(blocked: Scen
 def test_an_answer_about_the_future_says_whether_it_was_simulated(
     blocked: Scene, configuration: Literal["C", "S"], ground: str
 ) -> None:
-    asked = Question(0, "?", "predictive", f"{collide(_CUBE, _CAN)} unseen_events belong_to".split())
-    why = explain(blocked.log, 7, asked, Parameters(predictive=Predictive(configuration)))
+    question = Question(0, "?", "predictive", f"{collide(_CUBE, _CAN)} unseen_events belong_to".split())
+    why = explain(blocked.log, 7, question, Parameters(predictive=Predictive(configuration)))
     assert (why.answer, why.parts[0].ground) == ("no", ground)
     assert set(why.logs) == ({"", "the future"} if ground == "simulated" else {""})
 
@@ -516,8 +516,8 @@ def test_what_does_not_go_together_is_refused(type_: type, given: dict[str, Any]
 
 def test_where_nobody_departs_all_stands() -> None:
     start = {0: Body(0, "sphere", -1.0, 0.0, 2.0), 1: Body(1, "cube", 0.0, 0.0)}
-    found = course({0: start}, [(90, 0, 1)], 0, 127, [])
-    assert (found.standing, found.contacts, found.departed) == ([(90, 0, 1)], [], {})
+    outcome = course({0: start}, [(90, 0, 1)], 0, 127, [])
+    assert (outcome.standing, outcome.contacts, outcome.departed) == ([(90, 0, 1)], [], {})
 
 
 def test_a_missing_blow_is_felt_down_the_line() -> None:
@@ -527,10 +527,10 @@ def test_a_missing_blow_is_felt_down_the_line() -> None:
     start = {n: Body(n, "sphere", x, 0.0, vx) for n, x, vx in ((0, -1.0, 2.0), (1, 0.0, 0.0), (2, 1.0, 0.0))}
     seen = [(11, 0, 1), (25, 1, 2), (90, 2, 3)]
     late = {3: Body(3, "cube", 5.0, 0.0)}
-    found = course({0: start, 60: late}, seen, 0, 127, [], without=[0])
-    assert found.contacts == found.standing == []
-    assert found.departed == {0: 0, 1: 11, 2: 25, 3: 90}
-    assert found.states[127][0] == start[1]
+    outcome = course({0: start, 60: late}, seen, 0, 127, [], without=[0])
+    assert outcome.contacts == outcome.standing == []
+    assert outcome.departed == {0: 0, 1: 11, 2: 25, 3: 90}
+    assert outcome.states[127][0] == start[1]
 
 
 def test_an_imagined_answer_has_a_probability_that_only_the_graph_makes_certain(blocked: Scene) -> None:
@@ -552,8 +552,8 @@ def test_a_clear_hit_is_surer_than_a_graze() -> None:
     def said(off: float) -> float:
         ball = [(0, -1.0, 0.0, 2.0, 0.0), (11, -0.4, 0.0, 0.0, 0.0)]
         legs = {BALL: ball, CUBE: [(0, 0.0, 0.0, 0.0, 0.0)], CAN: [(0, 1.2, off, 0.0, 0.0)]}
-        one = scene(legs, [(CUBE, BALL, 11)])
-        (part, *_) = explain(one.log, 7, QUESTION, SIMULATED).parts
+        film = scene(legs, [(CUBE, BALL, 11)])
+        (part, *_) = explain(film.log, 7, QUESTION, SIMULATED).parts
         assert part.probability is not None
         return part.probability if part.answer == "yes" else 1 - part.probability
 

@@ -125,9 +125,9 @@ def pull(
     Integrated in small steps, with drag.
     """
     bodies = [[-1.2, 0.0, 0.3, 0.5], [1.2, 0.3, -0.2, -0.6]]
-    shown: list[list[State]] = []
+    poses: list[list[State]] = []
     for _ in range(50):
-        shown.append([(b[0], b[1], b[2], b[3]) for b in bodies])
+        poses.append([(b[0], b[1], b[2], b[3]) for b in bodies])
         for _ in range(20):
             dx, dy = bodies[0][0] - bodies[1][0], bodies[0][1] - bodies[1][1]
             cube, step = math.hypot(dx, dy) ** 3, SECONDS_PER_FRAME / 20
@@ -137,7 +137,7 @@ def pull(
             for body in bodies:
                 body[0] += step * body[2]
                 body[1] += step * body[3]
-    return film(lambda frame: shown[frame], 50, [first, second])
+    return film(lambda frame: poses[frame], 50, [first, second])
 
 
 def target(
@@ -220,9 +220,9 @@ def test_what_is_inferred_with_too_small_a_probability_is_not_known() -> None:
 
 
 def test_a_mass_that_nothing_was_compared_with_has_its_priors_probability() -> None:
-    found = infer(target(impact(0, 1, 5.0)))
-    assert found.mass_probability[3] == pytest.approx(0.75)
-    assert found.mass_probability[0] > 0.99
+    inferred = infer(target(impact(0, 1, 5.0)))
+    assert inferred.mass_probability[3] == pytest.approx(0.75)
+    assert inferred.mass_probability[0] > 0.99
 
 
 def test_a_simulation_needs_masses(unknown: World) -> None:
@@ -293,9 +293,9 @@ def test_every_opcode_of_the_published_executor_is_understood() -> None:
 
 @pytest.mark.parametrize(("ratio", "masses"), [(5.0, (5, 1)), (1.0, (1, 1)), (0.2, (1, 5))])
 def test_masses_from_one_exchange_of_momentum(ratio: float, masses: tuple[int, int]) -> None:
-    found = infer(target(impact(0, 1, ratio), looks=(0, 1)))
-    assert (found.masses[0], found.masses[1]) == masses
-    (evidence,) = found.evidence
+    inferred = infer(target(impact(0, 1, ratio), looks=(0, 1)))
+    assert (inferred.masses[0], inferred.masses[1]) == masses
+    (evidence,) = inferred.evidence
     assert (
         evidence.kind,
         evidence.video,
@@ -317,10 +317,10 @@ def test_masses_pass_along_a_chain_of_contacts() -> None:
 )
 @pytest.mark.parametrize("drag", [0.0, 0.3])
 def test_charges_from_motion_without_contact(strength: float, charges: dict[int, int], drag: float) -> None:
-    found = infer(target(still([2]), pull(0, 1, strength, drag=drag), looks=(0, 1)))
-    assert found.charges == charges
-    assert found.strength == pytest.approx(abs(strength), rel=0.05)
-    assert [(e.kind, e.video) for e in found.evidence] == ([("DistantForce", 1)] if strength else [])
+    inferred = infer(target(still([2]), pull(0, 1, strength, drag=drag), looks=(0, 1)))
+    assert inferred.charges == charges
+    assert inferred.strength == pytest.approx(abs(strength), rel=0.05)
+    assert [(e.kind, e.video) for e in inferred.evidence] == ([("DistantForce", 1)] if strength else [])
 
 
 def test_two_charges_tell_their_masses_without_touching() -> None:
@@ -454,13 +454,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def rows(folder: Path, parameters: Parameters) -> list[Any]:
     questions = read_questions(folder / "questions.json")
-    found = []
+    answered = []
     for scene, names in target_names(folder / "annotation").items():
         log = (log_of if parameters.infer_properties else target_log)(
             read_target(folder / "annotation", scene, names)
         )
-        found += answer_target(log, scene, questions[scene].questions, parameters, "generated")
-    return found
+        answered += answer_target(log, scene, questions[scene].questions, parameters, "generated")
+    return answered
 
 
 def test_inference_answers_what_the_setting_without_it_cannot(folder: Path) -> None:
@@ -473,10 +473,10 @@ def test_inference_answers_what_the_setting_without_it_cannot(folder: Path) -> N
 
 
 def test_rows_are_the_same_bytes_again_and_errors_are_rows(folder: Path) -> None:
-    one, other = ([encode(row) for row in rows(folder, Parameters())] for _ in range(2))
-    assert one == other
-    assert {json.loads(row)["subset"] for row in one} == {"factual", "predictive", "counterfactual"}
-    failed = [json.loads(row) for row in one if json.loads(row)["predicted"] == "error"]
+    lines, again = ([encode(row) for row in rows(folder, Parameters())] for _ in range(2))
+    assert lines == again
+    assert {json.loads(row)["subset"] for row in lines} == {"factual", "predictive", "counterfactual"}
+    failed = [json.loads(row) for row in lines if json.loads(row)["predicted"] == "error"]
     assert failed
     assert all(row["error"] and row["correct"] is False for row in failed)
 
@@ -487,8 +487,8 @@ def test_an_explanation_names_reference_video_and_frames(folder: Path) -> None:
     why = explain(log, 0, Question(0, "?", ["objects", "filter_heavy", "count"]), INFERRED)
     step = why.parts[0].steps[1]
     assert "c:mass" in step.query
-    said = {why.delta(piece).triple[1].value.rpartition(":")[2] for piece in step.evidence}
-    assert said >= {"mass", "video", "since", "until", "ratio"}
+    predicates = {why.delta(piece).triple[1].value.rpartition(":")[2] for piece in step.evidence}
+    assert predicates >= {"mass", "video", "since", "until", "ratio"}
 
 
 def test_a_mass_or_charge_in_a_file_is_never_read(folder: Path, tmp_path: Path) -> None:
@@ -596,6 +596,6 @@ def test_the_subset_is_told_by_the_program() -> None:
 
 
 def test_generated_targets_have_charges_and_masses_to_find() -> None:
-    found = [generate_target(index, 101).truth.properties for index in range(8)]
-    assert {p.mass for ps in found for p in ps} == {1, 5}
-    assert {p.charge for ps in found for p in ps} == {-1, 0, 1}
+    properties = [generate_target(index, 101).truth.properties for index in range(8)]
+    assert {p.mass for ps in properties for p in ps} == {1, 5}
+    assert {p.charge for ps in properties for p in ps} == {-1, 0, 1}

@@ -77,7 +77,7 @@ KITCHEN = SceneGraph(
 
 def scene(*things: SceneObject) -> SceneGraph:
     """A scene of some objects, numbered from 1."""
-    return SceneGraph(100, 100, {str(number): one for number, one in enumerate(things, start=1)})
+    return SceneGraph(100, 100, {str(number): object_ for number, object_ in enumerate(things, start=1)})
 
 
 def asking(*steps: str, gold: str | None = None) -> Question:
@@ -161,19 +161,19 @@ def test_an_exact_name_is_preferred_to_a_kind_of_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "annotated"),
+    ("relation", "annotated"),
     [("on", "sitting on top of"), ("near", "sitting beside"), ("below", "under")],
 )
 def test_a_narrower_relation_is_found_where_the_wider_is_asked_and_not_the_reverse(
-    asked: str, annotated: str
+    relation: str, annotated: str
 ) -> None:
     def found(told: str, wanted: str) -> str:
         cat = SceneObject("cat", 0, 0, 5, 5, [], [Relation(told, "2")])
         ask = program("select;mat (2);", f"relate;animal,{wanted},s (1);0", "exist;?;1")
         return answer(ask, scene(cat, thing("mat")))
 
-    assert found(annotated, asked) == "yes"
-    assert found(asked, annotated) == "no"
+    assert found(annotated, relation) == "yes"
+    assert found(relation, annotated) == "no"
 
 
 def test_left_of_is_right_of_seen_from_the_other_side() -> None:
@@ -214,16 +214,16 @@ def test_a_program_that_cannot_run_is_an_error_row_and_the_others_go_on() -> Non
         "d": asking("select;apple (2);", "and;;0 0", gold="yes"),
         "e": asking("select;apple (2);", "query;size;0"),
     }
-    found = answer_scene(Scene.of("1", KITCHEN), questions, "test", resolve="name")
-    assert [(a.question, a.predicted, a.correct) for a in found] == [
+    rows = answer_scene(Scene.of("1", KITCHEN), questions, "test", resolve="name")
+    assert [(a.question, a.predicted, a.correct) for a in rows] == [
         ("a", "red", True),
         *((q, "error", False) for q in "bcd"),
         ("e", "error", None),
     ]
-    assert found[0].error is msgspec.UNSET
-    assert found[1].error == "step 1 (query: color): there is no such object in the scene"
-    assert "zest" in str(found[2].error)
-    assert "takes truth, truth, but depends on objects, objects" in str(found[3].error)
+    assert rows[0].error is msgspec.UNSET
+    assert rows[1].error == "step 1 (query: color): there is no such object in the scene"
+    assert "zest" in str(rows[2].error)
+    assert "takes truth, truth, but depends on objects, objects" in str(rows[3].error)
 
 
 def test_the_gold_does_not_change_a_prediction() -> None:
@@ -259,23 +259,23 @@ def test_an_explanation_names_the_triples_of_each_step() -> None:
 
 
 def test_an_explanation_of_no_says_what_was_looked_for_in_vain() -> None:
-    asked = Question("1", "", program("select;apple (2);", "verify color;green;0"))
-    why = explain(Scene.of("1", KITCHEN), asked)
+    question = Question("1", "", program("select;apple (2);", "verify color;green;0"))
+    why = explain(Scene.of("1", KITCHEN), question)
     assert why.answer == "no"
     assert '1:2 family:color "green"' in why.parts[0].steps[1].missed
 
 
 def test_an_explanation_of_an_error_stops_at_the_step() -> None:
-    asked = Question("1", "", program("select;dog (-);", "query;color;0"))
-    why = explain(Scene.of("1", KITCHEN), asked)
+    question = Question("1", "", program("select;dog (-);", "query;color;0"))
+    why = explain(Scene.of("1", KITCHEN), question)
     assert why.answer == "error: step 1 (query: color): there is no such object in the scene"
     assert why.parts[0].steps[0].missed == ("?subject a class:dog",)
     assert [step.gave for step in why.parts[0].steps] == ["nothing", "error"]
 
 
 def test_a_choice_by_position_rests_on_the_boxes_of_both() -> None:
-    asked = program("select;apple (2);", "choose rel;chair,to the left of|to the right of,s (6);0")
-    why = explain(Scene.of("1", KITCHEN), Question("1", "", asked))
+    steps = program("select;apple (2);", "choose rel;chair,to the left of|to the right of,s (6);0")
+    why = explain(Scene.of("1", KITCHEN), Question("1", "", steps))
     read = {(triple[0].value, triple[1].value) for triple in (why.logs[""][p].triple for p in why.evidence())}
     assert {("urn:gqa:1:2", "urn:substrate:gqa:x"), ("urn:gqa:1:6", "urn:substrate:gqa:x")} <= read
 
@@ -341,15 +341,15 @@ def test_equal_scenes_have_equal_logs_whatever_their_order() -> None:
 
 
 @pytest.mark.parametrize(
-    "said", ['"red"', "back\\slash", "new\nline", "\x7f", "caf\u00e9\u00a0noir", "\u2028"]
+    "attribute", ['"red"', "back\\slash", "new\nline", "\x7f", "caf\u00e9\u00a0noir", "\u2028"]
 )
-def test_whatever_a_graph_says_is_spelled_as_a_log_spells_it(said: str, tmp_path: Path) -> None:
-    cup = SceneObject(name="cup", x=0, y=0, w=2, h=2, attributes=[said])
+def test_whatever_a_graph_says_is_spelled_as_a_log_spells_it(attribute: str, tmp_path: Path) -> None:
+    cup = SceneObject(name="cup", x=0, y=0, w=2, h=2, attributes=[attribute])
     log = scene_log("1", SceneGraph(9, 9, {"1": cup}))
     log.save(tmp_path / "scene.rdfp")
     read = EventLog.read(tmp_path / "scene.rdfp")  # refuses any other spelling
     assert read.digest == log.digest
-    assert Scene("1", read).has_value("<urn:gqa:1:1>", "", said)
+    assert Scene("1", read).has_value("<urn:gqa:1:1>", "", attribute)
 
 
 def test_a_shape_is_broken_by_a_box_without_width() -> None:
@@ -572,7 +572,7 @@ def test_questions_are_read_from_an_object_a_list_lines_and_gzip(tmp_path: Path)
         (tmp_path / "plain.json").write_bytes(whole)
         (tmp_path / "packed.json.gz").write_bytes(gzip.compress(whole))
         read += [read_questions(tmp_path / "plain.json"), read_questions(tmp_path / "packed.json.gz")]
-    assert all(found == read[0] for found in read)
+    assert all(again == read[0] for again in read)
     assert {image: list(questions) for image, questions in read[0].items()} == {"a": ["0"], "b": ["1", "2"]}
 
 

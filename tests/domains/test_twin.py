@@ -55,7 +55,7 @@ def replayed(spec: Spec, tbox: TBox | None = None) -> tuple[str, ...] | None:
 
 def oracle_says(spec: Spec) -> tuple[str, ...]:
     histories = (oracle.history(spec.village, spec.branch, act, noted=True) for act in spec.acts.values())
-    return tuple(oracle.answer(found, spec.query, spec.branch) for found in histories)
+    return tuple(oracle.answer(day, spec.query, spec.branch) for day in histories)
 
 
 @cache
@@ -76,9 +76,9 @@ def test_replay_and_oracle_agree_at_harder_levels() -> None:
 @given(small_specs())
 def test_replay_and_oracle_agree_on_any_small_village(spec: Spec) -> None:
     check(spec)
-    found = replayed(spec)
-    assume(found)
-    assert found == oracle_says(spec)
+    answers = replayed(spec)
+    assume(answers)
+    assert answers == oracle_says(spec)
 
 
 RULES = village_tbox().turtle
@@ -162,8 +162,8 @@ def test_the_gold_is_not_there_to_be_seen(tmp_path: Path) -> None:
     (tmp_path / "specs.jsonl").write_bytes(b"\n".join(map(msgspec.json.encode, wrong)))
     specs = read_specs(tmp_path / "specs.jsonl")
     assert all(type(spec) is Spec and not hasattr(spec, "gold") for spec in specs)
-    for spec, right, shown in zip(specs, twin_specs(), wrong, strict=False):
-        rows = answer_spec(spec, shown.gold)
+    for spec, right, forged in zip(specs, twin_specs(), wrong, strict=False):
+        rows = answer_spec(spec, forged.gold)
         assert [row.predicted for row in rows] == [right.gold.a, right.gold.b]
         assert [row.correct for row in rows] == [False, False]
 
@@ -285,8 +285,8 @@ def test_why_one_knows_what_another_knows_names_the_tick() -> None:
     assert (a.answer, b.answer) == ("yes", "no")
     last, missed = a.parts[0].steps[-1], b.parts[0].steps[-1]
     assert last.took == ("ticks 2 to 6",)
-    (said,) = [twin[0][evidence.position] for evidence in last.evidence]
-    assert (said.tick, said.triple[0], said.triple[1]) == (2, entity("ann"), term("knowsThat"))
+    (learnt,) = [twin[0][evidence.position] for evidence in last.evidence]
+    assert (learnt.tick, learnt.triple[0], learnt.triple[1]) == (2, entity("ann"), term("knowsThat"))
     assert missed.missed == ("ann :knowsThat <<( bo :knows news )>>",)
 
 
@@ -371,7 +371,7 @@ def test_three_arms_have_a_row_each_and_are_explained_side_by_side() -> None:
     spec = next(spec for spec in harder("three_arms", 6) if len(set(spec.gold.answers)) > 1)
     rows = answer_spec(spec, spec.gold)
     assert [(row.question, row.predicted, row.correct) for row in rows] == [
-        (number, said, True) for number, said in enumerate(spec.gold.answers)
+        (number, answer, True) for number, answer in enumerate(spec.gold.answers)
     ]
     twin = replay_twin(spec)
     assert [row.log for row in rows] == [arm.digest for arm in twin]

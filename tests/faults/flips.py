@@ -44,15 +44,15 @@ def main() -> int:
         if untouched.outcome != "silent":
             sys.stdout.write(f"without a flip it does not verify:\n{untouched.said}\n")
             return 1
-        found = []
+        tried = []
         for number, flip in enumerate(flips(root, arguments.flips, arguments.seed), 1):
-            found.append(flip)
+            tried.append(flip)
             if flip.outcome != "named" or flip.in_rows > flip.row_named:
                 sys.stdout.write(f"{flip.outcome}: {flip.file} byte {flip.at} ^ {flip.by}\n{flip.said}\n")
             if not number % 50:
                 sys.stderr.write(f"{number}\n")
-        sys.stdout.write(f"{summary(found)}\n")
-        return int(any(flip.outcome != "named" for flip in found))
+        sys.stdout.write(f"{summary(tried)}\n")
+        return int(any(flip.outcome != "named" for flip in tried))
 
 
 if __name__ == "__main__":

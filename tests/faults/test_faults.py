@@ -88,11 +88,11 @@ def test_a_full_disk_is_named_and_leaves_the_old_bytes(name: str, inputs: Path, 
     ]
     out.write_bytes(b"what was there")
     process = start(*arguments, room=ROOM)
-    said = "".join(process.communicate())
-    assert process.returncode == 1, said
-    assert str(out) in said
-    assert "the disk is full" in said
-    assert "Traceback" not in said
+    output = "".join(process.communicate())
+    assert process.returncode == 1, output
+    assert str(out) in output
+    assert "the disk is full" in output
+    assert "Traceback" not in output
     assert out.read_bytes() == b"what was there"
     assert [path.name for path in tmp_path.iterdir()] == [out.name]
 
@@ -108,9 +108,11 @@ app()
 
 
 def test_a_command_without_memory_says_so_and_leaves_the_old_bytes(inputs: Path, tmp_path: Path) -> None:
-    asked, out = tmp_path / "questions.json", tmp_path / "out"
+    questions, out = tmp_path / "questions.json", tmp_path / "out"
     # A file is read a record at a time, so one record has to be too large.
-    asked.write_bytes((inputs / "questions.json").read_bytes().replace(b"{", b"{" + b" " * (100 << 20), 1))
+    questions.write_bytes(
+        (inputs / "questions.json").read_bytes().replace(b"{", b"{" + b" " * (100 << 20), 1)
+    )
     out.write_bytes(b"what was there")
     arguments = [
         "answer",
@@ -118,14 +120,14 @@ def test_a_command_without_memory_says_so_and_leaves_the_old_bytes(inputs: Path,
         "--annotations",
         inputs / "annotations",
         "--questions",
-        asked,
+        questions,
         "--out",
         out,
     ]
     process = start(*arguments, code=STARVED)
-    said = process.communicate()[1]
-    assert process.returncode == 1, said
-    assert said.splitlines()[-1].startswith("error: there is not enough memory."), said
+    output = process.communicate()[1]
+    assert process.returncode == 1, output
+    assert output.splitlines()[-1].startswith("error: there is not enough memory."), output
     assert out.read_bytes() == b"what was there"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "questions.json"]
 
@@ -136,11 +138,11 @@ def test_generate_on_a_full_disk_leaves_the_folder_as_it_was(tmp_path: Path) -> 
     (out / "mine.txt").write_text("mine", "utf-8")
     for world in ("babi", "gqa"):
         process = start("generate", world, "--out", out, room=ROOM)
-        said = "".join(process.communicate())
-        assert process.returncode == 1, said
-        assert str(out) in said
-        assert "the disk is full" in said
-        assert "Traceback" not in said
+        output = "".join(process.communicate())
+        assert process.returncode == 1, output
+        assert str(out) in output
+        assert "the disk is full" in output
+        assert "Traceback" not in output
         assert [path.name for path in tmp_path.iterdir()] == ["world"]
         assert [path.name for path in out.iterdir()] == ["mine.txt"]
     process = start("generate", "babi", "--questions", 2, "--out", out)
@@ -162,9 +164,9 @@ def test_save_on_a_full_disk(inputs: Path, tmp_path: Path) -> None:
     EventLog().save(out)
     before = out.read_bytes()
     process = start(inputs / "log.rdfp", out, room=ROOM, code=SAVE)
-    said = process.communicate()[1]
-    assert "LogError" in said
-    assert f"{out}: cannot be written (the disk is full" in said
+    output = process.communicate()[1]
+    assert "LogError" in output
+    assert f"{out}: cannot be written (the disk is full" in output
     assert out.read_bytes() == before
     assert [path.name for path in tmp_path.iterdir()] == [out.name]
 
@@ -234,10 +236,10 @@ def test_generate_that_is_told_to_end_says_so_and_leaves_nothing(
         assert process.poll() is None
         time.sleep(0.01)
     process.send_signal(number)
-    said = process.communicate()[1]
+    output = process.communicate()[1]
     assert process.returncode == 128 + number
-    assert f"interrupted by {number.name}: " in said
-    assert "Traceback" not in said
+    assert f"interrupted by {number.name}: " in output
+    assert "Traceback" not in output
     assert list(tmp_path.iterdir()) == []
 
 

@@ -30,9 +30,9 @@ def flip(path: Path, at: int) -> None:
 @pytest.mark.parametrize(("skip", "count"), [(0, 15), pytest.param(15, 60, marks=pytest.mark.long)])
 def test_a_random_byte_is_named_by_its_file(skip: int, count: int, reproduced: Path) -> None:
     assert verified("nothing", 0, 0).outcome == "silent"
-    found = list(flips(reproduced, count, SEED, skip))
-    assert len(found) == count - skip
-    assert {one.outcome for one in found} == {"named"}, summary(found)
+    flipped = list(flips(reproduced, count, SEED, skip))
+    assert len(flipped) == count - skip
+    assert {damage.outcome for damage in flipped} == {"named"}, summary(flipped)
 
 
 def test_no_damaged_file_hides_another(reproduced: Path) -> None:
@@ -56,11 +56,11 @@ def test_no_damaged_file_hides_another(reproduced: Path) -> None:
         flip(reproduced / name, 40)
     gone = "artifacts/sample/tables/twin.md"
     (reproduced / gone).unlink()
-    code, said = verify()
+    code, output = verify()
     assert code == 1
-    assert [name for name in [*damaged, gone] if name not in said] == []
-    assert "artifacts/sample/clevrer/logs/index.jsonl, line 1: " in said
-    assert "data/sample/twin/specs.jsonl, line 1: " in said
+    assert [name for name in [*damaged, gone] if name not in output] == []
+    assert "artifacts/sample/clevrer/logs/index.jsonl, line 1: " in output
+    assert "data/sample/twin/specs.jsonl, line 1: " in output
 
 
 def test_what_the_last_run_kept_is_named_and_not_believed_when_damaged(reproduced: Path) -> None:
@@ -68,23 +68,23 @@ def test_what_the_last_run_kept_is_named_and_not_believed_when_damaged(reproduce
     assert verify()[0] == 0
     for at in (0, 4, -1):
         assert stands(reproduced, "sample", None)
-        (kept,) = (reproduced / "artifacts/sample/.ledger").glob("*.jsonl")
-        before = kept.read_bytes()
-        flip(kept, at % len(before))
-        code, said = verify()
+        (record,) = (reproduced / "artifacts/sample/.ledger").glob("*.jsonl")
+        before = record.read_bytes()
+        flip(record, at % len(before))
+        code, output = verify()
         assert code == 1
-        assert kept.relative_to(reproduced).as_posix() in said
+        assert record.relative_to(reproduced).as_posix() in output
         assert stands(reproduced, "sample", None) is None
-        kept.write_bytes(before)
+        record.write_bytes(before)
 
 
 def test_damaged_parameters_hide_nothing_else(reproduced: Path) -> None:
     (reproduced / "params.yaml").write_bytes(b"\xff")
     flip(reproduced / "artifacts/sample/scores/gqa.by_id.accuracy.json", 40)
-    code, said = verify()
+    code, output = verify()
     assert code == 1
-    assert "params.yaml" in said
-    assert "artifacts/sample/scores/gqa.by_id.accuracy.json" in said
+    assert "params.yaml" in output
+    assert "artifacts/sample/scores/gqa.by_id.accuracy.json" in output
 
 
 def test_a_row_that_can_no_longer_be_read_is_named_by_its_line(reproduced: Path) -> None:
@@ -92,19 +92,21 @@ def test_a_row_that_can_no_longer_be_read_is_named_by_its_line(reproduced: Path)
     lines = answers.read_bytes().splitlines(keepends=True)
     lines[6] = b"{" + lines[6]
     answers.write_bytes(b"".join(lines))
-    code, said = verify("--json")
+    code, output = verify("--json")
     assert code == 1
-    rows = [one for one in msgspec.json.decode(said)["differences"] if one["kind"] == "row"]
-    assert [one["new"] for one in rows if "line 7" in one["what"]] == ['"not readable" without gold']
+    rows = [
+        difference for difference in msgspec.json.decode(output)["differences"] if difference["kind"] == "row"
+    ]
+    assert [row["new"] for row in rows if "line 7" in row["what"]] == ['"not readable" without gold']
 
 
 def test_a_parameter_that_nobody_accepted_is_named_though_no_result_is_another(reproduced: Path) -> None:
     path = reproduced / "params.yaml"
     text = path.read_text("utf-8")
     path.write_text(text.replace("tau: null", "tau: 0.9", 1), "utf-8")
-    code, said = verify()
+    code, output = verify()
     assert code == 1
-    assert "parameter clevrer.predictive.tau null -> 0.9 (" in said
+    assert "parameter clevrer.predictive.tau null -> 0.9 (" in output
 
 
 def test_a_pin_that_was_edited_is_told_from_a_result_that_changed(reproduced: Path) -> None:
@@ -112,10 +114,10 @@ def test_a_pin_that_was_edited_is_told_from_a_result_that_changed(reproduced: Pa
     lines = pin.read_bytes().splitlines(keepends=True)
     lines[1] = lines[1].replace(b'","', b'","another ', 1)
     pin.write_bytes(b"".join(lines))
-    code, said = verify("--json")
+    code, output = verify("--json")
     assert code == 1
-    (one,) = msgspec.json.decode(said)["differences"]
-    assert (one["stage"], one["what"]) == ("pins", "pins/sample/twin.answers.jsonl, line 2")
+    (difference,) = msgspec.json.decode(output)["differences"]
+    assert (difference["stage"], difference["what"]) == ("pins", "pins/sample/twin.answers.jsonl, line 2")
 
 
 def test_a_table_is_held_against_the_ledger_though_its_manifest_is_gone(reproduced: Path) -> None:
@@ -123,19 +125,19 @@ def test_a_table_is_held_against_the_ledger_though_its_manifest_is_gone(reproduc
     shard = next(path for path in reproduced.glob("storage/sample/logs/babi/*/*.parquet"))
     manifest.unlink()
     flip(shard, 40)
-    code, said = verify()
+    code, output = verify()
     assert code == 1
     for path in (manifest, shard):
-        assert path.relative_to(reproduced).as_posix() in said
+        assert path.relative_to(reproduced).as_posix() in output
 
 
 def test_a_record_in_the_place_of_another_is_named(reproduced: Path) -> None:
     with changing(reproduced / "artifacts/sample/.ledger") as manifest:
         manifest.stages["gqa/scores"] = manifest.stages["babi/scores"]
-    code, said = verify()
+    code, output = verify()
     assert code == 1
-    assert "gqa/scores: artifacts/sample/.ledger/manifest.jsonl, gqa/scores: " in said
-    assert "the record of another stage" in said
+    assert "gqa/scores: artifacts/sample/.ledger/manifest.jsonl, gqa/scores: " in output
+    assert "the record of another stage" in output
 
 
 @pytest.mark.parametrize(
@@ -147,6 +149,6 @@ def test_a_file_of_json_that_nests_past_all_depth_is_named(reproduced: Path, kin
     for path in damaged:
         path.unlink()
         path.write_text('{"a": ' + "[" * 100_000, "utf-8")
-    code, said = verify("--json")
+    code, output = verify("--json")
     assert code == 1
-    assert [name for path in damaged if (name := path.relative_to(reproduced).as_posix()) not in said] == []
+    assert [name for path in damaged if (name := path.relative_to(reproduced).as_posix()) not in output] == []

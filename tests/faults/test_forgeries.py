@@ -35,7 +35,7 @@ FORGED: dict[str, Callable[[], EventLog]] = {
 
 @pytest.mark.parametrize("how", FORGED)
 def test_a_log_that_was_forged_does_not_have_the_head_that_somebody_kept(how: str, tmp_path: Path) -> None:
-    file, kept = tmp_path / "log.rdfp", made(LINES).digest
+    file, head = tmp_path / "log.rdfp", made(LINES).digest
     FORGED[how]().save(file)
     invoke("log", "verify", file)  # its chain holds
-    assert "the digest is" in invoke("log", "verify", file, "--digest", kept, code=1)
+    assert "the digest is" in invoke("log", "verify", file, "--digest", head, code=1)

@@ -95,15 +95,15 @@ def replaced_folder(root: Path, may: Said) -> None:
 
 def folder_found(root: Path) -> Hashable:
     clear_leftovers(root / "out")
-    one, two = number_of(root / "out/one"), number_of(root / "out/in/two")
-    assert one == two
-    return one
+    first, second = number_of(root / "out/one"), number_of(root / "out/in/two")
+    assert first == second
+    return first
 
 
 def filled(root: Path, may: Said) -> None:
     before = (0, 0)
     for number in (1, 2):
-        may(*((one, two) for one in (before[0], number) for two in (before[1], number)))
+        may(*((first, second) for first in (before[0], number) for second in (before[1], number)))
         with filling(root / "out") as fresh:
             (fresh / "in").mkdir()
             for name in ("one", "in/two"):
@@ -119,7 +119,7 @@ def fill_found(root: Path) -> Hashable:
 def stage_made(root: Path, may: Said) -> None:
     """Two outs of a stage, then its record, as a run makes them."""
     for before, after in pairwise(range(3)):
-        mixed = {(before, one, two) for one in (before, after) for two in (before, after)}
+        mixed = {(before, first, second) for first in (before, after) for second in (before, after)}
         may(*mixed, (after, after, after))
         with ExitStack() as stack:
             for out in ("one", "two"):
@@ -184,7 +184,7 @@ def acceptance_found(root: Path) -> Hashable:
         assert not broken(root, "sample")
         return "begun"
     pinned = file.stages["tiny/answers"].outs.values() if file.stages else ()
-    number = sum(hashlib.sha256(rows(one)).hexdigest() in str(pinned) and one for one in (1, 2))
+    number = sum(hashlib.sha256(rows(n)).hexdigest() in str(pinned) and n for n in (1, 2))
     assert len(reasons) >= number
     return number
 
@@ -195,22 +195,22 @@ def exchange(number: int) -> tuple[dict[str, object], Reply]:
 
 def answered(root: Path, may: Said) -> None:
     """Replies kept one by one, put into the transcript, and more of them."""
-    kept = root / "of-model.jsonl.gz"
+    transcript = root / "of-model.jsonl.gz"
     for first, end in ((0, 2), (2, 4)):
         may(first)
-        with journal(partial_of(kept)) as written:
+        with journal(partial_of(transcript)) as written:
             for number in range(first, end):
                 may(number, number + 1)
                 written.append(make_record(*exchange(number)))
                 may(number + 1)
-        settle(kept)
+        settle(transcript)
 
 
 def answers_found(root: Path) -> Hashable:
-    kept = root / "of-model.jsonl.gz"
-    settle(kept)
-    found = read_transcript(kept)
-    numbers = sorted(record.request["number"] for record in found.values())
+    transcript = root / "of-model.jsonl.gz"
+    settle(transcript)
+    records = read_transcript(transcript)
+    numbers = sorted(record.request["number"] for record in records.values())
     assert numbers == list(range(len(numbers)))
     return len(numbers)
 
@@ -247,7 +247,7 @@ def begun(folder: Path) -> Path:
 
 
 def worked(case: Case, record: Recorder) -> None:
-    case.work(record.folder, lambda *found: setattr(record, "allowed", frozenset(found)))
+    case.work(record.folder, lambda *states: setattr(record, "allowed", frozenset(states)))
 
 
 def held(case: Case, record: Recorder, after: Path, most: int) -> int:
@@ -257,8 +257,8 @@ def held(case: Case, record: Recorder, after: Path, most: int) -> int:
     taken = random.Random(20).sample(states, min(most, len(states)))
     for number, state in enumerate(taken):
         state.write(place := after / str(number))
-        found = case.found(place)
-        assert found in state.allowed, (number, found, state.allowed)
+        reached = case.found(place)
+        assert reached in state.allowed, (number, reached, state.allowed)
     return len(taken)
 
 

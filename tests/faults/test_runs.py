@@ -65,14 +65,14 @@ def test_a_run_that_is_told_to_end_leaves_no_process_and_no_scratch(
     children = psutil.Process(run.pid).children(recursive=True)
     begun = time.monotonic()
     os.killpg(run.pid, number)
-    said = run.communicate()[1]
+    output = run.communicate()[1]
     # The promise is 10 s. A machine that is busy with other work needs longer for this as it did to start.
     assert time.monotonic() - begun < max(10, begun - started)
     assert run.returncode == 128 + number
-    assert [line for line in said.splitlines() if number.name in line] == [
+    assert [line for line in output.splitlines() if number.name in line] == [
         f"interrupted by {number.name}: finished stages are kept, run it again to go on from there"
     ]
-    assert "Traceback" not in said
+    assert "Traceback" not in output
     _, alive = psutil.wait_procs(children, timeout=60)
     assert not alive
     assert not list(root.rglob("*.scratch"))
@@ -109,9 +109,9 @@ def test_a_second_run_is_told_at_once_who_runs(
     assert holder.stdout.readline() == "held\n"
     try:
         run = substrate(*command)
-        said = run.communicate()[1]
+        output = run.communicate()[1]
         assert run.returncode == 1
-        assert f"a run is under way: process {holder.pid} (a long run), since " in said
+        assert f"a run is under way: process {holder.pid} (a long run), since " in output
         assert not (root / "data").exists()
     finally:
         holder.kill()
@@ -137,10 +137,10 @@ def test_the_lock_names_its_holder(tmp_path: Path) -> None:
 def test_a_run_on_a_full_disk_names_the_path(make_project: Callable[..., Path]) -> None:
     root = make_project()
     run = substrate("materialize", "gqa/dataset", room=100_000)
-    said = run.communicate()[1]
+    output = run.communicate()[1]
     assert run.returncode == 1
-    assert f"{root / '.dagster'}: the record of runs cannot be written" in said
-    assert "Traceback" not in said
+    assert f"{root / '.dagster'}: the record of runs cannot be written" in output
+    assert "Traceback" not in output
 
 
 def mounting(root: Path, mount: str, after: str = ":") -> tuple[str, ...]:
@@ -161,11 +161,11 @@ def test_a_disk_that_is_full_in_the_middle_of_a_stage_is_named(make_project: Cal
     assert substrate("materialize", "babi/dataset").wait() == 0
     small = 'mount -t tmpfs -o size=32k tmpfs "$0/storage"'
     run = substrate("materialize", "babi/logs", before=mounting(root, small, "find storage -type f"))
-    files, said = run.communicate()
+    files, output = run.communicate()
     assert run.returncode == 1
-    assert "storage/sample/logs/babi/" in said
-    assert "cannot be written (the disk is full: No space left on device)" in said
-    assert "Traceback" not in said
+    assert "storage/sample/logs/babi/" in output
+    assert "cannot be written (the disk is full: No space left on device)" in output
+    assert "Traceback" not in output
     assert {Path(name).parts[2] for name in files.split()} == {"cases"}
     assert not any(path.is_file() for path in (root / "artifacts/sample/babi").rglob("*"))
 
@@ -174,7 +174,7 @@ def test_a_run_in_a_checkout_that_may_not_be_written_says_so(make_project: Calla
     root = make_project()
     readonly = 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0"'
     run = substrate("materialize", "gqa/dataset", before=mounting(root, readonly))
-    said = run.communicate()[1]
+    output = run.communicate()[1]
     assert run.returncode == 1
-    assert f"{root / '.dagster/run.lock'}: cannot be written (Read-only file system)" in said
-    assert "Traceback" not in said
+    assert f"{root / '.dagster/run.lock'}: cannot be written (Read-only file system)" in output
+    assert "Traceback" not in output

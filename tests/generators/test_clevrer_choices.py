@@ -16,8 +16,8 @@ from substrate.generators.clevrer import generate_scene
 def test_no_option_names_an_entry_of_a_participant_of_what_is_explained(number: int) -> None:
     made = generate_scene(number, 9001)
     world = World(Scene(annotation_log(made.annotation)), Parameters())
-    asked = [one for one in made.questions.questions if one.question_type == "explanatory"]
-    for question, choice in ((one, choice) for one in asked for choice in one.choices or ()):
+    explanatory = [q for q in made.questions.questions if q.question_type == "explanatory"]
+    for question, choice in ((q, choice) for q in explanatory for choice in q.choices or ()):
         steps: list[Step] = []
         run(choice_program(question.program, choice), world, steps.append)
         option = next(step.arguments[0] for step in steps if step.token == "belong_to")

@@ -294,7 +294,7 @@ def test_counterfactual_truth_agrees_with_a_rerun(scenes: list[WorldScene]) -> N
 
 
 def test_bodies_that_are_said_to_stay_apart_never_touch() -> None:
-    rng, said = Random(3), Counter[bool]()
+    rng, verdicts = Random(3), Counter[bool]()
     shapes: tuple[Shape, ...] = ("cube", "sphere", "cylinder")
     for _ in range(80):
         bodies = [
@@ -307,11 +307,13 @@ def test_bodies_that_are_said_to_stay_apart_never_touch() -> None:
             )
             for n in range(2)
         ]
-        ways = [Way(one.shape, (*one.location, 0.2), (*one.velocity, 0.0), (0.0, 0.0, 0.0)) for one in bodies]
+        ways = [
+            Way(body.shape, (*body.location, 0.2), (*body.velocity, 0.0), (0.0, 0.0, 0.0)) for body in bodies
+        ]
         apart, meet = apart_for(ways, 60 * SECONDS_PER_FRAME), bool(simulate(bodies, frames=61).contacts)
         assert not (apart and meet)
-        said[apart] += 1
-    assert min(said[True], said[False]) > 10
+        verdicts[apart] += 1
+    assert min(verdicts[True], verdicts[False]) > 10
 
 
 def test_the_ground_may_bring_bodies_together_that_move_alike() -> None:
@@ -339,7 +341,7 @@ def test_a_world_without_an_object_may_leave_the_observed_one_before_they_touch(
 def test_causes_are_chains_of_earlier_events_that_share_objects(scenes: list[WorldScene]) -> None:
     for scene in scenes:
         events = scene.truth.events
-        for effect, found in zip(events, scene.truth.causes, strict=True):
+        for effect, places in zip(events, scene.truth.causes, strict=True):
             reached = [effect]
             for event in reached:
                 reached += [
@@ -347,7 +349,7 @@ def test_causes_are_chains_of_earlier_events_that_share_objects(scenes: list[Wor
                     for e in events
                     if e.frame < event.frame and set(e.objects) & set(event.objects) and e not in reached
                 ]
-            assert {events[place] for place in found} == set(reached[1:])
+            assert {events[place] for place in places} == set(reached[1:])
 
 
 # --- questions
@@ -355,7 +357,7 @@ def test_causes_are_chains_of_earlier_events_that_share_objects(scenes: list[Wor
 
 def named_object(annotation: Annotation, program: list[str]) -> list[int]:
     """Objects that each ``objects … unique`` of a program leaves over; its filters alone are read."""
-    found, left = [], []
+    numbers, left = [], []
     for place, token in enumerate(program):
         if token == "objects":
             left = list(annotation.object_property)
@@ -363,11 +365,11 @@ def named_object(annotation: Annotation, program: list[str]) -> list[int]:
             left = [o for o in left if getattr(o, token.removeprefix("filter_")) == program[place - 1]]
         elif token == "unique" and left:
             assert len(left) == 1, program
-            found.append(left[0].object_id)
+            numbers.append(left[0].object_id)
             left = []
         elif token.startswith(("filter", "get")):
             left = []
-    return found
+    return numbers
 
 
 def test_objects_are_named_without_ambiguity(scenes: list[WorldScene]) -> None:
@@ -395,23 +397,23 @@ def test_questions_number_from_zero_in_official_order_and_proportion(scenes: lis
 
 
 def test_predictive_gold_is_the_hidden_future(scenes: list[WorldScene]) -> None:
-    asked = 0
+    checked = 0
     for scene in scenes:
         for question in scene.questions.questions:
             if question.question_type == "predictive":
-                asked += 1
+                checked += 1
                 for choice in question.choices or ():
                     pair = tuple(sorted(named_object(scene.annotation, choice.program)))
                     assert (choice.answer == "correct") == (pair in pairs(scene.truth.future_collisions))
                     assert pair not in pairs(scene.annotation.collision)
-    assert asked
+    assert checked
 
 
 @pytest.mark.parametrize("wrong", ["near", "met"])
 def test_hard_wrong_choices_come_under_the_numbers_of_the_plain_ones(
     scenes: list[WorldScene], wrong: Literal["near", "met"]
 ) -> None:
-    asked = 0
+    checked = 0
     for scene, number in zip(scenes, SCENES, strict=True):
         plain = [q for q in scene.questions.questions if q.question_type == "predictive"]
         made = predictive_questions(number, SEED, wrong, "any")
@@ -423,8 +425,8 @@ def test_hard_wrong_choices_come_under_the_numbers_of_the_plain_ones(
                 pair = tuple(sorted(named_object(scene.annotation, choice.program)))
                 assert (choice.answer == "correct") == (pair in future)
                 assert choice.answer == "correct" or (pair in seen) == (wrong == "met")
-                asked += 1
-    assert asked
+                checked += 1
+    assert checked
 
 
 def test_counterfactual_gold_is_the_world_without_the_object(scenes: list[WorldScene]) -> None:
@@ -466,7 +468,7 @@ def test_explanatory_gold_is_the_causes(scenes: list[WorldScene]) -> None:
 def test_descriptive_gold_of_states_follows_the_annotation(scenes: list[WorldScene]) -> None:
     frames = {"start": 0, "end": FRAMES - 1}
     moving = {"filter_moving": True, "filter_stationary": False}
-    answer = {"count": lambda found: str(len(found)), "exist": lambda found: "yes" if found else "no"}
+    answer = {"count": lambda objects: str(len(objects)), "exist": lambda objects: "yes" if objects else "no"}
     checked = 0
     for scene, question in [(world, question) for world in scenes for question in world.questions.questions]:
         *group, anchor, _, state, ending = (
@@ -479,25 +481,25 @@ def test_descriptive_gold_of_states_follows_the_annotation(scenes: list[WorldSce
             (opcode.removeprefix("filter_"), value)
             for value, opcode in zip(group[1::2], group[2::2], strict=True)
         ]
-        found = [
+        matching = [
             o
             for o, s in zip(scene.annotation.object_property, states, strict=True)
             if all(getattr(o, attribute) == value for attribute, value in looks)
             if s.inside_camera_view and (ground_speed(s) > 0.02) == moving[state]
         ]
-        assert question.answer == answer[ending](found)
+        assert question.answer == answer[ending](matching)
         checked += 1
     assert checked
 
 
 def test_answers_are_balanced(scenes: list[WorldScene]) -> None:
-    asked = [question for scene in scenes for question in scene.questions.questions]
-    exist = Counter(question.answer for question in asked if question.question_subtype == "exist")
+    questions = [question for scene in scenes for question in scene.questions.questions]
+    exist = Counter(question.answer for question in questions if question.question_subtype == "exist")
     assert min(exist["yes"], exist["no"]) > 0.25 * exist.total()
-    assert Counter(q.answer for q in asked if q.question_subtype == "count")["0"] < 0.6 * sum(
-        q.question_subtype == "count" for q in asked
+    assert Counter(q.answer for q in questions if q.question_subtype == "count")["0"] < 0.6 * sum(
+        q.question_subtype == "count" for q in questions
     )
-    assert {q.question_subtype for q in asked if q.answer is not None} == {
+    assert {q.question_subtype for q in questions if q.answer is not None} == {
         "count",
         "exist",
         "query_color",
@@ -513,14 +515,14 @@ def test_what_collides_after_the_last_frame_alone_counts_as_happening() -> None:
     )
     late = Collision((1, 2), FRAMES + 5, (0.0, 0.0, 0.2))
     for seed in range(20):
-        asked = imagine(
+        questions = imagine(
             [Collision((0, 1), 40, (0.0, 0.0, 0.2))],
             {0: [late], 1: [], 2: []},
             Names(objects),
             Random(seed),
             6,
         )
-        assert len(asked) == 6
-        for question in asked:
+        assert len(questions) == 6
+        for question in questions:
             ((_, correct),) = question.choices
             assert correct == (("red" in question.program) != ("negate" in question.program))

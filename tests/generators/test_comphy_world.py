@@ -124,7 +124,7 @@ def test_the_references_join_all_objects_and_the_charged_two(targets: list[World
     for index in SCENES:
         made = example(index, SEED, future=asks_of_future(index))
         together = {frozenset(pair) for video in made.references for pair in combinations(video.members, 2)}
-        charged = frozenset(number for number, one in enumerate(made.hidden) if one.charge)
+        charged = frozenset(number for number, properties in enumerate(made.hidden) if properties.charge)
         assert not charged or charged in together
         joined = {0}
         for _ in made.hidden:
@@ -221,7 +221,7 @@ def test_counterfactual_gold_is_another_simulation(targets: list[WorldTarget]) -
 
 
 def test_predictive_gold_is_the_hidden_future(targets: list[WorldTarget]) -> None:
-    asked = 0
+    checked = 0
     for made in targets:
         future = {c.object_ids for c in made.truth.future_collisions}
         for question in made.questions.questions:
@@ -230,8 +230,8 @@ def test_predictive_gold_is_the_hidden_future(targets: list[WorldTarget]) -> Non
                     o.object_id for o in made.annotation.object_property if _named(choice.program, look(o))
                 ]
                 assert (choice.answer == "correct") == (tuple(sorted(named)) in future)
-                asked += 1
-    assert asked
+                checked += 1
+    assert checked
 
 
 def _named(program: list[str], appearance: tuple[str, str, str]) -> bool:

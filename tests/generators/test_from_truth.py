@@ -85,13 +85,13 @@ def test_the_command_writes_questions_in_the_official_format(tmp_path: Path) -> 
     done = CliRunner().invoke(app, command)
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout.splitlines()[-1])["scenes"] == 1, "the still video has nothing to ask about"
-    ((scene, asked),) = read_questions(out / "questions.json").items()
-    assert (scene, asked.questions) == (7, explanatory(CHAIN, 20))
+    ((scene, group),) = read_questions(out / "questions.json").items()
+    assert (scene, group.questions) == (7, explanatory(CHAIN, 20))
     again = tmp_path / "again"
     CliRunner().invoke(app, [*command[:5], str(again)])
     assert (again / "questions.json").read_bytes() == (out / "questions.json").read_bytes()
     sheet = (out / "DATASHEET.md").read_text("utf-8")
-    assert f"{len(asked.questions)} questions about 1 videos" in sheet
-    options = sum(len(question.choices or ()) for question in asked.questions)
+    assert f"{len(group.questions)} questions about 1 videos" in sheet
+    options = sum(len(question.choices or ()) for question in group.questions)
     offered = [int(line.split("|")[2]) for line in sheet.partition("| offered |")[2].splitlines()[2:5]]
     assert sum(offered) == options

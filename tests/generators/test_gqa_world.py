@@ -38,32 +38,32 @@ def scene_of(made: Sample) -> Scene:
 
 def answers(samples: list[Sample], resolve: Resolve) -> list[Row]:
     return [
-        found
+        row
         for made in samples
-        for found in answer_scene(scene_of(made), made.questions, "test", resolve=resolve)
+        for row in answer_scene(scene_of(made), made.questions, "test", resolve=resolve)
     ]
 
 
 @pytest.mark.parametrize("resolve", ["name", "id"])
 def test_where_words_are_unique_every_gold_is_found(plain: list[Sample], resolve: Resolve) -> None:
-    wrong = [found for found in answers(plain, resolve) if not found.correct]
+    wrong = [row for row in answers(plain, resolve) if not row.correct]
     assert wrong == []
 
 
 def test_where_words_fit_several_things_only_ids_tell_which_is_meant() -> None:
     vague = generate(40, seed=5, ambiguous=1)
     by_name, by_id = (answers(vague, resolve) for resolve in ("name", "id"))
-    assert all(found.correct for found in by_id)
-    assert 0.5 < sum(bool(found.correct) for found in by_name) / len(by_name) < 1
+    assert all(row.correct for row in by_id)
+    assert 0.5 < sum(bool(row.correct) for row in by_name) / len(by_name) < 1
 
 
 def test_the_gold_is_about_the_scene(plain: list[Sample]) -> None:
     """Answered on another scene's graph questions go wrong: the gold cannot be guessed from the program."""
     turned = [
-        answer_scene(Scene.of(one.image_id, other.graph), one.questions, "test", resolve="name")
-        for one, other in pairwise(plain)
+        answer_scene(Scene.of(sample.image_id, neighbour.graph), sample.questions, "test", resolve="name")
+        for sample, neighbour in pairwise(plain)
     ]
-    assert sum(bool(found.correct) for of_scene in turned for found in of_scene) < 0.7 * sum(map(len, turned))
+    assert sum(bool(row.correct) for of_scene in turned for row in of_scene) < 0.7 * sum(map(len, turned))
 
 
 def test_yes_and_no_are_both_asked_for(plain: list[Sample]) -> None:
@@ -115,7 +115,7 @@ def test_the_files_are_official_and_the_same_every_time(tmp_path: Path) -> None:
 
 def test_both_rows_come_from_one_log(plain: list[Sample]) -> None:
     made = plain[0]
-    logs = {found.log for found in answer_scene(scene_of(made), made.questions, "test")}
+    logs = {row.log for row in answer_scene(scene_of(made), made.questions, "test")}
     assert logs == {scene_log(made.image_id, made.graph).digest}
 
 

@@ -74,7 +74,7 @@ def test_cells_and_answers_come_in_turn() -> None:
     assert {s.intervention.type for s in specs} == set(INTERVENTIONS)
     assert sum((s.gold.a == "yes") + (s.gold.b == "yes") for s in specs) == N
     bare = [(s.village, s.branch, s.intervention, s.query) for s in specs]
-    assert all(bare.count(one) == 1 for one in bare)
+    assert all(bare.count(case) == 1 for case in bare)
 
 
 def test_a_linkage_says_who_is_touched_and_whom_it_reaches() -> None:
@@ -82,15 +82,15 @@ def test_a_linkage_says_who_is_touched_and_whom_it_reaches() -> None:
         check(spec)
         a, b = history(spec.village), history(spec.village, spec.branch, spec.intervention)
         assert spec.gold == Gold(answer(a, spec.query, spec.branch), answer(b, spec.query, spec.branch))
-        asked = {spec.query.agent, spec.query.other} - {None}
+        villagers = {spec.query.agent, spec.query.other} - {None}
         reached = {
             agent.id
             for agent in spec.village.agents
             if a.of(agent.id, spec.branch) != b.of(agent.id, spec.branch)
         }
         assert reached, "an intervention that changes nothing is no intervention"
-        assert (spec.intervention.agent in asked) is (spec.linkage == "direct")
-        assert bool(reached & asked) is (spec.linkage != "control")
+        assert (spec.intervention.agent in villagers) is (spec.linkage == "direct")
+        assert bool(reached & villagers) is (spec.linkage != "control")
         assert all(
             places[: spec.branch] == b.places[agent][: spec.branch] for agent, places in a.places.items()
         )
@@ -166,20 +166,20 @@ def test_interventions_come_before_anything_else_of_their_tick(
 
 
 def test_questions_look_from_the_branch_on() -> None:
-    found = history(day(ANN, BO))
-    assert answer(found, Query("visited_location", "", "ann", place="cafe"), 2) == "no"
-    assert answer(found, Query("did_meet", "", "ann", other="bo"), 2) == "yes"
-    assert answer(found, Query("did_meet", "", "ann", other="bo"), 3) == "no"
-    assert answer(found, Query("learned_fact", "", "bo", fact="news"), 4) == "yes"
+    course = history(day(ANN, BO))
+    assert answer(course, Query("visited_location", "", "ann", place="cafe"), 2) == "no"
+    assert answer(course, Query("did_meet", "", "ann", other="bo"), 2) == "yes"
+    assert answer(course, Query("did_meet", "", "ann", other="bo"), 3) == "no"
+    assert answer(course, Query("learned_fact", "", "bo", fact="news"), 4) == "yes"
 
 
 def test_what_is_known_of_others_goes_from_place_to_place() -> None:
     """Read off by hand: Bo sees Ann know at tick 0 and tells Cy at tick 2, with whom he then is."""
     bo = Agent("bo", "Bo", "cafe", [], [Plan(2, "park")])
-    found = history(
+    course = history(
         day(Agent("ann", "Ann", "cafe", ["news"], []), bo, Agent("cy", "Cy", "park", [], [])), noted=True
     )
-    assert found.noted == {
+    assert course.noted == {
         "ann": {("bo", "news"): 0},
         "bo": {("ann", "news"): 0, ("cy", "news"): 2},
         "cy": {("ann", "news"): 2, ("bo", "news"): 2},
@@ -189,7 +189,8 @@ def test_what_is_known_of_others_goes_from_place_to_place() -> None:
 def test_what_one_knows_of_another_is_seen_and_not_forgotten() -> None:
     """Ann is with Bo from tick 2 on: he knows by then, whoever told whom; what was seen at tick 2 stays."""
     bo, ann = (
-        Query("knows_that", "", one, other=two, fact="news") for one, two in (("bo", "ann"), ("ann", "bo"))
+        Query("knows_that", "", knower, other=other, fact="news")
+        for knower, other in (("bo", "ann"), ("ann", "bo"))
     )
     forgets = ArmIntervention("retract_awareness", "bo", fact="news")
     stays = ArmIntervention("retract", "ann", plan=Plan(2, "park"))
@@ -211,7 +212,7 @@ def test_a_town_has_everybody_and_a_longer_day_and_asks_what_one_knows_of_anothe
         assert 40 <= spec.village.horizon <= 60
         assert (spec.linkage, spec.query.type) == LEVELS["town"].cells[number]
         arms = [history(spec.village, spec.branch, act, noted=True) for act in spec.acts.values()]
-        assert spec.gold.answers == tuple(answer(found, spec.query, spec.branch) for found in arms)
+        assert spec.gold.answers == tuple(answer(arm, spec.query, spec.branch) for arm in arms)
 
 
 def test_every_level_is_drawn_by_itself_and_its_datasheet_says_so(tmp_path: Path) -> None:
@@ -235,12 +236,12 @@ def test_of_three_arms_each_intervention_has_the_linkage_and_makes_another_day(t
         check(spec)
         assert spec.second
         a, *others = [history(spec.village, spec.branch, act) for act in spec.acts.values()]
-        assert spec.gold.answers == tuple(answer(found, spec.query, spec.branch) for found in (a, *others))
+        assert spec.gold.answers == tuple(answer(arm, spec.query, spec.branch) for arm in (a, *others))
         assert others[0] != others[1]
-        asked = {spec.query.agent, spec.query.other or spec.query.agent}
+        villagers = {spec.query.agent, spec.query.other or spec.query.agent}
         for act, b in zip((spec.intervention, spec.second), others, strict=True):
-            reached = {one for one in asked if a.of(one, spec.branch) != b.of(one, spec.branch)}
-            assert (act.agent in asked) is (spec.linkage == "direct")
+            reached = {who for who in villagers if a.of(who, spec.branch) != b.of(who, spec.branch)}
+            assert (act.agent in villagers) is (spec.linkage == "direct")
             assert bool(reached) is (spec.linkage != "control")
     write_specs(tmp_path, map(msgspec.json.encode, specs), 20, "three_arms")
     assert list(read_gold(tmp_path / "specs.jsonl").values()) == [spec.gold for spec in specs]

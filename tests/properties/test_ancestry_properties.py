@@ -38,33 +38,33 @@ def direct(log: list[Event]) -> nx.DiGraph:
 
 def closure(log: list[Event], event: Event) -> set[Any]:
     """Definition 1, word by word: add what the two clauses ask for until nothing is missing."""
-    found = {e.id for e in log if e.tick < event.tick and e.objects & event.objects}
+    known = {e.id for e in log if e.tick < event.tick and e.objects & event.objects}
     while True:
-        more = {e.id for e in log for f in log if f.id in found and e.tick < f.tick and e.objects & f.objects}
-        if more <= found:
-            return found
-        found |= more
+        more = {e.id for e in log for f in log if f.id in known and e.tick < f.tick and e.objects & f.objects}
+        if more <= known:
+            return known
+        known |= more
 
 
 @thorough
 @given(logs())
 def test_ancestry_is_the_closure_and_what_networkx_finds(log: list[Event]) -> None:
-    graph, found = direct(log), ancestors(log)
+    graph, ancestry = direct(log), ancestors(log)
     for event in log:
-        assert found[event.id].events == closure(log, event) == nx.ancestors(graph, event.id)
-        assert found[event.id].objects == event.objects.union(
-            *(e.objects for e in log if e.id in found[event.id].events)
+        assert ancestry[event.id].events == closure(log, event) == nx.ancestors(graph, event.id)
+        assert ancestry[event.id].objects == event.objects.union(
+            *(e.objects for e in log if e.id in ancestry[event.id].events)
         )
 
 
 @thorough
 @given(logs())
 def test_ancestry_is_irreflexive_transitive_and_earlier(log: list[Event]) -> None:
-    found, named = ancestors(log), {e.id: e for e in log}
+    ancestry, named = ancestors(log), {e.id: e for e in log}
     for event in log:
-        assert event.id not in found[event.id].events
-        for earlier in found[event.id].events:
-            assert found[earlier].events < found[event.id].events
+        assert event.id not in ancestry[event.id].events
+        for earlier in ancestry[event.id].events:
+            assert ancestry[earlier].events < ancestry[event.id].events
             assert named[earlier].tick < event.tick
 
 
@@ -103,10 +103,10 @@ def test_blocks_of_eight_events_find_what_one_block_finds(log: list[Event], most
     whole, names = ancestors(log), list(wanted)
     chance.shuffle(names)
     with patch("substrate.cause.ancestry._WIDTH", 1), patch("substrate.cause.ancestry._MOST", most):
-        found = ancestors(log)
-        assert {name: found[name].events for name in names * 2} == wanted
-        assert dict(found) == dict(whole)
-        assert list(found) == list(whole)
+        blocks = ancestors(log)
+        assert {name: blocks[name].events for name in names * 2} == wanted
+        assert dict(blocks) == dict(whole)
+        assert list(blocks) == list(whole)
 
 
 @thorough
@@ -162,10 +162,10 @@ class World(NamedTuple):
 def judge(world: World) -> tuple[bool, bool, tuple[str, ...]]:
     """The verdict on the duality: for every observed event, for the whole other world, and what failed."""
     observed, other = world.recorded(), world.recorded("x")
-    kept = {name for name, verdict in verdicts(observed, "x").items() if verdict.occurs}
+    foretold = {name for name, verdict in verdicts(observed, "x").items() if verdict.occurs}
     really = {e.id for e in other}
     failed = conditions(observed, "x", declared=OBJECTS, without=other).failed
-    return kept == really & {e.id for e in observed}, kept == really, failed
+    return foretold == really & {e.id for e in observed}, foretold == really, failed
 
 
 @thorough
@@ -173,8 +173,8 @@ def judge(world: World) -> tuple[bool, bool, tuple[str, ...]]:
 def test_the_duality_holds_on_worlds_that_keep_the_conditions(plan: list[Event]) -> None:
     world = World(plan)
     assert judge(world) == (True, True, ())
-    found = verdicts(world.recorded(), "x", declared=OBJECTS, without=world.recorded("x"))
-    assert {verdict.status for verdict in found.values()} <= {"proven"}
+    judged = verdicts(world.recorded(), "x", declared=OBJECTS, without=world.recorded("x"))
+    assert {verdict.status for verdict in judged.values()} <= {"proven"}
 
 
 @thorough

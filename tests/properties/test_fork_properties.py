@@ -42,12 +42,12 @@ def spelled(*names: str) -> str:
     return " ".join(f"<urn:t:{name}>" for name in names)
 
 
-said = st.tuples(st.sampled_from(PEOPLE), st.just(AT), st.sampled_from(PLACES)) | st.tuples(
+triples = st.tuples(st.sampled_from(PEOPLE), st.just(AT), st.sampled_from(PLACES)) | st.tuples(
     st.sampled_from(PEOPLE), st.just(KNOWS), st.sampled_from(FACTS)
 )
 Change = tuple[str, tuple[str, ...]]
 changes = st.lists(
-    st.tuples(st.sampled_from(["assert", "retract"]), said)
+    st.tuples(st.sampled_from(["assert", "retract"]), triples)
     | st.tuples(st.just("override_location"), st.tuples(st.sampled_from(PEOPLE), st.sampled_from(PLACES)))
     | st.tuples(
         st.sampled_from(["assert_awareness", "retract_awareness"]),
@@ -55,7 +55,7 @@ changes = st.lists(
     ),
     max_size=4,
 )
-logs = st.lists(st.tuples(st.integers(0, 4), st.sampled_from([Op.INSERT, Op.RETRACT]), said), max_size=12)
+logs = st.lists(st.tuples(st.integers(0, 4), st.sampled_from([Op.INSERT, Op.RETRACT]), triples), max_size=12)
 
 
 def intervention(change: Change) -> Any:

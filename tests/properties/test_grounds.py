@@ -31,8 +31,8 @@ def oracle(story: list[Told]) -> set[int]:
     standing = set[int]()
     while True:
         more = set(standing)
-        for place, (said, cause, teller) in enumerate(story):
-            known = [n for n in range(place) if story[n].said == (V[teller or ""], AWARE_OF, said[2])]
+        for place, (fact, cause, teller) in enumerate(story):
+            known = [n for n in range(place) if story[n].said == (V[teller or ""], AWARE_OF, fact[2])]
             caused = cause is None or any(story[n].said == story[cause].said for n in standing)
             if place and caused and (teller is None or not known or standing & set(known)):
                 more.add(place)
@@ -43,13 +43,13 @@ def oracle(story: list[Told]) -> set[int]:
 
 def written(story: list[Told]) -> tuple[Memory, list[Record]]:
     memory, made = Memory(), list[Record]()
-    for said, cause, teller in story:
+    for fact, cause, teller in story:
         because = None if cause is None else made[cause]
-        if said[1] == AWARE_OF:
+        if fact[1] == AWARE_OF:
             by = None if teller is None else V[teller]
-            made.append(memory.believe(said[0], said[2], told_by=by, cause=because))  # pyright: ignore
+            made.append(memory.believe(fact[0], fact[2], told_by=by, cause=because))  # pyright: ignore
         else:
-            made.append(memory.observe(*said, cause=because))
+            made.append(memory.observe(*fact, cause=because))
     return memory, made
 
 
@@ -96,8 +96,8 @@ def test_imagining_asking_and_forgetting_name_the_same_consequences(story: list[
     falls = {made[place].node for place in oracle(story)}
     assert {ground.record for ground in memory.impact(*ROOT)} == falls
     branch = memory.imagine(1, Retract(ROOT))
-    kept = {subject for subject, *_ in branch.log.state() if is_record(subject)}
-    assert {record.node for record in made} - kept - {made[0].node} == falls
+    standing = {subject for subject, *_ in branch.log.state() if is_record(subject)}
+    assert {record.node for record in made} - standing - {made[0].node} == falls
     memory.forget(*ROOT)
     assert {node for node, *_ in memory.log.state().match(None, WITHDRAWN)} == falls
     assert facts(memory) == facts(branch)
@@ -121,9 +121,9 @@ def test_a_branch_lets_go_of_what_rests_on_a_fact_and_of_no_more() -> None:
 def test_without_a_change_a_branch_is_what_happened(story: list[Told], later: list[tuple[str, int]]) -> None:
     memory, _ = written(story)
     for name, place in later:
-        said = story[place % len(story)].said
-        if said in memory.log.state():
-            getattr(memory, name)(*said)
+        fact = story[place % len(story)].said
+        if fact in memory.log.state():
+            getattr(memory, name)(*fact)
     memory.observe(V.ann, V.at, V.cafe, valid_until=memory.log.last_tick + 3)
     memory.observe_many([(V.bo, V.at, V[f"place{number}"]) for number in range(4)])
     for at in range(memory.log.last_tick + 2):

@@ -132,8 +132,8 @@ def test_a_patch_gives_the_same_log_back(steps: list[Delta]) -> None:
 
 @thorough
 @given(deltas(), deltas())
-def test_digests_are_equal_where_logs_are(one: list[Delta], two: list[Delta]) -> None:
-    assert (EventLog(one).digest == EventLog(two).digest) == (one == two)
+def test_digests_are_equal_where_logs_are(left: list[Delta], right: list[Delta]) -> None:
+    assert (EventLog(left).digest == EventLog(right).digest) == (left == right)
 
 
 @thorough
@@ -200,17 +200,17 @@ def test_the_hash_of_a_state_does_not_depend_on_labels_or_order(steps: list[Delt
     renaming = {"_:b0": f"_:{names[0]}x", "_:b1": f"_:{names[1]}x"}
     standing = sorted({str(ox.Triple(*t)) for t in log.state()}, reverse=True)
     plain = [line for line in standing if '"' not in line]
-    for one in (standing, plain):
+    for statements in (standing, plain):
         direct, other = EventLog(), EventLog()
-        direct.extend_lines((0, f"A {line} .") for line in sorted(one))
-        if one is plain:
-            one = [
+        direct.extend_lines((0, f"A {line} .") for line in sorted(statements))
+        if statements is plain:
+            statements = [
                 line.replace("_:b0", "_:tmp")
                 .replace("_:b1", renaming["_:b1"])
                 .replace("_:tmp", renaming["_:b0"])
-                for line in one
+                for line in statements
             ]
-        other.extend_lines((0, f"A {line} .") for line in one)
+        other.extend_lines((0, f"A {line} .") for line in statements)
         assert direct.state().digest == other.state().digest
 
 
@@ -229,8 +229,8 @@ def test_forks_of_forks_are_what_copies_would_be(steps: list[Delta], data: st.Da
         )
         emitter: Emitter | None = data.draw(st.sampled_from([None, _Nothing()]))
         first = intervention.deltas(log.state(at - 1), at) if intervention else []
-        kept, later = [d for d in plain if d.tick < at], [d for d in plain if d.tick >= at]
-        family.append((fork(log, at, intervention, emitter), [*kept, *first, *(() if emitter else later)]))
+        earlier, later = [d for d in plain if d.tick < at], [d for d in plain if d.tick >= at]
+        family.append((fork(log, at, intervention, emitter), [*earlier, *first, *(() if emitter else later)]))
         # Each of them grows on, as the others look on
         grown, lines = data.draw(st.sampled_from(family))
         more = Delta(grown.last_tick + 1, data.draw(st.sampled_from(Op)), data.draw(wide))
@@ -314,10 +314,10 @@ def test_a_parser_finds_no_fault_with_what_the_pattern_takes() -> None:
         for n in range(4)
         for path in product(pieces, repeat=n)
     ]
-    said = ("a", "é", "\\n", '\\"', "\\u0041", "\\", "\t", "\x7f", "\ufffe", "\U0010ffff", "\u2028", "<")
+    signs = ("a", "é", "\\n", '\\"', "\\u0041", "\\", "\t", "\x7f", "\ufffe", "\U0010ffff", "\u2028", "<")
     rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
     ends = ("", "@en", "@EN", "@en-gb", "@x", f"^^<{XSD}string>", f"^^<{XSD}integer>", f"^^<{rdf}langString>")
-    some += [f'"{"".join(text)}"{end}' for end in ends for n in range(3) for text in product(said, repeat=n)]
+    some += [f'"{"".join(text)}"{end}' for end in ends for n in range(3) for text in product(signs, repeat=n)]
     some += ["_:b0", "_:0", "_:a-b", "_:a.b", "a", "", "<urn:a> <urn:b>"]
     texts = [f"<urn:s> <urn:p> {term}" for term in some] + [f"{term} <urn:p> <urn:o>" for term in some]
     texts += [f"<urn:s> <urn:p> <<( {text} )>>" for text in texts]

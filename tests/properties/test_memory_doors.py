@@ -114,13 +114,13 @@ def test_what_is_accepted_can_be_opened_again(
     path: Path = tmp_path_factory.mktemp("doors") / "memory.rdfp"
     with EventLog.open(path) as log:
         memory = Memory(log)
-        for name, said, arguments in calls:
+        for name, fact, arguments in calls:
             before = log.digest
             try:
                 if name == "believe":
-                    memory.believe(said[0], said[2], **arguments)
+                    memory.believe(fact[0], fact[2], **arguments)
                 else:
-                    getattr(memory, name)(*said, **arguments)
+                    getattr(memory, name)(*fact, **arguments)
             except (ParameterError, LogError):
                 assert log.digest == before, "what is refused leaves no trace"
         state, digest = memory.as_of(), log.digest

@@ -65,7 +65,7 @@ class Model:
                 continue
             resting = "cause IN (SELECT id FROM said WHERE fact = ?) AND gone IS NULL"
             queue += [
-                str(found) for (found,) in self.one(f"SELECT DISTINCT fact FROM said WHERE {resting}", lost)
+                str(fallen) for (fallen,) in self.one(f"SELECT DISTINCT fact FROM said WHERE {resting}", lost)
             ]
             self.one(f"UPDATE said SET gone = ? WHERE {resting}", tick, lost)
 
@@ -78,7 +78,7 @@ def test_a_memory_does_what_its_model_in_sql_does(tmp_path: Path) -> None:
         memory = Memory(log)
         for tick in range(OPERATIONS):
             fact = f"s{draw.randrange(things)} p{draw.randrange(3)} o{draw.randrange(2)}"
-            said = triple(*(V[part] for part in fact.split()))
+            terms = triple(*(V[part] for part in fact.split()))
             author = draw.choice([None, "ann", "bo"])
             begun, kind = time.process_time(), draw.random()
             if kind < 0.6:
@@ -88,26 +88,26 @@ def test_a_memory_does_what_its_model_in_sql_does(tmp_path: Path) -> None:
                 given = None if cause is None else records[cause][1]
                 if given is not None and not any(log.state().match(given.node)):
                     given = cause = None  # taken back, so that nothing can rest on it
-                made = memory.observe(*said, author=author, cause=given, tick=tick)
+                made = memory.observe(*terms, author=author, cause=given, tick=tick)
                 records.append((fact, made))
                 model.observe(fact, author, None if cause is None else cause + 1, tick)
             elif not model.stands(fact):
-                assert said not in log.state()
+                assert terms not in log.state()
             elif kind < 0.75:
-                memory.end(*said, tick=tick)
+                memory.end(*terms, tick=tick)
                 model.end(fact, tick)
             elif kind < 0.9:
-                memory.forget(*said, author=author, tick=tick)
+                memory.forget(*terms, author=author, tick=tick)
                 model.forget(fact, author, tick)
             else:
                 agent, teller = f"a{draw.randrange(9)}", f"a{draw.randrange(9)}"
                 memory.believe(V[agent], V[fact.split()[0]], told_by=V[teller], tick=tick)
                 model.one("INSERT INTO knows VALUES (?, ?, ?, ?)", agent, fact.split()[0], teller, tick)
             costs.append(time.process_time() - begun)
-            assert (said in log.state()) == model.stands(fact), (tick, fact)
+            assert (terms in log.state()) == model.stands(fact), (tick, fact)
             if tick % 20 == 0:
                 then = draw.randrange(tick + 1)
-                held = said in memory.as_of(then)
+                held = terms in memory.as_of(then)
                 assert held == (model.stands(fact, then) if then <= log.last_tick else held), (tick, then)
                 about = fact.split()[0]
                 known = "SELECT agent, min(tick) FROM knows WHERE fact = ? GROUP BY agent ORDER BY 2, 1"
@@ -116,7 +116,7 @@ def test_a_memory_does_what_its_model_in_sql_does(tmp_path: Path) -> None:
         everything = {fact for (fact,) in model.one("SELECT DISTINCT fact FROM said WHERE gone IS NULL")}
         state = log.state()
         standing = {" ".join(str(t)[7:-1] for t in part) for part in state if str(part[0])[7:8] == "s"}
-        assert {one for one in standing if " p" in one} == everything
+        assert {words for words in standing if " p" in words} == everything
         assert sum(1 for _ in state.match(None, AWARE_OF)) == len(
             model.one("SELECT DISTINCT agent, fact FROM knows")
         )

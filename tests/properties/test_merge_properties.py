@@ -26,7 +26,7 @@ def grown(draw: Any, log: EventLog, most: int) -> EventLog:
     steps = draw(st.lists(st.tuples(st.integers(0, 2), st.sampled_from(Op), few), max_size=most))
     ticks = accumulate((step for step, _, _ in steps), initial=log.last_tick)
     next(ticks)
-    log.extend([Delta(tick, op, said) for tick, (_, op, said) in zip(ticks, steps, strict=True)])
+    log.extend([Delta(tick, op, triple) for tick, (_, op, triple) in zip(ticks, steps, strict=True)])
     return log
 
 
@@ -34,14 +34,14 @@ def grown(draw: Any, log: EventLog, most: int) -> EventLog:
 def branches(draw: Any) -> tuple[EventLog, EventLog]:
     """Two forks of one log, with an intervention or not, at the same tick or not, both grown on."""
     log = draw(grown(EventLog(), 6))
-    found: list[EventLog] = []
+    forks: list[EventLog] = []
     for _ in "ab":
         at = draw(st.integers(0, log.last_tick + 1))
         triple = draw(few)
         change = Retract(triple) if triple in log.state(at - 1) else Assert(triple)
         branch = fork(log, at, draw(st.sampled_from([None, change])))
-        found.append(draw(grown(branch, 5)))
-    return found[0], found[1]
+        forks.append(draw(grown(branch, 5)))
+    return forks[0], forks[1]
 
 
 def key(delta: Delta, cells: tuple[ox.NamedNode, ...]) -> tuple[Any, ...]:
@@ -57,7 +57,7 @@ def plain_base(a: EventLog, b: EventLog) -> int:
 
 def plain_conflicts(a: EventLog, b: EventLog, cells: tuple[ox.NamedNode, ...]) -> dict[Any, set[int]]:
     """The ticks at which both have spoken of something and differ, by looking at every tick."""
-    base, found = plain_base(a, b), dict[Any, set[int]]()
+    base, differing = plain_base(a, b), dict[Any, set[int]]()
     for what in {key(delta, cells) for delta in (*a, *b)}:
         for tick in range(max(a.last_tick, b.last_tick) + 1):
             spoken = [
@@ -69,8 +69,8 @@ def plain_conflicts(a: EventLog, b: EventLog, cells: tuple[ox.NamedNode, ...]) -
                 for log in (a, b)
             )
             if all(spoken) and here != there:
-                found.setdefault(what, set()).add(tick)
-    return found
+                differing.setdefault(what, set()).add(tick)
+    return differing
 
 
 def is_within(deltas: list[Delta], log: EventLog) -> bool:
@@ -92,18 +92,18 @@ def test_a_conflict_is_where_both_have_spoken_and_differ(
 ) -> None:
     a, b = pair
     last = max(a.last_tick, b.last_tick)
-    found = {
+    clashes = {
         (c[:2] if c.object is None else c[:3]): {
             tick for when in c.when for tick in range(last + 1) if tick in when
         }
         for c in conflicts(a, b, functional=cells)
     }
-    assert found == plain_conflicts(a, b, cells)
+    assert clashes == plain_conflicts(a, b, cells)
     for conflict in conflicts(a, b, functional=cells):
-        for log, said in ((a, conflict.a), (b, conflict.b)):
-            assert said
-            assert all(log[position] == delta for position, delta in said)
-            assert {key(delta, cells) for _, delta in said} == {key(said[0].delta, cells)}
+        for log, changes in ((a, conflict.a), (b, conflict.b)):
+            assert changes
+            assert all(log[position] == delta for position, delta in changes)
+            assert {key(delta, cells) for _, delta in changes} == {key(changes[0].delta, cells)}
 
 
 @thorough
@@ -141,8 +141,8 @@ def test_to_merge_once_more_changes_nothing(
     a, b = pair
     assume(not conflicts(a, b, functional=cells))
     both = merge(a, b, functional=cells)
-    for one in (a, b, both):
-        assert merge(both, one, functional=cells).digest == both.digest
+    for log in (a, b, both):
+        assert merge(both, log, functional=cells).digest == both.digest
 
 
 @thorough
@@ -176,7 +176,9 @@ def test_who_is_chosen_is_believed_at_every_tick(
     assert set(chosen) == set(plain_conflicts(a, b, cells))
     for what, log in chosen.items():
         for tick in range(max(a.last_tick, b.last_tick) + 1):
-            merged, wanted = ({t for t in one.state(tick) if t[: len(what)] == what} for one in (both, log))
+            merged, wanted = (
+                {t for t in source.state(tick) if t[: len(what)] == what} for source in (both, log)
+            )
             assert merged == wanted
     disputed = {key(d, cells) for d in (*a, *b)} & set(chosen)
     for log in pair:

@@ -100,8 +100,8 @@ queries = st.builds(lambda form, group: f"PREFIX z: <urn:t:> {form.format(group)
 
 
 def _answer(store: ox.Store, query: str) -> object:
-    found = store.query(query, prefixes=PREFIXES)
-    return bool(found) if isinstance(found, ox.QueryBoolean) else sorted(map(str, found))  # pyright: ignore
+    result = store.query(query, prefixes=PREFIXES)
+    return bool(result) if isinstance(result, ox.QueryBoolean) else sorted(map(str, result))  # pyright: ignore
 
 
 def _fits(pattern: Pattern, text: str) -> bool:
@@ -147,9 +147,9 @@ def test_a_query_of_these_kinds_is_told_to_look_at_a_part(
     wanted = {
         tuple(
             part if part is None or part[0] == '"' else f"<{names.get(part, f'urn:t:{part}')}>"
-            for part in one
+            for part in pattern
         )
-        for one in patterns
+        for pattern in patterns
     }
     assert looked_at(query, tuple(PREFIXES.items())) == wanted
 
@@ -168,19 +168,19 @@ ASKED = [
 
 def test_ticks_far_apart_are_answered_as_by_stores_of_their_own() -> None:
     chance, log = random.Random(5), EventLog()
-    said = [f"<urn:t:{n % 900}> <urn:t:{chance.choice('pq')}> {chance.choice(VALUES)}" for n in range(4_000)]
-    said += 40 * [f"<urn:t:3> <urn:t:p> {value}" for value in VALUES]
+    facts = [f"<urn:t:{n % 900}> <urn:t:{chance.choice('pq')}> {chance.choice(VALUES)}" for n in range(4_000)]
+    facts += 40 * [f"<urn:t:3> <urn:t:p> {value}" for value in VALUES]
     branch = fork(log, 0, Assert((ox.NamedNode("urn:t:3"), ox.NamedNode("urn:t:q"), ox.Literal("new"))))
     for tick in range(0, 240, 20):  # a table and its orders grow between questions
-        for one in (log, branch):
-            lines = [(tick + n // 15, f"{chance.choice('AAD')} {chance.choice(said)} .") for n in range(300)]
-            one.extend_lines([*lines, (tick + 20, f'A <urn:t:3> <urn:t:q> "{tick}" .')])
+        for grown in (log, branch):
+            lines = [(tick + n // 15, f"{chance.choice('AAD')} {chance.choice(facts)} .") for n in range(300)]
+            grown.extend_lines([*lines, (tick + 20, f'A <urn:t:3> <urn:t:q> "{tick}" .')])
             for _ in range(6):
-                state, query = one.state(chance.randrange(tick + 21)), chance.choice(ASKED)
+                state, query = grown.state(chance.randrange(tick + 21)), chance.choice(ASKED)
                 if chance.random() < 0.2:  # a state of one's own is asked what it was made
                     state.apply(chance.choice(list(Op)), quads_of(["<urn:t:3> <urn:t:q> <urn:t:c>"])[0])
                 alone = _store(sorted(state.texts()))
-                found = state.query(query, prefixes=PREFIXES)
-                assert sorted(map(str, found)) == _answer(alone, query)  # pyright: ignore
+                rows = state.query(query, prefixes=PREFIXES)
+                assert sorted(map(str, rows)) == _answer(alone, query)  # pyright: ignore
                 matched = {str(ox.Quad(*triple)) for triple in state.match(ox.NamedNode("urn:t:3"))}
                 assert matched == {text for text in state.texts() if text.startswith("<urn:t:3> ")}

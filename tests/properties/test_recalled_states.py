@@ -36,21 +36,21 @@ _step = st.tuples(
 def remembered(steps: list[Any]) -> Memory:
     memory, last = Memory(), None
     for tick, (kind, thing, place, first, until, timed) in enumerate(steps):
-        said = V[f"t{thing}"], V.at, V[f"o{place}"]
+        triple = V[f"t{thing}"], V.at, V[f"o{place}"]
         written: Any = {"tick": tick, "time": NOON + timedelta(hours=tick)} if timed else {"tick": tick}
         try:
             if kind == "observe":
                 cause = last if place else None
-                last = memory.observe(*said, valid_from=first, valid_until=until, cause=cause, **written)
+                last = memory.observe(*triple, valid_from=first, valid_until=until, cause=cause, **written)
             elif kind == "end":
-                memory.end(*said, at=until, **written)
+                memory.end(*triple, at=until, **written)
             elif kind == "forget":
-                memory.forget(*said, **written)
+                memory.forget(*triple, **written)
                 last = None
             elif kind == "believe":
-                memory.believe(said[2], said[0], told_by=V.bo, **written)
+                memory.believe(triple[2], triple[0], told_by=V.bo, **written)
             else:
-                memory.log.insert(*said, tick=tick)
+                memory.log.insert(*triple, tick=tick)
         except (LogError, ParameterError):
             continue  # nothing to end, or an end before its beginning
     return memory
@@ -60,20 +60,20 @@ def held(state: State, at: int | datetime) -> set[str]:
     """The triples of a state's records that hold at a moment, record by record."""
 
     def clock(node: Any, predicate: Any) -> list[Any]:
-        found = [value(bound) for *_, bound in state.match(node, predicate)]
-        return [one for one in found if isinstance(one, datetime) == isinstance(at, datetime)]
+        bounds = [value(bound) for *_, bound in state.match(node, predicate)]
+        return [moment for moment in bounds if isinstance(moment, datetime) == isinstance(at, datetime)]
 
-    found = set[str]()
-    for node, _, said in list(state.match(None, REIFIES)):
-        assert isinstance(said, Triple)
-        text = spelled(said)[4:-4]
+    texts = set[str]()
+    for node, _, triple in list(state.match(None, REIFIES)):
+        assert isinstance(triple, Triple)
+        text = spelled(triple)[4:-4]
         bounded = any(state.match(node, UNTIL)) or any(state.match(node, AWAITS))
         begins = clock(node, FROM) or (clock(node, TIME) if isinstance(at, datetime) else [])
         stands = bounded or text in state.texts()
         begun = any(first <= at for first in begins) and all(at < last for last in clock(node, UNTIL))
         if stands and begun and not any(state.match(node, WITHDRAWN)):
-            found.add(text)
-    return found
+            texts.add(text)
+    return texts
 
 
 @settings(max_examples=int(os.environ.get("MEMORY_OPERATIONS", "600")) // 20, deadline=None)
@@ -93,12 +93,12 @@ def test_an_index_tells_what_the_whole_state_does(
     for state, whole in ((about, set(about.texts())), (then, set(memory.as_of(tick).texts()))):
         fresh = memory.as_of(tick, about=moment) if state is about else memory.as_of(tick)
         for thing in [V[f"t{n}"] for n in range(THINGS)] + [V.o0, V.o1]:
-            found = {text_of(part) for part in fresh.match(thing)}
-            assert found == {text for text in whole if text.startswith(f"{thing} ")}
+            texts = {text_of(part) for part in fresh.match(thing)}
+            assert texts == {text for text in whole if text.startswith(f"{thing} ")}
             assert all(((thing, V.at, o) in fresh) == ((thing, V.at, o) in state) for o in (V.o0, V.o1))
         assert {text_of(part) for part in state} == whole
     past = memory.log.last_tick if tick is None else tick
     until = EventLog(delta for delta in memory.log if delta.tick <= past)
     for n in range(THINGS):
-        said = V[f"t{n}"], V.at, V.o1
-        assert memory.why(*said, tick=tick) == Memory(until).why(*said)
+        fact = V[f"t{n}"], V.at, V.o1
+        assert memory.why(*fact, tick=tick) == Memory(until).why(*fact)

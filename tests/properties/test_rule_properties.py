@@ -83,11 +83,11 @@ def boxes(draw: st.DrawFn) -> TBox:
         kinds = draw(
             st.sampled_from([("sh:construct",), ("core:retract",), ("sh:construct", "core:retract")])
         )
-        said = " ; ".join(f"{kind} '''{draw(queries())}'''" for kind in kinds)
+        body = " ; ".join(f"{kind} '''{draw(queries())}'''" for kind in kinds)
         if draw(st.booleans()):
-            said = said.replace("?a", "$this")
+            body = body.replace("?a", "$this")
             lines.append(f":S sh:rule :rule{number} .")
-        lines.append(f":rule{number} a sh:SPARQLRule ; sh:order {number} ; {said} .")
+        lines.append(f":rule{number} a sh:SPARQLRule ; sh:order {number} ; {body} .")
     return TBox("t", "\n".join(lines))
 
 

@@ -67,10 +67,10 @@ def _alone(log: EventLog, tick: int) -> list[str]:
     deltas, st.lists(st.tuples(st.integers(0, 80), triples, st.booleans(), st.integers(0, 80)), max_size=12)
 )
 def test_any_state_of_any_branch_is_answered_as_by_a_store_of_its_own(
-    steps: list[tuple[int, Op, ox.Triple]], asked: list[tuple[int, ox.Triple, bool, int]]
+    steps: list[tuple[int, Op, ox.Triple]], changes: list[tuple[int, ox.Triple, bool, int]]
 ) -> None:
     logs = [_log(steps)]
-    for number, (at, triple, insert, tick) in enumerate(asked):
+    for number, (at, triple, insert, tick) in enumerate(changes):
         parent = logs[number % len(logs)]
         at %= parent.last_tick + 2
         with suppress(InterventionError):
@@ -90,11 +90,11 @@ def test_worlds_are_the_forks_one_by_one(
     at %= log.last_tick + 2
     before = log.state(at - 1) if at else EventLog().state()
     interventions = [(Retract if triple in before else Assert)(triple) for triple in changed]  # pyright: ignore
-    found = worlds(log, at=at, interventions=interventions)
+    branches = worlds(log, at=at, interventions=interventions)
     forks = [fork(_log(steps), at, intervention) for intervention in interventions]
-    assert [branch.digest for branch in found] == [branch.digest for branch in forks]
+    assert [branch.digest for branch in branches] == [branch.digest for branch in forks]
     for query in ("ASK { <urn:s0> <urn:p> ?o }", "ASK { ?s <urn:p> 1 }"):
-        assert found.ask(query) == [bool(branch.head.query(query)) for branch in forks]
+        assert branches.ask(query) == [bool(branch.head.query(query)) for branch in forks]
     assert len(log) == len(steps)
 
 
@@ -110,8 +110,8 @@ def _asserts(number: int) -> list[Assert]:
 
 
 def test_results_that_are_still_open_keep_what_they_were_asked_of(village: EventLog) -> None:
-    found = worlds(village, at=300, interventions=_asserts(20))
-    results: list[Iterator[ox.QuerySolution]] = list(found.query(ALL))  # pyright: ignore
+    branches = worlds(village, at=300, interventions=_asserts(20))
+    results: list[Iterator[ox.QuerySolution]] = list(branches.query(ALL))  # pyright: ignore
     begun = [list(islice(result, 100)) for result in results]
     # More moves, far and near, while all twenty are open
     for tick in (10, 599, 300):
@@ -125,14 +125,14 @@ def test_results_that_are_still_open_keep_what_they_were_asked_of(village: Event
 
 
 def test_threads_ask_branches_of_one_log_at_once(village: EventLog) -> None:
-    found = worlds(village, at=300, interventions=_asserts(40))
+    branches = worlds(village, at=300, interventions=_asserts(40))
     wrong: list[str] = []
 
     def ask(shift: int) -> None:
         for step in range(120):
             number = (step * 7 + shift) % 40
             tick = 599 if step % 5 else 20
-            rows = found[number].state(tick).match(ox.NamedNode("urn:new"))
+            rows = branches[number].state(tick).match(ox.NamedNode("urn:new"))
             if [str(o) for _, _, o in rows] != ([f"<urn:o{number}>"] if tick == 599 else []):
                 wrong.append(f"{number} at {tick}")
 
@@ -146,12 +146,12 @@ def test_threads_ask_branches_of_one_log_at_once(village: EventLog) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system forks no process")
 def test_a_forked_process_asks_while_a_thread_of_its_parent_does(village: EventLog) -> None:
-    found = worlds(village, at=300, interventions=_asserts(10))
+    branches = worlds(village, at=300, interventions=_asserts(10))
     stop = threading.Event()
 
     def ask() -> None:
         while not stop.is_set():
-            found.ask("ASK { <urn:new> <urn:p> <urn:o3> }")
+            branches.ask("ASK { <urn:new> <urn:p> <urn:o3> }")
 
     thread = threading.Thread(target=ask)
     thread.start()
@@ -159,7 +159,7 @@ def test_a_forked_process_asks_while_a_thread_of_its_parent_does(village: EventL
         for _ in range(3):
             child = os.fork()
             if child == 0:
-                right = found.ask("ASK { <urn:new> <urn:p> <urn:o3> }") == [i == 3 for i in range(10)]
+                right = branches.ask("ASK { <urn:new> <urn:p> <urn:o3> }") == [i == 3 for i in range(10)]
                 os._exit(0 if right else 1)
             assert os.waitpid(child, 0)[1] == 0
     finally:

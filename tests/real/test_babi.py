@@ -24,10 +24,10 @@ GOLD_AGAINST_THE_STORY = {("qa5", 7, 14), ("qa5", 7, 17)}
 
 @pytest.fixture(scope="module")
 def answers() -> dict[str, list[Row]]:
-    found: dict[str, list[Row]] = {subset: [] for subset in SUBSETS}
+    rows: dict[str, list[Row]] = {subset: [] for subset in SUBSETS}
     for story in read_tasks(DATA / "en"):
-        found[story.subset] += answer_story(story)
-    return found
+        rows[story.subset] += answer_story(story)
+    return rows
 
 
 @pytest.mark.parametrize("subset", SUBSETS)
@@ -62,8 +62,8 @@ def test_where_facts_about_sizes_differ_ours_are_a_proof_and_no_longer_than_the_
     for row in differing:
         story = stories[int(row.scene)]
         for facts in (row.supporting or (), row.expected_supporting or ()):
-            kept = (line for line in story.lines if line.id in facts or line.id == row.question)
-            (proved,) = answer_story(Story(story.file, "qa18", "train", story.scene, tuple(kept)))
+            needed = (line for line in story.lines if line.id in facts or line.id == row.question)
+            (proved,) = answer_story(Story(story.file, "qa18", "train", story.scene, tuple(needed)))
             assert proved.predicted == row.expected
         assert len(row.supporting or ()) <= len(row.expected_supporting or ())
 
@@ -73,25 +73,25 @@ def test_no_rule_about_gifts_can_agree_with_all_gold_answers() -> None:
     graded: dict[tuple[int, ...], set[str]] = {}
     for story in read_tasks(DATA / "en-10k"):
         if story.subset == "qa5":
-            for asked in story.questions:
-                if (gifts := two_gifts(story, asked)) and asked.answer in gifts:
-                    distances = tuple(asked.id - tick for tick in gifts.values())
+            for question in story.questions:
+                if (gifts := two_gifts(story, question)) and question.answer in gifts:
+                    distances = tuple(question.id - tick for tick in gifts.values())
                     graded.setdefault(distances, set()).add(
-                        "later" if asked.answer == list(gifts)[1] else "older"
+                        "later" if question.answer == list(gifts)[1] else "older"
                     )
     assert graded[5, 2] == {"older", "later"}
 
 
-def two_gifts(story: Story, asked: Question) -> dict[str, int]:
+def two_gifts(story: Story, question: Question) -> dict[str, int]:
     """The things that the person of "What did X give to Y?" gave, by the sentence that tells of the last
     giving of each, where there are two such things and each was given once.
     """
-    match = re.fullmatch(r"What did (\w+) give to (\w+)\?", asked.text)
+    match = re.fullmatch(r"What did (\w+) give to (\w+)\?", question.text)
     if not match:
         return {}
     told = re.compile(rf"{match[1]} (?:gave|handed|passed) the (\w+) to {match[2]}\.")
-    found = [(told.fullmatch(line.text), line.id) for line in story.statements if line.id < asked.id]
-    gifts = [(gift[1], tick) for gift, tick in found if gift]
+    matches = [(told.fullmatch(line.text), line.id) for line in story.statements if line.id < question.id]
+    gifts = [(gift[1], tick) for gift, tick in matches if gift]
     return dict(gifts) if len(gifts) == len(dict(gifts)) == 2 else {}
 
 

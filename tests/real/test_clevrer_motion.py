@@ -126,21 +126,21 @@ def test_collisions_foretold_in_scenes_kept_out_of_the_fit(
 
     The goals are 0.89 and 0.955; docs/design/foretelling.md shows what the positions allow.
     """
-    kept = halves(watched)[1]
-    assert len(kept) == 1000
-    known, lines = cast(kept, at, LAW, SIGHT), straight(kept, at)
-    got = score(kept, at, known, BELIEF)
+    rest = halves(watched)[1]
+    assert len(rest) == 1000
+    known, lines = cast(rest, at, LAW, SIGHT), straight(rest, at)
+    got = score(rest, at, known, BELIEF)
     assert got.f1 >= reached
-    assert got.f1 > score(kept, at, lines, AS_VOTED).f1 + 0.08
+    assert got.f1 > score(rest, at, lines, AS_VOTED).f1 + 0.08
     inferred = score(
-        kept, at, known, BELIEF, [met_pairs({t.id: t for t in w.scene.objects}, w.seen(at)) for w in kept]
+        rest, at, known, BELIEF, [met_pairs({t.id: t for t in w.scene.objects}, w.seen(at)) for w in rest]
     )
     assert inferred.f1 >= reached - 0.06
 
-    chances = judged(kept, at, known, BELIEF)
-    assert brier(chances) < 0.6 * brier(judged(kept, at, lines, AS_VOTED))
-    for found in reliability(chances, bins=3):
-        assert abs(found.said - found.came) < 3 * (0.25 / found.pairs) ** 0.5
+    chances = judged(rest, at, known, BELIEF)
+    assert brier(chances) < 0.6 * brier(judged(rest, at, lines, AS_VOTED))
+    for group in reliability(chances, bins=3):
+        assert abs(group.said - group.came) < 3 * (0.25 / group.pairs) ** 0.5
 
 
 def test_odd_scenes_have_no_say_in_the_constants(
@@ -170,9 +170,9 @@ def test_later_frames_are_never_read(watched: list[Watched]) -> None:
             name: [point for point in points if point[0] <= 80] for name, points in w.scene.trajectory.items()
         }
         wild = {name: [*points, (81, 99.0, 99.0), (127, 0.0, 0.0)] for name, points in cut.items()}
-        found = predict_collisions(w.scene.objects, cut, 80)
+        foretold = predict_collisions(w.scene.objects, cut, 80)
         assert (
-            found
+            foretold
             == predict_collisions(w.scene.objects, w.scene.trajectory, 80)
             == predict_collisions(w.scene.objects, wild, 80)
         )
@@ -180,8 +180,8 @@ def test_later_frames_are_never_read(watched: list[Watched]) -> None:
 
 def test_a_pair_that_has_met_is_not_foretold_again(watched: list[Watched]) -> None:
     w = next(w for w in watched if predict_collisions(w.scene.objects, w.scene.trajectory, 80, met=[]))
-    found = predict_collisions(w.scene.objects, w.scene.trajectory, 80, met=[])
-    assert set(predict_collisions(w.scene.objects, w.scene.trajectory, 80, met=found)).isdisjoint(found)
+    foretold = predict_collisions(w.scene.objects, w.scene.trajectory, 80, met=[])
+    assert set(predict_collisions(w.scene.objects, w.scene.trajectory, 80, met=foretold)).isdisjoint(foretold)
 
 
 # What needs no data

@@ -64,9 +64,9 @@ def test_real_questions_are_answered_from_what_is_perceived(
     perceived: tuple[Path, Path], real_data: Path, tmp_path: Path
 ) -> None:
     with gzip.open(real_data / "clevrer/explanatory_train.jsonl.gz", "rt") as file:
-        asked = [line for line in file if json.loads(line)["scene_index"] in VIDEOS]
+        chosen = [line for line in file if json.loads(line)["scene_index"] in VIDEOS]
     questions = tmp_path / "questions.jsonl"
-    questions.write_text("".join(asked), "utf-8")
+    questions.write_text("".join(chosen), "utf-8")
     out = tmp_path / "answers.jsonl"
     run("answer", "clevrer", "--events", perceived[0], "--questions", questions, "--out", out)
     rows = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
@@ -101,10 +101,10 @@ def test_sparql_tells_the_sure_events_from_the_suspected_ones(perceived: tuple[P
               ?record rdf:reifies <<( ?event a :Collision )>> ; :probability ?p ; :basis :inference }"""
         )
         assert isinstance(rows, ox.QuerySolutions)
-        found = [float(row["p"].value) for row in rows]
+        probabilities = [float(row["p"].value) for row in rows]
         sure = [event["probability"] for event in line["collisions"]]
         doubtful = [event["probability"] for event in line["doubtful"] if "type" not in event]
-        assert sorted(found) == pytest.approx(sorted(min(0.9999, p) for p in sure + doubtful))
+        assert sorted(probabilities) == pytest.approx(sorted(min(0.9999, p) for p in sure + doubtful))
 
 
 def test_frames_after_the_last_allowed_one_are_not_read(proposals: Path, tmp_path: Path) -> None:

@@ -47,10 +47,12 @@ def test_with_nothing_removed_the_simulation_gives_back_what_was_observed(
     count = {"true": 0, "found": 0, "close": 0, "extra": 0}
     for _, scene in films:
         seen = observed_collisions(scene)
-        found = course(recorded_bodies(scene, observed_masses(scene)), seen, start, scene.end, scene.objects)
-        assert not found.standing
+        simulated = course(
+            recorded_bodies(scene, observed_masses(scene)), seen, start, scene.end, scene.objects
+        )
+        assert not simulated.standing
         then = {(a, b): frame for frame, a, b in seen if frame > start}
-        now = {(a, b): frame for frame, a, b in found.contacts}
+        now = {(a, b): frame for frame, a, b in simulated.contacts}
         count["true"] += len(then)
         count["found"] += len(then.keys() & now.keys())
         count["close"] += sum(abs(now[pair] - then[pair]) <= 3 for pair in then.keys() & now.keys())
@@ -90,9 +92,9 @@ def test_forks_conform_and_keep_what_the_removed_object_is_no_ancestor_of(
             for event in branch.events:
                 assert number not in event.objects
             ancestry = scene.ancestry("event")
-            kept = {event.iri for event in branch.events}
+            remaining = {event.iri for event in branch.events}
             for event in scene.events:
-                if event.kind == "Collision" and event.iri in kept:
+                if event.kind == "Collision" and event.iri in remaining:
                     assert number not in ancestry[event.iri].objects
         log = future(scene, 51).log
         assert shapes.validate(log.state(), log) == []
@@ -102,8 +104,8 @@ def test_forks_conform_and_keep_what_the_removed_object_is_no_ancestor_of(
 def test_a_worked_video_of_each_way_to_part_says_what_both_methods_and_the_fork_say(real_data: Path) -> None:
     files = [real_data / "clevrer" / f"{name}_test.jsonl.gz" for name in ("ground_truth", "trajectories")]
     program = [sys.executable, "benchmarks/clevrer_counterfactuals.py", "--worked", *files]
-    said = subprocess.run(program, cwd=ROOT, check=True, capture_output=True, text=True).stdout
-    first, second, third = said.strip().split("\n\n")[1::2]
+    output = subprocess.run(program, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    first, second, third = output.strip().split("\n\n")[1::2]
     assert "partner: no; simulated: yes" in first
     assert "frame 99: the cyan rubber sphere, the gray metal cube" in first.splitlines()[-1]
     assert "duality: no; simulated: yes" in second

@@ -19,10 +19,10 @@ def test_real_scenes_have_neither_heavy_nor_charged_objects(real_data: Path) -> 
     ratios: list[float] = []
     for source in sources_in(folder, annotation_names(folder).values()):
         film = decode_annotation(source)
-        found = infer(Target(film.scene_index, film, (film,)))
-        assert set(found.masses.values()) == {1}
-        assert set(found.charges.values()) == {0}
-        ratios += [evidence.ratio for evidence in found.evidence if evidence.ratio]
+        inferred = infer(Target(film.scene_index, film, (film,)))
+        assert set(inferred.masses.values()) == {1}
+        assert set(inferred.charges.values()) == {0}
+        ratios += [evidence.ratio for evidence in inferred.evidence if evidence.ratio]
     assert len(ratios) == 18
     assert sorted(ratios)[len(ratios) // 2] == pytest.approx(1.0, abs=0.2)
     assert max(ratios) < 5**0.5

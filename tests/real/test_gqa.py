@@ -84,8 +84,8 @@ def test_sample_questions_of_the_validation_format_parse() -> None:
 
 def test_every_attribute_family_of_the_real_questions_is_in_the_tbox(testdev: dict[str, Question]) -> None:
     steps = (i for question in testdev.values() for i in compile_program(question.semantic))
-    asked = {i.family for i in steps if i.family}
-    assert asked <= set(default().families)
+    families = {i.family for i in steps if i.family}
+    assert families <= set(default().families)
 
 
 def test_real_scene_graphs_conform_to_the_shapes(scenes: dict[str, Scene]) -> None:
@@ -368,10 +368,10 @@ def names_of(testdev: dict[str, Question]) -> set[str]:
     return names - {"_", "scene", "he", "she", "this"}
 
 
-def finds(named: str, asked: str) -> bool:
+def finds(named: str, wanted: str) -> bool:
     """Tell whether an object of one name is found under another."""
     graph = SceneGraph(100, 100, {"1": SceneObject(named, 1, 1, 5, 5, [], [])}, None, None)
-    return bool(Scene.of("0", graph).named(Named(asked, None), by_id=False))
+    return bool(Scene.of("0", graph).named(Named(wanted, None), by_id=False))
 
 
 def test_every_real_name_is_found_in_the_other_number(testdev: dict[str, Question]) -> None:
@@ -393,7 +393,7 @@ def test_every_real_name_is_found_in_the_other_number(testdev: dict[str, Questio
 
 
 @pytest.mark.parametrize(
-    ("named", "asked"),
+    ("named", "wanted"),
     [
         ("tree", "trees"),
         ("trees", "tree"),
@@ -407,8 +407,8 @@ def test_every_real_name_is_found_in_the_other_number(testdev: dict[str, Questio
         ("mirrors", "mirror"),
     ],
 )
-def test_number_and_synonym_are_folded(named: str, asked: str) -> None:
-    assert finds(named, asked)
+def test_number_and_synonym_are_folded(named: str, wanted: str) -> None:
+    assert finds(named, wanted)
 
 
 def test_other_things_are_not_folded() -> None:

@@ -36,8 +36,8 @@ def clevrer_files(real_data: Path, folder: Path) -> dict[str, Path]:
     questions = folder / "explanatory_train.jsonl.gz"
     shutil.copy(given / questions.name, questions)
     with gzip.open(questions, "rt", encoding="utf-8") as lines:
-        asked = {json.loads(line)["scene_index"] for line in lines}
-    return {"events": clevrer_events(real_data, folder, asked), "questions": questions}
+        scenes = {json.loads(line)["scene_index"] for line in lines}
+    return {"events": clevrer_events(real_data, folder, scenes), "questions": questions}
 
 
 def clevrer_events(real_data: Path, folder: Path, scenes: set[int]) -> Path:
@@ -103,9 +103,9 @@ def test_real_questions_run_through_the_whole_platform(
     }
     rows = (root / "artifacts/local/clevrer/answers.jsonl").read_bytes().splitlines()
     row = decode(rows[0])
-    asked = f"{row.scene}/{row.question}"
+    question = f"{row.scene}/{row.question}"
     again = CliRunner().invoke(
-        app, ["trace", EXPLANATORY, "--profile", "local", "--question", asked, "--reexecute", "--json"]
+        app, ["trace", EXPLANATORY, "--profile", "local", "--question", question, "--reexecute", "--json"]
     )
     assert again.exit_code == 0, again.output
     assert json.loads(again.stdout)["reexecution"]["same_row"]
@@ -122,9 +122,9 @@ def test_a_changed_file_is_seen(real_data: Path, make_project: Callable[..., Pat
 
     assert run() == 564
     with gzip.open(files["questions"], "rb") as lines:
-        kept = lines.readlines()[:100]
+        beginning = lines.readlines()[:100]
     with gzip.open(files["questions"], "wb") as lines:
-        lines.writelines(kept)
+        lines.writelines(beginning)
     changed = CliRunner().invoke(app, ["trace", EXPLANATORY, "--profile", "local"])
     assert changed.exit_code == 1
     assert "is not what clevrer/dataset read" in " ".join(changed.stdout.split())
@@ -141,8 +141,8 @@ def test_babi_and_clevrer_humans_are_measured_where_they_are_named(
         with gzip.open(path, "rt", encoding="utf-8") as lines, gzip.open(tasks / path.name, "wt") as some:
             some.writelines(first_stories(lines, 10))
     questions = real_data / "clevrer_humans/train.json.gz"
-    asked = {int(scene) for scene in json.loads(gzip.decompress(questions.read_bytes()))}
-    humans = {"events": clevrer_events(real_data, tmp_path, asked), "questions": questions}
+    scenes = {int(scene) for scene in json.loads(gzip.decompress(questions.read_bytes()))}
+    humans = {"events": clevrer_events(real_data, tmp_path, scenes), "questions": questions}
     benchmarks = ("babi", "clevrer_humans")
     stages = [f"{name}/{stage}" for name in benchmarks for stage in ("dataset", "logs", "answers", "scores")]
     overrides = named(babi={"tasks": tasks}, clevrer_humans=humans)

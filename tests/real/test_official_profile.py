@@ -45,8 +45,8 @@ def small(make_project: Callable[..., Path], real_data: Path, monkeypatch: pytes
     root = make_project()
     path = root / "params.yaml"
     parameters = yaml.safe_load(path.read_text("utf-8"))
-    kept = ("clevrer", "met", "twin")
-    parameters["profiles"]["real"] = {name: parameters["profiles"]["real"][name] for name in kept}
+    names = ("clevrer", "met", "twin")
+    parameters["profiles"]["real"] = {name: parameters["profiles"]["real"][name] for name in names}
     path.write_text(yaml.safe_dump(parameters), "utf-8")
     monkeypatch.setenv(REAL, str(real_data))
     return root
@@ -56,48 +56,48 @@ def small(make_project: Callable[..., Path], real_data: Path, monkeypatch: pytes
 def test_official_files_are_computed_pinned_and_held(
     small: Path, real_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    code, said = substrate("reproduce", "--profile", "real")
-    assert code == 0, said
-    assert "CLEVRER: explanatory 564 of 564 (100.00 %); one global frame, explanatory 490 of 564" in said
-    assert "Who met whom in Smallville: log 300 of 300" in said
+    code, output = substrate("reproduce", "--profile", "real")
+    assert code == 0, output
+    assert "CLEVRER: explanatory 564 of 564 (100.00 %); one global frame, explanatory 490 of 564" in output
+    assert "Who met whom in Smallville: log 300 of 300" in output
     artifacts = small / "artifacts/real"
     first = bytes_of(artifacts)
-    code, said = substrate("accept", "--profile", "real", "the first")
-    assert code == 0, said
-    code, said = substrate("reproduce", "--profile", "real", "--force", "--fail-on-drift")
-    assert code == 0, said
+    code, output = substrate("accept", "--profile", "real", "the first")
+    assert code == 0, output
+    code, output = substrate("reproduce", "--profile", "real", "--force", "--fail-on-drift")
+    assert code == 0, output
     assert bytes_of(artifacts) == first
     assert substrate("verify", "--profile", "real", "--no-recompute")[0] == 0
 
     score = json.loads((artifacts / "scores/clevrer.explanatory.per_question.json").read_bytes())
     assert (score["data"], score["split"]) == ("official", "explanatory_train")
-    code, said = substrate("trace", "clevrer/explanatory/per_question", "--profile", "real")
-    assert code == 0, said
-    assert "ground_truth_train.jsonl.gz" in said
+    code, output = substrate("trace", "clevrer/explanatory/per_question", "--profile", "real")
+    assert code == 0, output
+    assert "ground_truth_train.jsonl.gz" in output
 
     # A row, a score and an input that somebody changed are each named.
-    answers, kept = artifacts / "clevrer/answers.jsonl", {}
+    answers, originals = artifacts / "clevrer/answers.jsonl", {}
     for path, old, new in (
         (answers, b'"correct": true', b'"correct": false'),
         (artifacts / "scores/clevrer.explanatory.per_question.json", b"564", b"563"),
     ):
-        kept[path] = path.read_bytes()
-        path.write_bytes(kept[path].replace(old, new, 1))
+        originals[path] = path.read_bytes()
+        path.write_bytes(originals[path].replace(old, new, 1))
     doctored = tmp_path / "doctored"
     shutil.copytree(real_data / "smallville", doctored / "smallville")
     shutil.copytree(real_data / "clevrer", doctored / "clevrer", ignore=shutil.ignore_patterns("*.zip"))
     (doctored / "smallville/master_movement_n25.json.gz").write_bytes(gzip.compress(b"{}"))
     monkeypatch.setenv(REAL, str(doctored))
-    code, said = substrate("verify", "--profile", "real", "--no-recompute")
+    code, output = substrate("verify", "--profile", "real", "--no-recompute")
     assert code == 1
-    assert "clevrer/answers.jsonl" in said
-    assert "scores/clevrer.explanatory.per_question.json" in said
-    assert "smallville/master_movement_n25.json.gz" in said
-    for path, data in kept.items():
+    assert "clevrer/answers.jsonl" in output
+    assert "scores/clevrer.explanatory.per_question.json" in output
+    assert "smallville/master_movement_n25.json.gz" in output
+    for path, data in originals.items():
         path.write_bytes(data)
-    code, said = substrate("reproduce", "--profile", "real")
+    code, output = substrate("reproduce", "--profile", "real")
     assert code == 1
-    assert "master_movement_n25.json.gz: has SHA-256 44136fa355b3" in said
+    assert "master_movement_n25.json.gz: has SHA-256 44136fa355b3" in output
 
 
 @pytest.mark.long
@@ -110,15 +110,15 @@ def test_without_the_files_the_pinned_numbers_are_shown(
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
         copy(ROOT / name, root / name)
     monkeypatch.delenv(REAL, raising=False)
-    code, said = substrate("reproduce", "--profile", "real", "--fail-on-drift")
-    assert code == 0, said
-    assert "explanatory 564 of 564 (100.00 %) as pinned" in said
-    assert "to get: babi/en: substrate fetch real" in said
-    assert f"not in {root / 'downloads/real'}" in said
-    code, said = substrate("verify", "--profile", "real")
-    assert code == 0, said
-    assert "not looked at, since these official files are not there" in said
-    assert "clevrer/proposals.zip" in said
+    code, output = substrate("reproduce", "--profile", "real", "--fail-on-drift")
+    assert code == 0, output
+    assert "explanatory 564 of 564 (100.00 %) as pinned" in output
+    assert "to get: babi/en: substrate fetch real" in output
+    assert f"not in {root / 'downloads/real'}" in output
+    code, output = substrate("verify", "--profile", "real")
+    assert code == 0, output
+    assert "not looked at, since these official files are not there" in output
+    assert "clevrer/proposals.zip" in output
 
 
 def test_a_profile_of_official_files_says_which_are_not_there(
@@ -127,8 +127,10 @@ def test_a_profile_of_official_files_says_which_are_not_there(
     make_project()
     monkeypatch.setenv(REAL, str(tmp_path))
     (tmp_path / "babi/en").mkdir(parents=True)
-    found = absent(open_workspace("real"), (SCENES, STORIES))
-    assert found == {"clevrer": ["clevrer/ground_truth_train.jsonl.gz", "clevrer/explanatory_train.jsonl.gz"]}
+    missing = absent(open_workspace("real"), (SCENES, STORIES))
+    assert missing == {
+        "clevrer": ["clevrer/ground_truth_train.jsonl.gz", "clevrer/explanatory_train.jsonl.gz"]
+    }
     assert absent(open_workspace("sample"), (SCENES, STORIES)) == {}
 
 
@@ -161,8 +163,8 @@ def test_the_official_files_are_made_of_ns_drs_release(real_data: Path, tmp_path
             truth = {key: truths[scene][key] for key in ("objects", "in_outs", "collisions")}
             record = {**json.loads(before[scene]), "ground_truth": truth}
             (release / f"sim_{scene:05d}.json").write_text(json.dumps(record), "utf-8")
-    asked = read_questions(given / "explanatory_train.jsonl.gz").raw
-    made = [*make(release, asked, tmp_path / "made")]
+    questions = read_questions(given / "explanatory_train.jsonl.gz").raw
+    made = [*make(release, questions, tmp_path / "made")]
     assert [Path(name).name for name in made] == [
         "proposals.zip",
         "ground_truth_train.jsonl.gz",
@@ -184,8 +186,8 @@ def test_babis_training_files_are_unpacked_where_the_profile_looks(tmp_path: Pat
             for name in ("qa1_one_train.txt", "qa3_three_train.txt", "qa1_one_test.txt"):
                 archive.add(source, f"tasks_1-20_v1-2/{part}/{name}")
     unpack("real", tmp_path)
-    found = sorted(file.relative_to(tmp_path).as_posix() for file in tmp_path.glob("babi/*/*"))
-    assert found == [
+    unpacked = sorted(file.relative_to(tmp_path).as_posix() for file in tmp_path.glob("babi/*/*"))
+    assert unpacked == [
         "babi/en-10k/qa1_one_train.txt",
         "babi/en/qa1_one_train.txt",
         "babi/en/qa3_three_train.txt",

@@ -72,15 +72,15 @@ def test_constants_in_force_are_what_real_scenes_show(
     clevrer: Path, train: list[Clip], tracked: list[Clip]
 ) -> None:
     names = annotation_names(clevrer / "annotations").values()
-    shown = asdict(
+    figures = asdict(
         measure(
             train,
             tracked[::2],
             [decode_annotation(source) for source in sources_in(clevrer / "annotations", names)],
         )
     )
-    kept = {name: value for name, value in shown.items() if not name.startswith("kept")}
-    assert kept == {name: getattr(measured, name.upper()) for name in kept}
+    constants = {name: value for name, value in figures.items() if not name.startswith("kept")}
+    assert constants == {name: getattr(measured, name.upper()) for name in constants}
 
 
 def test_nothing_ever_touches_a_bystander(train: list[Clip], generated: list[Clip]) -> None:

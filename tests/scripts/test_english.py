@@ -35,15 +35,15 @@ def check(tmp_path: Path) -> Check:
 
 
 def test_a_sentence_that_makes_its_reader_wait_is_named_with_its_line(check: Check) -> None:
-    code, said = check("page.md", "# Title\n\nIt is pinned. What is not pinned\nis drift.\n")
+    code, output = check("page.md", "# Title\n\nIt is pinned. What is not pinned\nis drift.\n")
     assert code == 1
-    assert "prose/page.md:3: opener: What is not pinned is drift." in said
+    assert "prose/page.md:3: opener: What is not pinned is drift." in output
 
 
 def test_questions_code_and_tables_are_left_alone(check: Check) -> None:
     page = "Who knew it?\n\n```text\nWhat is printed.\n```\n\n| What it is | One |\n\n    When indented.\n"
-    code, said = check("page.md", page)
-    assert code == 0, said
+    code, output = check("page.md", page)
+    assert code == 0, output
 
 
 def test_the_examples_of_the_counter_hold() -> None:

@@ -34,7 +34,7 @@ def test_the_container_runs_as_a_user_without_rights() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "ends", "code"),
+    ("output", "ends", "code"),
     [
         ("No known vulnerabilities found", 0, 0),
         ("Found 1 known vulnerability", 1, 1),
@@ -42,9 +42,9 @@ def test_the_container_runs_as_a_user_without_rights() -> None:
         ("a (1.0): Dependency not found on the service and could not be audited", 0, 2),
     ],
 )
-def test_an_audit_that_was_not_made_fails(said: str, ends: int, code: int, tmp_path: Path) -> None:
+def test_an_audit_that_was_not_made_fails(output: str, ends: int, code: int, tmp_path: Path) -> None:
     tool = tmp_path / "uv"
-    tool.write_text(f"#!/bin/sh\necho '{said}'\nexit {ends}\n", "utf-8")
+    tool.write_text(f"#!/bin/sh\necho '{output}'\nexit {ends}\n", "utf-8")
     tool.chmod(0o755)
     command = ["sh", str(ROOT / "scripts/audit.sh"), str(tmp_path)]
     assert subprocess.run(command, capture_output=True, check=False).returncode == code

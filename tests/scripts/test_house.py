@@ -46,10 +46,10 @@ def test_what_git_holds_of_results_stays_short(house: Any) -> None:
 
 
 def test_the_platform_names_no_benchmark_but_where_one_is_declared(house: Any) -> None:
-    found = {name for files in house.naming().values() for name in files}
+    names = {name for files in house.naming().values() for name in files}
     # A benchmark may build on another.
-    assert {name for name in found if not name.startswith("benchmarks/")} == set()
-    assert "benchmarks/comphy.py" in found
+    assert {name for name in names if not name.startswith("benchmarks/")} == set()
+    assert "benchmarks/comphy.py" in names
 
 
 @pytest.mark.parametrize("what", ["a remark in published.yaml", "a docstring in the journal"])
@@ -58,13 +58,13 @@ def test_a_remark_makes_no_stage_stale(what: str, stale: dict[str, list[str]]) -
 
 
 def test_a_citation_concerns_scores_tables_and_report_alone(stale: dict[str, list[str]]) -> None:
-    found = stale["a changed citation"]
-    assert {"clevrer/scores", "tables/clevrer", "report/html"} <= set(found)
-    shown = ("tables/", "report/", "provenance/")
-    assert [name for name in found if not name.endswith("/scores") and not name.startswith(shown)] == []
+    stages = stale["a changed citation"]
+    assert {"clevrer/scores", "tables/clevrer", "report/html"} <= set(stages)
+    showing = ("tables/", "report/", "provenance/")
+    assert [name for name in stages if not name.endswith("/scores") and not name.startswith(showing)] == []
 
 
 def test_a_rule_of_one_benchmark_concerns_it_and_what_shows_it(stale: dict[str, list[str]]) -> None:
-    found = set(stale["a changed rule of bAbI"])
+    stages = set(stale["a changed rule of bAbI"])
     asked_again = {"robustness/babi", "evidence/babi", "questions/last_word"}
-    assert found == {"babi/logs", "babi/answers", "report/html", "provenance/crate"} | asked_again
+    assert stages == {"babi/logs", "babi/answers", "report/html", "provenance/crate"} | asked_again

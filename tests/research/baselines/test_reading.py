@@ -11,15 +11,15 @@ SPEC = generate(7, 20)
 
 
 def test_who_reasons_is_asked_for_the_answer_after_it_and_in_sight_of_it() -> None:
-    asked: list[Request] = []
+    requests: list[Request] = []
 
     class Thinker:
         def ask(self, request: Request) -> str:
-            asked.append(request)
+            requests.append(request)
             return '{"answer": "no"}' if request.reply else "They share the cafe at tick 4, so yes."
 
     assert reasoned(Thinker(), SPEC, "b") == "no"
-    aloud, answer = asked
+    aloud, answer = requests
     assert (aloud.max_tokens, aloud.schema) == (1024, None)
     assert not any("JSON" in message.text for message in aloud.messages)
     assert [message.role for message in answer.messages] == ["system", "user", "assistant", "user"]

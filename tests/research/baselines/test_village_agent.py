@@ -32,8 +32,8 @@ def turn(use: str, **arguments: object) -> str:
 
 def ticks(text: str, thing: str) -> list[Interval]:
     line = next((line for line in text.splitlines() if line.startswith(thing)), "")
-    found = re.findall(r"from tick (\d+) (?:to (\d+)|on)", line)
-    return [Interval(int(start), int(end) + 1 if end else None) for start, end in found]
+    bounds = re.findall(r"from tick (\d+) (?:to (\d+)|on)", line)
+    return [Interval(int(start), int(end) + 1 if end else None) for start, end in bounds]
 
 
 def scholar(spec: Spec, arm: Arm) -> Scripted:
@@ -42,12 +42,12 @@ def scholar(spec: Spec, arm: Arm) -> Scripted:
     span = range(spec.branch, spec.village.horizon + 1)
 
     def says(request: Request) -> str:
-        found = [message.text for message in request.messages[2:] if message.role == "user"]
-        if act and not found:
+        texts = [message.text for message in request.messages[2:] if message.role == "user"]
+        if act and not texts:
             what = plan_text(act.plan, names) if act.plan else names[act.place or act.fact]
             about = {"intervention": act.type, "villager": names[act.agent], "what": what}
             return turn("imagine", tick=spec.branch, **about)
-        world, read = (found[0], found[1:]) if act else (PLANNED, found)
+        world, read = (texts[0], texts[1:]) if act else (PLANNED, texts)
         whom = [query.agent, *([query.other] if query.other else ())]
         if len(read) < len(whom):
             return turn("history", villager=names[whom[len(read)]], world=world)
@@ -68,23 +68,23 @@ def test_an_agent_that_uses_the_substrate_as_the_question_says_gets_every_gold()
     for number in range(45):
         spec = generate(number, 20)
         used.add(spec.intervention.type)
-        said = [acting(scholar(spec, arm), spec, arm, memory=MEMORIES["substrate"]) for arm in spec.arms]
-        assert said == list(spec.gold.answers), number
+        answers = [acting(scholar(spec, arm), spec, arm, memory=MEMORIES["substrate"]) for arm in spec.arms]
+        assert answers == list(spec.gold.answers), number
     assert used == set(INTERVENTIONS)
 
 
 def test_a_search_stands_in_for_the_village_and_finds_its_sentences() -> None:
     spec = generate(0, 20)
     name = spec.village.agents[2].name
-    found: list[str] = []
+    texts: list[str] = []
 
     def says(request: Request) -> str:
-        found.append(request.messages[-1].text)
-        return turn("search", query=f"{name} tick 0") if len(found) == 1 else turn("answer", answer="no")
+        texts.append(request.messages[-1].text)
+        return turn("search", query=f"{name} tick 0") if len(texts) == 1 else turn("answer", answer="no")
 
     assert acting(Scripted(says), spec, "a", memory=MEMORIES["bm25"]) == "no"
-    assert found[0].startswith("All goes on as planned.")
-    assert found[1].startswith(f"{name} is at")
+    assert texts[0].startswith("All goes on as planned.")
+    assert texts[1].startswith(f"{name} is at")
 
 
 def test_an_agent_is_told_its_mistakes_and_must_answer_in_the_end() -> None:
@@ -115,6 +115,6 @@ def test_a_conversation_that_no_longer_fits_is_an_error_with_its_reason() -> Non
             raise ReplyError("the request does not fit into the context")
         return turn("state", tick=0, world=PLANNED)
 
-    said = acting(Scripted(says), generate(0, 20), "a", memory=MEMORIES["substrate"])
-    assert isinstance(said, ReplyError)
-    assert "does not fit" in str(said)
+    error = acting(Scripted(says), generate(0, 20), "a", memory=MEMORIES["substrate"])
+    assert isinstance(error, ReplyError)
+    assert "does not fit" in str(error)

@@ -23,9 +23,9 @@ def what_of(act: ArmIntervention, spec: Spec) -> str:
 def holds(spec: Spec, state: str) -> bool:
     names, query = names_of(spec), spec.query
     told = {
-        found[1]: (found[2], found[3].split("; "))
-        for found in map(LINE.fullmatch, state.splitlines())
-        if found
+        parts[1]: (parts[2], parts[3].split("; "))
+        for parts in map(LINE.fullmatch, state.splitlines())
+        if parts
     }
     at, knows = told[names[query.agent]]
     if query.other:
@@ -42,10 +42,10 @@ def test_an_agent_that_forks_and_looks_gets_the_gold_under_each_intervention() -
         villager = names_of(spec)[act.agent]
         world = memory.imagine(spec.branch, act.type, villager, what_of(act, spec))
         ticks = range(spec.branch, spec.village.horizon + 1)
-        said = [
+        answers = [
             "yes" if any(holds(spec, memory.state(t, w)) for t in ticks) else "no" for w in (PLANNED, world)
         ]
-        assert said == list(spec.gold.answers), number
+        assert answers == list(spec.gold.answers), number
     assert used == set(INTERVENTIONS)
 
 

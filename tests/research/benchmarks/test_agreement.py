@@ -29,18 +29,18 @@ def test_methods_part_over_a_pair_that_only_a_rule_brings_together(tmp_path: Pat
     events, tracks = tmp_path / "events.jsonl", tmp_path / "tracks.jsonl"
     events.write_text(f"{json.dumps(truth)}\n{json.dumps(still)}\n", "utf-8")
     seen = [{"scene_index": n, "objects": THINGS, "trajectory": track} for n in (9, 10, 19)]
-    tracks.write_text("".join(f"{json.dumps(one)}\n" for one in seen), "utf-8")
+    tracks.write_text("".join(f"{json.dumps(scene)}\n" for scene in seen), "utf-8")
     (case,) = cases({"test": events, "tracks": tracks}).each
-    found = {row.subset: row for row in rows(case, [one.log for one in logs(case)], None, "test")}
+    by_subset = {row.subset: row for row in rows(case, [named.log for named in logs(case)], None, "test")}
     assert case.scene == 9, "of every ten the last is asked about, where anything collides"
-    assert {name: row.predicted for name, row in found.items()} == {
+    assert {name: row.predicted for name, row in by_subset.items()} == {
         "duality_partner.not_filmed": "wrong",
         "duality_simulated.dependent": "wrong",
         "duality_simulated.independent": "correct",
         "duality_simulated.not_filmed": "wrong",
         "partner_simulated.not_filmed": "correct",
     }, "without the red ball the blue one is not where the green one comes"
-    parted = found["duality_partner.not_filmed"]
+    parted = by_subset["duality_partner.not_filmed"]
     assert (parted.predicted, parted.expected) == ("wrong", "correct"), (
         "without the middle one the rule joins them"
     )

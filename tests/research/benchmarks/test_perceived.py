@@ -27,8 +27,8 @@ SCENES = (10_001, 10_003)
 def test_proposals_named_with_clevrer_are_what_perceived_reads() -> None:
     given = ClevrerData(source="local", proposals="p.zip", questions="q.json")
     profile = SimpleNamespace(clevrer=given)
-    found = PerceivedData(source="local").among(profile)
-    assert (found.source, found.proposals, found.questions) == ("local", "p.zip", "q.json")
+    data = PerceivedData(source="local").among(profile)
+    assert (data.source, data.proposals, data.questions) == ("local", "p.zip", "q.json")
     assert given.among(profile).questions is None, "there is nothing that CLEVRER's own logs could be made of"
     beside = PerceivedData(source="local", events="e.jsonl").among(profile)
     assert (beside.events, beside.proposals) == ("e.jsonl", "p.zip"), "the truth is perceived's alone"
@@ -92,11 +92,11 @@ def written(folder: Path, *, lying: bool) -> dict[str, Path]:
             events.append({**about, "in_outs": moves, "collisions": []})
         (proposals / name).write_text(json.dumps(video), "utf-8")
     (folder / "questions.json").write_bytes(msgspec.json.encode(questions))
-    found = {"proposals": proposals, "questions": folder / "questions.json"}
+    paths = {"proposals": proposals, "questions": folder / "questions.json"}
     if lying:
-        found["events"] = folder / "events.jsonl"
-        found["events"].write_text("".join(f"{json.dumps(line)}\n" for line in events), "utf-8")
-    return found
+        paths["events"] = folder / "events.jsonl"
+        paths["events"].write_text("".join(f"{json.dumps(line)}\n" for line in events), "utf-8")
+    return paths
 
 
 def test_a_false_truth_changes_no_log_and_no_answer(

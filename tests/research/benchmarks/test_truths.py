@@ -42,21 +42,21 @@ def by_subset(rows: list[Row]) -> dict[str, list[Row]]:
 
 def test_the_true_events_answer_all_and_sharing_an_object_loses_the_chain() -> None:
     case, parameters = case_of(REAL), Perception()
-    made = [one.log for one in logs(case, parameters)]
-    asked = list(descriptive_rows(case, made, parameters, "train"))
-    assert len(asked) == 11
-    assert all(row.correct and row.subset == "truth" for row in asked)
-    found = by_subset(list(explanatory_rows(case, made, parameters, "train")))
-    assert [row.correct for row in found["truth"]] == [True, True]
-    assert [row.correct for row in found["sharing"]] == [True, False], "the ball's entry is two steps away"
-    assert {row.log for rows in found.values() for row in rows} == {made[0].digest}
+    made = [named.log for named in logs(case, parameters)]
+    described = list(descriptive_rows(case, made, parameters, "train"))
+    assert len(described) == 11
+    assert all(row.correct and row.subset == "truth" for row in described)
+    groups = by_subset(list(explanatory_rows(case, made, parameters, "train")))
+    assert [row.correct for row in groups["truth"]] == [True, True]
+    assert [row.correct for row in groups["sharing"]] == [True, False], "the ball's entry is two steps away"
+    assert {row.log for rows in groups.values() for row in rows} == {made[0].digest}
     depth = FROM_TRUTH.metrics["chain_1"].measure
-    assert [depth((row,)) for row in found["sharing"]] == [(0, 0), (0, 1)]
+    assert [depth((row,)) for row in groups["sharing"]] == [(0, 0), (0, 1)]
 
 
 def test_a_row_holds_no_text_of_a_question() -> None:
     case, parameters = case_of(REAL), Perception()
-    made = [one.log for one in logs(case, parameters)]
+    made = [named.log for named in logs(case, parameters)]
     lines = b"".join(map(msgspec.json.encode, explanatory_rows(case, made, parameters, "train")))
     assert b"responsible" not in lines
     assert b"sphere" not in lines
@@ -92,8 +92,8 @@ def test_a_false_truth_changes_no_log_that_is_perceived_and_no_answer_from_it(tm
         events.write_bytes(msgspec.json.encode(msgspec.structs.replace(truth, scene_index=10_020)) + b"\n")
         (case,) = cases({"test": events, "proposals": proposals}).each
         made = logs(case, parameters)
-        assert [one.name for one in made] == ["10020", "10020/perceived"]
-        rows = by_subset(list(explanatory_rows(case, [one.log for one in made], parameters, "")))
+        assert [named.name for named in made] == ["10020", "10020/perceived"]
+        rows = by_subset(list(explanatory_rows(case, [named.log for named in made], parameters, "")))
         first = [rows[who][0].predicted.split(",")[0] for who in ("detections", "worlds")]
         assert rows["worlds"][0].log == made[1].log.digest
         seen.append((made[1].log.digest, first))

@@ -51,7 +51,7 @@ def test_an_effect_is_an_outcome_without_and_with(
 
 
 @pytest.mark.parametrize(
-    ("at", "retract", "insert", "outcome", "error", "said"),
+    ("at", "retract", "insert", "outcome", "error", "message"),
     [
         (3, "CONSTRUCT WHERE { ?who <urn:on> ?what }", "", CAFE, InterventionError, "changes nothing"),
         (3, ALL, ALL, CAFE, InterventionError, "nothing"),
@@ -64,9 +64,9 @@ def test_an_effect_is_an_outcome_without_and_with(
     ],
 )  # fmt: skip
 def test_what_gives_no_effect_says_why(
-    at: int | str, retract: str, insert: str, outcome: str, error: type[Exception], said: str
+    at: int | str, retract: str, insert: str, outcome: str, error: type[Exception], message: str
 ) -> None:
-    with pytest.raises(error, match=said):
+    with pytest.raises(error, match=message):
         effect(_log(), at, Constructed(retract, insert), outcome)
 
 
@@ -82,6 +82,6 @@ def test_an_emitter_says_what_follows() -> None:
     outcome = f"SELECT (COUNT(*) AS ?n) {{ ?who {knows[1]} {knows[2]} }}"
     unknowing = Constructed(f"CONSTRUCT WHERE {{ {knows[0]} {knows[1]} {knows[2]} }}")
     branch = fork(log, 1, Retract(knows), RuleEmitter(box))
-    counts = [len(list(one.state().match(None, *knows[1:]))) for one in (log, branch)]
+    counts = [len(list(world.state().match(None, *knows[1:]))) for world in (log, branch)]
     assert effect(log, 1, unknowing, outcome, RuleEmitter(box)) == Effect(*counts)
     assert counts[1] < counts[0]

@@ -41,7 +41,7 @@ def test_a_collision_to_come_is_said_and_not_asserted() -> None:
     log = from_tracks(9, THINGS, TRACK, 80)
     assert foretold(log) == {VOTE: {frozenset((RED, BLUE))}, LINE: {frozenset((RED, BLUE))}}
     classes = {str(delta.triple[2]) for delta in log if delta.triple[1] == RDF_TYPE}
-    assert not any("Collision" in one for one in classes)
+    assert not any("Collision" in name for name in classes)
     assert {delta.tick for delta in log} == {0, 80}
 
 
@@ -70,10 +70,10 @@ def test_each_pair_is_held_beside_what_came() -> None:
 def test_both_countings_and_the_trivial_way_stand_in_rows() -> None:
     track = msgspec.json.encode({"tracks": TrajectoryScene(9, THINGS, TRACK)})
     case = Case(9, "tracks.jsonl:1", track, msgspec.json.encode(TRUTH))
-    made = [one.log for one in logs(case, Perception())]
-    found: dict[str, Row] = {row.subset: row for row in rows(case, made, None, "test")}
-    assert list(found) == ["tracks.100", "tracks.100.lines", "tracks.80", "tracks.80.lines"]
-    row = (found["tracks.80"],)
+    made = [named.log for named in logs(case, Perception())]
+    by_subset: dict[str, Row] = {row.subset: row for row in rows(case, made, None, "test")}
+    assert list(by_subset) == ["tracks.100", "tracks.100.lines", "tracks.80", "tracks.80.lines"]
+    row = (by_subset["tracks.80"],)
     assert counted("f1", row) == (2, 2)
     assert counted("f1_entrants", row) == (2, 3)
     assert (counted("precision", row), counted("recall", row)) == ((1, 1), (1, 1))

@@ -34,7 +34,7 @@ def record(bodies: list[Body], frames: int = 100) -> dict[str, Any]:
     }
 
 
-def answers(scene: dict[str, Any], folder: Path, *asked: tuple[str, str]) -> list[str]:
+def answers(scene: dict[str, Any], folder: Path, *pairs: tuple[str, str]) -> list[str]:
     """The words of the command about causes and effects."""
     questions = [
         {
@@ -43,7 +43,7 @@ def answers(scene: dict[str, Any], folder: Path, *asked: tuple[str, str]) -> lis
             "question_type": "explanatory",
             "choices": [{"choice_id": 0, "choice": cause}],
         }
-        for number, (cause, effect) in enumerate(asked)
+        for number, (cause, effect) in enumerate(pairs)
     ]
     (folder / "events.jsonl").write_text(json.dumps(scene), "utf-8")
     (folder / "questions.json").write_text(json.dumps({"1": {"questions": questions}}), "utf-8")
@@ -73,10 +73,10 @@ def test_a_push_is_responsible_where_nothing_would_happen_without_it(
 def test_ways_to_say_that_something_moves_are_read(tmp_path: Path) -> None:
     scene = record([Body(0, "sphere", -2.0, 0.0, 2.5), Body(1, "sphere", -1.0, 0.0)])
     hit = "the red ball hits the green ball"
-    asked = [
+    pairs = [
         (hit, f"the green ball {words}") for words in ("goes north", "rolls away", "heads east", "sings")
     ]
-    assert answers(scene, tmp_path, *asked) == ["correct", "correct", "correct", "error"]
+    assert answers(scene, tmp_path, *pairs) == ["correct", "correct", "correct", "error"]
 
 
 def test_a_trajectory_of_no_object_is_named(tmp_path: Path) -> None:

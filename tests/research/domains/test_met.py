@@ -50,8 +50,8 @@ def test_the_log_and_a_reader_of_the_file_say_the_same(file: Path) -> None:
 
 def test_a_row_names_nobody(file: Path) -> None:
     (case,) = cases({"movements": file}).each
-    found: list[Row] = list(rows(case, [one.log for one in logs_of(case)], None, "n3"))
-    assert [(row.question, row.subset, row.correct) for row in found] == [
+    met: list[Row] = list(rows(case, [named.log for named in logs_of(case)], None, "n3"))
+    assert [(row.question, row.subset, row.correct) for row in met] == [
         ("00-01", "log", True),
         ("00-01", "address", False),
         ("00-02", "log", True),
@@ -59,5 +59,5 @@ def test_a_row_names_nobody(file: Path) -> None:
         ("01-02", "log", True),
         ("01-02", "address", True),
     ]
-    assert not any(name in str(row) for row in found for name in personas(case.record))
-    assert MET.metrics["ever"].measure((found[1],)) == (1, 1)
+    assert not any(name in str(row) for row in met for name in personas(case.record))
+    assert MET.metrics["ever"].measure((met[1],)) == (1, 1)

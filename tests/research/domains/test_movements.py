@@ -33,12 +33,12 @@ BOX = TBox.load("village")
 
 
 def record(x: int, address: str, chat: list[list[str]] | None = None, y: int = 1) -> dict[str, Any]:
-    said = f"being there @ {address}"
-    return {"movement": [x, y], "pronunciatio": "🙂", "description": said, "chat": chat}
+    description = f"being there @ {address}"
+    return {"movement": [x, y], "pronunciatio": "🙂", "description": description, "chat": chat}
 
 
-def talk(x: int, to: str, *said: tuple[str, str]) -> dict[str, Any]:
-    return record(x, f"<persona> {to}", [list(pair) for pair in said])
+def talk(x: int, to: str, *lines: tuple[str, str]) -> dict[str, Any]:
+    return record(x, f"<persona> {to}", [list(pair) for pair in lines])
 
 
 def log_of(steps: dict[int, dict[str, Any]], *facts: Fact) -> EventLog:
@@ -133,15 +133,15 @@ def test_a_persona_is_on_its_way_until_it_stands_where_it_acts() -> None:
 
 
 def test_a_conversation_has_the_talkers_whose_records_hold_it() -> None:
-    said = (("Ann Ray", "hi"), ("Cy Fox", "hello"))
+    lines = (("Ann Ray", "hi"), ("Cy Fox", "hello"))
     steps = {
-        1: {"Ann Ray": talk(1, "Bo Li", *said), "Cy Fox": record(7, CAFE)},
-        2: {"Bo Li": talk(2, "Ann Ray", *said)},
+        1: {"Ann Ray": talk(1, "Bo Li", *lines), "Cy Fox": record(7, CAFE)},
+        2: {"Bo Li": talk(2, "Ann Ray", *lines)},
         4: {"Ann Ray": record(1, CAFE), "Bo Li": talk(2, "Ann Ray", ("Bo Li", "wait"))},
-        5: {"Ann Ray": talk(1, "Bo Li", *said)},
+        5: {"Ann Ray": talk(1, "Bo Li", *lines)},
     }
-    found = conversations(parse_movements(json.dumps(steps).encode()))
-    assert [(c.start, c.talkers, c.ends) for c in found] == [
+    talks = conversations(parse_movements(json.dumps(steps).encode()))
+    assert [(c.start, c.talkers, c.ends) for c in talks] == [
         (1, ["Ann Ray", "Bo Li"], {"Ann Ray": 4, "Bo Li": 4}),
         (4, ["Bo Li"], {"Bo Li": None}),
         (5, ["Ann Ray"], {"Ann Ray": None}),

@@ -76,7 +76,7 @@ def film(bodies: list[Body], frames: int = 60) -> dict[str, Any]:
     made: list[dict[str, Any]] = []
     for frame, there in enumerate(states):
         seen = (proposal(body, color) for body, color in zip(there, colors, strict=False))
-        made.append({"frame_index": frame, "objects": [one for one in seen if one]})
+        made.append({"frame_index": frame, "objects": [shape for shape in seen if shape]})
     return {"video_index": 7, "video_name": "sim_00007", "frames": made}
 
 
@@ -92,13 +92,13 @@ BALL, POST = Body(0, "sphere", -1.0, -1.5, 0.2, 2.0), Body(1, "cylinder", -0.9, 
 
 
 def test_a_ball_that_hits_a_post_is_seen_to_hit_it() -> None:
-    found = seen(film([BALL, POST]))
+    events = seen(film([BALL, POST]))
     (truth,) = simulate([BALL, POST], 59).contacts
-    (hit,) = found.collisions
+    (hit,) = events.collisions
     assert hit.object == (1, 0) or hit.object == (0, 1)
     assert abs(hit.frame - truth[0]) <= 2
     assert hit.probability > 0.9
-    assert not found.in_outs
+    assert not events.in_outs
 
 
 def test_no_place_rests_on_frames_after_the_last_allowed_one(tmp_path: Path) -> None:
@@ -124,31 +124,31 @@ def test_no_place_rests_on_frames_after_the_last_allowed_one(tmp_path: Path) -> 
     assert known != [early["trajectory"][name] for name in ("0", "1")]
 
     given = ["--trajectories", tmp_path / "all.jsonl", "--at", 20, "--out", tmp_path / "pairs.jsonl"]
-    said = " ".join(run("predict", *given, code=1).split())
-    assert "places of scene 7 rest on frames up to 59, later than --at 20" in said
-    assert "perceive clevrer --until 20" in said
+    output = " ".join(run("predict", *given, code=1).split())
+    assert "places of scene 7 rest on frames up to 59, later than --at 20" in output
+    assert "perceive clevrer --until 20" in output
     assert not (tmp_path / "pairs.jsonl").exists()
     given[1] = tmp_path / "until.jsonl"
-    said = run("predict", *given, "--at", 45, "--truth", tmp_path / "all.jsonl", "--json")
+    output = run("predict", *given, "--at", 45, "--truth", tmp_path / "all.jsonl", "--json")
     hits = [hit for hit in late["collisions"] if hit["frame"] > 20]
     assert len(hits) == 1
-    assert json.loads(said)["f1"][0] == {"at": 20, "scenes": 1, "seen": 1.0, "all": 1.0}
+    assert json.loads(output)["f1"][0] == {"at": 20, "scenes": 1, "seen": 1.0, "all": 1.0}
     lines = [json.loads(line) for line in (tmp_path / "pairs.jsonl").read_text().splitlines()]
     assert [(line["scene"], line["at"]) for line in lines] == [(7, 20), (7, 45)]
 
 
 def test_a_ball_that_passes_a_post_hits_nothing() -> None:
-    found = seen(film([BALL, Body(1, "cylinder", 0.0, 0.5)]))
-    assert not found.collisions
+    events = seen(film([BALL, Body(1, "cylinder", 0.0, 0.5)]))
+    assert not events.collisions
 
 
 def test_a_ball_enters_when_its_first_part_shows() -> None:
     start = Body(0, "sphere", 0.0, -4.6, 0.0, 2.2)
     states = simulate([start], 59, trace=True).states or []
     (event,) = seen(film([start, POST])).in_outs
-    shown = next(frame for frame, (body,) in enumerate(states) if SEEN.sees(1, body.x, body.y))
+    first = next(frame for frame, (body,) in enumerate(states) if SEEN.sees(1, body.x, body.y))
     assert event.type == "in"
-    assert abs(event.frame - shown) <= 1
+    assert abs(event.frame - first) <= 1
 
 
 def test_a_slip_of_the_label_and_a_double_make_no_object() -> None:
@@ -172,9 +172,9 @@ def test_a_scene_of_hardly_anything_is_perceived(count: int) -> None:
     video = film([BALL, POST])
     for frame in video["frames"]:
         frame["objects"] = frame["objects"][:count]
-    found = seen(video)
-    assert len(found.objects) == count
-    assert not found.collisions
+    events = seen(video)
+    assert len(events.objects) == count
+    assert not events.collisions
     log = perceived_log(examined(decode_proposals(source(video)), "sim_00007.json"))
     assert log.last_tick == 59
 
@@ -243,10 +243,12 @@ def test_two_videos_of_one_number_are_refused(tmp_path: Path) -> None:
 
 def test_a_log_says_which_worlds_are_possible() -> None:
     video = examined(decode_proposals(source(film([BALL, POST]))), "sim_00007.json")
-    found = msgspec.structs.replace(recorded(video), doubtful=[PerceivedCollision((0, 1), 20, 0.3, (19, 21))])
-    line = decode_possible(("events.jsonl:1", msgspec.json.encode(found)))
+    record = msgspec.structs.replace(
+        recorded(video), doubtful=[PerceivedCollision((0, 1), 20, 0.3, (19, 21))]
+    )
+    line = decode_possible(("events.jsonl:1", msgspec.json.encode(record)))
     assert len(worlds(line)) == 2
-    assert worlds(read_back(perceived_log(video, found), 7)) == worlds(line)
+    assert worlds(read_back(perceived_log(video, record), 7)) == worlds(line)
 
 
 def test_an_explanation_names_the_weakest_link() -> None:
@@ -259,8 +261,8 @@ def test_an_explanation_names_the_weakest_link() -> None:
         ["events", "objects", "red", "filter_color", "unique", "filter_collision", "unique", "get_frame"],
         answer="1",
     )
-    found = explain_perceived(log, 7, question, Parameters())
-    (part,) = found.parts
+    explanation = explain_perceived(log, 7, question, Parameters())
+    (part,) = explanation.parts
     assert "weakest link: the collision of the " in part.ground
     assert part.probability is not None
     assert 0.9 < part.probability < 1
@@ -301,7 +303,7 @@ def test_a_wrong_answer_is_lost_to_the_first_stage_that_fails(
     assert loss.stage == stage
     assert words in loss.words
     told = happenings(recorded(video), gold_of(truth))
-    assert [one.truly for one in told if one.wrong] == ["frame 20"] * (stage != "reasoning")
+    assert [happening.truly for happening in told if happening.wrong] == ["frame 20"] * (stage != "reasoning")
 
 
 def test_the_constants_are_those_of_the_parameters_and_are_written_there() -> None:
@@ -320,8 +322,8 @@ def test_generated_proposals_are_perceived_as_they_were_made() -> None:
     scene = generate_scene(10_003, seed=20)
     made = json.dumps(proposals(scene.annotation, seed=20)).encode()
     assert made == json.dumps(proposals(scene.annotation, seed=20)).encode()
-    found = perceive(decode_proposals(("sim_10003.json", made)), "sim_10003.json")
+    perceived = perceive(decode_proposals(("sim_10003.json", made)), "sim_10003.json")
     looks = {o.object_id: (o.color, o.material, o.shape) for o in scene.annotation.object_property}
     there = {frozenset(looks[number] for number in c.object_ids) for c in scene.annotation.collision}
-    mine = {o.id: (o.color, o.material, o.shape) for o in found.objects}
-    assert {frozenset(mine[number] for number in c.object) for c in found.collisions} == there
+    mine = {o.id: (o.color, o.material, o.shape) for o in perceived.objects}
+    assert {frozenset(mine[number] for number in c.object) for c in perceived.collisions} == there

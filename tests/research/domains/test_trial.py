@@ -21,14 +21,14 @@ def question(kind: str, program: str, *choices: tuple[str, Literal["correct", "w
         "?",
         kind,  # pyright: ignore[reportArgumentType]
         program.split(),
-        choices=[Choice(place, "", said.split(), answer) for place, (said, answer) in enumerate(choices)],
+        choices=[Choice(place, "", words.split(), answer) for place, (words, answer) in enumerate(choices)],
     )
 
 
-def found(*asked: Question) -> list[Trial]:
+def found(*questions: Question) -> list[Trial]:
     record = annotation([(CUBE, BALL, 20), (BALL, CAN, 60)])
     scene = Scene(annotation_log(decode_annotation(("film", json.dumps(record).encode()))))
-    return trials(scene, asked)
+    return trials(scene, questions)
 
 
 MEET = f"events {_COLLIDE} unique"

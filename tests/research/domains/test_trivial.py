@@ -19,20 +19,20 @@ def said(kind: Subset, program: str, choices: Sequence[str]) -> dict[str, str]:
     record = annotation([(CUBE, BALL, 20), (BALL, CAN, 60)])
     scene = Scene(annotation_log(decode_annotation(("film", json.dumps(record).encode()))))
     options = [Choice(place, "", words.split()) for place, words in enumerate(choices)]
-    asked = Question(0, "?", kind, program.split(), choices=options)
-    return {row.subset.partition(": ")[2]: row.predicted for row in trivial_rows(scene, 1, [asked], "")}
+    question = Question(0, "?", kind, program.split(), choices=options)
+    return {row.subset.partition(": ")[2]: row.predicted for row in trivial_rows(scene, 1, [question], "")}
 
 
-def pair(one: str, other: str, of: str = "all_events") -> str:
-    sides = (f"objects {look} unique filter_collision" for look in (one, other))
+def pair(first: str, second: str, of: str = "all_events") -> str:
+    sides = (f"objects {look} unique filter_collision" for look in (first, second))
     return f"{of} {' '.join(sides)} unique"
 
 
 def test_sharing_a_participant_goes_one_step_back() -> None:
     target = pair(BLUE, GREEN, "events")
     options = [pair(RED, BLUE, "events")]
-    found = said("explanatory", f"events {target} filter_ancestor belong_to", options)
-    assert found == {
+    answers = said("explanatory", f"events {target} filter_ancestor belong_to", options)
+    assert answers == {
         "every option": "correct",
         "no option": "wrong",
         "sharing a participant": "correct",
@@ -40,13 +40,13 @@ def test_sharing_a_participant_goes_one_step_back() -> None:
 
 
 def test_without_an_object_nothing_happens_or_what_was_observed() -> None:
-    asked = "all_events objects cube filter_shape unique get_counterfact belong_to"
-    found = said("counterfactual", asked, [pair(BLUE, GREEN), pair(RED, BLUE)])
-    assert found["no collision"] == "wrong,wrong"
-    assert found["what was observed"] == "correct,wrong"
+    program = "all_events objects cube filter_shape unique get_counterfact belong_to"
+    answers = said("counterfactual", program, [pair(BLUE, GREEN), pair(RED, BLUE)])
+    assert answers["no collision"] == "wrong,wrong"
+    assert answers["what was observed"] == "correct,wrong"
 
 
 def test_the_nearest_pair_is_one_of_those_offered() -> None:
-    found = said("predictive", "unseen_events belong_to", [pair(BLUE, GREEN), pair(RED, BLUE)])
-    assert sorted(found["the nearest pair"].split(",")) == ["correct", "wrong"]
-    assert set(METHODS["predictive"]) == set(found)
+    answers = said("predictive", "unseen_events belong_to", [pair(BLUE, GREEN), pair(RED, BLUE)])
+    assert sorted(answers["the nearest pair"].split(",")) == ["correct", "wrong"]
+    assert set(METHODS["predictive"]) == set(answers)

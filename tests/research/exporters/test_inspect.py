@@ -49,17 +49,17 @@ def evaluated(
         display="none",
     )
     assert log.status == "success", log.error
-    found = {score.name: {name: m.value for name, m in score.metrics.items()} for score in log.results.scores}
-    return log, found
+    scores = {s.name: {name: m.value for name, m in s.metrics.items()} for s in log.results.scores}
+    return log, scores
 
 
 def test_who_always_says_no_gets_what_the_gold_gives_them(tmp_path: Path) -> None:
     golds = [spec.gold for spec in sampled(COUNT, 20)]
-    _, found = evaluated(lambda text: '{"answer": "no"}', tmp_path)
-    assert found["per_arm"]["accuracy"] == sum((g.a == "no") + (g.b == "no") for g in golds) / (2 * COUNT)
-    assert found["joint"]["accuracy"] == sum(g.a == g.b == "no" for g in golds) / COUNT
-    assert found["divergence"]["accuracy"] == sum(g.a == g.b for g in golds) / COUNT
-    assert {"grouped_control", "grouped_direct", "grouped_propagation"} <= set(found["joint"])
+    _, scores = evaluated(lambda text: '{"answer": "no"}', tmp_path)
+    assert scores["per_arm"]["accuracy"] == sum((g.a == "no") + (g.b == "no") for g in golds) / (2 * COUNT)
+    assert scores["joint"]["accuracy"] == sum(g.a == g.b == "no" for g in golds) / COUNT
+    assert scores["divergence"]["accuracy"] == sum(g.a == g.b for g in golds) / COUNT
+    assert {"grouped_control", "grouped_direct", "grouped_propagation"} <= set(scores["joint"])
 
 
 def test_three_arms_are_asked_and_judged_together(tmp_path: Path) -> None:
@@ -70,13 +70,13 @@ def test_three_arms_are_asked_and_judged_together(tmp_path: Path) -> None:
         texts.append(text)
         return "no"
 
-    log, found = evaluated(reply, tmp_path, count=4, level="three_arms")
+    log, scores = evaluated(reply, tmp_path, count=4, level="three_arms")
     assert len(set(texts)) == len(texts) == 3 * 4
     assert {tuple(sample.target) for sample in log.samples} == set(golds)
-    alike = sum(one == other for gold in golds for one, other in combinations(gold, 2))
-    assert found["per_arm"]["accuracy"] == pytest.approx(sum(gold.count("no") for gold in golds) / 12)
-    assert found["joint"]["accuracy"] == sum(set(gold) == {"no"} for gold in golds) / 4
-    assert found["divergence"]["accuracy"] == pytest.approx(alike / 12)
+    alike = sum(answer == other for gold in golds for answer, other in combinations(gold, 2))
+    assert scores["per_arm"]["accuracy"] == pytest.approx(sum(gold.count("no") for gold in golds) / 12)
+    assert scores["joint"]["accuracy"] == sum(set(gold) == {"no"} for gold in golds) / 4
+    assert scores["divergence"]["accuracy"] == pytest.approx(alike / 12)
 
 
 def test_each_arm_is_asked_by_itself_and_never_sees_the_gold(tmp_path: Path) -> None:
@@ -87,11 +87,11 @@ def test_each_arm_is_asked_by_itself_and_never_sees_the_gold(tmp_path: Path) -> 
         texts.append(text)
         return "I cannot tell."
 
-    log, found = evaluated(reply, tmp_path)
+    log, scores = evaluated(reply, tmp_path)
     assert len(texts) == 2 * COUNT
     assert sum("before anything else of that tick" in text for text in texts) == COUNT
-    assert [found[metric]["accuracy"] for metric in METRICS] == [0, 0, 0]
-    assert found["unreadable"]["accuracy"] == 1
+    assert [scores[metric]["accuracy"] for metric in METRICS] == [0, 0, 0]
+    assert scores["unreadable"]["accuracy"] == 1
     # The linkage and the gold are in the log for the reader, and in no question.
     assert all("propagation" not in text and "gold" not in text for text in texts)
     targets = {sample.id: tuple(sample.target) for sample in log.samples}
@@ -100,8 +100,8 @@ def test_each_arm_is_asked_by_itself_and_never_sees_the_gold(tmp_path: Path) -> 
 
 
 def test_a_reply_is_read_as_asked_for_or_as_a_bare_word() -> None:
-    said = [said_in(text) for text in ('Sure: {"answer": "yes"}', "No.", " YES ", "yes and no", "", "{}")]
-    assert said == ["yes", "no", "yes", "error", "error", "error"]
+    answers = [said_in(text) for text in ('Sure: {"answer": "yes"}', "No.", " YES ", "yes and no", "", "{}")]
+    assert answers == ["yes", "no", "yes", "error", "error", "error"]
     assert said_in("The answer is: no.") == "no"
 
 
@@ -111,19 +111,19 @@ def test_an_agent_with_the_substrate_gets_what_its_tools_say(tmp_path: Path) -> 
 
     def answer(messages: Any, tools: Any, *_: Any) -> Any:
         assert {"state", "imagine", "submit"} <= {tool.name for tool in tools}
-        said = [message for message in messages if message.role == "tool"]
+        results = [message for message in messages if message.role == "tool"]
         happens = re.search(r"At tick (\d+), before anything", messages[1].text)
         spec = next(s for s in specs if s.query.text in messages[1].text)
         act, names = spec.intervention, names_of(spec)
-        if happens and not said:
+        if happens and not results:
             what = plan_text(act.plan, names) if act.plan else names[act.place or act.fact]
             call = ("imagine", {"tick": spec.branch, "intervention": act.type, "villager": names[act.agent]})
             call[1]["what"] = what
-        elif len(said) == (1 if happens else 0):
-            world = said[0].text if happens else "planned"
+        elif len(results) == (1 if happens else 0):
+            world = results[0].text if happens else "planned"
             call = ("state", {"tick": spec.branch, "world": world})
         else:
-            assert " is at " in said[-1].text, said[-1]
+            assert " is at " in results[-1].text, results[-1]
             call = ("submit", {"answer": '{"answer": "no"}'})
         output = ModelOutput.for_tool_call("mockllm/model", *call)
         output.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
@@ -137,10 +137,10 @@ def test_an_agent_with_the_substrate_gets_what_its_tools_say(tmp_path: Path) -> 
     )
     assert log.status == "success", log.error
     assert {score.name for score in log.results.scores} == {*METRICS, "unreadable"}
-    found = {score.name: score.metrics["accuracy"].value for score in log.results.scores}
+    scores = {score.name: score.metrics["accuracy"].value for score in log.results.scores}
     golds = [spec.gold for spec in specs]
-    assert found["per_arm"] == sum((g.a == "no") + (g.b == "no") for g in golds) / 6
-    assert found["unreadable"] == 0
+    assert scores["per_arm"] == sum((g.a == "no") + (g.b == "no") for g in golds) / 6
+    assert scores["unreadable"] == 0
 
 
 def inspect_eval(folder: Path, *arguments: str) -> tuple[subprocess.CompletedProcess[str], dict[str, Any]]:

@@ -38,34 +38,34 @@ class Saying(LM):
         raise NotImplementedError
 
 
-def scored(reply: str, asked: Any = (), **limits: Any) -> dict[str, float]:
-    metadata = {"count": COUNT, "seed": 7} | dict(asked)
+def scored(reply: str, given: Any = (), **limits: Any) -> dict[str, float]:
+    metadata = {"count": COUNT, "seed": 7} | dict(given)
     manager = TaskManager(include_path=str(TASKS), metadata=metadata)
     done = lm_eval.simple_evaluate(Saying(reply), tasks=["twin_eventlog"], task_manager=manager, **limits)
-    found = done["results"]["twin_eventlog"]
-    return {name.partition(",")[0]: value for name, value in found.items()}
+    scores = done["results"]["twin_eventlog"]
+    return {name.partition(",")[0]: value for name, value in scores.items()}
 
 
 @pytest.mark.parametrize("reply", ["No.", '{"answer": "no"}'])
 def test_who_always_says_no_gets_what_the_gold_gives_them(reply: str) -> None:
     golds = [spec.gold for spec in sampled(COUNT, 7)]
-    found = scored(reply)
-    assert found["per_arm"] == sum((g.a == "no") + (g.b == "no") for g in golds) / (2 * COUNT)
-    assert found["joint"] == sum(g.a == g.b == "no" for g in golds) / COUNT
-    assert found["divergence"] == sum(g.a == g.b for g in golds) / COUNT
+    scores = scored(reply)
+    assert scores["per_arm"] == sum((g.a == "no") + (g.b == "no") for g in golds) / (2 * COUNT)
+    assert scores["joint"] == sum(g.a == g.b == "no" for g in golds) / COUNT
+    assert scores["divergence"] == sum(g.a == g.b for g in golds) / COUNT
 
 
 def test_who_says_neither_is_wrong_and_half_a_pair_is_none() -> None:
-    found = scored("who knows", limit=5)
-    assert (found["per_arm"], found["joint"], found["divergence"], found["unreadable"]) == (0, 0, 0, 1)
+    scores = scored("who knows", limit=5)
+    assert (scores["per_arm"], scores["joint"], scores["divergence"], scores["unreadable"]) == (0, 0, 0, 1)
 
 
 def test_three_arms_are_judged_together_and_one_that_is_cut_off_is_none() -> None:
     golds = [spec.gold.answers for spec in sampled(4, 7, "three_arms")]
-    asked = {"count": 4, "level": "three_arms"}
-    found = scored("no", asked)
-    alike = [sum(one == other for one, other in combinations(gold, 2)) for gold in golds]
-    assert found["per_arm"] == pytest.approx(sum(gold.count("no") for gold in golds) / 12)
-    assert found["joint"] == sum(set(gold) == {"no"} for gold in golds) / 4
-    assert found["divergence"] == pytest.approx(sum(alike) / 12)
-    assert scored("no", asked, limit=11)["divergence"] == pytest.approx(sum(alike[:3]) / 9)
+    options = {"count": 4, "level": "three_arms"}
+    scores = scored("no", options)
+    alike = [sum(answer == other for answer, other in combinations(gold, 2)) for gold in golds]
+    assert scores["per_arm"] == pytest.approx(sum(gold.count("no") for gold in golds) / 12)
+    assert scores["joint"] == sum(set(gold) == {"no"} for gold in golds) / 4
+    assert scores["divergence"] == pytest.approx(sum(alike) / 12)
+    assert scored("no", options, limit=11)["divergence"] == pytest.approx(sum(alike[:3]) / 9)

@@ -36,23 +36,25 @@ def here(name: str) -> Meaning:
 def written(folder: Path, tex: str) -> tuple[list[Printed], str]:
     (folder / "paper.tex").write_text(tex, "utf-8")
     (folder / "figures.yaml").write_text(FIGURES, "utf-8")
-    found = write_paper(folder / "paper.tex", folder / "out", read_published(folder / "figures.yaml"), here)
-    return found, (folder / "out" / "index.html").read_text("utf-8")
+    figures = write_paper(folder / "paper.tex", folder / "out", read_published(folder / "figures.yaml"), here)
+    return figures, (folder / "out" / "index.html").read_text("utf-8")
 
 
 def test_another_paper_with_figures_of_its_own(tmp_path: Path) -> None:
-    found, page = written(tmp_path, TEX)
-    assert [(one.text, one.place, [said.name for said in one.meanings]) for one in found] == [
+    figures, page = written(tmp_path, TEX)
+    assert [
+        (figure.text, figure.place, [meaning.name for meaning in figure.meanings]) for figure in figures
+    ] == [
         ("1,200", "abstract", ["meadow/all/accuracy/n"]),
         ("71.5", "section 1", ["meadow/all/accuracy"]),
         ("99", "section 1", []),
         ("71.5", "table 1", ["meadow/all/accuracy"]),
     ]
-    for one in found:
-        assert re.search(rf'<a\s+href="#{one.anchor}"', page), f"{one.text} is no link"
-        assert f'id="{one.anchor}"' in page, f"the link of {one.text} leads nowhere"
+    for figure in figures:
+        assert re.search(rf'<a\s+href="#{figure.anchor}"', page), f"{figure.text} is no link"
+        assert f'id="{figure.anchor}"' in page, f"the link of {figure.text} leads nowhere"
     assert "840 of 1,200" in page
-    assert summary(found)["unknown"] == 1
+    assert summary(figures)["unknown"] == 1
 
 
 def test_what_is_no_tex_and_no_file_of_figures_is_refused(tmp_path: Path) -> None:
@@ -89,6 +91,6 @@ def test_the_macros_and_tables_for_a_paper_of_ones_own_are_held_against_what_was
 
 @pytest.mark.skipif(not PAPER.is_file(), reason="the paper is not beside this checkout (../shared/paper)")
 def test_every_figure_of_the_paper_is_a_link_that_an_entry_knows(tmp_path: Path) -> None:
-    found = write_paper(PAPER, tmp_path, published(), here)
-    assert len(found) > 130
-    assert [(one.text, one.place) for one in found if not one.meanings] == []
+    figures = write_paper(PAPER, tmp_path, published(), here)
+    assert len(figures) > 130
+    assert [(figure.text, figure.place) for figure in figures if not figure.meanings] == []

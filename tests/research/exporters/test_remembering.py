@@ -16,7 +16,7 @@ from research.generators.remembering.oracle import Truth
 
 
 def test_a_memory_knows_what_the_oracle_knows_of_every_slot_after_every_step() -> None:
-    asked = 0
+    count = 0
     for episode in episodes(town(), 12, seed=3, steps=60):
         memory, truth = told(episode), Truth(episode.steps)
         for at in range(0, 60, 7):
@@ -24,8 +24,8 @@ def test_a_memory_knows_what_the_oracle_knows_of_every_slot_after_every_step() -
                 for relation in town().values:
                     question = Question("update", person, relation, at, truth.value(person, relation, at))
                     assert recalled(memory, question) == question.expected, (episode.name, question)
-                    asked += 1
-    assert asked == 12 * 9 * 36
+                    count += 1
+    assert count == 12 * 9 * 36
 
 
 def test_questions_of_each_kind_are_there_and_a_table_would_not_do() -> None:
@@ -80,7 +80,7 @@ def test_a_model_is_asked_with_and_without_the_memory(tmp_path: Path) -> None:
             display="none",
         )
         assert log.status == "success", log.error
-        found = {score.name: score.metrics["accuracy"].value for score in log.results.scores}
+        scores = {score.name: score.metrics["accuracy"].value for score in log.results.scores}
         unknown = sum(question.expected == UNKNOWN for question in gold.values()) / len(gold)
-        assert found["right"] == pytest.approx(1 if memory == "substrate" else unknown)
-        assert found["unreadable"] == 0
+        assert scores["right"] == pytest.approx(1 if memory == "substrate" else unknown)
+        assert scores["unreadable"] == 0

@@ -35,21 +35,21 @@ def test_the_tables_hold_the_specifications_and_the_blind_one_no_gold(folder: Pa
     ]
     assert {row["canary"] for row in rows} == {CANARY}
     for row in blind.to_pylist():
-        shown = json.loads(row["specification"])
-        assert not {"gold", "linkage"} & set(shown)
+        specification = json.loads(row["specification"])
+        assert not {"gold", "linkage"} & set(specification)
         assert not {"control", "direct", "propagation"} & set(row["specification"].split('"'))
-        assert shown["query"]["text"] in row["prompt_a"]
+        assert specification["query"]["text"] in row["prompt_a"]
         assert "before anything else of that tick" in row["prompt_b"]
         assert "before anything else of that tick" not in row["prompt_a"]
 
 
 def test_the_baselines_are_measured_on_what_is_published(folder: Path) -> None:
-    found = baselines(SPECS)
-    assert found["always no"].joint == sum(spec.gold.a == spec.gold.b == "no" for spec in SPECS)
-    assert (found["substrate"].per_arm, found["substrate"].joint) == (18, 9)
+    scores = baselines(SPECS)
+    assert scores["always no"].joint == sum(spec.gold.a == spec.gold.b == "no" for spec in SPECS)
+    assert (scores["substrate"].per_arm, scores["substrate"].joint) == (18, 9)
     card = (folder / "README.md").read_text("utf-8")
     assert "| substrate | 100.0% | 100.0% | 100.0% |" in card
-    assert f"| always no | {found['always no'].per_arm / 18:.1%} |" in card
+    assert f"| always no | {scores['always no'].per_arm / 18:.1%} |" in card
     assert CANARY in card
 
 
@@ -88,11 +88,11 @@ def test_three_arms_have_a_third_prompt_and_gold_and_a_card_of_their_own(three: 
     for row in test.to_pylist():
         assert len({row["prompt_a"], row["prompt_b"], row["prompt_c"]}) == 3
         assert "gold" not in json.loads(row["specification"])
-    found, alike = baselines(THREE), 0
+    scores, alike = baselines(THREE), 0
     for spec in THREE:
-        alike += sum(one == other for one, other in combinations(spec.gold.answers, 2))
-    assert found["substrate"] == (3 * len(THREE), len(THREE), 3 * len(THREE))
-    assert found["always no"].divergence == alike
+        alike += sum(answer == other for answer, other in combinations(spec.gold.answers, 2))
+    assert scores["substrate"] == (3 * len(THREE), len(THREE), 3 * len(THREE))
+    assert scores["always no"].divergence == alike
     card = (three / "README.md").read_text("utf-8")
     assert "# Twin-EventLog, level three_arms" in card
     assert f"| {alike / (3 * len(THREE)):.1%} |" in card

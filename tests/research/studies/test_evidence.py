@@ -39,9 +39,9 @@ def test_each_right_answer_rests_on_one_thing_and_the_table_has_the_counts(repro
 
 def test_near_misses_and_trials_are_counted_and_the_report_shows_them(reproduced: Path) -> None:
     folder = open_workspace().artifacts
-    found = counted(folder / "questions/predictive.jsonl")
+    counts = counted(folder / "questions/predictive.jsonl")
     for name in CONFIGURATIONS:
-        kinds = {subset.partition(": ")[2] for subset in found if subset.startswith(f"predictive.{name}: ")}
+        kinds = {subset.partition(": ")[2] for subset in counts if subset.startswith(f"predictive.{name}: ")}
         assert len(kinds) in (0, len(OTHERS), len(OTHERS) + 1)
     page = (folder / "report/index.html").read_text("utf-8")
     assert 'id="table-evidence"' in page

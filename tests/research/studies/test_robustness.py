@@ -32,15 +32,15 @@ def test_every_question_is_asked_under_every_condition_and_only_the_first_is_as_
     name: str, reproduced: Path
 ) -> None:
     workspace = open_workspace()
-    found = counted(workspace.path(f"artifacts/{{profile}}/robustness/{name}.jsonl"))
+    tallies = counted(workspace.path(f"artifacts/{{profile}}/robustness/{name}.jsonl"))
     part = PARTS[name]
     first = getattr(workspace.settings.of("robustness"), name)
     source = part.base.source
     cases = source.cases(files_of(workspace, source), None, True)
-    asked = [case for case, _ in zip(cases.each, range(first), strict=False)]
-    counts = {subset: count.total() for subset, count in found.items()}
+    chosen = [case for case, _ in zip(cases.each, range(first), strict=False)]
+    counts = {subset: count.total() for subset, count in tallies.items()}
     assert counts
-    wanted = part.wanted(asked)
+    wanted = part.wanted(chosen)
     assert part.missing(wanted, counts) == []
     exact = next(subset for subset in counts if subset.endswith(AS_IT_IS))
     assert len(part.missing(wanted, counts | {exact: counts[exact] - 1})) == 1
@@ -53,13 +53,13 @@ def test_the_table_has_what_the_rows_count_and_the_figures_are_the_same_twice(re
     with (artifacts / "robustness/table.csv").open(encoding="utf-8") as file:
         lines = list(csv.DictReader(file))
     for line in lines:
-        found = counted(artifacts / "robustness" / f"{line['benchmark']}.jsonl")
-        count = found[f"{line['asked']}: {line['input']}"]
+        counts = counted(artifacts / "robustness" / f"{line['benchmark']}.jsonl")
+        count = counts[f"{line['asked']}: {line['input']}"]
         assert (int(line["n"]), int(line["correct"])) == (count.total(), count[True])
         assert float(line["low"]) <= float(line["accuracy"]) <= float(line["high"])
     assert {line["benchmark"] for line in lines} == set(PARTS)
     figures = figures_of(ROBUSTNESS, workspace)
-    assert [title for title, _ in figures] == [one.base.title for one in PARTS.values()]
+    assert [title for title, _ in figures] == [part.base.title for part in PARTS.values()]
     assert figures == figures_of(ROBUSTNESS, workspace)
     for name in PARTS:
         assert (artifacts / "robustness" / f"{name}.svg").read_text("utf-8").startswith("<?xml")
@@ -68,17 +68,17 @@ def test_the_table_has_what_the_rows_count_and_the_figures_are_the_same_twice(re
 def test_probabilities_are_counted_into_bins_and_the_report_shows_both(reproduced: Path) -> None:
     folder = open_workspace().artifacts
     lines = (folder / "reliability/clevrer.jsonl").read_bytes().splitlines()
-    said = [msgspec.json.decode(line, type=Chance) for line in lines]
+    chances = [msgspec.json.decode(line, type=Chance) for line in lines]
     bins = msgspec.json.decode((folder / "reliability/bins.json").read_bytes(), type=list[Reliability])
-    assert sum(one.n for one in bins) == len(said) > 0
-    for one in bins:
-        here = [chance for chance in said if chance.subset == one.subset]
-        assert (one.n, sum(found.right for found in one.bins)) == (len(here), sum(c.correct for c in here))
-        assert sum(found.n for found in one.bins) == one.n
+    assert sum(curve.n for curve in bins) == len(chances) > 0
+    for curve in bins:
+        here = [chance for chance in chances if chance.subset == curve.subset]
+        assert (curve.n, sum(bar.right for bar in curve.bins)) == (len(here), sum(c.correct for c in here))
+        assert sum(bar.n for bar in curve.bins) == curve.n
     page = (folder / "report/index.html").read_text("utf-8")
     assert 'id="reliability-of-clevrer"' in page
     assert 'id="reliability-of-perceived"' in page
-    assert all(f"{one.base.title}. Bars are Wilson" in page for one in PARTS.values())
+    assert all(f"{part.base.title}. Bars are Wilson" in page for part in PARTS.values())
 
 
 def test_what_is_changed_comes_from_the_seed_alone(reproduced: Path) -> None:
@@ -96,7 +96,9 @@ def test_as_it_is_means_what_the_benchmark_answers(reproduced: Path) -> None:
     workspace = open_workspace()
     base = PARTS["babi"].base
     case = next(base.source.cases(files_of(workspace, base.source), None, True).each)
-    told = [row.predicted for row in base.rows(case, [one.log for one in base.logs(case, None)], None, "")]
+    told = [
+        row.predicted for row in base.rows(case, [entry.log for entry in base.logs(case, None)], None, "")
+    ]
     subset = named(EVERYTHING, AS_IT_IS)
     again = [row.predicted for row in PARTS["babi"].rows(SEED, case, [], None, "") if row.subset == subset]
     assert Counter(told) == Counter(again)
@@ -111,7 +113,7 @@ def test_each_change_does_what_it_says() -> None:
     moved = {c.object_ids: c.frame_id for c in late.collision}
     assert all(abs(moved[c.object_ids] - c.frame_id) <= 3 for c in film.collision)
     place, true = (
-        one.motion_trajectory[50].objects[0].location for one in (noisy(film, 0.01, Random(1)), film)
+        version.motion_trajectory[50].objects[0].location for version in (noisy(film, 0.01, Random(1)), film)
     )
     assert 0 < max(abs(a - b) for a, b in zip(place, true, strict=True)) < 0.06
 
