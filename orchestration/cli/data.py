@@ -83,6 +83,9 @@ def _add_answer(group: typer.Typer, benchmark: Interpreted) -> None:
         named = {name: path for name, path in files.items() if path is not None}
         with failing(), others_apart(), speaking("answer") as told:
             require_files(named)
+            if out_.resolve() in (path.resolve() for path in named.values()):
+                what, hint = "is one of the files that are answered", "Give another path"
+                raise ParameterError(what, where=("--out", out_), hint=hint)
             advance = partial(told.advance, benchmark.name, unit="scenes")
             tally = answer_files(benchmark, named, parameters, out_, advance)
             told.end(benchmark.name, "computed", tally.rows)

@@ -56,7 +56,8 @@ def replacing(path: Path) -> Iterator[Path]:
     After the block no loss of power takes the new one away; before, none takes the old one.
 
     Raises:
-        OutputError: the disk is full, or the system refuses to write there.
+        OutputError: the disk is full, the system refuses to write there, or a file would take the place of a
+            folder that is not empty.
     """
     with naming(path):
         make_folders(path.parent)
@@ -65,6 +66,9 @@ def replacing(path: Path) -> Iterator[Path]:
             fresh = scratch / path.name
             yield fresh
             _sync_all(fresh)
+            if path.is_dir() and not fresh.is_dir() and any(path.iterdir()):
+                hint = "Nothing was changed there; give the path of a file"
+                raise OutputError("is a folder with files in it", where=(path,), hint=hint)
             if path.is_dir():
                 sync(path.parent)  # the scratch folder is there before the old one is in it alone
                 path.rename(scratch / "old")
