@@ -21,6 +21,7 @@ import msgspec
 
 from orchestration.base.yaml_text import read_yaml
 from orchestration.code import PACKAGES, bare
+from orchestration.code.data import content
 from orchestration.ledger.manifest import (
     LEDGER,
     File,
@@ -114,20 +115,22 @@ def _look(root: Path, profile: str, kept: Manifest) -> dict[str, File]:
         seen, now = kept.files.get(name), (state.st_size, state.st_mtime_ns, state.st_ctime_ns)
         if seen is None or (seen.size, seen.modified, seen.changed) != now:
             times = now[1:] if settled(state, begun) else (0, 0)
-            seen = File(state.st_size, *times, content_of(_place(root, name)))
+            seen = File(state.st_size, *times, content_of(_place(root, name), name.startswith(_OF_CODE)))
         found[name] = seen
     return found
 
 
-def content_of(path: Path) -> str:
+def content_of(path: Path, beside_code: bool = False) -> str:
     """The hash of what a file says: of code without comments and docstrings, of parameters the values, of
-    any other file its bytes. A remark leaves it as it is.
+    YAML and Turtle beside code what they parse to, of any other file its bytes. A remark leaves it as it is.
     """
     with suppress(SyntaxError, SubstrateError):  # whoever runs it says what is wrong
         if path.suffix == ".py":
             return hashlib.sha256(bare(path.read_bytes()).encode()).hexdigest()
         if path.name == PARAMETERS_FILE:
             return hashlib.sha256(msgspec.json.encode(read_yaml(path), order="sorted")).hexdigest()
+        if beside_code:
+            return hashlib.sha256(content(path.suffix, path.read_bytes())).hexdigest()
     return sha256(path)
 
 
@@ -146,4 +149,5 @@ def _files(root: Path, paths: Iterable[str]) -> Iterator[tuple[str, os.stat_resu
             inner[:] = sorted(one for one in inner if one not in _PASSED_OVER)
             for file in sorted(files):
                 path = os.path.join(folder, file)
-                yield os.path.join(name, os.path.relpath(path, place)), os.stat(path)
+                with suppress(FileNotFoundError):  # a link that leads nowhere, or a file that just went
+                    yield os.path.join(name, os.path.relpath(path, place)), os.stat(path)
