@@ -8,7 +8,7 @@ import hashlib
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -74,6 +74,17 @@ def replacing(path: Path) -> Iterator[Path]:
                 path.rename(scratch / "old")
             fresh.replace(path)
             sync(path.parent)
+
+
+def require_other(out: Path, inputs: Iterable[Path]) -> None:
+    """Refuse to write where a command reads.
+
+    Raises:
+        OutputError: the path is one of the inputs.
+    """
+    if out.resolve() in (path.resolve() for path in inputs):
+        hint = "Nothing was changed there; give another path"
+        raise OutputError("is read by this command", where=(out,), hint=hint)
 
 
 @contextmanager

@@ -94,8 +94,8 @@ def test_rows_take_the_place_of_no_input_and_of_no_folder_with_files(files: File
     inputs = files.questions.read_bytes()
     for out, said in (
         (kept, "is a folder with files in it"),
-        (files.annotations, "is one of the files that are answered"),
-        (files.questions, "is one of the files that are answered"),
+        (files.annotations, "is read by this command"),
+        (files.questions, "is read by this command"),
     ):
         files.out = out
         result = files.run()

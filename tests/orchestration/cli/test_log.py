@@ -441,6 +441,13 @@ def test_an_export_is_exact_and_yet_gives_a_terminal_no_order(
     assert "\x9b" not in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("command", [("fork", "--at", 2), ("export", "--format", "nquads"), ("import",)])
+def test_no_command_writes_over_the_log_that_it_reads(command: tuple[object, ...], file: Path) -> None:
+    kept = file.read_bytes()
+    assert "is read by this command" in run(*command, file, "--out", file, code=1).output
+    assert file.read_bytes() == kept
+
+
 def test_output_is_utf8_in_any_locale_and_streams_may_be_closed(tmp_path: Path) -> None:
     path = Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff.log"))
     with EventLog.open(path) as log:
