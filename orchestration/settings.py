@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -228,7 +229,23 @@ def convert(raw: Any, type_: type[T], *where: str) -> T:
     except msgspec.ValidationError as error:
         what, _, path = str(error).partition(" - at ")
         raise ParameterError(
-            what,
+            what + _not_this(raw, what, path),
             where=(*where, path.strip("`").replace("$.", "")),
             hint="Compare with the comments in params.yaml",
         ) from error
+
+
+def _not_this(raw: Any, what: str, path: str) -> str:
+    """The value that is out of its range, where the error is of a range and its path leads to the value.
+
+    >>> _not_this({"tau": [0.4, -1]}, "Expected `float` > 0", "`$.tau[1]`")
+    ', not -1'
+    """
+    if ", got " in what or not what.startswith("Expected"):
+        return ""
+    try:
+        for key in re.findall(r"[^$.\[\]`]+", path):
+            raw = raw[int(key) if isinstance(raw, list) else key]
+    except (LookupError, TypeError):  # msgspec writes `[...]` for the key of a dictionary
+        return ""
+    return f", not {raw!r}" if isinstance(raw, str | int | float) else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from graphlib import TopologicalSorter
@@ -94,6 +94,13 @@ def needed(stages: Stages, names: Iterable[str]) -> list[str]:
         if name in found:
             found.update(stages[name].needs)
     return [name for name in stages if name in found]
+
+
+def computable(stages: Stages, absent: Collection[str]) -> Stages:
+    """Those of some stages that need none of some sources' data."""
+    lacking = {f"{source}/dataset" for source in absent}
+    names = (name for name in stages if not lacking.intersection(needed(stages, [name])))
+    return {name: stages[name] for name in names} if lacking else stages
 
 
 def inputs_of(stages: Stages, stage: Stage) -> list[str]:

@@ -15,6 +15,7 @@ from orchestration.cli.console import NOTHING_SET, SetOption
 from orchestration.registry import INTERPRETED
 from orchestration.settings import parameters_of
 from substrate.base.errors import ParameterError
+from substrate.base.files import require_other
 from substrate.cli.console import JsonOption, failing, give, option, say
 from substrate.cli.events import speaking
 from substrate.cli.notices import others_apart
@@ -105,6 +106,7 @@ def _add_answer(group: typer.Typer, benchmark: Interpreted) -> None:
         named = {name: path for name, path in files.items() if path is not None}
         with failing(), others_apart(), speaking("answer") as told:
             require_files(named)
+            require_other(out_, named.values())
             advance = partial(told.advance, benchmark.name, unit="scenes")
             tally = answer_files(benchmark, named, parameters, out_, advance, worlds)
             told.end(benchmark.name, "computed", tally.rows)

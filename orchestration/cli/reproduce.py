@@ -77,13 +77,14 @@ def _run(
     from orchestration.ledger.pinned import drift, pin_name
     from orchestration.ledger.records import ledger_of
     from orchestration.ledger.verification import moved_here
-    from orchestration.pipeline.graph import computable, stages_in, stages_of
+    from orchestration.pipeline.graph import stages_in, stages_of
     from orchestration.pipeline.project_lock import project_lock
     from orchestration.pipeline.resources import WorkspaceResource
     from orchestration.pipeline.run import instance, run_stages
     from orchestration.project import is_usual, open_run
     from orchestration.registry import SOURCES
     from orchestration.rendering.drift import moved_lines
+    from orchestration.stage import computable
     from orchestration.workspace.real import absent, ways_to
 
     workspace = open_run(profile, tuple(overrides), name)

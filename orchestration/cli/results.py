@@ -151,13 +151,11 @@ def verify(
     doing("loading the pipeline")
     with failing(), running():
         from orchestration.ledger.acceptance import require_commit
-        from orchestration.ledger.verification import beside_inputs, verify_files, verify_profile
-        from orchestration.pipeline.graph import STAGES, computable, stages_in
+        from orchestration.ledger.verification import verify_files, verify_profile
+        from orchestration.pipeline.graph import STAGES, stages_in
         from orchestration.pipeline.run import recompute as compute
         from orchestration.project import find_root, open_workspace
-        from orchestration.registry import SOURCES
         from orchestration.rendering.drift import render_markdown, render_text, verdict
-        from orchestration.workspace.real import absent, doctored
         from substrate.base.errors import ParameterError
 
         root = find_root()
@@ -168,16 +166,19 @@ def verify(
         except ParameterError as error:
             report = verify_files(root, profile, STAGES, error)
         else:
-            lacking = absent(workspace, SOURCES.values())
-            stages = computable(stages_in(workspace), lacking)
+            stages = stages_in(workspace)
             if repair:
                 from orchestration.ledger.damage import repair as bring_back
                 from orchestration.pipeline.resources import WorkspaceResource
                 from orchestration.pipeline.run import instance, run_stages
+                from orchestration.registry import SOURCES
+                from orchestration.stage import computable
+                from orchestration.workspace.real import absent
 
                 resource = WorkspaceResource(profile=workspace.settings.profile, force=True)
+                there = computable(stages, absent(workspace, SOURCES.values()))
                 done = bring_back(
-                    workspace, stages, lambda names: run_stages(names, resource, lambda: instance(root))
+                    workspace, there, lambda names: run_stages(names, resource, lambda: instance(root))
                 )
                 mended += done
 
@@ -188,9 +189,7 @@ def verify(
 
             doing("holding every file against its hash")
             recomputing = computing if recompute else None
-            not_here = sorted({name for names in lacking.values() for name in names})
-            report = verify_profile(workspace, stages, recompute=recomputing, since=since, absent=not_here)
-            report = beside_inputs(report, doctored(workspace, SOURCES.values()))
+            report = verify_profile(workspace, stages, recompute=recomputing, since=since)
     for line in mended:
         note(line)
     if not give(report, verdict(report), json=json):

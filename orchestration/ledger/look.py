@@ -15,12 +15,14 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import msgspec
 
 from orchestration.base.yaml_text import read_yaml
 from orchestration.code import PACKAGES, bare
+from orchestration.code.data import content
 from orchestration.ledger.manifest import (
     LEDGER,
     File,
@@ -116,18 +118,25 @@ def _look(root: Path, profile: str, kept: Manifest) -> dict[str, File]:
     )
     outside = (path for made in kept.stages.values() for path in made.inputs if os.path.isabs(path))
     paths = {*sources(), "dvc.yaml", "dvc.lock", "data.dvc", "transcripts", *of_profile, *outside}
-    return {name: seen(place, kept.files.get(name), content_of) for name, place in _files(root, paths)}
+    files: dict[str, File] = {}
+    for name, place in _files(root, paths):
+        read = partial(content_of, beside_code=name.startswith(_OF_CODE))
+        with suppress(FileNotFoundError):  # a link that leads nowhere, or a file that just went
+            files[name] = seen(place, kept.files.get(name), read)
+    return files
 
 
-def content_of(path: Path) -> str:
+def content_of(path: Path, beside_code: bool = False) -> str:
     """The hash of what a file says: of code without comments and docstrings, of parameters the values, of
-    any other file its bytes. A remark leaves it as it is.
+    YAML and Turtle beside code what they parse to, of any other file its bytes. A remark leaves it as it is.
     """
     with suppress(SyntaxError, SubstrateError):  # whoever runs it says what is wrong
         if path.suffix == ".py":
             return hashlib.sha256(bare(path.read_bytes()).encode()).hexdigest()
         if path.name == PARAMETERS_FILE:
             return hashlib.sha256(msgspec.json.encode(read_yaml(path), order="sorted")).hexdigest()
+        if beside_code:
+            return hashlib.sha256(content(path.suffix, path.read_bytes())).hexdigest()
     return sha256(path)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,9 +24,11 @@ from orchestration.ledger.pinned import (
     write_pins,
 )
 from orchestration.ledger.records import Digests, ledger_of, read_records
+from orchestration.registry import SOURCES
 from orchestration.settings import PARAMETERS_FILE
-from orchestration.stage import Stage, Stages
+from orchestration.stage import Stage, Stages, computable
 from orchestration.workspace.folders import Workspace
+from orchestration.workspace.real import absent, doctored
 from substrate.base.errors import ParameterError, SubstrateError
 from substrate.base.files import passing_folder, replacing, sha256
 
@@ -69,28 +71,29 @@ def verify_profile(
     *,
     recompute: Compute | None = None,
     since: str | None = None,
-    absent: Iterable[str] = (),
 ) -> Report:
     """Hold every file of the profile against its hash, then compare the results with their pins: those of a
-    recomputation from the data that are there, or only the artifacts.
+    recomputation from the data that are there, or only the artifacts. What needs official files that are not
+    there is not looked at; official files that are not what `params.yaml` says are differences.
 
     Args:
         workspace: the project and its profile.
-        stages: every stage there is.
+        stages: every stage of the profile.
         recompute: computes everything anew, which is then compared with what is there too; only the artifacts
             are looked at without it.
         since: a commit; what was accepted after it is reported too, and what changed without that.
-        absent: official files that are not there: what would be computed from them is not looked at, and is
-            none of the stages.
 
     Raises:
         ParameterError: the profile has not been reproduced here, or there is no such commit.
     """
     root, profile, digest = workspace.root, workspace.settings.profile, Digests()
-    tables, whole, lacking = workspace.storage.local, recompute is None, list(absent)
+    tables, whole, lacking = workspace.storage.local, recompute is None, absent(workspace, SOURCES.values())
+    stages = computable(stages, lacking)
     found, pinned = find_damage(
         root, profile, stages, digest, storage=tables, results=whole, only=stages if lacking else None
     )
+    official = doctored(workspace, SOURCES.values())
+    found += [Difference("real", "file", name, *hashes) for name, hashes in official.items()]
     there = [stage for stage in stages.values() if stage.pinned_by == "data.dvc" or not recompute]
     _require(workspace, there, {difference.what for difference in found})
     here = now = measure(workspace, stages, known=pinned, digest=digest)
@@ -109,8 +112,9 @@ def verify_profile(
     found += [one for one in apart if (one.stage, one.what) not in named]
     because = causes(explained(root, profile, pinned, now), now)
     idle = causes(pinned, now, differ=False)
+    not_there = sorted({name for names in lacking.values() for name in names})
     report = Report(
-        profile, recompute is not None, found, because, idle, moved=moved(pinned, now), absent=lacking
+        profile, recompute is not None, found, because, idle, moved=moved(pinned, now), absent=not_there
     )
     if not since:
         return report
@@ -136,14 +140,6 @@ def verify_files(root: Path, profile: str | None, stages: Stages, error: Substra
         damage, _ = find_damage(root, name, stages, digest, storage=root / "storage")
         found += [one for one in damage if one not in found and one.what != PARAMETERS_FILE]
     return Report(", ".join(names), False, found, [])
-
-
-def beside_inputs(report: Report, doctored: Mapping[str, tuple[str, str]]) -> Report:
-    """The report, with a difference more for each official file that is not what the parameters say: the
-    SHA-256 that they have, and that of the file.
-    """
-    found = [Difference("real", "file", name, *apart) for name, apart in doctored.items()]
-    return msgspec.structs.replace(report, differences=[*report.differences, *found])
 
 
 def _require(workspace: Workspace, stages: Iterable[Stage], named: Collection[str]) -> None:

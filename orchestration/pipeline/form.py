@@ -240,15 +240,19 @@ def judged(form: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         FormError: a key is unknown or set twice, or a value is out of its range.
     """
+    path = find_root() / PARAMETERS_FILE
     try:
         told = {
             "profile": form.get("profile", ""),
-            "overrides": overrides_of(form, find_root() / PARAMETERS_FILE),
+            "overrides": overrides_of(form, path),
             "experiment": form.get("experiment") or "",
             "force": form["force"],
             "settles": True,
         }
         WorkspaceResource(**told).open()
     except ParameterError as error:
-        raise FormError(str(error), [], form) from None
+        # The place is one of the form, not of the file or of the command.
+        where = [{str(path): "", "--name": "experiment"}.get(part, part) for part in error.where]
+        said = ParameterError(error.what, where=tuple(where), hint=error.hint)
+        raise FormError(str(said), [], form) from None
     return told

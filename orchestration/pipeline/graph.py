@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cache
 
@@ -83,13 +83,6 @@ def stages_in(workspace: Workspace) -> Stages:
         and (not real or (MEASURED_ON in one.about and settings.data(one.source.name).source == "real"))
     )
     return _of(tuple(names), real)
-
-
-def computable(stages: Stages, absent: Collection[str]) -> Stages:
-    """Those of some stages that need none of some sources' data."""
-    lacking = {f"{source}/dataset" for source in absent}
-    names = (name for name in stages if not lacking.intersection(needed(stages, [name])))
-    return {name: stages[name] for name in names} if lacking else stages
 
 
 def _is_of(stage: str, benchmark: str) -> bool:

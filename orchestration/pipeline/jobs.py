@@ -64,8 +64,8 @@ def compare_with_pins(workspace: WorkspaceResource) -> None:
     """`substrate verify`, as a step."""
     opened = workspace.open()
     report = verify_profile(opened, stages_in(opened), recompute=recompute)
-    if report.differences:
-        dg.OpExecutionContext.get().log.error(render_text(report))
+    log = dg.OpExecutionContext.get().log
+    (log.error if report.differences else log.info)(render_text(report))
     moved = "\n".join(moved_lines(report.moved, markdown=True))
     if not report.fits:
         raise dg.Failure(

@@ -20,12 +20,16 @@ from unittest.mock import patch
 from urllib.parse import urlsplit
 
 import uvicorn
+from dagster_graphql.implementation.utils import ErrorCapture
+from dagster_graphql.schema.errors import GraphenePythonError
+from dagster_shared.error import SerializableErrorInfo
 from dagster_webserver.cli import cli
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from orchestration.pipeline.form import FormError
 from orchestration.pipeline.run import instance
 from orchestration.workspace.root import find_root
 from substrate.base.errors import SubstrateError
@@ -93,6 +97,20 @@ def guarded(app: ASGIApp) -> ASGIApp:
     return TrustedHostMiddleware(Guard(app, proxy), allowed_hosts=hosts, www_redirect=False)
 
 
+def shown(raised: Any) -> Any:
+    """An error as a page shows it: of a form that was refused the sentence, without the lines of Dagster's
+    code.
+
+    Args:
+        raised: what `sys.exc_info` gives.
+    """
+    for told in getattr(raised[1], "user_code_process_error_infos", ()):
+        if told.cls_name == FormError.__name__:
+            sentence = told.message.partition(": ")[2].strip()
+            return GraphenePythonError(SerializableErrorInfo(sentence, [], told.cls_name))
+    return ErrorCapture.default_on_exception(raised)
+
+
 def serve(arguments: Sequence[str], listening: socket.socket | None = None) -> None:
     """Run Dagster's web server behind the guard until it is told to end.
 
@@ -107,7 +125,7 @@ def serve(arguments: Sequence[str], listening: socket.socket | None = None) -> N
             uvicorn.Server(config).run(sockets=[listening] if listening else None)
 
     # Dagster's command makes its app and hands it to this function.
-    with patch.object(uvicorn, "run", run):
+    with patch.object(uvicorn, "run", run), patch.object(ErrorCapture, "on_exception", shown):
         cli.main([*arguments], prog_name="dagster-webserver", standalone_mode=False)
 
 

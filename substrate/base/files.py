@@ -8,7 +8,7 @@ import hashlib
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -56,7 +56,8 @@ def replacing(path: Path) -> Iterator[Path]:
     After the block no loss of power takes the new one away; before, none takes the old one.
 
     Raises:
-        OutputError: the disk is full, or the system refuses to write there.
+        OutputError: the disk is full, the system refuses to write there, or a file would take the place of a
+            folder that is not empty.
     """
     with naming(path):
         make_folders(path.parent)
@@ -65,11 +66,25 @@ def replacing(path: Path) -> Iterator[Path]:
             fresh = scratch / path.name
             yield fresh
             _sync_all(fresh)
+            if path.is_dir() and not fresh.is_dir() and any(path.iterdir()):
+                hint = "Nothing was changed there; give the path of a file"
+                raise OutputError("is a folder with files in it", where=(path,), hint=hint)
             if path.is_dir():
                 sync(path.parent)  # the scratch folder is there before the old one is in it alone
                 path.rename(scratch / "old")
             fresh.replace(path)
             sync(path.parent)
+
+
+def require_other(out: Path, inputs: Iterable[Path]) -> None:
+    """Refuse to write where a command reads.
+
+    Raises:
+        OutputError: the path is one of the inputs.
+    """
+    if out.resolve() in (path.resolve() for path in inputs):
+        hint = "Nothing was changed there; give another path"
+        raise OutputError("is read by this command", where=(out,), hint=hint)
 
 
 @contextmanager

@@ -20,7 +20,9 @@ def names_in(where: Path, stem: str) -> list[str]:
         if where.is_dir():
             return sorted(path.relative_to(where).as_posix() for path in where.rglob(f"{stem}_*.json*"))
         with open_zip(where) as archive:
-            return sorted(info.filename for info in members(archive, where))
+            names = sorted(info.filename for info in members(archive, where))
+        # macOS packs a file of its own beside each, named after it.
+        return [name for name in names if not name.rpartition("/")[2].startswith("._")]
     except ZIP_ERRORS as error:
         raise FormatError(
             f"neither a folder nor a readable zip ({error})",

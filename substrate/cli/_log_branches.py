@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from substrate.base.errors import InterventionError, ParameterError
+from substrate.base.files import require_other
 from substrate.branch.interventions import INTERVENTIONS, made
 from substrate.cli._log_text import (
     DEFAULTS,
@@ -105,6 +106,7 @@ def fork(
     from substrate.rules.tbox import TBox
 
     with failing():
+        require_other(out, [file])
         names = prefixes_of(prefix, tbox or rules)
         given = [(name.removesuffix("_"), terms) for name, terms in changes.items() if terms]
         if len(given) + bool(do) > 1:
@@ -281,6 +283,8 @@ def merge(
     from substrate.rules.tbox import TBox
 
     with failing():
+        if out:
+            require_other(out, [a, b])
         names, one, other = prefixes_of(prefix, tbox), read_log(a), read_log(b)
         # A memory's record begins and ends once
         single = {FROM, UNTIL, *(term_of(text, names) for text in functional)}

@@ -6,6 +6,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
+from substrate.base.files import require_other
 from substrate.cli._log_text import (
     NO_PREFIXES,
     FileArgument,
@@ -45,6 +46,8 @@ def export(
     from substrate.log.journal import write_atomically
 
     with failing():
+        if out:
+            require_other(out, [file])
         log = read_log(file)
         texts = {
             Format.patch: lambda: log.to_patch(),
@@ -79,6 +82,7 @@ def import_(
     from substrate.log.export import from_state
 
     with failing():
+        require_other(out, [source])
         name = str(source)
         readers = {
             Format.patch: lambda text: EventLog.from_patch(text, name, graph),

@@ -7,8 +7,11 @@ only where it is asked for something, so that `substrate --help` and the shell's
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Mapping
+from io import TextIOWrapper
+from typing import Any
 
 from substrate.cli import platform
 
@@ -41,6 +44,7 @@ _OF_THE_PLATFORM = (
 
 def main() -> None:
     """Run the command; exit code 1 where an extra or the platform is missing, with its name."""
+    _open_streams()
     arguments = sys.argv[1:]
     if arguments == ["--version"]:
         _without_commands(arguments)  # the word that needs no command
@@ -68,6 +72,23 @@ def main() -> None:
         if missing is None:
             raise
         sys.exit(f"error: {missing}")
+
+
+def _open_streams() -> None:
+    """Write UTF-8 in every locale, and stand in for standard streams that the caller closed.
+
+    Otherwise the next file to be opened would take the place of a closed stream, and get what a program
+    that is started writes there.
+    """
+    while (place := os.open(os.devnull, os.O_RDWR)) <= 2:  # 0, 1 and 2 are the standard streams
+        os.set_inheritable(place, True)
+    os.close(place)
+    how: Any = {"encoding": "utf-8", "errors": "backslashreplace"}
+    for name, number in (("stdout", 1), ("stderr", 2)):
+        if (stream := getattr(sys, name)) is None:
+            setattr(sys, name, os.fdopen(number, "w", closefd=False, **how))
+        elif isinstance(stream, TextIOWrapper):
+            stream.reconfigure(**how)
 
 
 def _started(arguments: list[str]) -> Callable[[], object]:

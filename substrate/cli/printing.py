@@ -41,6 +41,12 @@ def print_lines(lines: Iterable[str]) -> None:
 
 def print_json(value: object) -> None:
     """Write a value to standard output as a line of JSON."""
+    import json
+
     import msgspec
 
-    print_text(msgspec.json.encode(value).decode() + "\n")
+    try:
+        line = msgspec.json.encode(value).decode()
+    except UnicodeEncodeError:  # a file's name need not be UTF-8
+        line = json.dumps(msgspec.to_builtins(value), separators=(",", ":"))
+    print_text(f"{line}\n")

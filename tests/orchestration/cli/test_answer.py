@@ -88,6 +88,33 @@ def test_zip_gzip_and_json_lines_give_the_same_rows(files: Files) -> None:
     assert files.out.read_bytes() == expected
 
 
+def test_rows_take_the_place_of_no_input_and_of_no_folder_with_files(files: Files, tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    (kept / "a.txt").write_text("mine", "utf-8")
+    inputs = files.questions.read_bytes()
+    for out, said in (
+        (kept, "is a folder with files in it"),
+        (files.annotations, "is read by this command"),
+        (files.questions, "is read by this command"),
+    ):
+        files.out = out
+        result = files.run()
+        assert (result.exit_code, said in result.stderr) == (1, True), result.output
+    assert (kept / "a.txt").read_text("utf-8") == "mine"
+    assert files.annotation_file.is_file()
+    assert files.questions.read_bytes() == inputs
+
+
+def test_a_zip_that_macos_packed_is_read(files: Files) -> None:
+    archive = files.annotations.parent / "packed.zip"
+    with ZipFile(archive, "w") as packed:
+        packed.write(files.annotation_file, "in/annotation_00007.json")
+        packed.writestr("__MACOSX/in/._annotation_00007.json", b"\0\5\26\7")
+    files.annotations = archive
+    assert files.run().exit_code == 0
+
+
 def test_without_gold_nothing_is_graded(files: Files) -> None:
     files.ask([question("objects count")])
     result = files.run()

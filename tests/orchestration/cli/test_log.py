@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +14,7 @@ import pytest
 from clevrer_scenes import annotation
 from typer.testing import CliRunner, Result
 
-from substrate import Assert, EventLog, Namespace, TBox, fork, unfold
+from substrate import Assert, Delta, EventLog, Namespace, Op, TBox, fork, unfold
 from substrate.cli.log import log_app
 from substrate.cli.printing import print_exactly
 from substrate.domains.clevrer.deltas import annotation_log
@@ -437,3 +440,27 @@ def test_an_export_is_exact_and_yet_gives_a_terminal_no_order(
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     print_exactly(log.to_patch())
     assert "\x9b" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", [("fork", "--at", 2), ("export", "--format", "nquads"), ("import",)])
+def test_no_command_writes_over_the_log_that_it_reads(command: tuple[object, ...], file: Path) -> None:
+    kept = file.read_bytes()
+    assert "is read by this command" in run(*command, file, "--out", file, code=1).output
+    assert file.read_bytes() == kept
+
+
+def test_output_is_utf8_in_any_locale_and_streams_may_be_closed(tmp_path: Path) -> None:
+    path = Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff.log"))
+    with EventLog.open(path) as log:
+        log.append(Delta(1, Op.INSERT, (ox.NamedNode("urn:a"), ox.NamedNode("urn:b"), ox.Literal("é"))))
+
+    def substrate(*arguments: str, **options: Any) -> subprocess.CompletedProcess[bytes]:
+        script = "from substrate.cli.launcher import main; main()"
+        command = [sys.executable, "-c", script, "log", *arguments, str(path)]
+        environment = os.environ | {"PYTHONIOENCODING": "ascii"}
+        return subprocess.run(command, env=environment, capture_output=True, check=False, **options)
+
+    shown = substrate("show")
+    assert (shown.returncode, "é".encode() in shown.stdout) == (0, True), shown.stderr
+    assert json.loads(substrate("verify", "--json").stdout)["file"] == str(path)
+    assert substrate("show", preexec_fn=lambda: os.closerange(0, 3)).returncode == 0

@@ -30,6 +30,9 @@ def test_a_copy_with_equal_bytes_has_nothing_to_do_and_loads_no_dagster(reproduc
     assert told or lines[-1].startswith("Nothing to do: ")
     copied = reproduced.parent / "copied"
     shutil.copytree(reproduced, copied, symlinks=True, copy_function=shutil.copy)
+    # Neither a link that leads nowhere nor a clock that was set back is a change.
+    (copied / SCORE).with_name("gone").symlink_to("nowhere")
+    os.utime(copied / SCORE, (2**32, 2**32))
     program = "import sys; from orchestration.cli.main import main; sys.argv = ['substrate', 'reproduce']\n"
     program += "try:\n    main()\nfinally:\n    assert not {'dagster', 'pyspark'} & sys.modules.keys()"
     for _ in range(2):
@@ -64,10 +67,15 @@ def test_a_remark_is_no_other_content(tmp_path: Path) -> None:
     code, parameters = tmp_path / "a.py", tmp_path / "params.yaml"
     code.write_text('def f() -> int:\n    """One."""\n    return 1\n', "utf-8")
     parameters.write_text("seed: 20\nspark: {}\n", "utf-8")
-    before = [content_of(path) for path in (code, parameters)]
+    figures = tmp_path / "published.yaml"
+    figures.write_text("numbers:\n  a: 1\n  b: 2\n", "utf-8")
+    paths = (code, parameters, figures)
+    before = [content_of(path, beside_code=True) for path in paths]
     code.write_text('"""A module."""\n\n# A remark.\ndef f() -> int:\n    return 1  # one\n', "utf-8")
     parameters.write_text("# A remark.\nspark: {}\nseed:   20\n", "utf-8")
-    assert [content_of(path) for path in (code, parameters)] == before
+    figures.write_text("# A remark.\nnumbers: {a: 1, b: 2}\n", "utf-8")
+    assert [content_of(path, beside_code=True) for path in paths] == before
     code.write_text("def f() -> int:\n    return 2\n", "utf-8")
     parameters.write_text("seed: 21\nspark: {}\n", "utf-8")
-    assert not {content_of(path) for path in (code, parameters)} & {*before}
+    figures.write_text("numbers:\n  b: 2\n  a: 1\n", "utf-8")
+    assert not {content_of(path, beside_code=True) for path in paths} & {*before}

@@ -181,3 +181,17 @@ def test_dvc_makes_the_same_bytes_from_clean_and_can_push_draw_and_count_them(
     numbers.parent.mkdir()
     numbers.write_text("number,accuracy\nclevrer/descriptive/per_question,1.0\n", "utf-8")
     assert "clevrer/descriptive/per_question" in dvc(pinned, "plots", "show", "--json")
+
+
+def test_a_checkout_that_turns_line_feeds_into_others_leaves_ours(tmp_path: Path) -> None:
+    origin, clone = tmp_path / "origin", tmp_path / "clone"
+    origin.mkdir()
+    for name in (".gitattributes", "params.yaml", "pins/accepted.jsonl"):
+        shutil.copy(ROOT / name, origin)
+    named = ["-c", "user.name=test", "-c", "user.email=test@example.org"]
+    for command in (["init"], ["add", "--all"], [*named, "commit", "--message", "All"]):
+        subprocess.run(["git", *command], cwd=origin, check=True, capture_output=True)
+    command = ["git", "clone", "--quiet", "--config", "core.autocrlf=true", str(origin), str(clone)]
+    subprocess.run(command, check=True)
+    for path in filter(Path.is_file, origin.iterdir()):
+        assert (clone / path.name).read_bytes() == path.read_bytes(), path.name

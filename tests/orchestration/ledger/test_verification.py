@@ -10,15 +10,19 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import msgspec
 import pytest
 from typer.testing import CliRunner
 
 from orchestration.cli.main import app
 from orchestration.ledger.drift import causes, differences
-from orchestration.ledger.pinned import measure, read_pins
-from orchestration.ledger.records import read_records
+from orchestration.ledger.manifest import changing
+from orchestration.ledger.pinned import measure, read_pins, write_pins
+from orchestration.ledger.records import Digests, ledger_of, read_records, with_details
+from orchestration.ledger.verification import verify_profile
 from orchestration.pipeline.graph import STAGES
 from orchestration.project import open_workspace
+from substrate.base.files import sha256
 
 QUESTIONS = "data/sample/clevrer/questions.json"
 
@@ -193,6 +197,27 @@ def test_a_result_that_differs_for_no_declared_reason_says_so(reproduced: Path) 
     assert "gqa/answers: scene 0, question" in text
     assert "nothing that gqa/answers declares has changed" in text
     assert "tables/transfer" not in text
+
+
+def test_a_row_that_was_forged_with_its_record_its_seal_and_its_pin_is_named(
+    reproduced: Path, tmp_path: Path
+) -> None:
+    kept, name = tmp_path / "kept", "artifacts/sample/gqa/answers.jsonl"
+    shutil.copytree(reproduced / "artifacts", kept / "artifacts")
+    rows, workspace = reproduced / name, open_workspace()
+    rows.write_bytes(rows.read_bytes().replace(b'"correct": true', b'"correct": false', 1))
+    with changing(ledger_of(workspace)) as manifest:
+        made = msgspec.structs.replace(manifest.stages["gqa/answers"], outs={name: sha256(rows)})
+        manifest.stages["gqa/answers"] = with_details(made, {name: rows}, Digests())
+    write_pins(workspace, {"gqa/answers": measure(workspace, STAGES)["gqa/answers"]})
+
+    def computed(_: list[str], __: str, folder: Path) -> None:
+        shutil.copytree(kept, folder, dirs_exist_ok=True)
+
+    report = verify_profile(workspace, STAGES, recompute=computed)
+    said = [str(difference) for difference in report.differences]
+    assert any(line.startswith("gqa/answers: scene 0, question") for line in said), said
+    assert any(line.endswith("(here -> recomputed)") for line in said), said
 
 
 def test_a_commit_that_is_not_there_is_refused(reproduced: Path) -> None:

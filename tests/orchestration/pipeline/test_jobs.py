@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -26,6 +27,7 @@ from orchestration.pipeline.graph import STAGES, stages_of
 from orchestration.pipeline.previews import preview
 from orchestration.pipeline.resources import SETTINGS_TAG, WorkspaceResource
 from orchestration.pipeline.run import RunError, run_stages
+from orchestration.settings import REAL
 
 
 def look(cursor: str | None = None) -> dg.SensorResult | dg.SkipReason:
@@ -99,6 +101,27 @@ def test_the_nightly_job_recomputes_inside_its_run_and_fails_naming_what_drifted
     with pytest.raises(dg.Failure) as failure:
         job.execute_in_process()
     assert failure.value.metadata["differences"].value == ["clevrer/answers: scene 3 question 4: yes -> no"]
+
+
+def test_the_drift_check_passes_over_official_files_that_are_not_there_and_names_one_of_other_bytes(
+    make_project: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root, official = make_project(), tmp_path / "official"
+    official.mkdir()
+    shutil.copytree(ROOT / "pins", root / "pins")
+    monkeypatch.setenv(REAL, str(official))
+    monkeypatch.setattr(jobs, "recompute", lambda *_: None)
+    job = build_definitions().resolve_job_def("verify")
+    config = {"resources": {"workspace": {"config": {"profile": "real"}}}}
+    with dg.instance_for_test() as instance:
+        result = job.execute_in_process(instance=instance, run_config=config)
+        logged = " ".join(record.user_message for record in instance.all_logs(result.run_id))
+    assert "not looked at, since these official files are not there" in logged
+    assert "clevrer/proposals.zip" in logged
+    (official / "babi/en").mkdir(parents=True)
+    with pytest.raises(dg.Failure) as failure:
+        job.execute_in_process(run_config=config)
+    assert "real: babi/en: " in str(failure.value.metadata["differences"].value)
 
 
 def test_a_run_of_the_ui_is_pinned_like_one_of_the_command(make_project: Callable[..., Path]) -> None:

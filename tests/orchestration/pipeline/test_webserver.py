@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
@@ -11,6 +12,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import httpx
 import psutil
@@ -149,6 +151,8 @@ def test_the_ui_is_dagster_s_behind_the_guard_and_ends_when_told(make_project: C
         query = {"query": "{version}"}
         assert httpx.post(f"{server}/graphql", json=query).status_code == 403
         assert "data" in httpx.post(f"{server}/graphql", json=query, headers={"origin": server}).json()
+        told = "seed: Expected `int` >= 0, not -1. Compare with the comments in params.yaml."
+        assert _launch(server, {"seed": -1}) == {"message": told, "stack": [], "cause": None}
         running.terminate()
         assert running.wait(30) == 0
     finally:
@@ -178,6 +182,23 @@ def test_the_daemon_of_a_ui_that_was_killed_ends_too(make_project: Callable[...,
 
 def _environment() -> dict[str, str]:
     return os.environ | {"PYTHONPATH": str(ROOT)}
+
+
+LAUNCH = """mutation Launch($params: ExecutionParams!) {launchPipelineExecution(executionParams: $params)
+{... on PythonError {message stack cause {message}}}}"""
+
+
+def _launch(server: str, form: dict[str, Any]) -> dict[str, Any]:
+    """The reply to a form of the launchpad."""
+    place = {"repositoryName": "__repository__", "repositoryLocationName": "substrate"}
+    params = {
+        "selector": {**place, "pipelineName": "reproduce_sample"},
+        "runConfigData": json.dumps({"resources": {"workspace": {"config": form}}}),
+        "mode": "default",
+    }
+    asked = {"query": LAUNCH, "variables": {"params": params}}
+    reply = httpx.post(f"{server}/graphql", json=asked, headers={"origin": server}, timeout=120).json()
+    return reply["data"]["launchPipelineExecution"]
 
 
 def _once_it_is_up(address: str) -> httpx.Response:
