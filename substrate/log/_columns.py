@@ -41,19 +41,6 @@ class Columns:
     bytes of the column instead, until that has cost as much.
     """
 
-    __slots__ = (
-        "_first",
-        "_last",
-        "_others",
-        "_reach",
-        "_searched",
-        "_sought",
-        "inserts",
-        "numbers",
-        "previous",
-        "ticks",
-    )
-
     def __init__(self) -> None:
         self.ticks = array("q")
         self.inserts = bytearray()
