@@ -98,9 +98,14 @@ def _cold(
     def prepared(size: int) -> Iterator[Pair]:
         told = _told(size)
         with TemporaryDirectory(prefix="substrate-bench-") as folder:
-            told.memory.log.save(Path(folder, "memory.rdfp"))
-            read = told._replace(memory=Memory(EventLog.read(Path(folder, "memory.rdfp"))))
-        yield Pair(lambda: in_a_child(lambda: read, question), lambda: in_a_child(lambda: told, theirs))
+            path = Path(folder, "memory.rdfp")
+            told.memory.log.save(path)
+
+            def read() -> _Told:
+                # In the child: pages that it shares with its parent would be copied as they are looked at
+                return told._replace(memory=Memory(EventLog.read(path)))
+
+            yield Pair(lambda: in_a_child(read, question), lambda: in_a_child(lambda: told, theirs))
 
     return prepared
 

@@ -151,7 +151,9 @@ def tables_of(workspace: Workspace, names: Sequence[str], only: str | None) -> l
     from orchestration.scoring.scores import read_scores
 
     stages = stages_in(workspace)
-    made = [out for name in names for out in stages[name].outs if "/tables/" in out and out.endswith(".md")]
+    of_study = only is not None and only not in BENCHMARKS
+    place = f"/{only}/" if of_study else "/tables/"
+    made = [out for name in names for out in stages[name].outs if place in out and out.endswith(".md")]
     if made or only is None:
         return [workspace.path(out).read_text("utf-8") for out in made]
     benchmark = BENCHMARKS[only]
@@ -167,6 +169,8 @@ def conclusion_of(workspace: Workspace, only: str | None) -> list[str]:
     from orchestration.registry import BENCHMARKS
     from orchestration.rendering.conclusion import concluded
 
+    if only and only not in BENCHMARKS:
+        return []  # of a study, which its table says
     return concluded(workspace, [only] if only else BENCHMARKS)
 
 

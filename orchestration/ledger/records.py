@@ -210,9 +210,18 @@ def read_records(workspace: Workspace) -> dict[str, Made]:
 
 def keep_record(workspace: Workspace, stage: str, made: Made) -> None:
     """Write the record of a stage that ran into the ledger, with the tables that are there."""
-    made = with_details(made, {out: workspace.path(out) for out in made.outs}, Digests(_unless_touched))
+    keep_all_records(workspace, {stage: made})
+
+
+def keep_all_records(workspace: Workspace, records: Mapping[str, Made]) -> None:
+    """Write the records of some stages at once, as :func:`keep_record` does that of one."""
+    digest = Digests(_unless_touched)
+    whole = {
+        stage: with_details(made, {out: workspace.path(out) for out in made.outs}, digest)
+        for stage, made in records.items()
+    }
     with changing(ledger_of(workspace)) as manifest:
-        manifest.stages[stage] = made
+        manifest.stages |= whole
         _keep_tables(workspace, manifest)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from difflib import get_close_matches
 from fnmatch import filter as filter_names
-from functools import cached_property
+from functools import cached_property, lru_cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
@@ -322,7 +322,14 @@ def tallies(number: str, rows: Iterable[Row]) -> list[Tally]:
 
 def counted_rows(path: Path, number: str) -> list[Row]:
     """The rows that count for a number: those of its subset that have gold."""
-    return [row for row in graded_rows(path) if counts_for(row, number)]
+    state = path.stat()
+    return [row for row in _graded(path, state.st_mtime_ns, state.st_size) if counts_for(row, number)]
+
+
+@lru_cache(maxsize=1)
+def _graded(path: Path, *_: int) -> list[Row]:
+    """The rows of a file that have gold, kept until another is read: a benchmark's numbers come together."""
+    return list(graded_rows(path))
 
 
 def _counted(lineage: Lineage, path: str, number: str, rows: list[Row], named: int) -> Counted:

@@ -12,7 +12,7 @@ import msgspec
 from orchestration.experiments.making import take
 from orchestration.ledger.manifest import Made
 from orchestration.ledger.pinned import PinError, pinned_outs
-from orchestration.ledger.records import fingerprint, keep_record, read_records
+from orchestration.ledger.records import fingerprint, keep_all_records, read_records
 from orchestration.pipeline.progress import note
 from orchestration.stage import Stage, Stages
 from orchestration.workspace.folders import Workspace
@@ -78,7 +78,7 @@ def to_run(stages: Stages, names: Iterable[str], workspace: Workspace) -> list[s
     """The stages, of some that are in order, that a run has to look at: those that do not stand, and those
     that read one of them. What an experiment takes from its profile is taken here.
     """
-    chosen: dict[str, None] = {}
+    chosen, taken = dict[str, None](), dict[str, Made]()
     records = read_records(workspace)
     for name in names:
         stage = stages[name]
@@ -95,5 +95,7 @@ def to_run(stages: Stages, names: Iterable[str], workspace: Workspace) -> list[s
         if not found.how or stops:
             chosen[name] = None
         elif found.how == "taken":
-            keep_record(workspace, name, found.made)
+            taken[name] = found.made
+    if taken:
+        keep_all_records(workspace, taken)
     return list(chosen)

@@ -6,6 +6,7 @@ only grow, so that a fork refers to its parent's up to the branch tick and copie
 
 from __future__ import annotations
 
+import sys
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,6 +24,12 @@ from substrate.log._triples import Triples
 _CHUNK = 1 << 13
 _QUESTIONS = 8
 """The questions that a long index is spread over."""
+_FEW = 12
+"""Triples that are searched for one by one: looking at each delta costs as much."""
+_PAYS = 64
+"""The times that columns are searched through at the cost of their index."""
+_STRETCH = 1 << 16
+"""Deltas that are searched through at once."""
 _OPS = (Op.RETRACT, Op.INSERT)
 
 
@@ -30,10 +37,9 @@ class Columns:
     """Deltas as columns: ``ticks``, ``inserts`` (1 or 0) and ``numbers``, those of the triples.
 
     For one triple after the other the columns know where it was mentioned last: an index, carried on as it is
-    asked for; what it does not reach yet is looked through.
+    asked for; what it does not reach yet is looked through. The first questions of a few triples search the
+    bytes of the column instead, until that has cost as much.
     """
-
-    __slots__ = ("_first", "_last", "_others", "_reach", "inserts", "numbers", "previous", "ticks")
 
     def __init__(self) -> None:
         self.ticks = array("q")
@@ -45,6 +51,8 @@ class Columns:
         self._others: dict[int, int] = {}
         self.previous = array("i")
         self._reach = 0
+        self._searched = 0
+        self._sought: dict[tuple[int, int, int], int] = {}
 
     def __len__(self) -> int:
         # The column that is written last: what stands in it stands in all
@@ -68,11 +76,18 @@ class Columns:
 
     def last_of(self, numbers: Iterable[int], start: int, stop: int) -> dict[int, int]:
         """The same of many triples, for each that is mentioned there."""
-        reach = min(self.index(), stop)
         found: dict[int, int] = {}
         wanted = set(numbers)
-        if reach < stop:
-            first = max(start, reach)
+        reach = min(self._indexed(len(wanted)), stop)
+        first = max(start, reach)
+        if first < stop and len(wanted) <= _FEW:
+            for number in wanted:
+                key = number, first, stop
+                if key not in self._sought:
+                    self._sought[key] = next(self._search(number, first, stop), -1)
+                if (place := self._sought[key]) >= 0:
+                    found[number] = place
+        elif first < stop:
             behind = enumerate(self.numbers[first:stop], start=first)
             found = {number: place for place, number in behind if number in wanted}
         for number in wanted - found.keys():
@@ -82,17 +97,38 @@ class Columns:
 
     def places(self, number: int, start: int, stop: int) -> list[int]:
         """The positions from ``start`` to before ``stop`` that mention a triple, ascending."""
-        reach = self.index()
+        reach = self._indexed(1)
+        found = list(self._search(number, max(start, reach), stop))
         place = self.latest(number, start, min(reach, stop))
-        found: list[int] = []
         while place >= start:
             found.append(place)
             place = self.previous[place]
         found.reverse()
-        if reach < stop:
-            first = max(start, reach)
-            found += [place for place, other in enumerate(self.numbers[first:stop], first) if other == number]
         return found
+
+    def _search(self, number: int, start: int, stop: int) -> Iterator[int]:
+        """The positions from ``start`` to before ``stop`` that mention a triple, the last first."""
+        width = self.numbers.itemsize
+        wanted = number.to_bytes(width, sys.byteorder)
+        while start < stop:
+            first = max(start, stop - _STRETCH)
+            column = self.numbers[first:stop].tobytes()
+            self._searched += _STRETCH
+            place = column.rfind(wanted)
+            while place >= 0:
+                # Bytes of two neighbours may look like those of a number
+                if place % width == 0:
+                    yield first + place // width
+                place = column.rfind(wanted, 0, place + width - 1)
+            stop = first
+
+    def _indexed(self, wanted: int) -> int:
+        """How far the index reaches for so many triples, carried on where searching would not cost less."""
+        left = len(self) - self._reach
+        if wanted <= _FEW and left > _CHUNK and self._searched < _PAYS * left:
+            return self._reach
+        self._sought.clear()
+        return self.index()
 
     def index(self) -> int:
         """Carry the index on, and say how far it reaches: each question pays for a part of a long one.

@@ -9,7 +9,7 @@ from itertools import islice
 import pyoxigraph as ox
 
 from substrate.base.delta import Term, quads_of, spelled
-from substrate.log._fitting import Orders
+from substrate.log._fitting import Orders, containing
 from substrate.sparql.patterns import Pattern
 
 KEPT = 1 << 13
@@ -17,8 +17,6 @@ KEPT = 1 << 13
 again.
 """
 _CHUNK = 1 << 14
-_STRETCH = 1 << 10
-"""Triples whose spellings are looked through at once: together they lie in a processor's cache."""
 
 
 class Triples:
@@ -160,22 +158,13 @@ class Triples:
             yield from enumerate(table._texts[: limit - table._floor], start=table._floor)
 
     def containing(self, part: str) -> list[int]:
-        """The numbers of the triples whose spelling has a part; a stretch of them without it is passed over
-        at once.
-
-        >>> table = Triples()
-        >>> _ = table.numbers(['<urn:s> <urn:p> "a"', '<urn:s> <urn:q> "a"'])
-        >>> table.containing(" <urn:q> ")
-        [1]
-        """
-        found: list[int] = []
-        for table, limit in self._below():
-            for start in range(0, limit - table._floor, _STRETCH):
-                texts = table._texts[start : min(start + _STRETCH, limit - table._floor)]
-                if part in "\n".join(texts):
-                    first = start + table._floor
-                    found += [number for number, text in enumerate(texts, first) if part in text]
-        return found
+        """The numbers of the triples whose spelling has a part."""
+        return [
+            number
+            for table, limit in self._below()
+            for place in containing(table._texts, part)
+            if (number := place + table._floor) < limit
+        ]
 
     def shared(self, other: Triples) -> int:
         """Up to which number two tables have the same triples, because both lie on one."""

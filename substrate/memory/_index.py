@@ -1,13 +1,14 @@
 """The index of a memory: what its log says about a thing, and since when, without a state made whole.
 
-It is kept by the log's growth and made when it is first asked for. Places stand in arrays, and keys as
-their hashes, so that it takes a few bytes a delta; who reads compares the texts.
+The first questions look through the log's triples. Once that has cost as much the index is made, and kept by
+the log's growth. Places stand in arrays, and keys as their hashes, so that it takes a few bytes a delta; who
+reads compares the texts.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import datetime
 from functools import lru_cache
 from typing import NamedTuple
@@ -36,6 +37,8 @@ from substrate.rules.tbox import TBox
 
 _REIFIES, _AWAITS = str(REIFIES), str(AWAITS)
 _TOLD = [str(told) for told in (FROM, UNTIL, TIME, AWAITS, WITHDRAWN)]
+_PAYS = 12
+"""The times that the triples are looked through at the cost of the index."""
 
 
 class _Places:
@@ -73,6 +76,18 @@ class Index(Heard):
         super().__init__(tbox, log)
         self._things, self._awareness, self._tellings = _Places(), _Places(), _Places()
         self._reified, self._waiting = array("I"), array("I")
+        self._looked = 0
+
+    def _made(self, looks: int = 1) -> bool:
+        """Tell whether there is an index, which is carried on, or made where so many looks would not pay."""
+        if not self._read and self._looked + looks <= _PAYS:
+            return False
+        self._grow()
+        return True
+
+    def _containing(self, part: str) -> list[int]:
+        self._looked += 1
+        return sorted(self._log.triples.containing(part))
 
     def _grow(self) -> None:
         with self._lock:
@@ -80,12 +95,11 @@ class Index(Heard):
                 numbers = columns.numbers[a:b]
                 texts = self._log.triples.texts(numbers)
                 for text, insert, number in zip(texts, columns.inserts[a:b], numbers, strict=True):
-                    self._put(text, bool(insert), number)
+                    if insert:
+                        self._put(text, number)
                 self._read += b - a
 
-    def _put(self, text: str, insert: bool, number: int) -> None:
-        if not insert:
-            return
+    def _put(self, text: str, number: int) -> None:
         subject, predicate, object_ = text.split(" ", 2)
         self._things.put(subject, number)
         if predicate == _REIFIES:
@@ -102,23 +116,32 @@ class Index(Heard):
 
     def awareness(self, fact: str) -> list[History]:
         """See :class:`substrate.ask.tellings.Heard`."""
-        self._grow()
-        texts = map(self._log.triples.text, self._awareness.of(fact))
-        found = sorted(text for text in texts if text.endswith(f" {fact}"))
+        found = sorted(self._passing(self._awareness, self._knowing, fact))
         return [history(self._log, triple_of(quad)) for quad in quads_of(found)]
 
     def tellings(self, fact: str) -> dict[str, list[int]]:
         """See :class:`substrate.ask.tellings.Heard`."""
-        self._grow()
-        texts = map(self._log.triples.text, self._tellings.of(fact))
-        events = dict.fromkeys(text.split(" ", 1)[0] for text in texts if text.endswith(f" {fact}"))
-        return {event: self._inserted(event) for event in events}
+        texts = self._passing(self._tellings, self._telling, fact)
+        events = dict.fromkeys(text.split(" ", 1)[0] for text in texts)
+        self._made(len(events))
+        return {event: self._said(event) for event in events}
 
-    def _inserted(self, thing: str) -> list[int]:
+    def _passing(self, places: _Places, words: Collection[str], fact: str) -> list[str]:
+        """The triples that were inserted with one of some words and a fact."""
+        numbers = places.of(fact) if self._made() else self._containing(f" {fact}")
+        parts = [(number, self._log.triples.text(number)) for number in numbers]
+        fitting = [
+            part for part in parts if part[1].endswith(f" {fact}") and part[1].split(" ", 2)[1] in words
+        ]
+        return [text for number, text in fitting if self._inserted(number)]
+
+    def _said(self, thing: str) -> list[int]:
         """The positions at which something was said of a thing."""
         numbers = [number for number, text in self._mentioning(thing) if text.startswith(f"{thing} ")]
-        places = (place for number in numbers for place in self._log.mentions(number))
-        return sorted(place for place in places if self._log.when(place)[1] is Op.INSERT)
+        return sorted(place for number in numbers for place in self._inserted(number))
+
+    def _inserted(self, number: int) -> list[int]:
+        return [place for place in self._log.mentions(number) if self._log.when(place)[1] is Op.INSERT]
 
     # What stood, and what was valid
 
@@ -126,17 +149,18 @@ class Index(Heard):
         """The triples after ``stop`` deltas whose subject a thing is, or that say which record reifies one;
         perhaps some others.
         """
-        self._grow()
-        return [text for number, text in self._mentioning(thing) if self._log.stood(number, stop)]
+        mentioning = list(self._mentioning(thing))
+        standing = self._log.stand((number for number, _ in mentioning), stop)
+        return [text for number, text in mentioning if number in standing]
 
     def _mentioning(self, thing: str) -> Iterator[tuple[int, str]]:
-        numbers = self._things.of(thing)
+        numbers = self._things.of(thing) if self._made() else self._containing(f"{thing} ")
         return zip(numbers, self._log.triples.texts(numbers), strict=True)
 
     def waiting(self, stop: int) -> list[Triple]:
         """The triples after ``stop`` deltas that say what begins or ends later."""
-        self._grow()
-        standing = [number for number in dict.fromkeys(self._waiting) if self._log.stood(number, stop)]
+        numbers = dict.fromkeys(self._waiting) if self._made() else self._containing(f" {_AWAITS} ")
+        standing = [number for number in numbers if self._log.stood(number, stop)]
         found = map(triple_of, self._log.triples.quads(standing))
         return sorted(found, key=lambda part: (str(part[2]), str(part[0])))
 
@@ -153,8 +177,8 @@ class Index(Heard):
         """The triples, of one thing or of all, that the records after ``stop`` deltas say; neither those of
         records that are withdrawn nor those that nobody ended and that do not stand.
         """
+        self._grow()  # each record's bounds are looked for
         if thing is None:
-            self._grow()
             numbers = (number for number in dict.fromkeys(self._reified) if self._log.stood(number, stop))
             about: Iterable[str] = map(self._log.triples.text, numbers)
         else:

@@ -475,21 +475,6 @@ class Memory:
                 more, doubted = self._ending(state, [due.node], due.said, now, ends)
                 self._write(ENDING, now, about, due.changes + more, doubted)
 
-    def _meta(self, written: Written) -> list[tuple[ox.NamedNode, Term]]:
-        time, cause = written.get("time"), written.get("cause")
-        if time is not None and not isinstance(moment(time, "time"), datetime):
-            raise ParameterError(f"{time!r} is no time", where=("time",), hint="Give datetime(…, tzinfo=UTC)")
-        node = cause.node if isinstance(cause, Record) else cause
-        if node is not None and not (isinstance(node, Node) and _is_there(self.log.state(), node)):
-            raise ParameterError(
-                f"{node!s:.80} is no record of this memory",
-                where=("cause",),
-                hint="Give what observe or believe gave",
-            )
-        author, source = written.get("author"), written.get("source")
-        given = ((AUTHOR, author), (PRIMARY, source), (CAUSE, node), (TIME, time))
-        return [(predicate, term(found)) for predicate, found in given if found is not None]
-
     def _write(
         self,
         kind: ox.NamedNode,

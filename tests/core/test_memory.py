@@ -270,6 +270,40 @@ def test_what_lies_ahead_is_not_now() -> None:
     assert Memory(EventLog.from_patch(memory.log.to_patch())).as_of() == memory.as_of()
 
 
+def test_what_another_memory_of_a_log_says_will_begin_begins() -> None:
+    memory = Memory()
+    memory.observe(V.ann, V.at, V.cafe)
+    other = Memory(memory.log)
+    other.observe(V.bo, V.at, V.moon, valid_from=5)
+    other.observe_many([(V.cy, V.at, V.home), (V.dee, V.at, V.home)])
+    memory.observe(V.eve, V.at, V.home, tick=6)
+    assert (V.bo, V.moon) in present(memory)
+
+
+def test_an_answer_is_the_same_for_the_first_time_and_the_fortieth() -> None:
+    memory = Memory()
+    memory.believe(V.ann, V.party)
+    memory.believe(V.bo, V.party, told_by=V.ann)
+    memory.observe(V.ann, V.at, V.cafe, valid_until=9)
+    memory.end(V.ann, V.at, V.cafe)
+    memory.observe(V.ann, V.at, V.park)
+
+    def answers() -> list[object]:
+        past, about = memory.as_of(2), memory.as_of(about=2)
+        return [
+            memory.who_knew(V.party),
+            memory.told_by(V.bo, V.party),
+            memory.why(V.bo, V.awareOf, V.party, 3),
+            set(past.match(V.ann)),
+            set(about.match(V.ann)),
+            past.texts(),
+        ]
+
+    first = answers()
+    assert first[0] == [V.ann, V.bo]
+    assert all(answers() == first for _ in range(40))
+
+
 def test_an_end_that_lies_ahead_does_not_outlive_what_began_later() -> None:
     memory = Memory()
     memory.observe(V.ann, V.at, V.cafe, valid_until=5, author=V.bo)

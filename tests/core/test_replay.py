@@ -192,3 +192,18 @@ def test_a_head_is_the_last_state_before_and_after_its_first_question() -> None:
             assert bool(log.head.query(query)), tick
     assert log.head == log.state()
     assert set(log.head) == _by_hand(log, 403)
+
+
+def test_a_long_log_tells_of_a_triple_before_its_index_is_made_as_after() -> None:
+    log = busy(70_000, 600)
+    told: dict[Triple, list[tuple[int, bool]]] = {}
+    for position, delta in enumerate(log):
+        told.setdefault(delta.triple, []).append((position, delta.op is Op.INSERT))
+    for _ in range(2):  # the first few are searched for
+        for triple, mentions in list(told.items())[::7]:
+            number = log.triples.find(str(ox.Triple(*triple)))
+            assert number is not None
+            assert log.mentions(number) == [position for position, _ in mentions]
+            for tick in (0, 300, 65_535, 69_998):
+                before = [insert for position, insert in mentions if position <= tick]
+                assert (triple in log.state(tick)) == (before[-1] if before else False)

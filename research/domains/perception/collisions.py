@@ -8,6 +8,7 @@ weighed again given it, and so on; a contact that later ones have made needless 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations
 from math import hypot
 
@@ -108,13 +109,21 @@ class _Search:
         off = max(0.0, distance - far, near - distance)
         return sum(both) - min((off / _OFF) ** 2, _MOST), both[0], both[1]
 
+    def prepare(self, pair: Pair, frames: Sequence[int]) -> None:
+        """Fit together what the gains of a contact at some frames compare."""
+        for body in pair:
+            blows = self.blows(body, pair)
+            self.paths[body].prepare([blows, *([*blows, frame] for frame in frames)])
+
     def best(self, pair: Pair) -> tuple[float, int]:
         """The frame at which a contact gains most, and how much."""
         when = self.when[pair]
         coarse = when if len(when) <= _GHOST else when[::4]
+        self.prepare(pair, coarse)
         gain, frame = max((self.gains(pair, frame)[0], -frame) for frame in coarse)
         if coarse is not when:
             around = [other for other in when if abs(other + frame) <= 3]
+            self.prepare(pair, around)
             gain, frame = max((self.gains(pair, other)[0], -other) for other in around)
         return gain, -frame
 
@@ -160,11 +169,9 @@ class _Search:
             )
         )
         others = [abs(then - frame) for body in pair for then in self.blows(body, pair)]
-        alike = [
-            then
-            for then in self.when[pair]
-            if abs(then - frame) <= _GHOST and self.gains(pair, then)[0] > gain - _AGREE
-        ]
+        around = [then for then in self.when[pair] if abs(then - frame) <= _GHOST]
+        self.prepare(pair, around)
+        alike = [then for then in around if self.gains(pair, then)[0] > gain - _AGREE]
         _, first, second = self.gains(pair, frame)
         return Contact(
             pair=pair,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +11,8 @@ from research.domains.perception.format import ProposedVideo
 from substrate.base.errors import FormatError
 from substrate.base.extras import needed
 
+_LONGEST = 7
+"""The most characters of a run."""
 Look = tuple[str, str, str]
 """Colour, material and shape."""
 
@@ -43,10 +46,18 @@ def sightings(video: ProposedVideo, name: str) -> Sightings:
     rows: list[tuple[float, ...]] = []
     looks: list[Look] = []
     height, width = next((o.mask.size for f in video.frames for o in f.objects), (320, 480))
+    masks = [thing.mask for frame in video.frames for thing in frame.objects]
+    whole = iter(_are_whole([(mask.counts.encode(), mask.size[0] * mask.size[1]) for mask in masks]))
     for place, frame in enumerate(video.frames):
         for number, thing in enumerate(frame.objects):
-            path = f"$.frames[{place}].objects[{number}].mask.counts"
-            box, area = _measured(coco, thing.mask.size, thing.mask.counts, (name, path), frame.frame_index)
+            if not next(whole):
+                height, width = thing.mask.size
+                raise FormatError(
+                    f"is no run-length code of {height} x {width} pixels (frame {frame.frame_index})",
+                    where=(name, f"$.frames[{place}].objects[{number}].mask.counts"),
+                    hint="Give the mask as pycocotools encodes it",
+                )
+            box, area = _measured(coco, thing.mask.size, thing.mask.counts)
             if area:
                 rows.append((frame.frame_index, *box, area, thing.score))
                 looks.append((thing.color, thing.material, thing.shape))
@@ -66,44 +77,47 @@ def sightings(video: ProposedVideo, name: str) -> Sightings:
 
 
 def _measured(
-    coco: Any, size: tuple[int, int], counts: str, where: tuple[str, str], frame: int
+    coco: Any, size: tuple[int, int], counts: str
 ) -> tuple[tuple[float, float, float, float], float]:
     """Box and area of a mask, both read from its runs."""
     code = {"size": list(size), "counts": counts.encode("utf-8")}
-    if not _is_whole(counts, size[0] * size[1]):
-        raise FormatError(
-            f"is no run-length code of {size[0]} x {size[1]} pixels (frame {frame})",
-            where=where,
-            hint="Give the mask as pycocotools encodes it",
-        )
     left, top, wide, high = (float(value) for value in coco.toBbox(code))
     return (left, top, left + wide, top + high), float(coco.area(code))
 
 
-def _is_whole(counts: str, pixels: int) -> bool:
-    """Tell whether a run-length code covers a picture exactly.
+def _are_whole(masks: Sequence[tuple[bytes, int]]) -> list[bool]:
+    """Tell which run-length codes cover a picture of so many pixels exactly.
 
     pycocotools trusts its input: a code that runs past the picture writes past its memory. Each character
     holds five bits of a run and one that says that another follows; from the third on, a run is given as
     its difference to the one before the last.
     """
-    runs: list[int] = []
-    value = shift = total = 0
-    for character in counts:
-        bits = ord(character) - 48
-        if not 0 <= bits < 64 or shift > 30:
-            return False
-        value |= (bits & 31) << shift
-        shift += 5
-        if bits & 32:
-            continue
-        if bits & 16:
-            value -= 1 << shift
-        if len(runs) > 2:
-            value += runs[-2]
-        if value < 0:
-            return False
-        runs.append(value)
-        total += value
-        value = shift = 0
-    return not shift and total == pixels
+    whole = np.array([bool(code) or not pixels for code, pixels in masks], dtype=bool)
+    if not whole.any():
+        return whole.tolist()
+    pixels = np.array([pixels for _, pixels in masks])
+    lengths = np.array([len(code) for code, _ in masks])
+    owner = np.repeat(np.arange(len(masks)), lengths)
+    bits = np.frombuffer(b"".join([code for code, _ in masks]), np.uint8).astype(np.int64) - 48
+    last = (np.cumsum(lengths) - 1)[lengths > 0]
+    ends = (bits & 32) == 0
+    whole[owner[(bits < 0) | (bits >= 64)]] = False
+    whole[owner[last[~ends[last]]]] = False
+    ends[last] = True  # no code goes on in the next one
+    stops = np.flatnonzero(ends)
+    starts = np.concatenate([[0], stops[:-1] + 1])
+    mine, sizes = owner[stops], stops - starts + 1
+    whole[mine[sizes > _LONGEST]] = False
+    shifts = 5 * np.minimum(np.arange(len(bits)) - np.repeat(starts, sizes), _LONGEST)
+    runs = np.add.reduceat((bits & 31) << shifts, starts)
+    runs -= ((bits[stops] & 16) >> 4) << np.minimum(5 * sizes, 60)
+    places = np.arange(len(runs)) - np.searchsorted(mine, mine)
+    for odd in (1, 0):
+        some = np.flatnonzero((places > 0) & (places % 2 == odd))
+        sums = np.cumsum(runs[some])
+        before = np.concatenate([[0], sums])[np.searchsorted(mine[some], mine[some])]
+        runs[some] = sums - before
+    whole[mine[(runs < 0) | (runs > pixels[mine])]] = False
+    covered = np.zeros(len(masks), dtype=np.int64)
+    np.add.at(covered, mine, np.clip(runs, 0, pixels[mine]))
+    return (whole & (covered == pixels)).tolist()

@@ -7,7 +7,7 @@ in its frames, and its cost is what the places say against it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache
 from math import hypot, log1p
 
@@ -33,6 +33,8 @@ _MOVES = 6.0
 _JUMP = 0.03
 """Standard error of the place where two pieces meet (units)."""
 _ROUNDS = 5
+_AT_ONCE = 32
+"""Pieces that are fitted at once: more would not lie in a processor's cache."""
 
 
 class Glide:
@@ -51,13 +53,20 @@ class Glide:
     def _start(self, speed: float) -> float:
         return float(np.interp(-min(speed, _FASTEST), self._slowing, self._times))
 
-    def share(self, speed: float, seconds: np.ndarray) -> np.ndarray:
+    def share(self, speed: float, seconds: float) -> float:
         """The way after so long over the starting speed: the time it would take without loss (seconds)."""
         if speed < _SLOWEST:
-            return np.minimum(seconds, _SLOWEST)
+            return min(seconds, _SLOWEST)
         start = self._start(speed)
+        end, begin = np.interp((start + seconds, start), self._times, self._ways).tolist()
+        return (end - begin) / min(speed, _FASTEST)
+
+    def shares(self, speeds: np.ndarray, seconds: np.ndarray) -> np.ndarray:
+        """The same of many speeds (n, 1), each after some times (n, m)."""
+        start = np.interp(-np.minimum(speeds, _FASTEST), self._slowing, self._times)
         ways = np.interp(start + seconds, self._times, self._ways)
-        return (ways - float(np.interp(start, self._times, self._ways))) / min(speed, _FASTEST)
+        shares = (ways - np.interp(start, self._times, self._ways)) / np.clip(speeds, _SLOWEST, _FASTEST)
+        return np.where(speeds < _SLOWEST, np.minimum(seconds, _SLOWEST), shares)
 
     def speed(self, speed: float, seconds: float) -> float:
         """The rest of a speed after so long (units/s)."""
@@ -91,7 +100,7 @@ class Piece(msgspec.Struct, frozen=True):
             loss = LAW.deceleration(SHAPES[self.shape], speed)
             share = seconds * (1 - loss * seconds / (2 * speed))
         else:
-            share = float(glide(self.shape).share(speed, np.array(seconds)))
+            share = glide(self.shape).share(speed, seconds)
         return x + vx * share, y + vy * share
 
     def velocity_at(self, frame: float) -> tuple[float, float]:
@@ -143,41 +152,71 @@ class Path:
 
     def piece(self, start: int, end: int) -> Piece:
         """The free motion through the places of frames ``start`` to ``end``."""
-        key = (start, end)
-        if key not in self._pieces:
-            self._pieces[key] = self._fitted(start, end)
-        return self._pieces[key]
+        if (start, end) not in self._pieces:
+            self._fit([(start, end)])
+        return self._pieces[start, end]
 
-    def _fitted(self, start: int, end: int) -> Piece:
-        low, high = np.searchsorted(self.frames, [start, end + 1])
-        count = int(high - low)
-        if not count:
-            nearest = self.places[min(max(low - 1, 0), len(self.places) - 1)]
-            return Piece(self.kind, start, _pair(nearest), (0.0, 0.0), 0, 0.0, True)
-        seconds = (self.frames[low:high] - start) * LAW.frame
-        places, weights = self.places[low:high], self._weights[low:high]
-        rest, against_rest = _resting(places, weights)
-        place, velocity, against = _moving(self.kind, seconds, places, weights)
-        if against_rest < against + _MOVES:
-            return Piece(self.kind, start, rest, (0.0, 0.0), count, against_rest, True)
-        return Piece(self.kind, start, place, velocity, count, against + _MOVES, False)
+    def prepare(self, paths: Iterable[Collection[int]]) -> None:
+        """Fit the pieces of paths with blows after some frames: many at once cost little more than one."""
+        spans = dict.fromkeys(span for blows in paths for span in self._spans(blows))
+        lacking = [span for span in spans if span not in self._pieces]
+        bounds = np.searchsorted(self.frames, np.add(np.reshape(lacking, (-1, 2)), (0, 1)))
+        counts = dict(zip(lacking, (bounds[:, 1] - bounds[:, 0]).tolist(), strict=True))
+        # The products of a single place are multiplied in another order among others
+        many = sorted((span for span in lacking if counts[span] > 1), key=counts.__getitem__)
+        for first in range(0, len(many), _AT_ONCE):
+            self._fit(many[first : first + _AT_ONCE])
+
+    def _spans(self, blows: Collection[int]) -> Iterator[tuple[int, int]]:
+        """First and last frame of each piece between blows after some frames."""
+        start = self.first
+        for blow in (*sorted(blows), self.last):
+            yield start, max(blow, start)
+            start = max(blow, start) + 1
+            if start > self.last:
+                return
+
+    def _fit(self, spans: list[tuple[int, int]]) -> None:
+        """Fit the pieces between some frames.
+
+        Each is as if it were fitted alone: what fills a row behind its last place weighs nothing.
+        """
+        starts, ends = np.array(spans).T
+        low, high = np.searchsorted(self.frames, starts), np.searchsorted(self.frames, ends + 1)
+        counts = high - low
+        rows = low[:, None] + np.arange(max(1, counts.max()))
+        beyond, rows = rows >= high[:, None], np.minimum(rows, len(self.frames) - 1)
+        seconds, places = (self.frames[rows] - starts[:, None]) * LAW.frame, self.places[rows]
+        weights = self._weights[rows]
+        weights[beyond] = 0.0
+        # Without a place there is nothing to fit
+        weights[counts == 0] = np.eye(2)
+        rests = _resting(places, weights, counts)
+        moves = _moving(self.kind, seconds, places, weights, counts)
+        each = zip(spans, low.tolist(), counts.tolist(), rests, moves, strict=True)
+        for (start, end), first, count, (rest, against_rest), (place, velocity, against) in each:
+            if not count:
+                nearest = self.places[min(max(first - 1, 0), len(self.places) - 1)]
+                piece = Piece(self.kind, start, _pair(nearest), (0.0, 0.0), 0, 0.0, True)
+            elif against_rest < against + _MOVES:
+                piece = Piece(self.kind, start, rest, (0.0, 0.0), count, against_rest, True)
+            else:
+                piece = Piece(self.kind, start, place, velocity, count, against + _MOVES, False)
+            self._pieces[start, end] = piece
 
     def cost(self, blows: Collection[int]) -> float:
         """The cost of a path with blows after these frames and free motion between them."""
         key = tuple(sorted(blows))
         if key not in self._costs:
-            total, start, before = 0.0, self.first, None
-            for blow in (*key, self.last):
-                end = max(blow, start)
+            total, before = 0.0, None
+            for start, end in self._spans(key):
                 piece = self.piece(start, end)
                 total += piece.cost
                 if before is not None and before.count and piece.count:
                     (x0, y0), (x1, y1) = before.at(start - 0.5), piece.at(start - 0.5)
                     jump = ((x1 - x0) ** 2 + (y1 - y0) ** 2) / _JUMP**2
                     total += _ROBUST * log1p(jump / _ROBUST)
-                before, start = piece, end + 1
-                if start > self.last:
-                    break
+                before = piece
             self._costs[key] = total
         return self._costs[key]
 
@@ -197,42 +236,56 @@ def _pair(values: np.ndarray) -> tuple[float, float]:
 
 
 def _against(rest: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    return np.einsum("ni,nij,nj->n", rest, weights, rest)
+    return np.einsum("pni,pnij,pnj->pn", rest, weights, rest)
 
 
-def _resting(places: np.ndarray, weights: np.ndarray) -> tuple[tuple[float, float], float]:
-    """The place where a body rests, and the cost of saying so."""
-    place, squares, share = places[0], np.zeros(len(places)), np.ones(len(places))
+def _costs(squares: np.ndarray, counts: np.ndarray) -> list[float]:
+    """The costs of rows of squared standard errors, of which so many count."""
+    terms = np.log1p(squares / _ROBUST)
+    return [float(_ROBUST * row[:count].sum()) for row, count in zip(terms, counts.tolist(), strict=True)]
+
+
+def _resting(
+    places: np.ndarray, weights: np.ndarray, counts: np.ndarray
+) -> list[tuple[tuple[float, float], float]]:
+    """The places where a body rests, a row of measured ones each, and the costs of saying so."""
+    place, squares, share = places[:, 0], np.zeros(places.shape[:2]), np.ones(places.shape[:2])
     for _ in range(3):
-        trusted = weights * share[:, None, None]
-        place = np.linalg.solve(trusted.sum(0), np.einsum("nij,nj->i", trusted, places))
-        squares = _against(places - place, weights)
+        trusted = weights * share[..., None, None]
+        right = np.einsum("pnij,pnj->pi", trusted, places)
+        place = np.linalg.solve(trusted.sum(1), right[..., None])[..., 0]
+        squares = _against(places - place[:, None], weights)
         share = 1 / (1 + squares / _ROBUST)
-    return _pair(place), float(_ROBUST * np.log1p(squares / _ROBUST).sum())
+    return list(zip(map(_pair, place), _costs(squares, counts), strict=True))
 
 
 def _moving(
-    kind: int, seconds: np.ndarray, places: np.ndarray, weights: np.ndarray
-) -> tuple[tuple[float, float], tuple[float, float], float]:
-    """Place and velocity at the start of the best free motion, and what speaks against it."""
-    share, ways = np.ones(len(places)), seconds
-    place, velocity, squares = places[0], np.zeros(2), share
-    normal, right = np.zeros((4, 4)), np.zeros(4)
+    kind: int, seconds: np.ndarray, places: np.ndarray, weights: np.ndarray, counts: np.ndarray
+) -> list[tuple[tuple[float, float], tuple[float, float], float]]:
+    """Places and velocities at the start of the best free motions through rows of places, and what speaks
+    against each.
+    """
+    share, ways = np.ones(seconds.shape), seconds
+    place, velocity, squares = places[:, 0], np.zeros((len(places), 2)), share
+    normal, right = np.zeros((len(places), 4, 4)), np.zeros((len(places), 4, 1))
     for turn in range(_ROUNDS):
-        trusted = weights * share[:, None, None]
-        crossed = (trusted * ways[:, None, None]).sum(0)
-        normal[:2, :2], normal[:2, 2:], normal[2:, :2] = trusted.sum(0), crossed, crossed
-        normal[2:, 2:] = (trusted * (ways * ways)[:, None, None]).sum(0) + _AT_FIRST
-        pulled = np.einsum("nij,nj->ni", trusted, places)
-        right[:2], right[2:] = pulled.sum(0), (pulled * ways[:, None]).sum(0)
-        found = np.linalg.solve(normal, right)
-        place, velocity = found[:2], found[2:]
-        squares = _against(places - place - ways[:, None] * velocity, weights)
+        trusted = weights * share[..., None, None]
+        crossed = (trusted * ways[..., None, None]).sum(1)
+        normal[:, :2, :2], normal[:, :2, 2:], normal[:, 2:, :2] = trusted.sum(1), crossed, crossed
+        normal[:, 2:, 2:] = (trusted * (ways * ways)[..., None, None]).sum(1) + _AT_FIRST
+        pulled = np.einsum("pnij,pnj->pni", trusted, places)
+        right[:, :2, 0], right[:, 2:, 0] = pulled.sum(1), (pulled * ways[..., None]).sum(1)
+        solved = np.linalg.solve(normal, right)[..., 0]
+        place, velocity = solved[:, :2], solved[:, 2:]
+        squares = _against(places - place[:, None] - ways[..., None] * velocity[:, None], weights)
         share = 1 / (1 + squares / _ROBUST)
         if turn < _ROUNDS - 1:
-            ways = glide(kind).share(hypot(*_pair(velocity)), seconds)
-    speed = float(velocity @ velocity) / _SPEED**2
-    return _pair(place), _pair(velocity), float(_ROBUST * np.log1p(squares / _ROBUST).sum()) + speed
+            # The library's hypot, which is not to the bit that of an array
+            speeds = np.array([hypot(*_pair(each)) for each in velocity])
+            ways = glide(kind).shares(speeds[:, None], seconds)
+    speeds = [float(each @ each) / _SPEED**2 for each in velocity]
+    costs = [cost + speed for cost, speed in zip(_costs(squares, counts), speeds, strict=True)]
+    return list(zip(map(_pair, place), map(_pair, velocity), costs, strict=True))
 
 
 def paths(seen: Sightings, objects: dict[Look, Track], camera: Camera) -> list[Path]:

@@ -13,6 +13,8 @@ import pytest
 from typer.testing import CliRunner
 
 from orchestration.cli.main import app
+from orchestration.cli.reproduce import conclusion_of, tables_of
+from orchestration.project import open_workspace
 
 ROOT = Path(__file__).resolve().parents[3]
 START = "from substrate.cli.launcher import main; main()"
@@ -136,3 +138,10 @@ def test_a_changed_answer_is_seen_though_size_and_name_are_the_same(reproduced: 
     done = json.loads(runner.invoke(app, ["reproduce", "--only", "babi", "--json"]).stdout)
     assert done["ran"]
     assert answers.read_bytes() == right
+
+
+def test_a_run_of_one_study_shows_its_table(reproduced: Path) -> None:
+    workspace = open_workspace("sample")
+    table = (reproduced / "artifacts/sample/robustness/table.md").read_text("utf-8")
+    assert tables_of(workspace, ["robustness/gqa", "tables/robustness"], "robustness") == [table]
+    assert conclusion_of(workspace, "robustness") == []
