@@ -159,7 +159,9 @@ def test_the_ui_is_dagster_s_behind_the_guard_and_ends_when_told(make_project: C
         running.kill()
 
 
-def test_a_ui_that_is_told_to_end_while_it_loads_says_nothing(make_project: Callable[..., Path]) -> None:
+def test_a_ui_that_is_told_to_end_while_it_loads_leaves_no_traceback(
+    make_project: Callable[..., Path],
+) -> None:
     command = [sys.executable, "-m", "orchestration.cli.main", "ui", "--port", "0"]
     running = subprocess.Popen(
         command, cwd=make_project(), env=_environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -170,7 +172,9 @@ def test_a_ui_that_is_told_to_end_while_it_loads_says_nothing(make_project: Call
         time.sleep(3)
         running.terminate()
         _, said = running.communicate(timeout=60)
-        assert (running.returncode, b"Traceback" in said) == (0, False), said
+        # Dagster may not have been asked to serve yet: then it is a command that was told to end.
+        assert running.returncode in (0, 128 + signal.SIGTERM), said
+        assert b"Traceback" not in said
     finally:
         running.kill()
 
