@@ -20,6 +20,7 @@ from unittest.mock import patch
 from urllib.parse import urlsplit
 
 import uvicorn
+from click.exceptions import Abort
 from dagster_graphql.implementation.utils import ErrorCapture
 from dagster_graphql.schema.errors import GraphenePythonError
 from dagster_shared.error import SerializableErrorInfo
@@ -124,8 +125,9 @@ def serve(arguments: Sequence[str], listening: socket.socket | None = None) -> N
         with suppress(KeyboardInterrupt):
             uvicorn.Server(config).run(sockets=[listening] if listening else None)
 
-    # Dagster's command makes its app and hands it to this function.
-    with patch.object(uvicorn, "run", run), patch.object(ErrorCapture, "on_exception", shown):
+    # Dagster's command makes its app and hands it to this function. Told to end before that, it aborts.
+    shown_plainly = patch.object(ErrorCapture, "on_exception", shown)
+    with patch.object(uvicorn, "run", run), shown_plainly, suppress(Abort):
         cli.main([*arguments], prog_name="dagster-webserver", standalone_mode=False)
 
 
