@@ -128,12 +128,13 @@ class Index(Heard):
 
     def _passing(self, places: _Places, words: Collection[str], fact: str) -> list[str]:
         """The triples that were inserted with one of some words and a fact."""
-        numbers = places.of(fact) if self._made() else self._containing(f" {fact}")
+        made = self._made()
+        numbers = places.of(fact) if made else self._containing(f" {fact}")
         parts = [(number, self._log.triples.text(number)) for number in numbers]
         fitting = [
             part for part in parts if part[1].endswith(f" {fact}") and part[1].split(" ", 2)[1] in words
         ]
-        return [text for number, text in fitting if self._inserted(number)]
+        return [text for number, text in fitting if made or self._inserted(number)]
 
     def _said(self, thing: str) -> list[int]:
         """The positions at which something was said of a thing."""
