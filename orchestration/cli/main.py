@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from orchestration.base.beyond import beyond
 from orchestration.cli.console import NOTHING_SET, ProfileOption, SetOption
@@ -18,11 +19,58 @@ from substrate.cli.main import PLAIN, absent, add_commands, add_group
 from substrate.cli.notices import others_apart
 from substrate.cli.printing import print_json, print_text
 
+SECTIONS = {
+    "Reproduce": {
+        "reproduce": "Compute a profile's results, and compare them with the pins.",
+        "experiment": "Compare results under other parameters.",
+        "ui": "Start Dagster's UI on the same definitions and runs.",
+        "fetch": "Download official files, resumed and checked.",
+        "bench": "Measure speed and memory, each beside a peer.",
+    },
+    "Inspect": {
+        "trace": "Follow a number down to its rows, files and code.",
+        "explain": "Say why an answer is what it is.",
+        "log": "Show, query, fork, merge and verify one event log.",
+        "logs": "Ask all logs of a benchmark at once.",
+        "effect": "Measure an intervention's effect over all logs.",
+    },
+    "Your own data": {
+        "answer": "Answer your own files, as the pipeline does.",
+        "perceive": "Make events from a detector's proposals.",
+        "predict": "Predict the unseen future from your own files.",
+        "score": "Grade anyone's answers.",
+        "generate": "Generate data in an official format, with truth.",
+        "mcp": "Serve a log as an agent's memory.",
+        "models": "Serve a small language model on this machine.",
+    },
+    "Maintain": {
+        "verify": "Compute the results again, and name what differs.",
+        "accept": "Pin changed results, and say why they are right.",
+        "materialize": "Run one stage on inputs that are there.",
+        "dvc": "Keep DVC in step with the asset graph.",
+        "cluster": "Look at a cluster before you send work to it.",
+        "paper": "Write a paper whose figures lead to their evidence.",
+    },
+}
+"""The commands as `substrate --help` groups them, each with what it does."""
+
+
+class Sections(TyperGroup):
+    """The commands, listed by what a reader wants."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write each section with its commands."""
+        for title, commands in SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl(list(commands.items()))
+
+
 app = typer.Typer(
     **PLAIN,
+    cls=Sections,
+    add_completion=False,
     pretty_exceptions_enable=False,
-    help="Deterministic event-graph substrates: reproduce the paper, inspect its numbers, answer your own "
-    "files.",
+    help="Keep a world as a log of facts: reproduce the paper, inspect its numbers, answer your own files.",
 )
 
 

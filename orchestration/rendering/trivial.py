@@ -40,5 +40,6 @@ class BestTrivial:
 
 
 def graded(workspace: Workspace, name: str) -> list[Row]:
-    """The rows of a benchmark that have gold."""
-    return list(graded_rows(workspace.artifacts / name / "answers.jsonl"))
+    """The rows of a benchmark that have gold; none where the benchmark was not run."""
+    answers = workspace.artifacts / name / "answers.jsonl"
+    return list(graded_rows(answers)) if answers.is_file() else []

@@ -10,9 +10,10 @@ import sys
 from pathlib import Path
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
-from orchestration.cli.main import app
+from orchestration.cli.main import SECTIONS, app
 from orchestration.cli.reproduce import conclusion_of, tables_of
 from orchestration.project import open_workspace
 
@@ -145,3 +146,14 @@ def test_a_run_of_one_study_shows_its_table(reproduced: Path) -> None:
     table = (reproduced / "artifacts/sample/robustness/table.md").read_text("utf-8")
     assert tables_of(workspace, ["robustness/gqa", "tables/robustness"], "robustness") == [table]
     assert conclusion_of(workspace, "robustness") == []
+
+
+def test_the_help_lists_each_command_once_under_what_a_reader_wants() -> None:
+    commands = set(typer.main.get_group(app).commands)
+    listed = [name for of_section in SECTIONS.values() for name in of_section]
+    assert sorted(listed) == sorted(commands)
+    lines = CliRunner().invoke(app, ["--help"]).output.splitlines()
+    assert all(len(line) < 80 for line in lines)
+    assert [line for line in lines if line in {f"{title}:" for title in SECTIONS}] == [
+        f"{t}:" for t in SECTIONS
+    ]
