@@ -322,6 +322,7 @@ class Benchmark(Declared):
         metrics: how its rows are counted, by the last part of a number's name.
         whole: what of these says whether a question, or all of a scene's, is right.
         profiles: the profiles that it belongs to; those of its source where empty.
+        trivial: trivial methods among its rows, by a subset of theirs or by what a subset's name ends with.
     """
 
     name: str
@@ -335,6 +336,7 @@ class Benchmark(Declared):
     metrics: Mapping[str, Metric] = field(default_factory=lambda: METRICS)
     whole: Metric = RIGHT
     profiles: tuple[str, ...] = ()
+    trivial: Mapping[str, str] = field(default_factory=dict)
     by_model: ClassVar[bool] = False
     """True if its answers are a language model's."""
 

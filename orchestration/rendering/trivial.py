@@ -36,6 +36,11 @@ class BestTrivial:
             kind, _, method = row.subset.partition(": ")
             if (kind, str(row.scene), str(row.question)) in questions:
                 others.setdefault(method, []).append(row)
+        for key, method in of.trivial.items():
+            same = (row for row in self._rows[name] if row.subset in (key, score.subset + key))
+            asked_too = {(scene, question) for _, scene, question in questions}
+            own = [r for r in same if (str(r.scene), str(r.question).removesuffix(key)) in asked_too]
+            others |= {method: own} if own else {}
         return best(rows, of.metrics[score.metric], others)
 
 

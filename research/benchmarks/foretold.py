@@ -206,6 +206,7 @@ FUTURE = bm.Interpreted(
     ),
     rows=rows,
     metrics={name: Metric(measure) for name, measure in METRICS.items()},
+    trivial={_WAYS[LINE]: "straight lines"},
     about={
         "answers": "A row for each frame and way to foretell: every pair of a scene, said to collide or not.",
         "scores": "F1, precision and recall of what is foretold, as counts.",

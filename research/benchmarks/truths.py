@@ -293,6 +293,7 @@ FROM_TRUTH = bm.Interpreted(
     parameters=PARAMETERS,
     rows=explanatory_rows,
     wordings=partial(wordings, explanatory, (TRUTH, DETECTIONS, WORLDS, SHARING)),
+    trivial={SHARING: "sharing a participant"},
     metrics={
         **METRICS,
         "kept_out": Metric(kept_out),
