@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from orchestration.ledger.pinned import pinned_cells, pinned_scores
+from orchestration.registry import TABLES
 from orchestration.scoring.published import published
 from substrate.base.counts import wilson
 
@@ -38,7 +39,9 @@ def known() -> set[str | tuple[str, ...]]:
             spellings.add(tuple(f"{scale * bound:.{digits}f}" for bound in wilson(right, n)))
     spellings |= {figure.printed.lstrip("-+") for figure in published().figures()}
     spellings |= {figure for rival in published().rivals for figure in rival.figures.values()}
-    cells = " ".join(cell for row in pinned_cells(ROOT, "real", "real").values() for cell in row.values())
+    tables = [("real", "real"), *(("sample", table) for table in TABLES)]
+    rows = (row for profile, table in tables for row in pinned_cells(ROOT, profile, table).values())
+    cells = " ".join(cell for row in rows for cell in row.values())
     bounds = [(f"{name}/low", f"{name}/high") for name in published().systems]
     printed = [number.figures for number in published().numbers.values()]
     spellings |= {
