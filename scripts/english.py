@@ -3,6 +3,8 @@
     python scripts/english.py            every docstring and page: counts; exit 1 above a limit
     python scripts/english.py FOLDER     those of one folder
 
+It also counts assignments of names that say nothing of what they hold, and the words of a mean sentence.
+
 A docstring or sentence that opens with a question word ("What", "Whether", "Where" …) or with "One" makes the
 reader wait for its subject. A few questions are honest ones: the limit is a share, and stands below.
 """
@@ -23,6 +25,10 @@ WORDS = 40
 """Words of the longest sentence that is not counted as long."""
 LIMITS = {"opener": 0.003, "long": 0.0065}
 """The share of sentences that may break a rule."""
+VAGUE = {"found", "one", "said", "asked", "shown", "kept", "looked"}
+"""Names of variables that say nothing of what they hold."""
+MOST_VAGUE = 560
+"""The most assignments of these, parameters among them."""
 
 
 class Sentence(NamedTuple):
@@ -93,6 +99,15 @@ def of_page(path: Path) -> Iterator[Sentence]:
         yield Sentence(_name(path), line + 1, text)
 
 
+def vague(path: Path) -> Iterator[tuple[int, str]]:
+    """The assignments of vague names in a module, each with its line."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.arg) and node.arg in VAGUE:
+            yield node.lineno, node.arg
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in VAGUE:
+            yield node.lineno, node.id
+
+
 def _name(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
@@ -111,7 +126,7 @@ def tracked(folder: str) -> list[Path]:
 
 
 def main() -> None:
-    """Print the sentences that break a rule, and the shares; exit 1 where one is above its limit."""
+    """Print what breaks a rule, and how much of it there is; exit 1 where that is above its limit."""
     paths = tracked(sys.argv[1] if len(sys.argv) > 1 else ".")
     judged = [
         sentence for path in paths for sentence in (of_python if path.suffix == ".py" else of_page)(path)
@@ -127,6 +142,13 @@ def main() -> None:
             for sentence in broken:
                 sys.stdout.write(f"{sentence.file}:{sentence.line}: {rule}: {sentence.text[:90]}\n")
         sys.stdout.write(f"{rule}: {len(broken)} of {total} sentences; at most {allowed}\n")
+    names = [(path, *place) for path in paths if path.suffix == ".py" for place in vague(path)]
+    failed |= len(names) > MOST_VAGUE
+    for path, line, name in names if len(sys.argv) > 1 or len(names) > MOST_VAGUE else ():
+        sys.stdout.write(f"{_name(path)}:{line}: vague: {name}\n")
+    words = sum(len(sentence.text.split()) for sentence in judged)
+    sys.stdout.write(f"vague: {len(names)} assignments; at most {MOST_VAGUE}\n")
+    sys.stdout.write(f"a mean sentence has {words / max(total, 1):.1f} words\n")
     sys.exit(failed)
 
 

@@ -46,6 +46,12 @@ def test_questions_code_and_tables_are_left_alone(check: Check) -> None:
     assert code == 0, output
 
 
+def test_names_that_say_nothing_of_what_they_hold_are_named_and_counted(check: Check) -> None:
+    code, output = check("room.py", "def rows(kept: int) -> int:\n    found = kept\n    return found\n")
+    assert code == 0, output
+    assert "prose/room.py:1: vague: kept\nprose/room.py:2: vague: found\nvague: 2 assignments" in output
+
+
 def test_the_examples_of_the_counter_hold() -> None:
     examples = doctest.testmod(script("english"))
     assert examples.attempted
