@@ -107,9 +107,9 @@ class Rest:
     """
 
     def __init__(
-        self, log: EventLog, state: State, nodes: Iterable[Node], fact: Triple, *, ends: bool = False
+        self, log: EventLog, state: State, nodes: Iterable[Node], said: Triple, *, ends: bool = False
     ) -> None:
-        self._log, self._state, self._gone, self._said, self._ends = log, state, {*nodes}, fact, ends
+        self._log, self._state, self._gone, self._said, self._ends = log, state, {*nodes}, said, ends
         self._found: dict[Node, Triple] = {}
 
     def lost(self) -> dict[Node, Triple]:

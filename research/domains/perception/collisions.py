@@ -194,7 +194,7 @@ class _Search:
         )
 
 
-def contacts(paths: list[Path], frames: int, *, bridged: bool = True) -> list[Contact]:
+def contacts(found: list[Path], frames: int, *, bridged: bool = True) -> list[Contact]:
     """The best hypothesis of every pair that comes near enough to touch, in the order of the pairs.
 
     Args:
@@ -202,5 +202,5 @@ def contacts(paths: list[Path], frames: int, *, bridged: bool = True) -> list[Co
         frames: how many frames it has.
         bridged: whether bodies may touch where one of them is not seen.
     """
-    search = _Search(paths, frames, bridged)
+    search = _Search(found, frames, bridged)
     return [search.contact(pair, *best) for pair, best in sorted(search.run().items())]
