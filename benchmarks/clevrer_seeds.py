@@ -35,11 +35,11 @@ def answered(number: int, seed: int) -> Iterator[Row]:
     """The rows of a generated scene by each method, which their subsets name."""
     made = generate_scene(number, seed)
     log = annotation_log(made.annotation)
-    questions = [one for one in made.questions.questions if one.question_type in SUBSETS]
+    questions = [question for question in made.questions.questions if question.question_type in SUBSETS]
     for variant in VARIANTS:
         if variant.label != "bullet":
-            asked = [one for one in questions if one.question_type == variant.subset]
-            for row in answer_scene(log, number, asked, variant.parameters(Parameters()), ""):
+            of_subset = [question for question in questions if question.question_type == variant.subset]
+            for row in answer_scene(log, number, of_subset, variant.parameters(Parameters()), ""):
                 yield replace(row, subset=f"{variant.subset}: {variant.label}")
     yield from trivial_rows(Scene.of(log), number, questions, "")
 

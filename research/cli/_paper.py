@@ -30,9 +30,9 @@ def print_paper(source: Path, out: Path, figures: Path | None, profile: str | No
     (out / NUMBERS).write_text(macros(_values(listing)) + "\n", "utf-8")
     counts = ", ".join(f"{count} {what}" for what, count in summary(written).items())
     say(f"{out / 'index.html'}: {counts}")
-    for one in written:
-        if not one.meanings:
-            say(f"  unknown: {one.text} in {one.place}")
+    for figure in written:
+        if not figure.meanings:
+            say(f"  unknown: {figure.text} in {figure.place}")
 
 
 def write_macros(profile: str | None, out: Path | None = None) -> Path:
@@ -55,20 +55,20 @@ def check_macros(given: Path, profile: str | None) -> bool:
     """Say what is stale in a file of macros, or in a folder of macros and tables; true where nothing is."""
     workspace = open_workspace(profile)
     file = given / NUMBERS if given.is_dir() else given
-    found = stale(read_text(file), _values(Listing(workspace)))
+    faults = stale(read_text(file), _values(Listing(workspace)))
     for table in sorted(given.glob("*.tex")) if given.is_dir() else ():
         made = workspace.artifacts / "tables" / table.name
         if table.name != NUMBERS and made.is_file() and read_text(table) != read_text(made):
-            found.append(f"{table.name}: not the table that was made here")
-    for one in found:
-        say(one)
-    say(f"{given}: {len(found)} stale" if found else f"{given}: every figure is what was measured")
-    return not found
+            faults.append(f"{table.name}: not the table that was made here")
+    for fault in faults:
+        say(fault)
+    say(f"{given}: {len(faults)} stale" if faults else f"{given}: every figure is what was measured")
+    return not faults
 
 
 def _values(listing: Listing) -> dict[str, str]:
     made = {name: listing.made(name) for name in listing.numbers}
-    return {name: f"{one.value:.2f}" for name, one in made.items() if one.value is not None}
+    return {name: f"{number.value:.2f}" for name, number in made.items() if number.value is not None}
 
 
 def _beside(listing: Listing, to_report: str, report: Path, name: str) -> Meaning:

@@ -69,12 +69,12 @@ def predict_clevrer(
     collisions = sum(len(line.collisions) for line in made)
     lines = [f"{len(scenes)} scenes, {collisions} collisions predicted in frames {frames[0] + 1} to {until}"]
     lines += [
-        f"from frame {one['at']}, {one['scenes']} scenes: F1 {one['seen']:.3f} of objects seen by then, "
-        f"{one['all']:.3f} with later ones"
-        for one in judged
+        f"from frame {row['at']}, {row['scenes']} scenes: F1 {row['seen']:.3f} of objects seen by then, "
+        f"{row['all']:.3f} with later ones"
+        for row in judged
     ]
-    found = {"scenes": len(scenes), "collisions": collisions, "from": frames[0] + 1, "to": until}
-    if not give(found | ({"f1": judged} if truth else {}), "\n".join(lines), json=json):
+    counts = {"scenes": len(scenes), "collisions": collisions, "from": frames[0] + 1, "to": until}
+    if not give(counts | ({"f1": judged} if truth else {}), "\n".join(lines), json=json):
         for line in lines:
             say(line)
 
@@ -150,8 +150,8 @@ def _predict(
             for at in frames:
                 hits = None if known is None else known[number].collisions
                 met = None if hits is None else [hit.object for hit in hits if hit.frame <= at]
-                found = predict_collisions(scene.objects, scene.trajectory, at, until, met=met)
-                made.append(Prediction(number, at, found))
+                predicted = predict_collisions(scene.objects, scene.trajectory, at, until, met=met)
+                made.append(Prediction(number, at, predicted))
                 file.write(msgspec.json.format(msgspec.json.encode(made[-1]), indent=0) + b"\n")
             advance(done, len(scenes))
     return scenes, made
@@ -211,10 +211,10 @@ def _perceive(
         with fresh.open("wb") as file:
             for done, source in enumerate(sources_in(proposals, names.values()), start=1):
                 video = examined(decode_proposals(source), source[0], until=until)
-                found = recorded(video)
-                objects, collisions = objects + len(found.objects), collisions + len(found.collisions)
-                file.write(msgspec.json.encode(found) + b"\n")
+                record = recorded(video)
+                objects, collisions = objects + len(record.objects), collisions + len(record.collisions)
+                file.write(msgspec.json.encode(record) + b"\n")
                 if folder:
-                    perceived_log(video, found).save(folder / f"{found.scene_index:05d}.rdfp")
+                    perceived_log(video, record).save(folder / f"{record.scene_index:05d}.rdfp")
                 advance(done, len(names))
     return len(names), objects, collisions

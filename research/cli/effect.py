@@ -33,7 +33,7 @@ def effect(
         from substrate.base.limits import LIMITS
 
         tick = int(at) if at.strip().isdecimal() else at
-        found = ask_effects(
+        average = ask_effects(
             open_workspace(profile, tuple(set_)),
             with_logs(name),
             tick,
@@ -42,16 +42,16 @@ def effect(
             timeout or LIMITS.seconds,
         )
     if json:
-        print_json(found)
+        print_json(average)
         return
-    said = f"{found.logs:,} logs, {found.asked:,} of them with something to change"
-    if found.effect is None:
-        print_text(f"{said}\n")
+    heading = f"{average.logs:,} logs, {average.asked:,} of them with something to change"
+    if average.effect is None:
+        print_text(f"{heading}\n")
         return
-    between = f" [{found.low:+.3f}, {found.high:+.3f}]" if found.low is not None else ""
+    between = f" [{average.low:+.3f}, {average.high:+.3f}]" if average.low is not None else ""
     print_text(
-        f"{said}; the outcome is another in {found.other:,}\n"
-        f"observed  {found.observed:.3f}\n"
-        f"changed   {found.changed:.3f}\n"
-        f"effect    {found.effect:+.3f}{between}\n"
+        f"{heading}; the outcome is another in {average.other:,}\n"
+        f"observed  {average.observed:.3f}\n"
+        f"changed   {average.changed:.3f}\n"
+        f"effect    {average.effect:+.3f}{between}\n"
     )

@@ -45,8 +45,8 @@ def score_twin(
     with failing(), others_apart():
         from research.domains import grading
 
-        asked = specs or _specs_of(profile)
-        scores = grading.score_twin(answers, asked)
+        gold = specs or _specs_of(profile)
+        scores = grading.score_twin(answers, gold)
     if json:
         print_json(scores)
     else:

@@ -50,11 +50,11 @@ def from_detections(video: Video) -> EventLog:
 
     A pair has met where a contact is believed, or where the paths came so near each other that they touched.
     """
-    found = recorded(video)
-    objects = {thing.id: thing for thing in found.objects}
-    past = met(video) | met_pairs(objects, found.trajectory)
+    record = recorded(video)
+    objects = {thing.id: thing for thing in record.objects}
+    past = met(video) | met_pairs(objects, record.trajectory)
     return prediction(
-        found.scene_index, video.seen.last, list(objects.values()), estimates(video), past, PERCEIVED
+        record.scene_index, video.seen.last, list(objects.values()), estimates(video), past, PERCEIVED
     )
 
 
@@ -72,15 +72,15 @@ def prediction(
     scene: int,
     at: int,
     objects: Sequence[CompactObject],
-    found: list[Estimate],
+    estimated: list[Estimate],
     past: set[Pair],
     sight: Sight,
 ) -> EventLog:
     """The log of a frame: the objects seen by then, and what is foretold of those that have not met."""
     log, iri = events_log(SceneEvents(scene, at + 1, list(objects), [], [])), scene_iri(scene)
-    chances = believe(outlook(found, FRAMES - 1 - at, sight=sight), past)
+    chances = believe(outlook(estimated, FRAMES - 1 - at, sight=sight), past)
     told = [(VOTE, pair, chance) for pair, chance in sorted(chances.items()) if chance >= _LEAST]
-    told += [(LINE, pair, 1.0) for pair in sorted(_near(found, at) - past)]
+    told += [(LINE, pair, 1.0) for pair in sorted(_near(estimated, at) - past)]
     lines: list[str] = []
     for basis, pair, chance in told:
         event, record = (f"<{iri}:{kind}:{basis}:{pair[0]}:{pair[1]}>" for kind in ("foretold", "record"))
@@ -92,10 +92,10 @@ def prediction(
     return log
 
 
-def _near(found: Iterable[Estimate], at: int) -> set[Pair]:
+def _near(estimated: Iterable[Estimate], at: int) -> set[Pair]:
     """The pairs that straight lines bring near each other between a frame and the video's end."""
     seconds, near = (FRAMES - 1 - at) * SECONDS_PER_FRAME, set[Pair]()
-    for a, b in combinations([one.body for one in found], 2):
+    for a, b in combinations([estimate.body for estimate in estimated], 2):
         x, y, vx, vy = b.x - a.x, b.y - a.y, b.vx - a.vx, b.vy - a.vy
         speed = vx * vx + vy * vy
         time = min(max(-(x * vx + y * vy) / speed, 0.0), seconds) if speed else 0.0
@@ -111,8 +111,8 @@ def chances(log: EventLog) -> dict[str, dict[frozenset[Look], float]]:
         for number, thing in Scene(log).objects.items()
     }
     told: dict[str, dict[frozenset[Look], float]] = {VOTE: {}, LINE: {}}
-    found: Any = log.head.query(_TOLD, prefixes=_PREFIXES)
-    for row in found:
+    rows: Any = log.head.query(_TOLD, prefixes=_PREFIXES)
+    for row in rows:
         pair = frozenset(looks[int(row[name].value)] for name in ("one", "other"))
         told[row["basis"].value.removeprefix(NAMESPACE)][pair] = float(row["probability"].value)
     return told

@@ -93,8 +93,8 @@ def ask_effects(
         lines: list[str] = []  # none where nothing would change
         try:
             if isinstance(at, str) or at <= log.last_tick + 1:
-                found = effect(log, at, intervention, outcome, emitter(parameters))
-                lines.append(msgspec.json.encode(found).decode())
+                measured = effect(log, at, intervention, outcome, emitter(parameters))
+                lines.append(msgspec.json.encode(measured).decode())
         except InterventionError:
             pass
         except SubstrateError as error:
@@ -117,7 +117,7 @@ def average(logs: int, each: Sequence[LogEffect]) -> AverageEffect:
     >>> round(found.low, 3), round(found.high, 3)
     (-3.484, 1.484)
     """
-    differences = [one.changed - one.observed for one in each]
+    differences = [log_effect.changed - log_effect.observed for log_effect in each]
     n = len(differences)
     mean = math.fsum(differences) / n if n else None
     low, high = student(differences) if n > 1 else (None, None)
@@ -125,8 +125,8 @@ def average(logs: int, each: Sequence[LogEffect]) -> AverageEffect:
         logs=logs,
         asked=n,
         other=sum(map(bool, differences)),
-        observed=math.fsum(one.observed for one in each) / n if n else None,
-        changed=math.fsum(one.changed for one in each) / n if n else None,
+        observed=math.fsum(log_effect.observed for log_effect in each) / n if n else None,
+        changed=math.fsum(log_effect.changed for log_effect in each) / n if n else None,
         effect=mean,
         low=low,
         high=high,

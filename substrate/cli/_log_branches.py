@@ -44,10 +44,10 @@ _BY_NAME = inspect.Parameter.POSITIONAL_OR_KEYWORD
 def _with_interventions(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command an option for each intervention that there is, in the place of its ``**changes``."""
     signature = inspect.signature(command, eval_str=True)
-    parameters = [one for one in signature.parameters.values() if one.kind is not one.VAR_KEYWORD]
+    parameters = [param for param in signature.parameters.values() if param.kind is not param.VAR_KEYWORD]
     for name, kind in INTERVENTIONS.items():
-        shown = option(f"--{name.replace('_', '-')}", kind.about, metavar=kind.takes)
-        terms = Annotated[tuple[(str,) * len(kind.takes.split())] | None, shown]
+        declaration = option(f"--{name.replace('_', '-')}", kind.about, metavar=kind.takes)
+        terms = Annotated[tuple[(str,) * len(kind.takes.split())] | None, declaration]
         named = f"{name}_"  # `assert` is a word of Python's
         parameters.append(inspect.Parameter(named, _BY_NAME, default=None, annotation=terms))
     return shaped(command, parameters)
@@ -198,17 +198,17 @@ def diff(
 
 
 def _diff_ticks(log: EventLog, a: int, b: int, json: bool) -> bool:
-    found = log.diff(a, b)
+    difference = log.diff(a, b)
     if json:
-        print_json({"a": a, "b": b, **difference_as_json(found)})
+        print_json({"a": a, "b": b, **difference_as_json(difference)})
     else:
         print_lines(
             [
-                *(f"- {triple_text(t)}" for t in found.retracted),
-                *(f"+ {triple_text(t)}" for t in found.inserted),
+                *(f"- {triple_text(t)}" for t in difference.retracted),
+                *(f"+ {triple_text(t)}" for t in difference.inserted),
             ]
         )
-    return bool(found)
+    return bool(difference)
 
 
 def _diff_logs(a: EventLog, b: EventLog, json: bool) -> bool:
@@ -285,20 +285,20 @@ def merge(
     with failing():
         if out:
             require_other(out, [a, b])
-        names, one, other = prefixes_of(prefix, tbox), read_log(a), read_log(b)
+        names, log_a, log_b = prefixes_of(prefix, tbox), read_log(a), read_log(b)
         # A memory's record begins and ends once
         single = {FROM, UNTIL, *(term_of(text, names) for text in functional)}
         if tbox:
             single |= TBox.load(tbox).functional
-        found = conflicts(one, other, functional=single)
-        chosen = _choices(choose, len(found))
+        all_conflicts = conflicts(log_a, log_b, functional=single)
+        chosen = _choices(choose, len(all_conflicts))
         sides: dict[Conflict, Side | None] = {
-            conflict: chosen.get(number) or prefer for number, conflict in enumerate(found, start=1)
+            conflict: chosen.get(number) or prefer for number, conflict in enumerate(all_conflicts, start=1)
         }
         open_ = [number for number, side in enumerate(sides.values(), start=1) if side is None]
-        about: dict[str, Any] = {"base": merge_base(one, other)}
+        about: dict[str, Any] = {"base": merge_base(log_a, log_b)}
         if not open_:
-            log = merged(one, other, functional=single, choose=sides.get)
+            log = merged(log_a, log_b, functional=single, choose=sides.get)
             about |= {"digest": log.digest, "deltas": len(log), "parent": log.parent_digest}
             if out:
                 log.save(out)
@@ -323,17 +323,17 @@ _SIDES: Mapping[str, Side] = {"a": "a", "b": "b"}
 
 def _choices(texts: Iterable[str], count: int) -> dict[int, Side]:
     """The chosen side by a conflict's number."""
-    found: dict[int, Side] = {}
+    sides: dict[int, Side] = {}
     for text in texts:
-        number, _, said = text.partition("=")
-        side = _SIDES.get(said)
+        number, _, letter = text.partition("=")
+        side = _SIDES.get(letter)
         if side is None or not (number.isdecimal() and 1 <= int(number) <= count):
             raise ParameterError(
                 f"--choose takes N=a or N=b, not {text!r}",
                 hint=f"Give numbers from 1 to {count}" if count else "Leave it out: nothing is in conflict",
             )
-        found[int(number)] = side
-    return found
+        sides[int(number)] = side
+    return sides
 
 
 def _conflict_as_json(conflict: Conflict, side: Side | None) -> dict[str, Any]:

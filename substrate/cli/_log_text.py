@@ -136,11 +136,11 @@ def term_of(text: str, prefixes: dict[str, str]) -> Any:
     return quad.object
 
 
-def difference_as_json(found: Any) -> dict[str, list[str]]:
+def difference_as_json(difference: Any) -> dict[str, list[str]]:
     """The changes that stand on one side only."""
     return {
-        "retracted": [triple_text(t) for t in found.retracted],
-        "inserted": [triple_text(t) for t in found.inserted],
+        "retracted": [triple_text(t) for t in difference.retracted],
+        "inserted": [triple_text(t) for t in difference.inserted],
     }
 
 

@@ -138,9 +138,9 @@ def failing() -> Iterator[None]:
             yield
     except KeyboardInterrupt as stop:
         number = signal.Signals(stop.args[0]) if isinstance(stop, _Told) else signal.SIGINT
-        said = f"by {number.name}: what is finished is kept, run it again to go on from there"
+        message = f"by {number.name}: what is finished is kept, run it again to go on from there"
         with suppress(OSError):  # nobody may be left to read it
-            say(said, "interrupted", error=True)
+            say(message, "interrupted", error=True)
         raise typer.Exit(SIGNALED + number) from None
     except BrokenPipeError:
         raise
@@ -148,17 +148,17 @@ def failing() -> Iterator[None]:
         from substrate.base.errors import SubstrateError
 
         if isinstance(error, SubstrateError):
-            said = str(error)
+            message = str(error)
         elif isinstance(error, OSError):
             place = error.filename or "standard output"
-            said = f"{place}: {error.strerror or error}. Nothing was written there."
+            message = f"{place}: {error.strerror or error}. Nothing was written there."
         elif isinstance(error, MemoryError):
-            said = "there is not enough memory. Give less at once; SUBSTRATE_LIMITS bounds what is read."
+            message = "there is not enough memory. Give less at once; SUBSTRATE_LIMITS bounds what is read."
         else:
             raise
         if Voice.verbose:
             sys.stderr.write(traceback.format_exc())
-        say(said, "error:", error=True)
+        say(message, "error:", error=True)
         raise typer.Exit(1) from None
 
 

@@ -93,8 +93,8 @@ def _open_streams() -> None:
 
 def _started(arguments: list[str]) -> Callable[[], object]:
     """The command that runs: the platform's, which has the library's too, where it is."""
-    if found := platform.module("cli.main"):
-        return found.app
+    if platform_main := platform.module("cli.main"):
+        return platform_main.app
     from substrate.cli.main import make_app
 
     command = _command(arguments)

@@ -76,14 +76,14 @@ def state(
 ) -> None:
     """The triples that hold at a tick, as sorted N-Quads."""
     with failing():
-        found = read_log(file).state(tick)
-        text = found.canonical() if canonical else found.nquads()
+        state = read_log(file).state(tick)
+        text = state.canonical() if canonical else state.nquads()
         if json:
             print_json(
                 {
-                    "tick": found.tick,
-                    "triples": len(found),
-                    "digest": found.digest,
+                    "tick": state.tick,
+                    "triples": len(state),
+                    "digest": state.digest,
                     "state": text.splitlines(),
                 }
             )
@@ -110,15 +110,15 @@ def query(
     with failing():
         text = text_of_file(Path(sparql[1:])) if sparql.startswith("@") else sparql
         limits = QueryLimits(timeout, limit, memory << 20)
-        found = guarded(read_log(file).state(tick), text, prefixes=prefixes_of(prefix, tbox), limits=limits)
-        if isinstance(found, bool):
-            print_json({"head": {}, "boolean": found}) if json else print_lines(
-                ["true" if found else "false"]
+        result = guarded(read_log(file).state(tick), text, prefixes=prefixes_of(prefix, tbox), limits=limits)
+        if isinstance(result, bool):
+            print_json({"head": {}, "boolean": result}) if json else print_lines(
+                ["true" if result else "false"]
             )
-        elif isinstance(found, Solutions):
-            _print_rows(found, "order by" in text.lower(), json)
+        elif isinstance(result, Solutions):
+            _print_rows(result, "order by" in text.lower(), json)
         else:
-            lines = sorted(f"{triple} ." for triple in found)
+            lines = sorted(f"{triple} ." for triple in result)
             print_json(lines) if json else print_lines(lines)
 
 
@@ -136,20 +136,20 @@ def history(
 
     with failing():
         names = prefixes_of(prefix, tbox)
-        found = histories(
+        stories = histories(
             read_log(file),
             *(None if text in ("-", "?") else term_of(text, names) for text in (subject, predicate, object_)),
         )
     if json:
-        changes = [[delta_as_json(c.delta) | {"position": c.position} for c in h.changes] for h in found]
+        changes = [[delta_as_json(c.delta) | {"position": c.position} for c in h.changes] for h in stories]
         print_json(
             [
                 {"triple": triple_text(h.triple), "intervals": [tuple(i) for i in h.intervals], "changes": c}
-                for h, c in zip(found, changes, strict=True)
+                for h, c in zip(stories, changes, strict=True)
             ]
         )
         return
-    for h in found:
+    for h in stories:
         spans = ", ".join(
             f"tick {i.start} on" if i.end is None else f"ticks {i.start} to {i.end - 1}" for i in h.intervals
         )
@@ -255,8 +255,8 @@ def _not_forked(log: EventLog, parent: EventLog, path: Path) -> list[str]:
     )
 
 
-def _print_rows(found: Solutions, ordered: bool, json: bool) -> None:
-    names, rows = found.variables, [*found.rows]
+def _print_rows(solutions: Solutions, ordered: bool, json: bool) -> None:
+    names, rows = solutions.variables, [*solutions.rows]
     if not ordered:
         rows.sort(key=lambda row: [str(term or "") for term in row])
     if json:
@@ -289,12 +289,12 @@ def _binding(term: Any) -> dict[str, object]:
         }
     if not isinstance(term, ox.Literal):
         return {"type": "uri" if isinstance(term, ox.NamedNode) else "bnode", "value": term.value}
-    found: dict[str, object] = {"type": "literal", "value": term.value}
+    literal: dict[str, object] = {"type": "literal", "value": term.value}
     if term.language:
-        found |= {"xml:lang": term.language} | ({"its:dir": term.direction.value} if term.direction else {})
+        literal |= {"xml:lang": term.language} | ({"its:dir": term.direction.value} if term.direction else {})
     elif not term.datatype.value.endswith("#string"):
-        found["datatype"] = term.datatype.value
-    return found
+        literal["datatype"] = term.datatype.value
+    return literal
 
 
 COMMANDS: Mapping[str, Callable[..., None]] = {

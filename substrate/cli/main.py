@@ -35,8 +35,8 @@ def derived(made_by: str) -> type[TyperGroup]:
             from substrate.base.extras import needed
 
             module, _, name = made_by.partition(":")
-            found = getattr(needed(module), name)
-            return typer.main.get_group(found if isinstance(found, typer.Typer) else found())
+            app = getattr(needed(module), name)
+            return typer.main.get_group(app if isinstance(app, typer.Typer) else app())
 
         def list_commands(self, ctx: Any) -> list[str]:
             """The names of the commands."""

@@ -55,10 +55,10 @@ def others_apart() -> Iterator[None]:
     sys.stdout.flush()
     sys.stderr.flush()
     before = sys.stdout, sys.stderr
-    kept = os.dup(1), os.dup(2)
+    copies = os.dup(1), os.dup(2)
     with _notices() as log:
         try:
-            for name, stream, number, copy in zip(("stdout", "stderr"), before, (1, 2), kept, strict=True):
+            for name, stream, number, copy in zip(("stdout", "stderr"), before, (1, 2), copies, strict=True):
                 own = writes_to(stream, number)
                 OURS[name] = os.fdopen(os.dup(copy), "w", encoding="utf-8") if own else stream
                 os.dup2(log.fileno(), number)
@@ -67,7 +67,7 @@ def others_apart() -> Iterator[None]:
         finally:
             sys.stdout, sys.stderr = before
             log.flush()
-            for number, copy in zip((1, 2), kept, strict=True):
+            for number, copy in zip((1, 2), copies, strict=True):
                 os.dup2(copy, number)
                 os.close(copy)
             for name, stream in zip(("stdout", "stderr"), before, strict=True):

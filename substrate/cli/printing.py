@@ -16,7 +16,7 @@ def shown(text: str) -> str:
     >>> print(shown("red: \\x1b[31m, and turned: \\u202e"))
     red: \\u001b[31m, and turned: \\u202e
     """
-    return _OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _OBEYED.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def print_text(text: str) -> None:

@@ -76,7 +76,7 @@ class Columns:
 
     def last_of(self, numbers: Iterable[int], start: int, stop: int) -> dict[int, int]:
         """The same of many triples, for each that is mentioned there."""
-        found: dict[int, int] = {}
+        last: dict[int, int] = {}
         wanted = set(numbers)
         reach = min(self._indexed(len(wanted)), stop)
         first = max(start, reach)
@@ -86,25 +86,25 @@ class Columns:
                 if key not in self._sought:
                     self._sought[key] = next(self._search(number, first, stop), -1)
                 if (place := self._sought[key]) >= 0:
-                    found[number] = place
+                    last[number] = place
         elif first < stop:
             behind = enumerate(self.numbers[first:stop], start=first)
-            found = {number: place for place, number in behind if number in wanted}
-        for number in wanted - found.keys():
+            last = {number: place for place, number in behind if number in wanted}
+        for number in wanted - last.keys():
             if (place := self.latest(number, start, reach)) >= 0:
-                found[number] = place
-        return found
+                last[number] = place
+        return last
 
     def places(self, number: int, start: int, stop: int) -> list[int]:
         """The positions from ``start`` to before ``stop`` that mention a triple, ascending."""
         reach = self._indexed(1)
-        found = list(self._search(number, max(start, reach), stop))
+        positions = list(self._search(number, max(start, reach), stop))
         place = self.latest(number, start, min(reach, stop))
         while place >= start:
-            found.append(place)
+            positions.append(place)
             place = self.previous[place]
-        found.reverse()
-        return found
+        positions.reverse()
+        return positions
 
     def _search(self, number: int, start: int, stop: int) -> Iterator[int]:
         """The positions from ``start`` to before ``stop`` that mention a triple, the last first."""
@@ -376,13 +376,13 @@ class DeltaSequence:
     def stand(self, numbers: Iterable[int], position: int) -> set[int]:
         """Of some triples, those that stand after the first ``position`` deltas."""
         left = set(numbers)
-        found: set[int] = set()
+        standing: set[int] = set()
         for columns, start, stop, offset in reversed(self._all_parts()):
             if position > offset and left:
                 last = columns.last_of(left, start, min(stop, start + position - offset))
-                found.update(number for number, place in last.items() if columns.inserts[place])
+                standing.update(number for number, place in last.items() if columns.inserts[place])
                 left -= last.keys()
-        return found
+        return standing
 
     def mentions(self, number: int) -> list[int]:
         """The positions of the deltas that insert or retract a triple, ascending."""

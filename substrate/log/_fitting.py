@@ -56,15 +56,15 @@ class Orders:
         return self._last.between(f"{predicate} {object_}", size, exactly=True)
 
     def _looked_through(self, pattern: Pattern) -> array[int]:
-        done, found = self._known.get(pattern, (0, array("I")))
+        done, numbers = self._known.get(pattern, (0, array("I")))
         subject, predicate, object_ = pattern
         part = f" {predicate} {object_ or ''}"
         if subject is not None:
             part = f"{subject} " if predicate is None else f"{subject} {predicate} "
-        found.extend(containing(self._texts, part, done))
+        numbers.extend(containing(self._texts, part, done))
         self._looked += len(self._texts) - done
-        self._known[pattern] = len(self._texts), found
-        return found
+        self._known[pattern] = len(self._texts), numbers
+        return numbers
 
 
 def containing(texts: Sequence[str], part: str, first: int = 0) -> Iterator[int]:

@@ -108,15 +108,15 @@ class Stores:
             if self._worked < len(record.triples) // 2:
                 return None
             stands = set(standing())
-            found = set().union(*map(stands.intersection, fitting))
+            numbers = set().union(*map(stands.intersection, fitting))
         else:
-            found = record.stand(set().union(*fitting), position)
-        if len(found) > way:
+            numbers = record.stand(set().union(*fitting), position)
+        if len(numbers) > way:
             return None
         store = ox.Store()
-        store.extend(record.triples.quads(sorted(found), _QUADS))
+        store.extend(record.triples.quads(sorted(numbers), _QUADS))
         # Where the store takes two triples for one, the whole state is asked as well as a part
-        return store if len(store) == len(found) else None
+        return store if len(store) == len(numbers) else None
 
     def _taken(self, record: DeltaSequence, position: int) -> _Moved:
         """The nearest store that is free, or an empty one where that is far and there is room.

@@ -64,11 +64,11 @@ class Triples:
 
     def number(self, text: str) -> int:
         """The number of a triple, which is added where it is new."""
-        found = self.find(text)
-        if found is None:
-            found = self._numbers[text] = len(self)
+        number = self.find(text)
+        if number is None:
+            number = self._numbers[text] = len(self)
             self._texts.append(text)
-        return found
+        return number
 
     def numbers(self, texts: Iterable[str]) -> list[int]:
         """The numbers of many triples, which are added where they are new."""
@@ -78,13 +78,13 @@ class Triples:
         # While it gives what is new a number by itself, all are found in one pass
         known.default_factory = known.__len__
         try:
-            found = list(map(known.__getitem__, texts))
+            numbers = list(map(known.__getitem__, texts))
         finally:
             known.default_factory = None
         # What is new stands last in the dictionary
         new = list(islice(reversed(known), len(known) - len(self._texts)))
         self._texts.extend(reversed(new))
-        return found
+        return numbers
 
     def keep(self, numbers: Iterable[int], quads: Iterable[ox.Quad], most: int = KEPT) -> None:
         """Keep quads that are at hand, as long as no table has more than so many."""
@@ -119,18 +119,18 @@ class Triples:
         """Many triples as quads of the default graph, in their order; so many are kept, for the next time."""
         for start in range(0, len(numbers), _CHUNK):
             chunk = numbers[start : start + _CHUNK]
-            kept = list(map(self._quads.get, chunk))
-            if all(quad is not None for quad in kept):
-                yield from kept  # pyright: ignore[reportReturnType]
+            quads = list(map(self._quads.get, chunk))
+            if all(quad is not None for quad in quads):
+                yield from quads  # pyright: ignore[reportReturnType]
                 continue
-            found = {number: self._home(number)._quads.get(number) for number in chunk}
-            lacking = [number for number, quad in found.items() if quad is None]
+            by_number = {number: self._home(number)._quads.get(number) for number in chunk}
+            lacking = [number for number, quad in by_number.items() if quad is None]
             if lacking:
                 made = quads_of(self.texts(lacking))
                 self.keep(lacking, made, most)
-                found.update(zip(lacking, made, strict=True))
+                by_number.update(zip(lacking, made, strict=True))
             # All that were lacking have been made
-            yield from [found[number] for number in chunk]  # pyright: ignore[reportReturnType]
+            yield from [by_number[number] for number in chunk]  # pyright: ignore[reportReturnType]
 
     def unread(self, pattern: Pattern) -> int:
         """The number of triples that are looked at to find what fits a pattern."""
@@ -140,11 +140,11 @@ class Triples:
         """The numbers of the triples that fit a pattern, in some sequences: all that do, perhaps others."""
         for table, limit in self._below():
             floor = table._floor
-            for found in table._ordered().fitting(pattern):
+            for numbers in table._ordered().fitting(pattern):
                 yield (
-                    found
+                    numbers
                     if limit == len(table) and not floor
-                    else [number + floor for number in found if number + floor < limit]
+                    else [number + floor for number in numbers if number + floor < limit]
                 )
 
     def _ordered(self) -> Orders:

@@ -167,8 +167,8 @@ class EventLog(Timeline):
         require(deltas, Iterable, "a list of deltas", "deltas")
         for delta in deltas:
             try:
-                tick, op, said = delta
-                texts.append(text_of(said))
+                tick, op, triple = delta
+                texts.append(text_of(triple))
                 inserts.append(Op(op) is Op.INSERT)
             except (TypeError, ValueError) as error:
                 raise LogError(
@@ -213,11 +213,11 @@ class EventLog(Timeline):
         """
         return self._say(Op.RETRACT, triple(subject, predicate, object), tick)
 
-    def _say(self, op: Op, said: Triple, tick: int | None) -> Delta:
+    def _say(self, op: Op, triple: Triple, tick: int | None) -> Delta:
         journal = self._journal
         # No other thread may move the last tick before the delta is in
         with journal.lock if journal else MEMORY:
-            delta = Delta(self.last_tick if tick is None else tick, op, said)
+            delta = Delta(self.last_tick if tick is None else tick, op, triple)
             self.append(delta)
         return delta
 
@@ -250,7 +250,7 @@ class EventLog(Timeline):
                 simulator.start(self.state(), tick)
             elif tick != last + 1:
                 raise LogError(f"tick {tick} does not follow tick {last}", hint="Give range(first, last + 1)")
-            self.extend([Delta(tick, op, said) for op, said in simulator.step(tick)])
+            self.extend([Delta(tick, op, triple) for op, triple in simulator.step(tick)])
             last = tick
 
     def extend_lines(self, lines: Iterable[tuple[int, str]]) -> None:
@@ -269,14 +269,14 @@ class EventLog(Timeline):
         """
         pairs = list(lines)
         ticks = [tick for tick, _ in pairs]
-        said = [line for _, line in pairs]
+        patch_lines = [line for _, line in pairs]
         try:
-            spelled = "\n".join([*said, ""])
-            if spelled.count("\n") == len(said) and is_plain(spelled):
-                self._grow(ticks, _inserts(said), list(map(_SPELLING, said)))
+            spelled = "\n".join([*patch_lines, ""])
+            if spelled.count("\n") == len(patch_lines) and is_plain(spelled):
+                self._grow(ticks, _inserts(patch_lines), list(map(_SPELLING, patch_lines)))
                 return
-            inserts = bytearray([_INSERTS[line[:2]] for line in said])
-            text = "\n".join([line[2:] for line in said])
+            inserts = bytearray([_INSERTS[line[:2]] for line in patch_lines])
+            text = "\n".join([line[2:] for line in patch_lines])
             require_flat(text)
             quads = list(ox.parse(text, ox.RdfFormat.N_TRIPLES))
         except (KeyError, TypeError, SyntaxError, UnicodeEncodeError) as error:
@@ -518,8 +518,8 @@ class EventLog(Timeline):
         return log
 
     def _warn_of(self, torn: TornTail, what: str, path: object) -> None:
-        said = f"{torn.dropped} bytes after tick {self.last_tick} are {what}"
-        warnings.warn(f"{path}: the last append was cut off; {said}", TornTailWarning, stacklevel=3)
+        tail = f"{torn.dropped} bytes after tick {self.last_tick} are {what}"
+        warnings.warn(f"{path}: the last append was cut off; {tail}", TornTailWarning, stacklevel=3)
 
     @classmethod
     def _read(cls, path: Path) -> Self:
@@ -539,20 +539,20 @@ class EventLog(Timeline):
     def _take_verified(self, transactions: Iterable[Verified], path: Path) -> int:
         """Take in what was read from a file; where its last transaction ends in it."""
         opening, end = "", 0
-        for found in transactions:
-            if found.descent:
-                self.descent = found.descent
-            self._take_batch(found, path)
-            self._keep(found.chain)
-            opening, end = found.opening or opening, found.end
+        for batch in transactions:
+            if batch.descent:
+                self.descent = batch.descent
+            self._take_batch(batch, path)
+            self._keep(batch.chain)
+            opening, end = batch.opening or opening, batch.end
             self._source = _Source(path, end, len(self))
         self._open_with(opening, path)
         return end
 
-    def _open_with(self, said: str, name: object) -> None:
+    def _open_with(self, opening: str, name: object) -> None:
         """Take what a file says the log opens with: how many deltas, and the chain's value after them."""
-        deltas, _, value = said.partition(" ")
-        if said and not (
+        deltas, _, value = opening.partition(" ")
+        if opening and not (
             deltas.isdecimal()
             and int(deltas) <= self.position(self[0].tick)
             and self._digest_after(int(deltas)) == value
@@ -564,10 +564,10 @@ class EventLog(Timeline):
             )
         self.opening = int(deltas or self.opening)
 
-    def _take_batch(self, found: Verified, path: Path) -> None:
-        ticks, known = found.ticks, len(self.triples)
+    def _take_batch(self, batch: Verified, path: Path) -> None:
+        ticks, known = batch.ticks, len(self.triples)
         try:
-            text = found.text.decode()
+            text = batch.text.decode()
             lines = text.split("\n")[:-1]
             column = whole_ticks(ticks, self.last_tick)
             numbers = array("I", self.triples.numbers(map(_SPELLING, lines)))

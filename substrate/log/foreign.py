@@ -107,8 +107,8 @@ def _require_chain(headers: list[tuple[dict[str, str], Chain, Chain]], name: str
     if not any(header.get("id", "").startswith("sha256:") for header, _, _ in headers):
         return
     for header, before, after in headers:
-        said = header.get("prev") or before.value, header.get("id") or after.value
-        if said != (before.value, after.value):
+        digests = header.get("prev") or before.value, header.get("id") or after.value
+        if digests != (before.value, after.value):
             what = "the chain does not hold: the transaction is not what was appended"
             raise LogError(what, where=(name, f"tick {after.tick}"), hint=EDITED)
 
@@ -191,9 +191,9 @@ def _whole(digits: str, name: str, line: int) -> int:
 
 
 def _no_row(text: str, line: int, name: str) -> LogError:
-    shown = text.split("\n", line)[line - 1].strip()[:80]
+    row = text.split("\n", line)[line - 1].strip()[:80]
     return LogError(
-        f"not a line of RDF Patch here: {shown!r}",
+        f"not a line of RDF Patch here: {row!r}",
         where=(name, f"line {line}"),
         hint="Write H, TX, A, D or TC, its terms, and a full stop",
     )

@@ -101,9 +101,9 @@ def histories(
     [('cafe', None), ('home', 2)]
     """
     fits = fitting(subject, predicate, object)
-    found = sorted((text, number) for number, text in log.triples.items() if fits(text))
+    matches = sorted((text, number) for number, text in log.triples.items() if fits(text))
     stories: list[History] = []
-    for (_, number), quad in zip(found, quads_of(text for text, _ in found), strict=True):
+    for (_, number), quad in zip(matches, quads_of(text for text, _ in matches), strict=True):
         if mentions := log.mentions(number):
             stories.append(_history(log, triple_of(quad), mentions))
     return stories

@@ -205,9 +205,9 @@ class Journal:
     def cut(self, offset: int) -> Path:
         """Move what lies behind ``offset`` to a file beside the log, durably, and give its path."""
         rest = os.pread(self._file, os.fstat(self._file).st_size - offset, offset)
-        kept = keep_beside(self.path, offset, rest)
+        cut_path = keep_beside(self.path, offset, rest)
         self.drop(offset)
-        return kept
+        return cut_path
 
     def drop(self, offset: int) -> None:
         """Cut off what lies behind ``offset``, durably."""
@@ -263,9 +263,9 @@ def keep_beside(path: Path, offset: int, rest: bytes) -> Path:
     mode = path.stat().st_mode & 0o777
     number = 0
     while True:
-        kept = path.with_name(f"{path.name}.cut-{offset}{f'-{number}' if number else ''}")
+        cut_path = path.with_name(f"{path.name}.cut-{offset}{f'-{number}' if number else ''}")
         try:
-            handle = os.open(kept, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, mode)
+            handle = os.open(cut_path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, mode)
             break
         except FileExistsError:
             number += 1
@@ -273,8 +273,8 @@ def keep_beside(path: Path, offset: int, rest: bytes) -> Path:
         file.write(rest)
         file.flush()
         os.fsync(file.fileno())
-    sync(kept.parent)
-    return kept
+    sync(cut_path.parent)
+    return cut_path
 
 
 @contextmanager
@@ -304,9 +304,9 @@ def _unpacked(raw: bytes) -> Contents:
     while offset < len(raw) and not damage:
         data, end, why = _unpack(raw, offset)
         if why:
-            found, header = _salvage(raw, offset), _header(raw, offset)
-            tick = header[2] if header else _first_tick(found.decode("utf-8", "replace"))
-            damage = Damage(offset, why, tick, found)
+            salvaged, header = _salvage(raw, offset), _header(raw, offset)
+            tick = header[2] if header else _first_tick(salvaged.decode("utf-8", "replace"))
+            damage = Damage(offset, why, tick, salvaged)
         elif end is None:
             break
         else:
@@ -395,15 +395,15 @@ def _salvage(raw: bytes, offset: int) -> bytes:
     """The data of a damaged member as far as it unpacks, to find the tick of the damage."""
     best = b""
     for start in (offset + _HEAD, offset + 10):
-        unpacker, found = zlib.decompressobj(wbits=-15), bytearray()
+        unpacker, data = zlib.decompressobj(wbits=-15), bytearray()
         try:
             for byte in range(start, len(raw)):
-                found += unpacker.decompress(raw[byte : byte + 1])
-                if unpacker.eof or len(found) > _SALVAGED:
+                data += unpacker.decompress(raw[byte : byte + 1])
+                if unpacker.eof or len(data) > _SALVAGED:
                     break
         except zlib.error:
             pass
-        best = max(best, bytes(found), key=len)
+        best = max(best, bytes(data), key=len)
     return best
 
 

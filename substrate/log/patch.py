@@ -173,9 +173,9 @@ def verify(file: BinaryIO, name: str, chain: Chain | None = None) -> Iterator[Ve
     # At least as much again as is left, so that a long transaction is read in a few pieces
     while piece := file.read(max(_STRETCH - len(rest), len(rest))):
         rest, at = rest + piece, 0
-        while (found := _prove(rest, at, start, chain)).ticks:
-            yield found
-            at, start, chain = at + found.end - start, found.end, found.chain
+        while (batch := _prove(rest, at, start, chain)).ticks:
+            yield batch
+            at, start, chain = at + batch.end - start, batch.end, batch.chain
         rest = rest[at:]
     if rest:
         _explain(rest, name, start, chain)
@@ -196,8 +196,8 @@ def _prove(data: bytes, at: int, start: int, chain: Chain) -> Verified:
         descent, first = Descent(origin[1].decode(), int(origin[2])), origin.end()
         if origin[0] != _descent(descent).encode():
             return nothing
-    if start == 0 and (said := _OPENING.match(data, first)):
-        opening, first = said[1].decode(), said.end()
+    if start == 0 and (header := _OPENING.match(data, first)):
+        opening, first = header[1].decode(), header.end()
     stop = data.rfind(_END, first, first + _STRETCH)
     if stop < 0:
         stop = data.find(_END, first)
@@ -223,10 +223,10 @@ def _prove(data: bytes, at: int, start: int, chain: Chain) -> Verified:
         # The digests behind a wrong transaction differ as well: what is proven lies before the first of them
         end = first
         for field in zip(ids, before, ticks, bodies, strict=False):
-            one = _WHOLE % field
-            if not field[-1] or not data.startswith(one, end):
+            transaction = _WHOLE % field
+            if not field[-1] or not data.startswith(transaction, end):
                 break
-            end += len(one)
+            end += len(transaction)
         return _prove(data[at:end], 0, start, chain) if end > first else nothing
     if deltas > len(ticks):
         counts = [body.count(b"\n") + 1 for body in bodies]
@@ -239,17 +239,17 @@ def _whole_ticks(digits: Sequence[bytes]) -> list[int]:
     try:
         return list(map(int, digits))
     except ValueError:
-        return [int(one) for one in takewhile(lambda one: one.isdigit() and len(one) < 20, digits)]
+        return [int(tick) for tick in takewhile(lambda tick: tick.isdigit() and len(tick) < 20, digits)]
 
 
 def _explain(rest: bytes, name: str, start: int, chain: Chain) -> None:
     """Say what is wrong with the rest of a file, unless it is the beginning of one more transaction."""
     text = rest.decode("utf-8", "replace")
-    if start == 0 and not any(text.startswith(one) or one.startswith(text) for one in _OPENINGS):
+    if start == 0 and not any(text.startswith(opening) or opening.startswith(text) for opening in _OPENINGS):
         _require_ours(text, name)
     # What is left must be the beginning of a transaction: nothing stands behind a TC but its line's end.
     whole, _, partial = text.rpartition("\n")
-    cut = partial.startswith(_LINES) or any(one.startswith(partial) for one in _LINES)
+    cut = partial.startswith(_LINES) or any(line.startswith(partial) for line in _LINES)
     ended = _CLOSE in text or (partial.startswith("TC .") and partial != "TC .")
     if ended or not cut or not all(map(_belongs, whole.split("\n") if whole else ())):
         raise LogError(
@@ -307,10 +307,10 @@ def _blame(text: str, before: int | None, chain: Chain) -> str:
     end = text.find("\nTC .")
     block = text[: end if end >= 0 else len(text)]
     lines = [line for line in block.split("\n") if line[:2] in ("A ", "D ")]
-    said = re.search(r"^H id <(sha256:[0-9a-f]{64})> \.$", block, re.MULTILINE)
+    header = re.search(r"^H id <(sha256:[0-9a-f]{64})> \.$", block, re.MULTILINE)
     first = 0 if before is None else before
     for tick in range(first, first + _GUESSES // (len(lines) + 1)):
-        if said and chain.after(tick, lines).value == said[1]:
+        if header and chain.after(tick, lines).value == header[1]:
             return f"tick {tick}"
     named = re.search(r'^H tick "(\d{1,18})" \.$', block, re.MULTILINE)
     if named:

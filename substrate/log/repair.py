@@ -55,22 +55,22 @@ def repair(path: Path, *, dry_run: bool = False) -> Repair:
         data = contents.data.read() + (contents.damage.data if contents.damage else b"")
     chain, end, why = Chain(), 0, ""
     try:
-        for found in verify(BytesIO(data), str(path)):
-            chain, end = found.chain, found.end
+        for batch in verify(BytesIO(data), str(path)):
+            chain, end = batch.chain, batch.end
     except LogError as error:
         why = str(error)
     why = why or (contents.damage.why if contents.damage else "") or _tail(data, end, contents)
     gone = sorted({int(tick) for tick in _TICK.findall(data[end:])})
     size = path.stat().st_size
-    looked = Repair(chain.fed, chain.tick if chain.fed else None, chain.value, size, gone, why)
+    report = Repair(chain.fed, chain.tick if chain.fed else None, chain.value, size, gone, why)
     if not why or dry_run:
-        return looked
+        return report
     if not chain.fed:
         raise LogError("no transaction can be proven", where=(path,), hint="Restore it from a copy")
-    kept = _kept(path)
-    os.link(path, kept)
+    damaged = _kept(path)
+    os.link(path, damaged)
     write_atomically(path, data[:end].decode())
-    return looked._replace(kept=kept)
+    return report._replace(kept=damaged)
 
 
 def _tail(data: bytes, end: int, contents: Contents) -> str:

@@ -67,15 +67,15 @@ class Checkpoints:
                 start, standing = self._positions[place], dict.fromkeys(self._saved[place])
             else:
                 start, standing = self._shared, self._parent.reach(self._shared)
-            kept = start
+            checkpoint = start
             while start < position:
                 stop = min(position, start + max(SPACING, 2 * len(standing)))
                 fold(standing, self._log.steps(start, stop))
                 start = stop
                 if start < position and start > (self._positions[-1] if self._positions else self._shared):
                     self._keep(start, standing)
-                    kept = start
-            if position < len(self._log) and position - kept > max(SPACING, len(standing) // 8):
+                    checkpoint = start
+            if position < len(self._log) and position - checkpoint > max(SPACING, len(standing) // 8):
                 # Who asks for what lies behind asks for its neighbours as well
                 self._keep(position, standing)
             return standing

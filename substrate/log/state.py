@@ -277,13 +277,13 @@ class State:
     ) -> Iterator[Triple]:
         """The triples that fit a pattern, in no order; ``None`` fits any term."""
         wanted = (
-            spelled(one) if isinstance(one, ox.NamedNode | ox.Triple) else None
-            for one in (subject, predicate, object)
+            spelled(term) if isinstance(term, ox.NamedNode | ox.Triple) else None
+            for term in (subject, predicate, object)
         )
         with self._asked([Pattern(*wanted)]) as store:
-            found = [triple_of(quad) for quad in store.quads_for_pattern(subject, predicate, object)]
-        if self._distinct and all(map(self._is_own, found)):
-            return (triple for triple in found if object is None or triple[2] == object)
+            triples = [triple_of(quad) for quad in store.quads_for_pattern(subject, predicate, object)]
+        if self._distinct and all(map(self._is_own, triples)):
+            return (triple for triple in triples if object is None or triple[2] == object)
         # The store knows a value where the state knows a term: `1` for `01`
         fits = fitting(subject, predicate, object)
         texts = self._triples.texts(self._standing)

@@ -51,9 +51,9 @@ class HybridClock:
         assert isinstance(time, datetime)
         for op, quad in self._log.changes(self._seen):
             self._seen += 1
-            found = value(quad.object) if op is Op.INSERT and quad.predicate == TIME else None
-            if isinstance(found, datetime) and found.utcoffset() is not None:
-                self._last = found if self._last is None else max(found, self._last)
+            recorded = value(quad.object) if op is Op.INSERT and quad.predicate == TIME else None
+            if isinstance(recorded, datetime) and recorded.utcoffset() is not None:
+                self._last = recorded if self._last is None else max(recorded, self._last)
         try:
             return time if self._last is None else max(time, self._last + timedelta(microseconds=1))
         except OverflowError:
@@ -82,15 +82,15 @@ class Now(NamedTuple):
 
     def ended(self, state: State, node: Node, last: Moment) -> list[tuple[Op, Triple]]:
         """The changes that give a record an end."""
-        found: list[tuple[Op, Triple]] = [(Op.RETRACT, part) for part in state.match(node, UNTIL)]
-        found.append((Op.INSERT, (node, UNTIL, term(last))))
+        changes: list[tuple[Op, Triple]] = [(Op.RETRACT, part) for part in state.match(node, UNTIL)]
+        changes.append((Op.INSERT, (node, UNTIL, term(last))))
         waits = [value(bound) for *_, bound in state.match(node, AWAITS)]
         begun = not any(bound == value(first) for bound in waits for *_, first in state.match(node, FROM))
         if begun or not self.before(last):
-            found += [(Op.RETRACT, (node, AWAITS, term(bound))) for bound in waits]
+            changes += [(Op.RETRACT, (node, AWAITS, term(bound))) for bound in waits]
             if self.before(last):
-                found.append((Op.INSERT, (node, AWAITS, term(last))))
-        return found
+                changes.append((Op.INSERT, (node, AWAITS, term(last))))
+        return changes
 
     def due(self, state: State, waiting: Iterable[Triple]) -> Iterator[Due]:
         """The records whose moment has come, among those that wait for one."""
@@ -102,14 +102,14 @@ class Now(NamedTuple):
             changes: list[tuple[Op, Triple]] = [(Op.RETRACT, (node, AWAITS, bound))]
             if ahead is not None:
                 changes.append((Op.INSERT, (node, AWAITS, term(ahead))))
-            (reified,) = (found for *_, found in state.match(node, REIFIES))
+            (reified,) = (object_ for *_, object_ in state.match(node, REIFIES))
             assert isinstance(reified, ox.Triple)
-            said = triple(reified.subject, reified.predicate, reified.object)
+            fact = triple(reified.subject, reified.predicate, reified.object)
             if stands:
-                changes.append((Op.INSERT, said))
-            elif not any(self._holds(state, one) for one in records_of(state, said) if one != node):
-                changes.append((Op.RETRACT, said))
-            yield Due(node, said, stands, changes)
+                changes.append((Op.INSERT, fact))
+            elif not any(self._holds(state, record) for record in records_of(state, fact) if record != node):
+                changes.append((Op.RETRACT, fact))
+            yield Due(node, fact, stands, changes)
 
     def past(self, bound: Moment) -> bool:
         """Tell whether a moment has come."""
@@ -137,7 +137,7 @@ class Ahead:
 
     def come(self, now: Now) -> list[Triple]:
         """The triples that wait for a moment that has come, in their order."""
-        found: dict[str, Triple] = {}
+        due: dict[str, Triple] = {}
         with self._turn:
             start, self._read = self._read, len(self._log)
             if start < 0:
@@ -157,23 +157,23 @@ class Ahead:
                 while heap and now.past(heap[0][0]):
                     come.append(heappop(heap))
                 for (bound, text), quad in zip(come, quads_of(text for _, text in come), strict=True):
-                    if (said := triple_of(quad)) in state:
-                        found[text] = said
+                    if (fact := triple_of(quad)) in state:
+                        due[text] = fact
                         heappush(heap, (bound, text))
-        return sorted(found.values(), key=lambda part: (str(part[2]), str(part[0])))
+        return sorted(due.values(), key=lambda part: (str(part[2]), str(part[0])))
 
     def follow(self, start: int, changes: Iterable[tuple[Op, Triple]]) -> None:
         """Take in what was written from a position on."""
         with self._turn:
             if self._read == start:
                 self._read = len(self._log)
-                self._add(said for op, said in changes if op is Op.INSERT)
+                self._add(fact for op, fact in changes if op is Op.INSERT)
 
     def _add(self, waiting: Iterable[Triple]) -> None:
-        for said in waiting:
-            if said[1] != AWAITS or (bound := when(said[2])) is None:
+        for fact in waiting:
+            if fact[1] != AWAITS or (bound := when(fact[2])) is None:
                 continue
-            heappush(self._times if isinstance(bound, datetime) else self._ticks, (bound, text_of(said)))
+            heappush(self._times if isinstance(bound, datetime) else self._ticks, (bound, text_of(fact)))
 
 
 class Due(NamedTuple):
@@ -197,25 +197,25 @@ def by_time(a: EventLog, b: EventLog) -> tuple[EventLog, EventLog]:
     times = sorted({time for side in timed for time, _ in side or ()})
     first = (a[base - 1].tick if base else -1) + 1
     ticks = {time: first + place for place, time in enumerate(times)}
-    found: list[EventLog] = []
+    logs: list[EventLog] = []
     for log, side in zip((a, b), timed, strict=True):
         new = log.branch(base, None)
         for time, deltas in side or ():
             new.extend([_at(ticks[time], delta) for delta in deltas])
-        found.append(new)
-    return found[0], found[1]
+        logs.append(new)
+    return logs[0], logs[1]
 
 
 def _timed(log: EventLog, base: int) -> list[tuple[datetime, list[Delta]]] | None:
     """The records from a position on with their times, none before the last; ``None`` where one has none."""
-    found: list[tuple[datetime, list[Delta]]] = []
+    timed: list[tuple[datetime, list[Delta]]] = []
     for deltas in together(log, base):
         node = opened(deltas[0])
         time = next((value(o) for _, _, (s, p, o) in deltas if s == node and p == TIME), None)
         if not node or not isinstance(time, datetime):
             return None
-        found.append((max(time, found[-1][0]) if found else time, deltas))
-    return found
+        timed.append((max(time, timed[-1][0]) if timed else time, deltas))
+    return timed
 
 
 def _at(tick: int, delta: Delta) -> Delta:

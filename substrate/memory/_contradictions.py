@@ -67,32 +67,32 @@ class Vocabulary:
         """The properties whose records are in doubt, and not withdrawn, without their last ground."""
         return frozenset(row["property"] for row in self._rows(_DEFEASIBLE))
 
-    def clashes(self, state: State, said: Triple) -> list[Clash]:
+    def clashes(self, state: State, fact: Triple) -> list[Clash]:
         """The contradictions between a triple and a state."""
-        subject, predicate, object_ = said
+        subject, predicate, object_ = fact
         if predicate == RDF_TYPE:
-            return self._of_classes(state, said)
-        found: list[Clash] = []
+            return self._of_classes(state, fact)
+        clashes: list[Clash] = []
         most = self._limits.get(predicate)
-        if most is not None and said not in state:
+        if most is not None and fact not in state:
             others = sorted(state.match(subject, predicate), key=str)
             if len(others) >= most:
                 has = ", ".join(str(other[2]) for other in others)
                 objects = "one object" if most == 1 else f"at most {most} objects"
                 why = f"{predicate} has {objects}, and {subject} has {has} already"
-                found.append(Clash(others, why, predicate, len(others) - most + 1))
+                clashes.append(Clash(others, why, predicate, len(others) - most + 1))
         kind = self._ranges.get(predicate)
         if kind is not None and not self._fits(state, object_, kind):
-            found.append(Clash((), f"{predicate} has objects of {kind}, and {object_} is none", kind))
-        return found
+            clashes.append(Clash((), f"{predicate} has objects of {kind}, and {object_} is none", kind))
+        return clashes
 
-    def _of_classes(self, state: State, said: Triple) -> list[Clash]:
-        held = sorted(state.match(said[0], RDF_TYPE), key=str)
-        apart = [other for other in held if self._are_disjoint(said[2], other[2])]
+    def _of_classes(self, state: State, fact: Triple) -> list[Clash]:
+        held = sorted(state.match(fact[0], RDF_TYPE), key=str)
+        apart = [other for other in held if self._are_disjoint(fact[2], other[2])]
         if not apart:
             return []
         names = ", ".join(str(other[2]) for other in apart)
-        return [Clash(apart, f"{said[0]} is {names}, and nothing is {said[2]} as well", said[2], len(apart))]
+        return [Clash(apart, f"{fact[0]} is {names}, and nothing is {fact[2]} as well", fact[2], len(apart))]
 
     def _fits(self, state: State, object_: Term, kind: ox.NamedNode) -> bool:
         if kind.value.startswith(_XSD):
@@ -105,32 +105,32 @@ class Vocabulary:
         if isinstance(object_, ox.Literal):
             return False
         kinds = (
-            [found for *_, found in state.match(object_, RDF_TYPE)]
+            [class_ for *_, class_ in state.match(object_, RDF_TYPE)]
             if not isinstance(object_, ox.Triple)
             else []
         )
         return not any(self._are_disjoint(kind, other) for other in kinds)
 
-    def _are_disjoint(self, one: Term, other: Term) -> bool:
-        if (one, other) not in self._disjoint:
-            given = {ox.Variable("one"): one, ox.Variable("other"): other}
-            found = self._tbox.store.query(_PREFIXES + _DISJOINT, substitutions=given)
-            self._disjoint[one, other] = bool(found)
-        return self._disjoint[one, other]
+    def _are_disjoint(self, kind: Term, other: Term) -> bool:
+        if (kind, other) not in self._disjoint:
+            given = {ox.Variable("one"): kind, ox.Variable("other"): other}
+            answer = self._tbox.store.query(_PREFIXES + _DISJOINT, substitutions=given)
+            self._disjoint[kind, other] = bool(answer)
+        return self._disjoint[kind, other]
 
     @cached_property
     def _limits(self) -> dict[Term, int]:
-        found: dict[Term, int] = dict.fromkeys(self._tbox.functional, 1)
+        limits: dict[Term, int] = dict.fromkeys(self._tbox.functional, 1)
         for row in self._rows(_LIMITS):
             most = int(row["most"].value)  # type: ignore[union-attr]
-            found[row["property"]] = min(most, found.get(row["property"], most))
-        return found
+            limits[row["property"]] = min(most, limits.get(row["property"], most))
+        return limits
 
     @cached_property
     def _ranges(self) -> dict[Term, ox.NamedNode]:
         return {row["property"]: row["kind"] for row in self._rows(_RANGES)}  # type: ignore[misc]
 
     def _rows(self, query: str) -> list[ox.QuerySolution]:
-        found = self._tbox.store.query(_PREFIXES + query)
-        assert isinstance(found, ox.QuerySolutions)
-        return list(found)
+        solutions = self._tbox.store.query(_PREFIXES + query)
+        assert isinstance(solutions, ox.QuerySolutions)
+        return list(solutions)

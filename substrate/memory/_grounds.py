@@ -117,14 +117,14 @@ class Rest:
         state, queue = self._state, [self._said]
         while queue:
             for node in self._resting_on(queue.pop(0)):
-                said = said_by(state, node)
-                if said is None or node in self._gone or node in self._found or is_lost(state, node):
+                fact = said_by(state, node)
+                if fact is None or node in self._gone or node in self._found or is_lost(state, node):
                     continue
                 if not self._ends or (node, RDF_TYPE, OBSERVATION) in state:
-                    self._found[node] = said
-                    queue.append(said)
-        fell = fallen([self._resting(node, said) for node, said in self._found.items()])
-        return {node: said for node, said in self._found.items() if node in fell}
+                    self._found[node] = fact
+                    queue.append(fact)
+        fell = fallen([self._resting(node, fact) for node, fact in self._found.items()])
+        return {node: fact for node, fact in self._found.items() if node in fell}
 
     def _resting_on(self, fact: Triple) -> list[Node]:
         """The records that may fall with a fact: those caused by one that says it, or told by who knew it."""
@@ -147,22 +147,22 @@ class Rest:
         """Tell whether a record stands and cannot fall."""
         return node not in self._gone and node not in self._found and not is_lost(self._state, node)
 
-    def _resting(self, node: Node, said: Triple) -> Resting:
+    def _resting(self, node: Node, fact: Triple) -> Resting:
         state, needs = self._state, list[list[Support]]()
         causes = causes_of(state, node)
         if causes and not any(self._stands(key) for key in causes):
             needs.append([Support(key) for key in causes])
         told = {} if self._ends else told_of(state, node)
         knew = known_by_teller(*(next(iter(told.get(word, ())), None) for word in (SOURCE, CONTENT)))
-        place = self._place(node) if knew or said[1] == AWARE_OF else 0
+        place = self._place(node) if knew or fact[1] == AWARE_OF else 0
         if knew:
             ended = [c.position for c in self._log.history(knew).changes if c.delta.op is Op.RETRACT]
             after = max((position for position in ended if position < place), default=-1)
-            known = {one: self._place(one) for one in records_of(state, knew)}
-            before = {one for one, position in known.items() if after < position < place}
-            if before and not any(self._stays(one) or self._only_ended(one) for one in before):
+            known = {record: self._place(record) for record in records_of(state, knew)}
+            before = {record for record, position in known.items() if after < position < place}
+            if before and not any(self._stays(record) or self._only_ended(record) for record in before):
                 needs.append([Support(knew, after, place)])
-        return Resting(node, place, (said, node), needs)
+        return Resting(node, place, (fact, node), needs)
 
     def _stands(self, key: Key) -> bool:
         if isinstance(key, tuple):
@@ -225,20 +225,20 @@ class _Replayed:
             node = opened(deltas[0])
             words = [delta.triple[1:] for delta in deltas if delta.triple[0] == node]
             reified = dict(words).get(REIFIES)
-            said = triple(*reified) if isinstance(reified, ox.Triple) else None
+            fact = triple(*reified) if isinstance(reified, ox.Triple) else None
             needs = self._needs(words, place) if node else []
             for delta in deltas:
                 self._changed[delta.triple] = delta.op
                 if delta.op is Op.RETRACT:
                     self._ended[delta.triple] = place
             if node:
-                self._said[node] = said, self._ended.get(said, -ALWAYS) if said else -ALWAYS
+                self._said[node] = fact, self._ended.get(fact, -ALWAYS) if fact else -ALWAYS
             keys: list[Key] = [node] if node else [d.triple for d in deltas if d.op is Op.INSERT]
-            yield Resting(node, place, [*keys, said] if said else keys, needs)
+            yield Resting(node, place, [*keys, fact] if fact else keys, needs)
 
     def _needs(self, words: Sequence[tuple[ox.NamedNode, Term]], place: int) -> list[list[Support]]:
         """The needs of a record that nothing meets which was there before, from what is said of it."""
-        causes, about = ([found for word, found in words if word == which] for which in (CAUSE, ABOUT))
+        causes, about = ([object_ for word, object_ in words if word == which] for which in (CAUSE, ABOUT))
         needs: list[list[Support]] = []
         if all(cause in self._said or said_by(self._before, cause) in self._taken for cause in causes):
             needs.append([self._support(cause) for cause in causes])
@@ -250,8 +250,8 @@ class _Replayed:
         return [need for need in needs if need and not any(map(self._is_met, need))]
 
     def _support(self, cause: Term) -> Support:
-        said, after = self._said.get(cause) or (said_by(self._before, cause), -ALWAYS)
-        return Support(said or cause, after)
+        fact, after = self._said.get(cause) or (said_by(self._before, cause), -ALWAYS)
+        return Support(fact or cause, after)
 
     def _is_met(self, support: Support) -> bool:
         key = support.key
@@ -261,20 +261,20 @@ class _Replayed:
 def unsure_of(state: State, lost: Mapping[Node, Triple], defeasible: Collection[Term]) -> set[Node]:
     """Of records that lose their ground, those of a defeasible property, and what rests on these."""
     unsure, facts = set[Node](), set[Key]()
-    for node, said in lost.items():
-        if said[1] in defeasible or not facts.isdisjoint(causes_of(state, node)):
+    for node, fact in lost.items():
+        if fact[1] in defeasible or not facts.isdisjoint(causes_of(state, node)):
             unsure.add(node)
-            facts.add(said)
+            facts.add(fact)
     return unsure
 
 
 def withdrawn(state: State, lost: Mapping[Node, Triple], unsure: Collection[Node], by: Node) -> Changes:
     """The changes by which the record of a forgetting takes back what rested on it, or puts it in doubt."""
     changes: Changes = []
-    for node, said in lost.items():
+    for node, fact in lost.items():
         changes.append((Op.INSERT, (node, DOUBTED if node in unsure else WITHDRAWN, by)))
-        if node not in unsure and not _said_by_others(state, said, lost):
-            changes.append((Op.RETRACT, said))
+        if node not in unsure and not _said_by_others(state, fact, lost):
+            changes.append((Op.RETRACT, fact))
     return changes
 
 
@@ -308,11 +308,11 @@ def doubts(state: State, node: Node, clashes: Iterable[Clash]) -> Changes:
     """The changes by which a new record and what it contradicts are in doubt, each for the other."""
     changes: Changes = []
     for clash in clashes:
-        others = [other for said in clash.others for other in records_of(state, said)]
+        others = [other for fact in clash.others for other in records_of(state, fact)]
         changes += [(Op.INSERT, (node, DOUBTED, other)) for other in others or [clash.against]]
         changes += [(Op.INSERT, (other, DOUBTED, node)) for other in others]
     return changes
 
 
-def _said_by_others(state: State, said: Triple, lost: Collection[Node]) -> bool:
-    return any(one not in lost and not is_lost(state, one) for one in records_of(state, said))
+def _said_by_others(state: State, fact: Triple, lost: Collection[Node]) -> bool:
+    return any(record not in lost and not is_lost(state, record) for record in records_of(state, fact))

@@ -57,11 +57,11 @@ class _Places:
 
     def of(self, key: str) -> list[int]:
         """A key's numbers, each once, in the order in which they came."""
-        found, place = list[int](), self._last.get(hash(key), 0)
+        numbers, place = list[int](), self._last.get(hash(key), 0)
         while place:
-            found.append(self._numbers[place - 1])
+            numbers.append(self._numbers[place - 1])
             place = self._before[place - 1]
-        return list(dict.fromkeys(reversed(found)))
+        return list(dict.fromkeys(reversed(numbers)))
 
 
 class Index(Heard):
@@ -116,8 +116,8 @@ class Index(Heard):
 
     def awareness(self, fact: str) -> list[History]:
         """See :class:`substrate.ask.tellings.Heard`."""
-        found = sorted(self._passing(self._awareness, self._knowing, fact))
-        return [history(self._log, triple_of(quad)) for quad in quads_of(found)]
+        texts = sorted(self._passing(self._awareness, self._knowing, fact))
+        return [history(self._log, triple_of(quad)) for quad in quads_of(texts)]
 
     def tellings(self, fact: str) -> dict[str, list[int]]:
         """See :class:`substrate.ask.tellings.Heard`."""
@@ -162,8 +162,8 @@ class Index(Heard):
         """The triples after ``stop`` deltas that say what begins or ends later."""
         numbers = dict.fromkeys(self._waiting) if self._made() else self._containing(f" {_AWAITS} ")
         standing = [number for number in numbers if self._log.stood(number, stop)]
-        found = map(triple_of, self._log.triples.quads(standing))
-        return sorted(found, key=lambda part: (str(part[2]), str(part[0])))
+        triples = map(triple_of, self._log.triples.quads(standing))
+        return sorted(triples, key=lambda part: (str(part[2]), str(part[0])))
 
     def held(self, at: Moment, stop: int, thing: str | None = None) -> set[str]:
         """The triples, of one thing or of all, that the records after ``stop`` deltas hold true at a moment.
@@ -172,7 +172,7 @@ class Index(Heard):
         own clock count. A record that has no first time holds from the time at which it was written, where
         that was said.
         """
-        return {said for said, bounds in self.saying(stop, thing) if bounds.hold(at)}
+        return {fact for fact, bounds in self.saying(stop, thing) if bounds.hold(at)}
 
     def saying(self, stop: int, thing: str | None = None) -> Iterator[tuple[str, Bounds]]:
         """The triples, of one thing or of all, that the records after ``stop`` deltas say; neither those of
@@ -186,14 +186,14 @@ class Index(Heard):
             about = self.about(thing, stop)
         for text in about:
             node, predicate, object_ = text.split(" ", 2)
-            said = object_[len("<<( ") : -len(" )>>")]
-            if predicate == _REIFIES and (thing is None or said.startswith(f"{thing} ")):
+            fact = object_[len("<<( ") : -len(" )>>")]
+            if predicate == _REIFIES and (thing is None or fact.startswith(f"{thing} ")):
                 bounds = _bounds(text for text in self.about(node, stop) if text.startswith(f"{node} "))
-                if not bounds.withdrawn and (bounds.ended or self._stands(said, stop)):
-                    yield said, bounds
+                if not bounds.withdrawn and (bounds.ended or self._stands(fact, stop)):
+                    yield fact, bounds
 
-    def _stands(self, said: str, stop: int) -> bool:
-        number = self._log.triples.find(said)
+    def _stands(self, fact: str, stop: int) -> bool:
+        number = self._log.triples.find(fact)
         return number is not None and self._log.stood(number, stop)
 
     def state(self, stop: int, tick: int) -> Partial:
@@ -223,13 +223,13 @@ class Bounds(NamedTuple):
 
 def _bounds(about: Iterable[str]) -> Bounds:
     """The bounds of a record from what is said of it."""
-    found: dict[str, list[Moment | None]] = {told: [] for told in _TOLD}
+    bounds: dict[str, list[Moment | None]] = {told: [] for told in _TOLD}
     for text in about:
         _, predicate, bound = text.split(" ", 2)
-        if predicate in found:
-            found[predicate].append(_moment(bound))
-    first, last, written = ([one for one in found[told] if one is not None] for told in _TOLD[:3])
-    waiting, withdrawn = (bool(found[told]) for told in _TOLD[3:])
+        if predicate in bounds:
+            bounds[predicate].append(_moment(bound))
+    first, last, written = ([moment for moment in bounds[told] if moment is not None] for told in _TOLD[:3])
+    waiting, withdrawn = (bool(bounds[told]) for told in _TOLD[3:])
     return Bounds(first, last, written, bool(last) or waiting, withdrawn)
 
 

@@ -193,7 +193,7 @@ class Memory:
             LogError: the tick lies before the log's last one, the log was closed, or it contradicts what is
                 remembered and that is refused.
         """
-        said = triple(subject, predicate, object)
+        fact = triple(subject, predicate, object)
         now, begun, meta = self._begin(written)
         first = begun if valid_from is None else moment(valid_from, "valid_from")
         last = (
@@ -201,11 +201,11 @@ class Memory:
         )
         stands, ahead = now.standing(first, last)
         bounds = ((FROM, first), (UNTIL, last), (AWAITS, ahead))
-        about = [(REIFIES, ox.Triple(*said)), *((p, term(o)) for p, o in bounds if o is not None), *meta]
+        about = [(REIFIES, ox.Triple(*fact)), *((p, term(o)) for p, o in bounds if o is not None), *meta]
         self._come_due(now)
-        changes, clashes = [(Op.INSERT, said)] if stands else [], list[Clash]()
+        changes, clashes = [(Op.INSERT, fact)] if stands else [], list[Clash]()
         if stands and self._contradictions != "keep":
-            clashes = self._vocabulary.clashes(self.log.state(), said)
+            clashes = self._vocabulary.clashes(self.log.state(), fact)
         if self._contradictions == "doubt":
             state = self.log.state()
             return self._write(OBSERVATION, now, about, changes, lambda node: doubts(state, node, clashes))
@@ -228,38 +228,38 @@ class Memory:
         >>> [record.tick for record in memory.observe_many([(V.ann, V.at, V.cafe), (V.bo, V.at, V.park)])]
         [0, 1]
         """
-        said = [triple(*fact) for fact in facts]
+        triples = [triple(*fact) for fact in facts]
         while True:
             start = len(self.log)
-            if self._is_plain(said, written):
-                deltas, records = self._spelled(said, written)
+            if self._is_plain(triples, written):
+                deltas, records = self._spelled(triples, written)
             else:
                 draft = self._like(self.log.branch(start, self.log.descent))
-                records = [draft.observe(*fact, **written) for fact in said]
+                records = [draft.observe(*fact, **written) for fact in triples]
                 deltas = [Spelled(tick, op, text_of(part)) for tick, op, part in draft.log[start:]]
             if len(self.log) == start:  # nobody has written meanwhile
                 self.log.extend_spelled(deltas)
                 return records
 
-    def _is_plain(self, said: list[Triple], written: Written) -> bool:
+    def _is_plain(self, facts: list[Triple], written: Written) -> bool:
         """Tell whether observations are written as they are: nothing comes due and nothing is asked."""
-        if self._contradictions != "keep" or self._clock or any(isinstance(o, ox.Triple) for *_, o in said):
+        if self._contradictions != "keep" or self._clock or any(isinstance(o, ox.Triple) for *_, o in facts):
             return False
         now, *_ = self._begin(written)
-        last = now.tick + (0 if written.get("tick") is not None else len(said))
+        last = now.tick + (0 if written.get("tick") is not None else len(facts))
         return not self._ahead.come(Now(last, now.time))
 
-    def _spelled(self, said: list[Triple], written: Written) -> tuple[list[Spelled], list[Record]]:
+    def _spelled(self, facts: list[Triple], written: Written) -> tuple[list[Spelled], list[Record]]:
         """The deltas and records of plain observations, as :meth:`observe` writes them, spelled at once."""
         now, _, meta = self._begin(written)
         tick, chain, place = now.tick, self.log.chain, len(self.log)
         step, about = int(written.get("tick") is None), [f"{p} {o}" for p, o in meta]
         deltas, records = list[Spelled](), list[Record]()
-        for part in said:
+        for part in facts:
             text = str(ox.Triple(*part))
             told = [f"{REIFIES} <<( {text} )>>", f"{FROM} {term(tick)}", *about]
             node = _node(chain.value, tick, OBSERVATION, [f"{REIFIES} {text}", *told[1:]], [f"A {text}"])
-            lines = [f"{node} {RDF_TYPE} {OBSERVATION}", *(f"{node} {one}" for one in told), text]
+            lines = [f"{node} {RDF_TYPE} {OBSERVATION}", *(f"{node} {words}" for words in told), text]
             chain = chain.after(tick, [f"A {line} ." for line in lines])
             deltas += [Spelled(tick, Op.INSERT, line) for line in lines]
             records.append(Record(node, tick, tuple(range(place, place + len(lines)))))
@@ -302,17 +302,17 @@ class Memory:
         Raises:
             ParameterError, LogError: as :meth:`observe`.
         """
-        said = triple(agent, AWARE_OF, fact)
+        belief = triple(agent, AWARE_OF, fact)
         if told_by is not None and not isinstance(told_by, Node):
             raise ParameterError(
                 f"{told_by!r} is nobody", where=("told_by",), hint="Give an IRI or a blank node"
             )
         now, first, meta = self._begin(written)
-        about: Meta = [(REIFIES, ox.Triple(*said)), (FROM, term(first))]
+        about: Meta = [(REIFIES, ox.Triple(*belief)), (FROM, term(first))]
         if told_by is not None:
-            about += [(RDF_TYPE, EVENT), (SOURCE, told_by), (RECIPIENT, said[0]), (CONTENT, said[2])]
+            about += [(RDF_TYPE, EVENT), (SOURCE, told_by), (RECIPIENT, belief[0]), (CONTENT, belief[2])]
         self._come_due(now)
-        return self._write(BELIEF, now, about + meta, [(Op.INSERT, said)])
+        return self._write(BELIEF, now, about + meta, [(Op.INSERT, belief)])
 
     @_alone
     def end(
@@ -334,11 +334,11 @@ class Memory:
             LogError: no record says that it holds.
             ParameterError: as :meth:`observe`; or it began by another clock than ``at``.
         """
-        said = triple(subject, predicate, object)
+        fact = triple(subject, predicate, object)
         now, _, meta = self._begin(written)
-        open_ = _open(self.log.state(), said)
+        open_ = _open(self.log.state(), fact)
         if not open_:
-            raise _unknown(said, "Observe it first")
+            raise _unknown(fact, "Observe it first")
         ends = [self._end_of(self.log.state(), node, at, now) for node in open_]
         self._come_due(now)
         state = self.log.state()
@@ -346,15 +346,15 @@ class Memory:
             change for node, last in zip(open_, ends, strict=True) for change in now.ended(state, node, last)
         ]
         if not any(map(now.before, ends)):
-            changes.append((Op.RETRACT, said))
-        more, doubted = self._ending(state, open_, said, now, ends)
+            changes.append((Op.RETRACT, fact))
+        more, doubted = self._ending(state, open_, fact, now, ends)
         return self._write(ENDING, now, [(ABOUT, node) for node in open_] + meta, changes + more, doubted)
 
     def _ending(
-        self, state: State, nodes: list[Node], said: Triple, now: Now, ends: list[Moment]
+        self, state: State, nodes: list[Node], fact: Triple, now: Now, ends: list[Moment]
     ) -> tuple[Changes, Callable[[Node], Changes]]:
         """The changes that end what rests on records that end; and those that put it in doubt."""
-        lost = Rest(self.log, state, nodes, said, ends=True).lost()
+        lost = Rest(self.log, state, nodes, fact, ends=True).lost()
         unsure = unsure_of(state, lost, self._vocabulary.defeasible)
         doubted = [node for node in lost if node in unsure]
         changes = ended(state, lost, unsure, now, ends)
@@ -381,23 +381,23 @@ class Memory:
         Raises:
             LogError: it is not remembered.
         """
-        said = triple(subject, predicate, object)
+        fact = triple(subject, predicate, object)
         now, _, meta = self._begin(written)
         self._come_due(now)
         state = self.log.state()
-        nodes = list(records_of(state, said))
-        if not nodes and said not in state:
-            raise _unknown(said, "Name what is remembered")
+        nodes = list(records_of(state, fact))
+        if not nodes and fact not in state:
+            raise _unknown(fact, "Name what is remembered")
         author = written.get("author")
         own = [node for node in nodes if author is not None and any(state.match(node, AUTHOR, term(author)))]
         nodes = own or nodes
-        lost = Rest(self.log, state, nodes, said).lost()
+        lost = Rest(self.log, state, nodes, fact).lost()
         unsure = unsure_of(state, lost, self._vocabulary.defeasible)
-        others = [node for node in _open(state, said) if node not in nodes and node not in lost]
+        others = [node for node in _open(state, fact) if node not in nodes and node not in lost]
         changes: Changes = [
             (Op.RETRACT, part) for node in nodes for part in sorted(state.match(node), key=_text)
         ]
-        changes += handed_on(state, nodes, others[0]) if others else [(Op.RETRACT, said)]
+        changes += handed_on(state, nodes, others[0]) if others else [(Op.RETRACT, fact)]
         about = [(ABOUT, node) for node in nodes] + meta
         return self._write(FORGETTING, now, about, changes, lambda by: withdrawn(state, lost, unsure, by))
 
@@ -417,8 +417,8 @@ class Memory:
         >>> len(list(memory.as_of().match(V.picnic))), memory.why(V.picnic, V.place, V.hall)[0].lost
         (0, True)
         """
-        said, state = triple(subject, predicate, object), self.log.state()
-        lost = Rest(self.log, state, records_of(state, said), said).lost()
+        fact, state = triple(subject, predicate, object), self.log.state()
+        lost = Rest(self.log, state, records_of(state, fact), fact).lost()
         parts = ((node, self._part(node, state)) for node in lost)
         return tuple(self._ground(node, part, state) for node, part in parts if part)  # type: ignore[arg-type]
 
@@ -457,7 +457,7 @@ class Memory:
             (CAUSE, node),
             (TIME, time),
         )
-        meta = [(predicate, term(found)) for predicate, found in given if found is not None]
+        meta = [(predicate, term(object_)) for predicate, object_ in given if object_ is not None]
         begun = tick if self._clock is None or time is None else moment(time, "time")
         return Now(tick, time), begun, meta
 
@@ -484,10 +484,10 @@ class Memory:
         marks: Callable[[ox.NamedNode], Changes] | None = None,
     ) -> Record:
         """Write a record; ``marks`` gives the changes that name it."""
-        told = [f"{op.value} {ox.Triple(*said)}" for op, said in changes]
+        told = [f"{op.value} {ox.Triple(*part)}" for op, part in changes]
         node = _node(self.log.digest, now.tick, kind, [f"{p} {o}" for p, o in about], told)
-        said = [(Op.INSERT, (node, predicate, found)) for predicate, found in ((RDF_TYPE, kind), *about)]
-        written = [*said, *changes, *(marks(node) if marks else ())]
+        description = [(Op.INSERT, (node, p, o)) for p, o in ((RDF_TYPE, kind), *about)]
+        written = [*description, *changes, *(marks(node) if marks else ())]
         start = len(self.log)
         self.log.extend([Delta(now.tick, op, part) for op, part in written])
         self._ahead.follow(start, written)
@@ -567,14 +567,14 @@ class Memory:
         is lost by that tick: forgotten, withdrawn or at an end.
         """
         state = self._state(tick)
-        found: dict[ox.NamedNode, Ground] = {}
+        grounds: dict[ox.NamedNode, Ground] = {}
         queue: list[Term] = list(records_of(state, triple(subject, predicate, object)))
         while queue:
             node = queue.pop(0)
-            if isinstance(node, ox.NamedNode) and node not in found and (part := self._part(node, state)):
-                found[node] = self._ground(node, part, state)
+            if isinstance(node, ox.NamedNode) and node not in grounds and (part := self._part(node, state)):
+                grounds[node] = self._ground(node, part, state)
                 queue = self._causes(node, part, state) + queue
-        return tuple(found.values())
+        return tuple(grounds.values())
 
     def _part(self, node: Term, state: State) -> list[Placed]:
         """The deltas of a record, as far as a state's tick."""
@@ -590,17 +590,17 @@ class Memory:
 
     def doubted(self, tick: int | None = None) -> list[Ground]:
         """List the records in doubt: contradicted, or without a ground where the TBox calls that doubtful."""
-        return [one for one in self._grounds(self.log.state(tick), DOUBTED) if one.doubted]
+        return [ground for ground in self._grounds(self.log.state(tick), DOUBTED) if ground.doubted]
 
     def _grounds(self, state: State, predicate: ox.NamedNode, object: Term | None = None) -> list[Ground]:
         """The records of which a state says something, in the order of the log."""
         nodes = {node for node, *_ in state.match(None, predicate, object) if isinstance(node, ox.NamedNode)}
-        found = [self._ground(node, part, state) for node in nodes if (part := self._part(node, state))]
-        return sorted(found, key=lambda one: one.positions)
+        grounds = [self._ground(node, part, state) for node in nodes if (part := self._part(node, state))]
+        return sorted(grounds, key=lambda ground: ground.positions)
 
     def _causes(self, node: ox.NamedNode, part: list[Placed], state: State) -> list[Term]:
         about = [delta.triple[1:] for _, delta in part if delta.triple[0] == node]
-        causes = [found for predicate, found in about if predicate == CAUSE]
+        causes = [cause for predicate, cause in about if predicate == CAUSE]
         causes += sorted(
             (cause for cause in told_of(state, node).get(CAUSE, ()) if cause not in causes), key=str
         )
@@ -617,18 +617,18 @@ class Memory:
             if delta.triple[0] == node:
                 about.setdefault(delta.triple[1], delta.triple[2])
         reified = about.get(REIFIES)
-        said = part[-1].delta.triple
+        fact = part[-1].delta.triple
         if isinstance(reified, ox.Triple):
-            said = triple(reified.subject, reified.predicate, reified.object)
+            fact = triple(reified.subject, reified.predicate, reified.object)
         tick, positions = part[0].delta.tick, tuple(position for position, _ in part)
         time, first, last = (when(about[p]) if p in about else None for p in (TIME, FROM, UNTIL))
         kind = next(delta.triple[2] for _, delta in part if delta.triple[1] == RDF_TYPE)
         assert isinstance(kind, ox.NamedNode)
         author, source = about.get(AUTHOR), about.get(PRIMARY)
-        lost = is_lost(state, node, said)
+        lost = is_lost(state, node, fact)
         doubted = not lost and is_doubted(state, node)
         time = time if isinstance(time, datetime) else None
-        return Ground(node, kind, tick, positions, said, author, source, time, first, last, lost, doubted)
+        return Ground(node, kind, tick, positions, fact, author, source, time, first, last, lost, doubted)
 
     # Imagining
 
@@ -698,8 +698,8 @@ class Memory:
         """List the facts that the other memory holds and this does not (inserted), and the reverse;
         records are left out.
         """
-        found = difference(self.log.state(tick), other.log.state(tick))
-        return Difference(*(tuple(part for part in side if not is_record(part[0])) for side in found))
+        sides = difference(self.log.state(tick), other.log.state(tick))
+        return Difference(*(tuple(part for part in side if not is_record(part[0])) for side in sides))
 
 
 def _node(digest: str, tick: int, kind: ox.NamedNode, about: list[str], changes: list[str]) -> ox.NamedNode:
@@ -728,14 +728,14 @@ def _is_there(state: State, node: Node) -> bool:
     return any((node, RDF_TYPE, kind) in state for kind in KINDS) or any(state.match(node, RDF_TYPE))
 
 
-def _open(state: State, said: Triple) -> list[Node]:
+def _open(state: State, fact: Triple) -> list[Node]:
     """The records that say a triple and have neither ended nor lost their ground."""
-    return [node for node in records_of(state, said) if not is_lost(state, node)]
+    return [node for node in records_of(state, fact) if not is_lost(state, node)]
 
 
 def _text(part: Triple) -> str:
     return str(ox.Quad(*part))
 
 
-def _unknown(said: Triple, hint: str) -> LogError:
-    return LogError(f"nothing remembered says {ox.Triple(*said)}", hint=hint)
+def _unknown(fact: Triple, hint: str) -> LogError:
+    return LogError(f"nothing remembered says {ox.Triple(*fact)}", hint=hint)

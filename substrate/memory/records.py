@@ -79,20 +79,20 @@ def when(bound: Term) -> Moment | None:
     >>> print(when(ox.Literal("2016-12-31T23:59:60Z", datatype=ox.NamedNode(_XSD + "dateTime"))))
     2017-01-01 00:00:00+00:00
     """
-    found, late = value(bound), timedelta(0)
-    if isinstance(found, ox.Literal) and ":60" in found.value:
-        text = found.value.replace(":60", ":59")
-        found, late = value(ox.Literal(text, datatype=found.datatype)), timedelta(seconds=1)
+    parsed, late = value(bound), timedelta(0)
+    if isinstance(parsed, ox.Literal) and ":60" in parsed.value:
+        text = parsed.value.replace(":60", ":59")
+        parsed, late = value(ox.Literal(text, datatype=parsed.datatype)), timedelta(seconds=1)
     try:
-        found = moment(found, "bound")
-        return found + late if isinstance(found, datetime) else found
+        parsed = moment(parsed, "bound")
+        return parsed + late if isinstance(parsed, datetime) else parsed
     except (ParameterError, OverflowError):
         return None
 
 
-def same_clock(one: object, other: object) -> bool:
+def same_clock(bound: object, other: object) -> bool:
     """Tell whether two moments are both times, or both ticks."""
-    return isinstance(one, datetime) == isinstance(other, datetime)
+    return isinstance(bound, datetime) == isinstance(other, datetime)
 
 
 class Record(NamedTuple):
@@ -153,16 +153,16 @@ def is_record(node: Term) -> bool:
 
 def told_of(state: State, node: Term) -> dict[ox.NamedNode, list[Term]]:
     """The words of a state about a record: one question, where each word would be another."""
-    found: dict[ox.NamedNode, list[Term]] = {}
+    words: dict[ox.NamedNode, list[Term]] = {}
     for _, word, term in state.match(node) if isinstance(node, Node) else ():
-        found.setdefault(word, []).append(term)
-    return found
+        words.setdefault(word, []).append(term)
+    return words
 
 
-def is_lost(state: State, node: Node, said: Triple | None = None) -> bool:
+def is_lost(state: State, node: Node, fact: Triple | None = None) -> bool:
     """Tell whether a record is withdrawn or at an end; with what it says, also whether it is forgotten."""
     told = told_of(state, node)
-    return WITHDRAWN in told or (UNTIL in told and AWAITS not in told) or (said is not None and not told)
+    return WITHDRAWN in told or (UNTIL in told and AWAITS not in told) or (fact is not None and not told)
 
 
 def is_doubted(state: State, node: Node) -> bool:
@@ -174,7 +174,7 @@ def is_doubted(state: State, node: Node) -> bool:
     )
 
 
-def records_of(state: State, said: Triple) -> list[Node]:
+def records_of(state: State, fact: Triple) -> list[Node]:
     """The records of a state that say a triple, by their names."""
-    found = (subject for subject, _, _ in state.match(None, REIFIES, ox.Triple(*said)))
-    return sorted(found, key=str)
+    records = (subject for subject, _, _ in state.match(None, REIFIES, ox.Triple(*fact)))
+    return sorted(records, key=str)

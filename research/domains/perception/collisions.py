@@ -77,17 +77,17 @@ class Contact(msgspec.Struct, frozen=True):
 class _Search:
     """The hypotheses of a video and the contacts taken so far."""
 
-    def __init__(self, found: list[Path], frames: int, bridged: bool) -> None:
-        self.paths = found
+    def __init__(self, paths: list[Path], frames: int, bridged: bool) -> None:
+        self.paths = paths
         self.taken: dict[Pair, int] = {}
         self.distances: dict[Pair, np.ndarray] = {}
         self.when: dict[Pair, list[int]] = {}
-        places = [path.filled(frames, bridged=bridged) for path in found]
-        for a, b in combinations(range(len(found)), 2):
+        places = [path.filled(frames, bridged=bridged) for path in paths]
+        for a, b in combinations(range(len(paths)), 2):
             away = np.linalg.norm(places[a] - places[b], axis=1)
             if np.isnan(away).all():
                 continue
-            _, far = contact_distances(found[a], found[b])
+            _, far = contact_distances(paths[a], paths[b])
             bound = max(far, float(np.nanmin(away))) + _SLACK
             when = [int(frame) for frame in np.flatnonzero(away < far + _NEAR) if away[frame] < bound]
             if when:
@@ -129,30 +129,30 @@ class _Search:
 
     def run(self) -> dict[Pair, tuple[float, int]]:
         """Every hypothesis at its best, given the contacts that the search has taken."""
-        found = {pair: self.best(pair) for pair in self.when}
+        best = {pair: self.best(pair) for pair in self.when}
         for _ in range(_ROUNDS):
-            open_ = [pair for pair in found if pair not in self.taken]
-            new = max(open_, key=lambda pair: found[pair][0], default=None)
-            if new is None or found[new][0] < _TAKEN:
+            open_ = [pair for pair in best if pair not in self.taken]
+            new = max(open_, key=lambda pair: best[pair][0], default=None)
+            if new is None or best[new][0] < _TAKEN:
                 break
-            self.taken[new] = found[new][1]
-            for pair in found:
+            self.taken[new] = best[new][1]
+            for pair in best:
                 if pair != new and set(pair) & set(new):
-                    found[pair] = self.best(pair)
+                    best[pair] = self.best(pair)
                     if pair in self.taken:
-                        self.taken[pair] = found[pair][1]
-            for pair in [pair for pair in self.taken if pair != new and found[pair][0] < _DROPPED]:
+                        self.taken[pair] = best[pair][1]
+            for pair in [pair for pair in self.taken if pair != new and best[pair][0] < _DROPPED]:
                 del self.taken[pair]
         for pair in self.taken:
-            found[pair] = self.best(pair)
-        return found
+            best[pair] = self.best(pair)
+        return best
 
     def contact(self, pair: Pair, gain: float, frame: int) -> Contact:
         """A hypothesis with all that is known of it."""
-        one, two = (self.paths[body] for body in pair)
+        path_a, path_b = (self.paths[body] for body in pair)
         blows = [[*self.blows(body, pair), frame] for body in pair]
-        before = [path.before(blow, frame) for path, blow in zip((one, two), blows, strict=True)]
-        after = [path.after(blow, frame) for path, blow in zip((one, two), blows, strict=True)]
+        before = [path.before(blow, frame) for path, blow in zip((path_a, path_b), blows, strict=True)]
+        after = [path.after(blow, frame) for path, blow in zip((path_a, path_b), blows, strict=True)]
         (x0, y0), (x1, y1) = before[0].at(frame), before[1].at(frame)
         length = hypot(x1 - x0, y1 - y0) or 1.0
         nx, ny = (x1 - x0) / length, (y1 - y0) / length
@@ -181,7 +181,7 @@ class _Search:
             gains=(first, second),
             distance=float(away[frame]),
             nearest=float(np.nanmin(away)),
-            touching=contact_distances(one, two),
+            touching=contact_distances(path_a, path_b),
             ghost=ghost,
             approach=(was[0][0] - was[1][0]) * nx + (was[0][1] - was[1][1]) * ny,
             parting=(now[1][0] - now[0][0]) * nx + (now[1][1] - now[0][1]) * ny,

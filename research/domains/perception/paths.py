@@ -299,13 +299,13 @@ def paths(seen: Sightings, objects: dict[Look, Track], camera: Camera) -> list[P
     for frame in np.unique(seen.frames[used]):
         here = used[seen.frames[used] == frame]
         errors[here] = edge_errors(seen.boxes[here], seen.width, seen.height)
-    found: list[Path] = []
+    located: list[Path] = []
     for look in looks:
         frames = np.array(sorted(objects[look]))
         places = np.array([objects[look][int(frame)] for frame in frames])
         spots, spreads, _ = camera.locate(SHAPES.index(look[2]), seen.boxes[places], errors[places])
-        found.append(Path(look, frames, spots, spreads + np.eye(2) * 1e-6))
-    return found
+        located.append(Path(look, frames, spots, spreads + np.eye(2) * 1e-6))
+    return located
 
 
 def contact_distances(a: Path, b: Path) -> tuple[float, float]:

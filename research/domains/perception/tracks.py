@@ -42,10 +42,10 @@ def tracks(seen: Sightings, *, mended: bool = True) -> dict[Look, Track]:
     {('red', 'metal', 'cube'): 14}
     """
     weights = _weights(seen)
-    found = _named(seen, _without_doubles(seen, weights) if mended else range(len(seen.looks)))
+    by_label = _named(seen, _without_doubles(seen, weights) if mended else range(len(seen.looks)))
     if mended:
-        _join(seen, found)
-    return {look: found[look] for look in sorted(found) if _is_object(seen, found[look])}
+        _join(seen, by_label)
+    return {look: by_label[look] for look in sorted(by_label) if _is_object(seen, by_label[look])}
 
 
 def _weights(seen: Sightings) -> np.ndarray:
@@ -71,7 +71,9 @@ def _without_doubles(seen: Sightings, weights: np.ndarray) -> list[int]:
             for b in places[at + 1 :]:
                 if shared(seen.boxes[a], seen.boxes[b]) <= _SAME:
                     continue
-                weak, strong = sorted((a, b), key=lambda one: (total[seen.looks[one]], seen.scores[one]))
+                weak, strong = sorted(
+                    (a, b), key=lambda sighting: (total[seen.looks[sighting]], seen.scores[sighting])
+                )
                 one_name = seen.looks[a] == seen.looks[b]
                 if one_name or total[seen.looks[weak]] < 0.4 * total[seen.looks[strong]]:
                     gone.add(weak)
@@ -79,40 +81,40 @@ def _without_doubles(seen: Sightings, weights: np.ndarray) -> list[int]:
 
 
 def _by_frame(seen: Sightings) -> dict[int, list[int]]:
-    found: dict[int, list[int]] = defaultdict(list)
+    by_frame: dict[int, list[int]] = defaultdict(list)
     for place, frame in enumerate(seen.frames):
-        found[int(frame)].append(place)
-    return found
+        by_frame[int(frame)].append(place)
+    return by_frame
 
 
-def _named(seen: Sightings, kept: Iterable[int]) -> dict[Look, Track]:
+def _named(seen: Sightings, places: Iterable[int]) -> dict[Look, Track]:
     """By label; of two of one label in a frame, that which lies nearer to where it is seen around it."""
-    found: dict[Look, Track] = defaultdict(dict)
+    by_label: dict[Look, Track] = defaultdict(dict)
     more: list[int] = []
-    for place in kept:
-        track, frame = found[seen.looks[place]], int(seen.frames[place])
+    for place in places:
+        track, frame = by_label[seen.looks[place]], int(seen.frames[place])
         if frame in track:
             more.append(place)
         else:
             track[frame] = place
     for place in more:
-        track, frame = found[seen.looks[place]], int(seen.frames[place])
+        track, frame = by_label[seen.looks[place]], int(seen.frames[place])
         around = [track[f] for step in range(1, 6) for f in (frame - step, frame + step) if f in track]
         if not around:
-            track[frame] = max(place, track[frame], key=lambda one: seen.areas[one])
+            track[frame] = max(place, track[frame], key=lambda sighting: seen.areas[sighting])
         else:
             middle = seen.boxes[around].mean(0)
             track[frame] = min(
-                track[frame], place, key=lambda one: float(np.abs(seen.boxes[one] - middle).sum())
+                track[frame], place, key=lambda sighting: float(np.abs(seen.boxes[sighting] - middle).sum())
             )
-    return found
+    return by_label
 
 
 def _join(seen: Sightings, found: dict[Look, Track]) -> None:
     """Give each run of a rare label to its owner; ``found`` is changed."""
     weights = _weights(seen)
     total = {look: float(weights[list(track.values())].sum()) for look, track in found.items()}
-    for look in sorted(found, key=lambda one: (total[one], one)):
+    for look in sorted(found, key=lambda label: (total[label], label)):
         track = found[look]
         for run in _runs(track):
             owner = _owner(seen, found, total, look, run)
@@ -137,13 +139,13 @@ def _runs(track: Track) -> list[list[int]]:
 
 
 def _owner(
-    seen: Sightings, found: Mapping[Look, Track], total: Mapping[Look, float], look: Look, run: list[int]
+    seen: Sightings, by_label: Mapping[Look, Track], total: Mapping[Look, float], look: Look, run: list[int]
 ) -> Look | None:
     """The stronger label that a run belongs to, if any: missing during it, and seen beside its ends."""
     if len(run) > _RUN:
         return None
     best: tuple[float, Look] | None = None
-    for other, track in sorted(found.items()):
+    for other, track in sorted(by_label.items()):
         alike = sum(mine == its for mine, its in zip(look, other, strict=True))
         present = sum(frame in track for frame in run)
         if other == look or not total[other] > total[look] or not track or present > 0.34 * len(run):
@@ -154,7 +156,7 @@ def _owner(
             step = next((step for step in range(_REACH) if end + way * step in track), None)
             if step is None:
                 continue
-            mine, its = seen.boxes[found[look][end]], seen.boxes[track[end + way * step]]
+            mine, its = seen.boxes[by_label[look][end]], seen.boxes[track[end + way * step]]
             cost = gap(mine, its) / (4 + 6 * step) + 0.5 * (1 - shared(mine, its)) + 0.05 * step - 0.2 * alike
             if cost < _CLOSE and (best is None or cost < best[0]):
                 best = (cost, other)

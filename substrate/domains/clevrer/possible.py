@@ -101,15 +101,15 @@ def decode_possible(source: Source) -> PossibleScene:
     scene, record = decode_scene_events(source), decode(_records, source[1], source[0])
     events: list[Event] = []
     for name in ("in_outs", "collisions", "doubtful"):
-        for place, one in enumerate(getattr(record, name)):
-            if one.probability is None:
+        for place, entry in enumerate(getattr(record, name)):
+            if entry.probability is None:
                 raise FormatError(
                     "carries no probability",
                     where=(source[0], f"$.{name}[{place}]"),
                     hint="Give events as `substrate perceive clevrer` writes them, or leave --worlds out",
                 )
-            who = tuple(one.object) if isinstance(one.object, list) else (one.object,)
-            events.append(Event(one.frame, one.type or "", who, one.probability))
+            who = tuple(entry.object) if isinstance(entry.object, list) else (entry.object,)
+            events.append(Event(entry.frame, entry.type or "", who, entry.probability))
     stated, declared = events[: -len(record.doubtful) or None], {thing.id for thing in scene.objects}
     doubtful = [(event.kind, event.who, event.frame) for event in events[len(stated) :]]
     check_events(source[0], "$.doubtful", doubtful, declared, inf)
@@ -121,7 +121,7 @@ def decode_possible(source: Source) -> PossibleScene:
     return PossibleScene(scene.scene_index, scene.n_frames, scene.objects, events)
 
 
-def worlds(found: PossibleScene, most: int = MOST) -> list[PossibleWorld]:
+def worlds(scene: PossibleScene, most: int = MOST) -> list[PossibleWorld]:
     """The possible worlds of a scene, the most probable first; their weights add up to 1.
 
     Args:
@@ -132,7 +132,7 @@ def worlds(found: PossibleScene, most: int = MOST) -> list[PossibleWorld]:
     >>> [round(world.weight, 2) for world in worlds(PossibleScene(7, 20, [], [hit]))]
     [0.75, 0.25]
     """
-    events = sorted(found.events, key=lambda event: (event.frame, not event.kind, event.who, event.kind))
+    events = sorted(scene.events, key=lambda event: (event.frame, not event.kind, event.who, event.kind))
     open_ = sorted(
         (event for event in events if 1 - SURE < event.probability < SURE),
         key=lambda event: (abs(event.probability - THRESHOLD), event.frame),
@@ -141,14 +141,14 @@ def worlds(found: PossibleScene, most: int = MOST) -> list[PossibleWorld]:
     for choice in product((True, False), repeat=len(open_)):
         chosen = dict(zip(open_, choice, strict=True))
         weight = prod(event.probability if here else 1 - event.probability for event, here in chosen.items())
-        kept = [event for event in events if chosen.get(event, event.probability >= THRESHOLD)]
-        made.append(PossibleWorld(weight, _with(found, kept)))
+        actual = [event for event in events if chosen.get(event, event.probability >= THRESHOLD)]
+        made.append(PossibleWorld(weight, _with(scene, actual)))
     return sorted(made, key=lambda world: -world.weight)
 
 
-def _with(found: PossibleScene, events: Iterable[Event]) -> SceneEvents:
+def _with(scene: PossibleScene, events: Iterable[Event]) -> SceneEvents:
     """The record of a scene with so many of its events."""
-    record = SceneEvents(found.scene_index, found.n_frames, found.objects, [], [])
+    record = SceneEvents(scene.scene_index, scene.n_frames, scene.objects, [], [])
     for event in events:
         if event.kind:
             record.in_outs.append(InOut(event.frame, event.who[0], event.kind))
@@ -192,28 +192,30 @@ class Answers:
 
 
 def answer_possible(
-    found: PossibleScene, questions: Iterable[Question], parameters: Parameters, split: str, most: int = MOST
+    scene: PossibleScene, questions: Iterable[Question], parameters: Parameters, split: str, most: int = MOST
 ) -> Iterator[Row]:
     """A row for each question about a scene, answered by its possible worlds, with probabilities.
 
     A multiple-choice question's is that of all of its choices together: given what each presupposes.
     """
-    made = [(world.weight, events_log(world.events)) for world in worlds(found, most)]
+    made = [(world.weight, events_log(world.events)) for world in worlds(scene, most)]
     open_ = [(weight, World(Scene(log), parameters)) for weight, log in made]
-    common = {"benchmark": "clevrer", "split": split, "scene": found.scene_index, "log": made[0][1].digest}
+    common = {"benchmark": "clevrer", "split": split, "scene": scene.scene_index, "log": made[0][1].digest}
     for question in sorted(questions, key=lambda question: question.question_id):
         place = {**common, "subset": question.question_type, "question": question.question_id}
         if not question.choices:
-            said = Answers.to(question.program, open_)
-            row = Row(**place, **judged(lambda said=said: _given(said.best), question.answer, str.__eq__))
-            yield replace(row, probability=said.probability(row.predicted)) if said.spoken else row
+            answers = Answers.to(question.program, open_)
+            row = Row(
+                **place, **judged(lambda answers=answers: _given(answers.best), question.answer, str.__eq__)
+            )
+            yield replace(row, probability=answers.probability(row.predicted)) if answers.spoken else row
             continue
         choices = in_order(question.choices)
         of_each = [Answers.to(choice_program(question.program, choice), open_) for choice in choices]
-        row = Row(**place, **judged_choices(choices, [said.best for said in of_each]))
+        row = Row(**place, **judged_choices(choices, [answers.best for answers in of_each]))
         rows: list[ChoiceRow] = []
-        for choice, said in zip(row.choices or (), of_each, strict=True):
-            rows.append(replace(choice, probability=said.probability(str(said.best))))
+        for choice, answers in zip(row.choices or (), of_each, strict=True):
+            rows.append(replace(choice, probability=answers.probability(str(answers.best))))
         yield replace(row, choices=rows, probability=_of_all(of_each))
 
 
@@ -226,7 +228,7 @@ def _given(answer: str | ProgramError) -> str:
 def _of_all(of_each: Sequence[Answers]) -> float | msgspec.UnsetType:
     """The probability of the best answers to some programs together, of the worlds in which all run."""
     together: list[tuple[float, str | ProgramError]] = []
-    for each in zip(*(said.answers for said in of_each), strict=True):
+    for each in zip(*(answers.answers for answers in of_each), strict=True):
         failed = [answer for _, answer in each if isinstance(answer, ProgramError)]
         together.append((each[0][0], failed[0] if failed else ",".join(str(answer) for _, answer in each)))
-    return Answers(together).probability(",".join(str(said.best) for said in of_each))
+    return Answers(together).probability(",".join(str(answers.best) for answers in of_each))

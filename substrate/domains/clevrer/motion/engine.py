@@ -75,23 +75,23 @@ def simulate(
         raise ParameterError(
             f"remove={remove} is none of the bodies {sorted(names)}", hint="Name a body of the scene"
         )
-    kept = sorted((body for body in bodies if body.id != remove), key=lambda body: body.id)
-    rows = [[b.x, b.y, b.yaw, b.vx, b.vy, b.spin, 1 / b.mass, 1 / (b.mass * law.inertia)] for b in kept]
-    world = _World(law, [b.shape for b in kept], rows)
-    states = [_bodies(kept, rows)] if trace else None
+    remaining = sorted((body for body in bodies if body.id != remove), key=lambda body: body.id)
+    rows = [[b.x, b.y, b.yaw, b.vx, b.vy, b.spin, 1 / b.mass, 1 / (b.mass * law.inertia)] for b in remaining]
+    world = _World(law, [b.shape for b in remaining], rows)
+    states = [_bodies(remaining, rows)] if trace else None
     frame = 0
     while frame < frames:
         frame += world.advance(frame, frames if states is None else frame + 1)
         if states is not None:
-            states.append(_bodies(kept, rows))
-    contacts = sorted((frame, kept[i].id, kept[j].id) for (i, j), frame in world.contacts.items())
-    return Motion([contact for contact in contacts if contact[0] <= frames], _bodies(kept, rows), states)
+            states.append(_bodies(remaining, rows))
+    contacts = sorted((frame, remaining[i].id, remaining[j].id) for (i, j), frame in world.contacts.items())
+    return Motion([contact for contact in contacts if contact[0] <= frames], _bodies(remaining, rows), states)
 
 
-def _bodies(kept: list[Body], rows: list[list[float]]) -> list[Body]:
+def _bodies(bodies: list[Body], rows: list[list[float]]) -> list[Body]:
     return [
         Body(b.id, b.shape, r[_X], r[_Y], r[_VX], r[_VY], r[_YAW], r[_SPIN], b.mass)
-        for b, r in zip(kept, rows, strict=True)
+        for b, r in zip(bodies, rows, strict=True)
     ]
 
 
@@ -265,13 +265,13 @@ class _Pair:
 @lru_cache(maxsize=1 << 10)
 def _pairs(shapes: tuple[Shape, ...], law: Law) -> tuple[_Pair, ...]:
     """All pairs of so many bodies."""
-    found: list[_Pair] = []
+    pairs: list[_Pair] = []
     for i, j in combinations(range(len(shapes)), 2):
         wide = (shapes[i] == "cube") + (shapes[j] == "cube")
         reach = law.radius * (2 + 0.4143 * wide) + law.reach
         flat = "sphere" not in (shapes[i], shapes[j])
-        found.append(_Pair(i, j, meeting(shapes[i], shapes[j]), reach, flat))
-    return tuple(found)
+        pairs.append(_Pair(i, j, meeting(shapes[i], shapes[j]), reach, flat))
+    return tuple(pairs)
 
 
 class _Impulse:
