@@ -35,7 +35,7 @@ from substrate.domains.rows import Row
 
 
 class Cell(msgspec.Struct, frozen=True):
-    """A cell that speaks of the number; ``citations`` of what is published in it, by who is cited."""
+    """A cell that shows the number; ``citations`` maps each cited source to the citation of its figure."""
 
     file: str
     row: str
@@ -307,7 +307,7 @@ def problems_of(lineage: Lineage, stage: str) -> Iterator[str]:
 
 
 class Tally(msgspec.Struct, frozen=True):
-    """The addition of a question, or of a scene's, to a number: so many right of so many."""
+    """The part of a number that one question, or one scene's questions, adds: how many right, of how many."""
 
     rows: list[Row]
     right: int
@@ -315,7 +315,7 @@ class Tally(msgspec.Struct, frozen=True):
 
 
 def tallies(number: str, rows: Iterable[Row]) -> list[Tally]:
-    """The addition of each row that counts to a number; rows of one scene may be judged together."""
+    """The parts of a number that the rows that count add; rows of one scene may be judged together."""
     metric = BENCHMARKS[benchmark_of(number)].metrics[split_name(number)[1]]
     return [Tally(list(unit), *metric.measure(unit)) for unit in metric.units(rows)]
 

@@ -311,13 +311,13 @@ def _judged_beside(workspace: Workspace, name: str, labels: Mapping[str, str]) -
 
 
 def _constants(workspace: Workspace, name: str, metric: str) -> dict[str, tuple[int, int]]:
-    """The right answers of each of two constants to a benchmark's questions, and of how many."""
+    """The number of a benchmark's questions that each of two constants answers right, and of how many."""
     rows, counting = graded(workspace, name), BENCHMARKS[name].metrics[metric]
     return {of: (right, n) for of, right, n in trivially.counted(rows, counting, trivially.YES_OR_NO)}
 
 
 def at_chance(right: int, constant: str, trivial: int, n: int) -> str:
-    """The words for a model that no better than a constant is known to be; empty where it is better.
+    """The words for a model that is not known to be better than a constant; empty for one that is.
 
     >>> at_chance(133, "always “no”", 126, 500)
     '; the model is at chance: 26.60 % beside 25.20 % of always “no”'

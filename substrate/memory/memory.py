@@ -2,19 +2,19 @@
 
 A memory is an event log with words for it. What is remembered is a *record*: a node that reifies a triple
 (RDF 1.2) and says who wrote it, from which source, because of which other record, and when in the world it
-holds. All of that are ordinary triples of the log: in its chain, in its file, and to be asked in SPARQL.
+holds. All of these are ordinary triples of the log: in its chain, in its file, and open to SPARQL.
 
 There are two clocks. The tick of a record is when it was recorded; ``core:validFrom`` and ``core:validUntil``
 are the moments of the world between which it holds: "what was believed at tick 10 about tick 3" is
-``as_of(10, about=3)``. The present state has what is valid now; what lies ahead begins, and ends, when its
-moment comes.
+``as_of(10, about=3)``. The present state has what is valid now; a fact of the future begins, and ends, when
+its moment comes.
 
-Threads may share a memory: who remembers something reads and writes in one turn.
+Threads may share a memory: a call that remembers something reads and writes in one turn.
 
-A record that was written because of another (``cause``) rests on what that one says, whoever says it; a
-belief that was told rests on what its teller knew then. Where its last ground is forgotten it is withdrawn,
-and where that has ended it ends: :meth:`Memory.impact` says beforehand what would, and
-:meth:`Memory.imagine` what would not have been (:mod:`substrate.memory._grounds`).
+A record that was written because of another (``cause``) rests on what the other says, whoever says it; a
+belief that was told rests on what its teller knew then. When the last ground of a record is forgotten, the
+record is withdrawn; when that ground has ended, the record ends. :meth:`Memory.impact` says beforehand which
+records would fall, :meth:`Memory.imagine` what would not have been (:mod:`substrate.memory._grounds`).
 
 A record's deltas stand together: first the one that gives its node a class, then what is said of it, then the
 triple itself, so that the present state can be asked without any record.
@@ -129,12 +129,13 @@ class Memory:
         tbox: its words for knowing and telling, beside those of the core, and what contradicts what: how many
             objects a property has (``owl:FunctionalProperty``, ``owl:maxCardinality``, ``sh:maxCount``), of
             which kind (``rdfs:range``), and which classes share nothing (``owl:disjointWith``).
-        clock: gives the time at which a record is written, as ``lambda: datetime.now(UTC)``; records have no
-            time but the one that they are given unless there is one. It is read as a hybrid logical clock:
-            where it stands still or goes back, a record is a microsecond after the last.
+        clock: gives the time at which a record is written, as ``lambda: datetime.now(UTC)``. Without a clock
+            a record has a time only if the call gives one. It is read as a hybrid logical clock: where it
+            stands still or goes back, a record is a microsecond after the last.
         contradictions: what to do with an observation that contradicts what is remembered: ``"keep"`` both,
-            ``"refuse"`` it, ``"end"`` what was said before (refuse it where that is nothing), or
-            ``"doubt"``: keep both, and mark their records (:meth:`doubted`).
+            ``"refuse"`` the new one, ``"end"`` the old one (or refuse the new one where it contradicts the
+            TBox alone, and there is nothing to end), or ``"doubt"``: keep both, and mark their records
+            (:meth:`doubted`).
     """
 
     def __init__(
@@ -217,7 +218,7 @@ class Memory:
     def observe_many(
         self, facts: Iterable[tuple[Value, Value, Value]], **written: Unpack[Written]
     ) -> list[Record]:
-        """Remember many things, durable together: all of them, or where one is refused none.
+        """Remember many things in one durable step: all of them, or none if one is refused.
 
         Args:
             facts: subject, predicate and object of each; without a ``tick`` each has its own.
@@ -372,11 +373,11 @@ class Memory:
 
         ``as_of`` an earlier tick still has it, and :meth:`forgotten` says who let it go, and when. Arguments
         as :meth:`observe`. ``forget(agent, AWARE_OF, fact)`` takes back that an agent knew, and with it what
-        the agent told; where an agent knows no more, ``end`` it: those who were told know still.
+        the agent told; if an agent merely ceased to know, ``end`` it: those who were told still know.
 
-        An author who has said it takes back their own word alone: it stands while another has said it as
-        well. Anyone else, and nobody, lets go of all that was said of it. What was recorded because of it is
-        withdrawn, with what rests on that: see :meth:`impact`.
+        An author who has said it takes back only their own word: the triple stands while another record says
+        it too. A call by any other author, or without one, forgets all that was said of it. What was recorded
+        because of it is withdrawn, with what rests on that: see :meth:`impact`.
 
         Raises:
             LogError: it is not remembered.
@@ -502,8 +503,8 @@ class Memory:
 
         Args:
             tick: of recording; the last one, and the clock's present time, unless given.
-            about: a tick of the world, or a datetime with a time zone; the answer's triples are those that
-                the records valid at it, by its clock, reify.
+            about: a tick of the world, or a datetime with a time zone. The answer then has the triples that
+                are reified by the records valid at that moment, judged by the moment's own clock.
 
         Raises:
             ParameterError: ``about`` is neither.
@@ -709,7 +710,7 @@ def _node(digest: str, tick: int, kind: ox.NamedNode, about: list[str], changes:
 
 
 def _after(first: object, last: Moment, where: str) -> Moment:
-    """An end, where it lies behind its beginning by the same clock."""
+    """The end, which has to lie after its beginning, by the same clock."""
     if not same_clock(first, last):
         raise ParameterError(
             f"it begins by one clock ({first}) and ends by another ({last})",

@@ -104,10 +104,10 @@ class Scene:
         self._motion: dict[int, dict[int, bool]] = {}
         self._ancestry: dict[str, dict[str, Ancestry]] = {}
         self.shown_masses: Mapping[int, float] | None = None
-        """The relative masses that the observed collisions show, once they were asked for."""
+        """The relative masses that the observed collisions show; ``None`` until they are asked for."""
         self.branches: dict[tuple[str, int, int, str], Scene] = {}
-        """Simulated forks that were made, by what they imagine: ``"without"`` and an object, or ``"future"``
-        and 0; how many frames after the video; and the engine.
+        """Simulated forks made so far. The key is ``"without"`` and an object, or ``"future"`` and 0; then
+        how many frames the fork runs after the video; then the engine.
         """
         self.draws: list[Scene] = []
         """The same scene under each draw of an ensemble, once they were asked for."""
