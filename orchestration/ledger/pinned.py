@@ -80,8 +80,8 @@ def measure(
         workspace: where the outs lie.
         stages: every stage there is.
         wanted: those that are measured; all unless given.
-        known: an earlier measurement; what it says of outs that are the same is taken from it.
-        digest: those that are known; all are read anew unless given.
+        known: an earlier measurement; its details are reused for outs that have not changed.
+        digest: the hashes that are known; every file is read anew unless given.
     """
     found: Pins = {}
     digest = digest or Digests()
@@ -103,7 +103,7 @@ _OF_OUTS = ("files", "lines", "scores", "cells", "rows", "unsafe")
 
 
 def measured(made: Made, paths: Mapping[str, Path], digest: Digests) -> Made:
-    """A record with all that can be read in its outs, which lie at some paths."""
+    """The record ``made``, with all that can be read in its outs; ``paths`` says where each of them lies."""
     scores, cells, rows = dict[str, tuple[int, int]](), dict[str, Any](), Rows()
     for out, path in paths.items():
         with suppress(*NOT_JSON):  # it is damaged, and its hash says so
@@ -169,7 +169,7 @@ class PinFile(msgspec.Struct, omit_defaults=True):
 
 
 def _laid_out(value: Any, depth: int) -> str:
-    """JSON with a line for each key, down to a depth; cells of a table a row deeper."""
+    """JSON with a line for each key, down to a depth; a table's cells go one level deeper, by row."""
     if not depth or not value or not isinstance(value, dict):
         return msgspec.json.encode(value, order="sorted").decode()
     pairs = (

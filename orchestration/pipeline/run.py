@@ -28,7 +28,7 @@ from substrate.base.files import OutputError
 from substrate.cli.console import note
 
 KEPT = 20
-"""The number of runs that ended whose record is kept."""
+"""The number of ended runs whose records are kept."""
 _ENDED = [dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED]
 _RUNNING = [dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.CANCELING]
 
@@ -102,7 +102,7 @@ def _processes(instance: dg.DagsterInstance, run_id: str) -> set[int]:
 
 @contextmanager
 def _written(home: Path) -> Iterator[None]:
-    """Say where it is that Dagster's database cannot be written."""
+    """Name the folder in which Dagster's database cannot be written."""
     from sqlalchemy.exc import OperationalError
 
     try:

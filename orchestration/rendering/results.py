@@ -302,7 +302,7 @@ def _at(cells: Mapping[str, str], label: str) -> str:
 
 
 def _judged_beside(workspace: Workspace, name: str, labels: Mapping[str, str]) -> dict[str, str]:
-    """The cells by which a column is judged: constants on its questions, and what became of its replies."""
+    """The cells by which a column is judged: constants on its questions, and the fate of its replies."""
     cells: dict[str, str] = {}
     for metric, label in labels.items():
         for answer, (right, most) in _constants(workspace, name, metric).items():
@@ -345,7 +345,7 @@ def _measured_apart(pair: Comparison, trivial: Mapping[str, tuple[int, int]]) ->
 
 
 def _printed_apart(pair: Comparison) -> dict[str, str]:
-    """The difference and its p that the paper prints."""
+    """The difference that the paper prints, and its p."""
     figures = published().numbers[f"{pair.first}/joint"].figures
     edges = (figures.get(f"{MINUS}{pair.second}/joint{edge}") for edge in ("", "/low", "/high", "/p"))
     apart, low, high, p = (figure and figure.printed for figure in edges)

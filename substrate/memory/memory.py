@@ -268,7 +268,7 @@ class Memory:
         return deltas, records
 
     def _settle(self, clash: Clash, first: Moment, now: Now, written: Written) -> Changes:
-        """End what was said before, or refuse; the changes where no record says it."""
+        """End what was said before, or refuse; gives the retractions of what no record says."""
         if self._contradictions == "refuse" or not clash.others:
             hint = "End or forget it first, or open the memory with contradictions='end'"
             raise LogError(clash.why, hint=hint if clash.others else "Correct it, or the TBox")
@@ -354,7 +354,7 @@ class Memory:
     def _ending(
         self, state: State, nodes: list[Node], said: Triple, now: Now, ends: list[Moment]
     ) -> tuple[Changes, Callable[[Node], Changes]]:
-        """The changes that end what rests on records that end; and those that put it in doubt."""
+        """The changes that end what rests on records that end, and the marks of what they put in doubt."""
         lost = Rest(self.log, state, nodes, said, ends=True).lost()
         unsure = unsure_of(state, lost, self._vocabulary.defeasible)
         doubted = [node for node in lost if node in unsure]
@@ -405,8 +405,8 @@ class Memory:
     def impact(self, subject: Value, predicate: Value, object: Value) -> tuple[Ground, ...]:
         """The records that would lose their last ground if a triple were forgotten, nearest first.
 
-        Each rests on the triple, or on what rests on it: that is what its ``cause`` says, or what its teller
-        knew. What another record says as well stays, with all that rests on it, and is not among them.
+        Each rests on the triple, or on what rests on it: a record rests on what its ``cause`` says, or on
+        what its teller knew. A statement that another record makes too stays, with all that rests on it.
 
         >>> from substrate import Namespace
         >>> V, memory = Namespace("urn:v:"), Memory()
@@ -463,7 +463,7 @@ class Memory:
         return Now(tick, time), begun, meta
 
     def _come_due(self, now: Now) -> None:
-        """Let begin and end what was to do so by now, each in a record of its own."""
+        """Begin and end the facts whose moment has come, each in a record of its own."""
         time: Meta = [] if now.time is None else [(TIME, term(now.time))]
         for part in self._ahead.come(now):
             state = self.log.state()
@@ -533,7 +533,7 @@ class Memory:
         return self._index.valid(about, self.log.position(state.tick), at)
 
     def _state(self, tick: int | None) -> State:
-        """The state of a tick; one of the past tells from an index what it has about one thing."""
+        """The state of a tick; a past one reads from an index what it has about one thing."""
         state = self.log.state(tick)
         if state.tick >= self.log.last_tick:
             return state
@@ -561,11 +561,11 @@ class Memory:
     def why(
         self, subject: Value, predicate: Value, object: Value, tick: int | None = None
     ) -> tuple[Ground, ...]:
-        """The records that say so at a tick, each followed by what it came from, back to the first.
+        """The records that say a triple at a tick, each followed by those it came from, back to the first.
 
         A record comes from the record that caused it, and a belief that was told from its teller's own.
-        Empty where nothing says so. Each ground names the deltas behind it by their positions, and whether it
-        is lost by that tick: forgotten, withdrawn or at an end.
+        Empty where no record says it. Each ground names its deltas by their positions, and whether it is lost
+        by that tick: forgotten, withdrawn or at an end.
         """
         state = self._state(tick)
         found: dict[ox.NamedNode, Ground] = {}
@@ -672,16 +672,16 @@ class Memory:
         """The memory in which both have happened: this one and another branch of it; both are unchanged.
 
         The records of both are kept, each with its author, source and deltas. Where every record that the two
-        do not share has a ``time``, they come in its order, at ticks of their own; else a tick is the same
-        moment in both.
+        do not share has a ``time``, they come in the order of their times, at ticks of their own; else a tick
+        is the same moment in both.
 
         Args:
             other: mostly a branch, or what this one was imagined from.
             functional: predicates that have one object at a time, beside those of the TBox.
-            choose: whose word counts where the two say otherwise; see :func:`substrate.branch.merge.merge`.
+            choose: whose word counts where the two differ; see :func:`substrate.branch.merge.merge`.
 
         Raises:
-            MergeError: they say otherwise of the same thing, and ``choose`` does not choose.
+            MergeError: they differ about the same thing, and ``choose`` does not choose.
 
         >>> from substrate import Namespace
         >>> V, memory = Namespace("urn:v:"), Memory()
@@ -725,7 +725,7 @@ def _after(first: object, last: Moment, where: str) -> Moment:
 
 
 def _is_there(state: State, node: Node) -> bool:
-    """Tell whether a node has a class; of a record that is told without a store."""
+    """Tell whether a node has a class; for a record this needs no store."""
     return any((node, RDF_TYPE, kind) in state for kind in KINDS) or any(state.match(node, RDF_TYPE))
 
 

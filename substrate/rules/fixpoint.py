@@ -168,7 +168,7 @@ class RuleEmitter:
 
 
 def unfold(tbox: TBox, given: EventLog, until: int, *, rounds: int = ROUNDS) -> EventLog:
-    """The log that rules make of a given log: after its deltas of each tick stand those that follow.
+    """The log that rules make of a given log: after its deltas of each tick stand those that rules derive.
 
     Args:
         tbox: whose rules to apply.
