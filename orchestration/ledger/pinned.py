@@ -1,11 +1,12 @@
 """The pins: what git holds of a profile's results, enough to say what drifted where no file is at hand.
 
 `pins/PROFILE.json` has of each stage the hashes of its outs, its parameters, the counts behind its scores and
-the cells of its tables; `pins/PROFILE/` has the rows of answers in short, a few scenes a line. Both name
+the cells of its tables; `pins/PROFILE/` has the rows of answers in short, a few scenes per line. Both name
 results, never code: a commit that changes no result changes no pin. DVC holds the bytes.
 
-The first line of `pins/PROFILE.json` is a hash of the others, and these seal what lies beside, so a pin that
-was damaged is told from a result that changed. That guards against accident: who edits a pin can seal it too.
+The first line of `pins/PROFILE.json` is a hash of its other lines, and those hold the hashes (seals) of the
+files beside it. So a damaged pin can be told apart from a changed result. That guards against accident only:
+whoever edits a pin can seal it too.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ NO_ROW = "not readable"
 """The prediction of a line that is no row."""
 ACCEPTED = "pins/accepted.jsonl"
 IN_DVC = ("data.dvc", "dvc.lock")
-"""DVC's files, which the pins of the profiles that it holds seal beside the rows."""
+"""DVC's own files. The pins of every profile that DVC holds seal them, as they seal the rows."""
 WITHOUT_DVC = ("real", "local")
 """The profiles whose data are not the project's to keep: git holds their pins alone."""
 NOTHING = "nothing"
@@ -79,8 +80,8 @@ def measure(
         workspace: where the outs lie.
         stages: every stage there is.
         wanted: those that are measured; all unless given.
-        known: an earlier measurement; what it says of outs that are the same is taken from it.
-        digest: those that are known; all are read anew unless given.
+        known: an earlier measurement; its details are reused for outs that have not changed.
+        digest: the hashes that are known; every file is read anew unless given.
     """
     found: Pins = {}
     digest = digest or Digests()
@@ -102,7 +103,7 @@ _OF_OUTS = ("files", "lines", "scores", "cells", "rows", "unsafe")
 
 
 def measured(made: Made, paths: Mapping[str, Path], digest: Digests) -> Made:
-    """A record with all that can be read in its outs, which lie at some paths."""
+    """The record ``made``, with all that can be read in its outs; ``paths`` says where each of them lies."""
     scores, cells, rows = dict[str, tuple[int, int]](), dict[str, Any](), Rows()
     for out, path in paths.items():
         with suppress(*NOT_JSON):  # it is damaged, and its hash says so
@@ -168,7 +169,7 @@ class PinFile(msgspec.Struct, omit_defaults=True):
 
 
 def _laid_out(value: Any, depth: int) -> str:
-    """JSON with a line for each key, down to a depth; cells of a table a row deeper."""
+    """JSON with a line for each key, down to a depth; a table's cells go one level deeper, by row."""
     if not depth or not value or not isinstance(value, dict):
         return msgspec.json.encode(value, order="sorted").decode()
     pairs = (
@@ -277,14 +278,14 @@ def _whole(root: Path, profile: str) -> PinFile:
 
 
 _SCENES, _LINES, _FEW = 5, 100, 40
-"""The least number of scenes whose rows stand in a line, and the most lines of a file: usually, and of a
-profile that is pinned for its numbers and not to be read.
+"""The fewest scenes whose rows share a line; the most lines of a file, usually; and the most lines of a file
+of a profile that is pinned for its numbers, not to be read.
 """
 
 
 def encode_rows(rows: Rows, most: int = _LINES) -> bytes:
-    """Rows in short, a few scenes a line, each scene before its rows: those of each subset and log together,
-    a right answer once.
+    """Rows in short, a few scenes per line, each scene before its rows: those of each subset and log
+    together, a right answer once.
     """
     place = attrgetter("subset", "log")
     scenes: list[Any] = []
@@ -325,7 +326,8 @@ def write_pins(workspace: Workspace, measured: Pins, kept: Mapping[str, str] | N
     Args:
         workspace: the project and its profile.
         measured: the stages whose pins are written; those of others stay.
-        kept: files that were not as sealed, with their seals, which stay: nobody accepted them.
+        kept: files that no longer match their seals, with those seals: the seals stay as they are, because
+            nobody accepted the files.
     """
     root, profile = workspace.root, workspace.settings.profile
     file = read_pin_file(root, profile) or PinFile()

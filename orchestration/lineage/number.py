@@ -35,7 +35,7 @@ from substrate.domains.rows import Row
 
 
 class Cell(msgspec.Struct, frozen=True):
-    """A cell that speaks of the number; ``citations`` of what is published in it, by who is cited."""
+    """A cell that shows the number; ``citations`` maps each cited source to the citation of its figure."""
 
     file: str
     row: str
@@ -53,7 +53,7 @@ class File(msgspec.Struct, frozen=True):
 
 
 class Counted(msgspec.Struct, frozen=True):
-    """The rows behind a number: how many the file has, how many count for it, and what of them was right."""
+    """The rows behind a number: how many the file has, how many count, and how many of ``n`` are right."""
 
     file: File
     rows: int
@@ -71,7 +71,7 @@ class Logs(msgspec.Struct, frozen=True):
     logs: int
     used: int
     sources: list[str]
-    """The first input files of those."""
+    """The first input files that those logs were made from."""
 
 
 class Source(msgspec.Struct, frozen=True):
@@ -94,7 +94,7 @@ class Step(msgspec.Struct, frozen=True):
     inputs: dict[str, str]
     outs: dict[str, str]
     changed_since: list[str]
-    """Code files and parameters that are other ones now."""
+    """Code files and parameters that have changed since the stage ran."""
 
 
 class Environment(msgspec.Struct, frozen=True):
@@ -281,7 +281,7 @@ def trace_number(lineage: Lineage, number: str, *, rows: bool = True, named: int
 
 
 def cells_of(lineage: Lineage, score: Score) -> Iterator[Cell]:
-    """The cells that speak of a number, in the tables' Markdown."""
+    """The cells that show a number, in the tables' Markdown."""
     for path, table in lineage.tables.items():
         file = f"{path.removesuffix('json')}md"
         for row, numbers in zip(table["rows"], table["numbers"], strict=False):
@@ -293,7 +293,7 @@ def cells_of(lineage: Lineage, score: Score) -> Iterator[Cell]:
 
 
 def problems_of(lineage: Lineage, stage: str) -> Iterator[str]:
-    """The faults of a stage's record beside what is there, or beside the record of the stage before it."""
+    """The places where a stage's record differs from the files, or from the record of the stage before it."""
     record = lineage.records[stage]
     for path, made in record.outs.items():
         if (there := lineage.hash_of(path)) != made:
@@ -307,7 +307,7 @@ def problems_of(lineage: Lineage, stage: str) -> Iterator[str]:
 
 
 class Tally(msgspec.Struct, frozen=True):
-    """The addition of a question, or of a scene's, to a number: so many right of so many."""
+    """The part of a number that one question, or one scene's questions, adds: how many right, of how many."""
 
     rows: list[Row]
     right: int
@@ -315,7 +315,7 @@ class Tally(msgspec.Struct, frozen=True):
 
 
 def tallies(number: str, rows: Iterable[Row]) -> list[Tally]:
-    """The addition of each row that counts to a number; rows of one scene may be judged together."""
+    """The parts of a number that the rows that count add; rows of one scene may be judged together."""
     metric = BENCHMARKS[benchmark_of(number)].metrics[split_name(number)[1]]
     return [Tally(list(unit), *metric.measure(unit)) for unit in metric.units(rows)]
 

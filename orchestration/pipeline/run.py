@@ -28,7 +28,7 @@ from substrate.base.files import OutputError
 from substrate.cli.console import note
 
 KEPT = 20
-"""The number of runs that ended whose record is kept."""
+"""The number of ended runs whose records are kept."""
 _ENDED = [dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED]
 _RUNNING = [dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.CANCELING]
 
@@ -102,7 +102,7 @@ def _processes(instance: dg.DagsterInstance, run_id: str) -> set[int]:
 
 @contextmanager
 def _written(home: Path) -> Iterator[None]:
-    """Say where it is that Dagster's database cannot be written."""
+    """Name the folder in which Dagster's database cannot be written."""
     from sqlalchemy.exc import OperationalError
 
     try:
@@ -117,7 +117,7 @@ def _written(home: Path) -> Iterator[None]:
 def run_stages(
     names: list[str], workspace: WorkspaceResource, where: Callable[[], dg.DagsterInstance] | None = None
 ) -> dict[str, list[dg.AssetCheckEvaluation]]:
-    """Materialise those of some stages that do not stand as they were, in dependency order.
+    """Materialise, in dependency order, those of the named stages that are not up to date.
 
     Args:
         names: stage names; all of their inputs must be there or among them.
@@ -125,7 +125,7 @@ def run_stages(
         where: gives the instance that records the run, which takes a while; a temporary one where ``None``.
 
     Returns:
-        The stages that were run, each with its checks that did not pass and stop nothing. A recomputation
+        The stages that were run, each with its failed checks that did not stop the run. A recomputation
         beside the artifacts is not checked.
 
     Raises:
@@ -139,7 +139,7 @@ def run_stages(
             begin(opened, workspace.overrides)
         stages = stages_in(opened)
         todo = names if workspace.force or workspace.scratch else to_run(stages, names, opened)
-        if opened.experiment:  # which ends with the run
+        if opened.experiment:  # it is put in its place when a run ends, so one stage runs in any case
             todo = todo or names[-1:]
         for name in names:
             if name not in todo:

@@ -302,7 +302,7 @@ def _at(cells: Mapping[str, str], label: str) -> str:
 
 
 def _judged_beside(workspace: Workspace, name: str, labels: Mapping[str, str]) -> dict[str, str]:
-    """The cells by which a column is judged: constants on its questions, and what became of its replies."""
+    """The cells by which a column is judged: constants on its questions, and the fate of its replies."""
     cells: dict[str, str] = {}
     for metric, label in labels.items():
         for answer, (right, most) in _constants(workspace, name, metric).items():
@@ -311,13 +311,13 @@ def _judged_beside(workspace: Workspace, name: str, labels: Mapping[str, str]) -
 
 
 def _constants(workspace: Workspace, name: str, metric: str) -> dict[str, tuple[int, int]]:
-    """The right answers of each of two constants to a benchmark's questions, and of how many."""
+    """The number of a benchmark's questions that each of two constants answers right, and of how many."""
     rows, counting = graded(workspace, name), BENCHMARKS[name].metrics[metric]
     return {of: (right, n) for of, right, n in trivially.counted(rows, counting, trivially.YES_OR_NO)}
 
 
 def at_chance(right: int, constant: str, trivial: int, n: int) -> str:
-    """The words for a model that no better than a constant is known to be; empty where it is better.
+    """The words for a model that is not known to be better than a constant; empty for one that is.
 
     >>> at_chance(133, "always “no”", 126, 500)
     '; the model is at chance: 26.60 % beside 25.20 % of always “no”'
@@ -345,7 +345,7 @@ def _measured_apart(pair: Comparison, trivial: Mapping[str, tuple[int, int]]) ->
 
 
 def _printed_apart(pair: Comparison) -> dict[str, str]:
-    """The difference and its p that the paper prints."""
+    """The difference that the paper prints, and its p."""
     figures = published().numbers[f"{pair.first}/joint"].figures
     edges = (figures.get(f"{MINUS}{pair.second}/joint{edge}") for edge in ("", "/low", "/high", "/p"))
     apart, low, high, p = (figure and figure.printed for figure in edges)

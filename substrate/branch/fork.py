@@ -102,14 +102,14 @@ def fork(
 ) -> EventLog:
     """The log that would be, had ``intervention`` happened at tick ``at``; the parent is unchanged.
 
-    Keeps the deltas with tick < ``at`` and what the log opens with, applies the intervention at ``at``, then
-    the emitter's deltas. Without an emitter it applies the observed deltas from there on again, as set
-    operations; it leaves out those that contradict where an intervention put something, and lists them in
-    ``withheld``. A fork with neither is the log itself. The branch names its parent's digest and the branch
-    tick, in its file too; a fork may be forked again.
+    Keeps the deltas with tick < ``at`` and those that the log opens with, applies the intervention at ``at``,
+    then appends the emitter's deltas. Without an emitter, the observed deltas from ``at`` on are applied
+    again, as set operations, except those that contradict where an intervention put something: ``withheld``
+    lists these. With neither intervention nor emitter the fork is the log itself. The branch records its
+    parent's digest and the branch tick, in its file too; a fork may be forked again.
 
-    Under the rules of a TBox the branch is held against its shapes: what an intervention says at the branch
-    tick, and what the rules change at each tick after it.
+    Under the rules of a TBox the branch is checked against its shapes: what an intervention says at the
+    branch tick, and what the rules change at each tick from there on.
 
     Args:
         log: the observed log.
@@ -121,8 +121,8 @@ def fork(
             same deltas.
 
     Raises:
-        LogError: ``at`` is negative or lies behind the log's last tick by more than one, or the
-            emitter goes back in time; with ``check=True``, the first delta that differs between two runs.
+        LogError: ``at`` is negative or more than one tick after the log's last, or the emitter goes back in
+            time; with ``check=True``, two runs differ (names the first delta that does).
         InterventionError: an intervention's pre-condition does not hold, or what it says breaks the TBox.
         TBoxError: what the rules change breaks a shape.
         ParameterError: an argument is not what it has to be.
@@ -157,7 +157,7 @@ def fork(
     seen = len(log)  # before the branch's triples are numbered above the log's: another may append meanwhile
     branch = log.branch(start, at)
     put = _intervene(branch, at, changes, rules if check is not False else None)
-    # Whether something follows a protocol takes as long to tell as the rest of a fork
+    # Checking an object against a protocol takes as long as the rest of a fork, so that check comes last
     if rules:
         rules = rules if check is not False else replace(rules, check=False)
         branch.extend(rules.emit(branch, log, at))

@@ -60,9 +60,9 @@ _INSERTS = {"A ": 1, "D ": 0}
 _LETTER, _SPELLING = itemgetter(0), itemgetter(slice(2, -2))
 _IS_INSERT = bytes.maketrans(b"AD", b"\1\0")
 _MARK = 256
-"""Deltas between two values of the chain that are kept, so that the digest at any tick is near one."""
+"""The least number of deltas between two kept values of the chain: any digest is worked out from near by."""
 _DEPTH = 16
-"""Forks of forks of …: one so deep copies what it shares with its parent."""
+"""The depth, in forks of forks, from which a fork copies what it would share with its parent."""
 
 
 class TornTailWarning(UserWarning):
@@ -70,7 +70,7 @@ class TornTailWarning(UserWarning):
 
 
 class _Source(NamedTuple):
-    """The file that a log was read from, how many bytes of what it holds, and how many deltas stand there."""
+    """The file a log was read from, the byte of its unpacked contents reached, and the deltas up to there."""
 
     path: Path
     end: int
@@ -98,7 +98,7 @@ class EventLog(Timeline):
     where the log does not say. :meth:`save` writes it to the file.
     """
     withheld: tuple[Delta, ...] = ()
-    """The observed deltas that a fork left out, for they contradict where an intervention put something."""
+    """The observed deltas that a fork left out: they contradict where an intervention put something."""
     torn: TornTail | None = None
     """The part that had to be dropped at the file's end when it was read; ``None`` where it was whole."""
 
@@ -182,7 +182,7 @@ class EventLog(Timeline):
     def insert(self, subject: Value, predicate: Value, object: Value, *, tick: int | None = None) -> Delta:
         """Append the insertion of a triple whose terms may be Python values; gives the delta.
 
-        Who says so, from which source and because of what is remembered by
+        To remember who says so, from which source and because of what, use
         :meth:`substrate.memory.memory.Memory.observe`, which writes to a log as well.
 
         Args:
@@ -222,7 +222,7 @@ class EventLog(Timeline):
         return delta
 
     def record(self, simulator: Simulator, ticks: Iterable[int]) -> None:
-        """Let a simulator run, and append what changes, a tick at a time.
+        """Let a simulator run, and append what changes, tick by tick.
 
         Args:
             simulator: what :class:`substrate.branch.fork.Simulation` takes, run in the open; it starts
@@ -291,7 +291,7 @@ class EventLog(Timeline):
         self._grow(ticks, inserts, texts_of(quads), quads)
 
     def extend_spelled(self, deltas: Iterable[Spelled]) -> None:
-        """Add deltas whose triples are spelled by who has them from a log or a state, as one step.
+        """Add deltas, as one step, whose triples the caller has as text from a log or a state.
 
         The spellings are taken as they are: no parser looks at them. Errors as :meth:`extend`.
 
@@ -325,7 +325,7 @@ class EventLog(Timeline):
             with MEMORY:
                 self._take(whole_ticks(ticks, self.last_tick), inserts, texts, quads)
             return
-        # Who holds the journal alone may write; memory is free to be read while the file is synced
+        # Only the holder of the journal's lock may write; memory can still be read while the file is synced
         with journal.lock:
             journal.check()
             column = whole_ticks(ticks, self.last_tick)

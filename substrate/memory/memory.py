@@ -2,19 +2,19 @@
 
 A memory is an event log with words for it. What is remembered is a *record*: a node that reifies a triple
 (RDF 1.2) and says who wrote it, from which source, because of which other record, and when in the world it
-holds. All of that are ordinary triples of the log: in its chain, in its file, and to be asked in SPARQL.
+holds. All of these are ordinary triples of the log: in its chain, in its file, and open to SPARQL.
 
 There are two clocks. The tick of a record is when it was recorded; ``core:validFrom`` and ``core:validUntil``
 are the moments of the world between which it holds: "what was believed at tick 10 about tick 3" is
-``as_of(10, about=3)``. The present state has what is valid now; what lies ahead begins, and ends, when its
-moment comes.
+``as_of(10, about=3)``. The present state has what is valid now; a fact of the future begins, and ends, when
+its moment comes.
 
-Threads may share a memory: who remembers something reads and writes in one turn.
+Threads may share a memory: a call that remembers something reads and writes in one turn.
 
-A record that was written because of another (``cause``) rests on what that one says, whoever says it; a
-belief that was told rests on what its teller knew then. Where its last ground is forgotten it is withdrawn,
-and where that has ended it ends: :meth:`Memory.impact` says beforehand what would, and
-:meth:`Memory.imagine` what would not have been (:mod:`substrate.memory._grounds`).
+A record that was written because of another (``cause``) rests on what the other says, whoever says it; a
+belief that was told rests on what its teller knew then. When the last ground of a record is forgotten, the
+record is withdrawn; when that ground has ended, the record ends. :meth:`Memory.impact` says beforehand which
+records would fall, :meth:`Memory.imagine` what would not have been (:mod:`substrate.memory._grounds`).
 
 A record's deltas stand together: first the one that gives its node a class, then what is said of it, then the
 triple itself, so that the present state can be asked without any record.
@@ -129,12 +129,13 @@ class Memory:
         tbox: its words for knowing and telling, beside those of the core, and what contradicts what: how many
             objects a property has (``owl:FunctionalProperty``, ``owl:maxCardinality``, ``sh:maxCount``), of
             which kind (``rdfs:range``), and which classes share nothing (``owl:disjointWith``).
-        clock: gives the time at which a record is written, as ``lambda: datetime.now(UTC)``; records have no
-            time but the one that they are given unless there is one. It is read as a hybrid logical clock:
-            where it stands still or goes back, a record is a microsecond after the last.
+        clock: gives the time at which a record is written, as ``lambda: datetime.now(UTC)``. Without a clock
+            a record has a time only if the call gives one. It is read as a hybrid logical clock: where it
+            stands still or goes back, a record is a microsecond after the last.
         contradictions: what to do with an observation that contradicts what is remembered: ``"keep"`` both,
-            ``"refuse"`` it, ``"end"`` what was said before (refuse it where that is nothing), or
-            ``"doubt"``: keep both, and mark their records (:meth:`doubted`).
+            ``"refuse"`` the new one, ``"end"`` the old one (or refuse the new one where it contradicts the
+            TBox alone, and there is nothing to end), or ``"doubt"``: keep both, and mark their records
+            (:meth:`doubted`).
     """
 
     def __init__(
@@ -217,7 +218,7 @@ class Memory:
     def observe_many(
         self, facts: Iterable[tuple[Value, Value, Value]], **written: Unpack[Written]
     ) -> list[Record]:
-        """Remember many things, durable together: all of them, or where one is refused none.
+        """Remember many things in one durable step: all of them, or none if one is refused.
 
         Args:
             facts: subject, predicate and object of each; without a ``tick`` each has its own.
@@ -267,7 +268,7 @@ class Memory:
         return deltas, records
 
     def _settle(self, clash: Clash, first: Moment, now: Now, written: Written) -> Changes:
-        """End what was said before, or refuse; the changes where no record says it."""
+        """End what was said before, or refuse; gives the retractions of what no record says."""
         if self._contradictions == "refuse" or not clash.others:
             hint = "End or forget it first, or open the memory with contradictions='end'"
             raise LogError(clash.why, hint=hint if clash.others else "Correct it, or the TBox")
@@ -353,7 +354,7 @@ class Memory:
     def _ending(
         self, state: State, nodes: list[Node], fact: Triple, now: Now, ends: list[Moment]
     ) -> tuple[Changes, Callable[[Node], Changes]]:
-        """The changes that end what rests on records that end; and those that put it in doubt."""
+        """The changes that end what rests on records that end, and the marks of what they put in doubt."""
         lost = Rest(self.log, state, nodes, fact, ends=True).lost()
         unsure = unsure_of(state, lost, self._vocabulary.defeasible)
         doubted = [node for node in lost if node in unsure]
@@ -372,11 +373,11 @@ class Memory:
 
         ``as_of`` an earlier tick still has it, and :meth:`forgotten` says who let it go, and when. Arguments
         as :meth:`observe`. ``forget(agent, AWARE_OF, fact)`` takes back that an agent knew, and with it what
-        the agent told; where an agent knows no more, ``end`` it: those who were told know still.
+        the agent told; if an agent merely ceased to know, ``end`` it: those who were told still know.
 
-        An author who has said it takes back their own word alone: it stands while another has said it as
-        well. Anyone else, and nobody, lets go of all that was said of it. What was recorded because of it is
-        withdrawn, with what rests on that: see :meth:`impact`.
+        An author who has said it takes back only their own word: the triple stands while another record says
+        it too. A call by any other author, or without one, forgets all that was said of it. What was recorded
+        because of it is withdrawn, with what rests on that: see :meth:`impact`.
 
         Raises:
             LogError: it is not remembered.
@@ -404,8 +405,8 @@ class Memory:
     def impact(self, subject: Value, predicate: Value, object: Value) -> tuple[Ground, ...]:
         """The records that would lose their last ground if a triple were forgotten, nearest first.
 
-        Each rests on the triple, or on what rests on it: that is what its ``cause`` says, or what its teller
-        knew. What another record says as well stays, with all that rests on it, and is not among them.
+        Each rests on the triple, or on what rests on it: a record rests on what its ``cause`` says, or on
+        what its teller knew. A statement that another record makes too stays, with all that rests on it.
 
         >>> from substrate import Namespace
         >>> V, memory = Namespace("urn:v:"), Memory()
@@ -462,7 +463,7 @@ class Memory:
         return Now(tick, time), begun, meta
 
     def _come_due(self, now: Now) -> None:
-        """Let begin and end what was to do so by now, each in a record of its own."""
+        """Begin and end the facts whose moment has come, each in a record of its own."""
         time: Meta = [] if now.time is None else [(TIME, term(now.time))]
         for part in self._ahead.come(now):
             state = self.log.state()
@@ -502,8 +503,8 @@ class Memory:
 
         Args:
             tick: of recording; the last one, and the clock's present time, unless given.
-            about: a tick of the world, or a datetime with a time zone; the answer's triples are those that
-                the records valid at it, by its clock, reify.
+            about: a tick of the world, or a datetime with a time zone. The answer then has the triples that
+                are reified by the records valid at that moment, judged by the moment's own clock.
 
         Raises:
             ParameterError: ``about`` is neither.
@@ -532,7 +533,7 @@ class Memory:
         return self._index.valid(about, self.log.position(state.tick), at)
 
     def _state(self, tick: int | None) -> State:
-        """The state of a tick; one of the past tells from an index what it has about one thing."""
+        """The state of a tick; a past one reads from an index what it has about one thing."""
         state = self.log.state(tick)
         if state.tick >= self.log.last_tick:
             return state
@@ -560,11 +561,11 @@ class Memory:
     def why(
         self, subject: Value, predicate: Value, object: Value, tick: int | None = None
     ) -> tuple[Ground, ...]:
-        """The records that say so at a tick, each followed by what it came from, back to the first.
+        """The records that say a triple at a tick, each followed by those it came from, back to the first.
 
         A record comes from the record that caused it, and a belief that was told from its teller's own.
-        Empty where nothing says so. Each ground names the deltas behind it by their positions, and whether it
-        is lost by that tick: forgotten, withdrawn or at an end.
+        Empty where no record says it. Each ground names its deltas by their positions, and whether it is lost
+        by that tick: forgotten, withdrawn or at an end.
         """
         state = self._state(tick)
         grounds: dict[ox.NamedNode, Ground] = {}
@@ -671,16 +672,16 @@ class Memory:
         """The memory in which both have happened: this one and another branch of it; both are unchanged.
 
         The records of both are kept, each with its author, source and deltas. Where every record that the two
-        do not share has a ``time``, they come in its order, at ticks of their own; else a tick is the same
-        moment in both.
+        do not share has a ``time``, they come in the order of their times, at ticks of their own; else a tick
+        is the same moment in both.
 
         Args:
             other: mostly a branch, or what this one was imagined from.
             functional: predicates that have one object at a time, beside those of the TBox.
-            choose: whose word counts where the two say otherwise; see :func:`substrate.branch.merge.merge`.
+            choose: whose word counts where the two differ; see :func:`substrate.branch.merge.merge`.
 
         Raises:
-            MergeError: they say otherwise of the same thing, and ``choose`` does not choose.
+            MergeError: they differ about the same thing, and ``choose`` does not choose.
 
         >>> from substrate import Namespace
         >>> V, memory = Namespace("urn:v:"), Memory()
@@ -709,7 +710,7 @@ def _node(digest: str, tick: int, kind: ox.NamedNode, about: list[str], changes:
 
 
 def _after(first: object, last: Moment, where: str) -> Moment:
-    """An end, where it lies behind its beginning by the same clock."""
+    """The end, which has to lie after its beginning, by the same clock."""
     if not same_clock(first, last):
         raise ParameterError(
             f"it begins by one clock ({first}) and ends by another ({last})",
@@ -724,7 +725,7 @@ def _after(first: object, last: Moment, where: str) -> Moment:
 
 
 def _is_there(state: State, node: Node) -> bool:
-    """Tell whether a node has a class; of a record that is told without a store."""
+    """Tell whether a node has a class; for a record this needs no store."""
     return any((node, RDF_TYPE, kind) in state for kind in KINDS) or any(state.match(node, RDF_TYPE))
 
 

@@ -96,10 +96,10 @@ def settle(
 class RuleEmitter:
     """The emitter of symbolic domains: the TBox's rules decide what follows an intervention.
 
-    The emitter takes over the parent's later deltas only where their property, or the class they give, is
-    ``core:exogenous`` in the TBox, which no rule may change; the rules derive everything else again, tick by
-    tick. The deltas that the log opens with are given, too. The shapes check what the rules change at a tick
-    (:mod:`substrate.rules.shapes`).
+    The emitter copies a later delta of the parent only where its property (or, for ``rdf:type``, its class)
+    is ``core:exogenous`` in the TBox; no rule may change such facts. The rules derive everything else again,
+    tick by tick. The deltas that the log opens with are copied, too. The shapes check what the rules change
+    at a tick (:mod:`substrate.rules.shapes`).
 
     Args:
         tbox: whose rules to apply.
@@ -126,8 +126,10 @@ class RuleEmitter:
             require_tick(self.until, "until")
 
     def keeps(self, log: EventLog, at: int) -> int:
-        """Count the deltas of a log that a branch at a tick keeps; a branch at the first tick keeps all of
-        it, where the log does not say what it opens with.
+        """Count the deltas that a branch at tick ``at`` keeps: all those before it.
+
+        At the log's first tick these are the deltas it opens with; if the log does not say what those are,
+        they are every delta of that tick.
         """
         return log.kept(at) or (0 if log.opening else log.position(at))
 
@@ -154,7 +156,7 @@ class RuleEmitter:
         for tick in range(start, until + 1):
             stop = max(place, given.position(tick))
             for op, quad in given.changes(place, stop):
-                # What says whether a triple is given from outside: its property, or the class it gives
+                # The property says whether a triple is given from outside; of rdf:type, the class says so
                 word = quad.object if quad.predicate == RDF_TYPE else quad.predicate
                 if not place or word in exogenous:
                     yield settler.take(tick, op, quad)
@@ -166,7 +168,7 @@ class RuleEmitter:
 
 
 def unfold(tbox: TBox, given: EventLog, until: int, *, rounds: int = ROUNDS) -> EventLog:
-    """The log that rules make of a given log: after its deltas of each tick stand those that follow.
+    """The log that rules make of a given log: after its deltas of each tick stand those that rules derive.
 
     Args:
         tbox: whose rules to apply.
@@ -264,7 +266,8 @@ class _Settler:
         if (text in self._standing) is came:
             return False
         if came:
-            # A store keeps values: where it takes two triples for one it is filled anew for each query
+            # A store holds values: two triples that spell the same value are one there, and would be
+            # retracted together. So from the first such pair on it is filled anew for each query
             self._merges = self._merges or quad in self._store
             self._standing[text] = quad
             self._store.add(quad)

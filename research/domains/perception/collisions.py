@@ -1,9 +1,9 @@
 """Paths ► collisions: which contacts explain what the bodies did.
 
-A contact of two bodies is a hypothesis wherever they come near each other. It is worth what the paths' cost
-falls by when both take a blow there: twice the log-likelihood ratio of the calibrated law with the contact
-and without it, less what the distance of the two says against it. The best contact is taken, the others are
-weighed again given it, and so on; a contact that later ones have made needless goes.
+A contact of two bodies is a hypothesis wherever they come near each other. Its gain is how much the cost of
+the two paths falls if both take a blow there: twice the log-likelihood ratio of the calibrated law with the
+contact and without it, less what the distance of the two says against it. The best contact is taken, the
+others are weighed again given it, and so on; a contact that later ones have made needless is dropped.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ Pair = tuple[int, int]
 """Two objects by their places among the paths, the lower first."""
 
 _NEAR, _SLACK = 0.3, 0.12
-"""The gap beyond contact that a pair may have and still have touched; the same from its nearest (units)."""
+"""The distance beyond contact (units) at which a pair may still have touched; and the distance beyond contact
+or the nearest that the pair comes, whichever is further.
+"""
 _OFF = 0.05
 """Standard error of a distance at contact (units)."""
 _MOST = 60.0
@@ -50,9 +52,9 @@ class Contact(msgspec.Struct, frozen=True):
     gains: tuple[float, float]
     """The gain of a blow on each of the two paths."""
     distance: float
-    """Of the two at the frame."""
+    """The distance of the two at the frame."""
     nearest: float
-    """Of the two at any frame."""
+    """The least distance of the two at any frame."""
     touching: tuple[float, float]
     """Distances at which such bodies can touch."""
     ghost: float
@@ -61,13 +63,13 @@ class Contact(msgspec.Struct, frozen=True):
     parting: float
     """Speeds along the line of the centres, before and after."""
     changes: tuple[float, float]
-    """Of the velocities."""
+    """Changes of the two velocities."""
     pushes: tuple[float, float]
     """The part of the changes that points away from the other."""
     unbalanced: float
     """The share of the changes that no impulse between the two explains."""
     seen: tuple[int, int]
-    """In how many frames the less seen of the two is, in the pieces before and after."""
+    """Frames in which the less seen of the two is seen, in the pieces before and after."""
     other: int
     """Frames to the nearest other contact of either."""
     chosen: bool
@@ -110,7 +112,7 @@ class _Search:
         return sum(both) - min((off / _OFF) ** 2, _MOST), both[0], both[1]
 
     def prepare(self, pair: Pair, frames: Sequence[int]) -> None:
-        """Fit together what the gains of a contact at some frames compare."""
+        """Fit, in one go, all the paths that :meth:`gains` compares for a contact at each of some frames."""
         for body in pair:
             blows = self.blows(body, pair)
             self.paths[body].prepare([blows, *([*blows, frame] for frame in frames)])

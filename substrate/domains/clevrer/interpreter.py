@@ -1,4 +1,4 @@
-"""Questions ► answers: each question's program run on its scene, one row a question."""
+"""Questions ► answers: each question's program, run on its scene by `program.py`, gives one row."""
 
 from __future__ import annotations
 

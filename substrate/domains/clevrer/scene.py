@@ -43,12 +43,12 @@ QUERIES = {
 the last.
 """
 Holding = Mapping[str, Mapping[str, None]]
-"""The objects that a predicate has by subject, as in N-Triples, in the order in which they came."""
+"""A predicate's objects by subject, as in N-Triples, in the order in which they came."""
 _OBJECT = f"<{NAMESPACE}Object>"
 _TRUE = '"true"^^<http://www.w3.org/2001/XMLSchema#boolean>'
 _NONE: Mapping[str, None] = {}
 _KEPT: dict[type, tuple[str, Any]] = {}
-"""By class, the digest of the log whose scene was asked for last, and that scene."""
+"""For each class: the digest of the log whose scene was asked for last, and that scene."""
 
 
 class Thing(NamedTuple):
@@ -104,13 +104,13 @@ class Scene:
         self._motion: dict[int, dict[int, bool]] = {}
         self._ancestry: dict[str, dict[str, Ancestry]] = {}
         self.shown_masses: Mapping[int, float] | None = None
-        """The relative masses that the observed collisions show, once they were asked for."""
+        """The relative masses that the observed collisions show; ``None`` until they are asked for."""
         self.branches: dict[tuple[str, int, int, str], Scene] = {}
-        """Simulated forks that were made, by what they imagine: ``"without"`` and an object, or ``"future"``
-        and 0; how many frames after the video; and the engine.
+        """Simulated forks made so far. The key is ``"without"`` and an object, or ``"future"`` and 0; then
+        how many frames the fork runs after the video; then the engine.
         """
         self.draws: list[Scene] = []
-        """The same scene under each draw of an ensemble, once they were asked for."""
+        """The same scene under each draw of an ensemble; empty until they are asked for."""
         self.draw: Draw | None = None
         """The poses, masses and law that simulated forks take; as they were recorded unless given."""
 

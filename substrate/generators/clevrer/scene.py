@@ -1,4 +1,4 @@
-"""A generated scene: its annotation, its questions and the truth behind them, as files."""
+"""A generated scene, drawn by `_sampling.py`: its annotation, its questions and the truth behind them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from substrate.generators.clevrer.questions import quota, write_down
 from substrate.generators.layout import QUESTIONS
 
 _FOLDER = 1000
-"""Annotations a folder, as in the official archives."""
+"""Annotations per folder, as in the official archives."""
 
 
 class Truth(msgspec.Struct, frozen=True):

@@ -2,8 +2,9 @@
 
 Written by ``python -m research.domains.foretelling.calibrate``: do not edit.
 
-What each means stands in :mod:`.law`; how each is derived, in :mod:`.from_annotations` and
-:mod:`.from_trajectories`.
+The meaning of each stands in :mod:`.law`; its derivation, in
+:mod:`research.domains.foretelling.from_annotations` and
+:mod:`research.domains.foretelling.from_trajectories`.
 """
 
 from typing import Any

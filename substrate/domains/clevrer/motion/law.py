@@ -1,7 +1,8 @@
 """CLEVRER's law of motion on the ground plane: what moves bodies, in one struct of constants.
 
-The constants are in :mod:`.constants`, written by :mod:`.calibrate` from the official annotations;
-``docs/design/motion.md`` tells how each was found. Lengths are scene units, times seconds.
+The constants are in :mod:`.constants`, written by :mod:`research.domains.foretelling.calibrate` from the
+official annotations; ``docs/design/motion.md`` tells how each was found. Lengths are scene units, times
+seconds.
 
 A free body slows by ``drag · v · (1 + v)`` (Bullet's damping of multibodies) and, cubes and
 cylinders, by dry friction. Velocity is advanced before position, ``substeps`` times a frame.
