@@ -21,7 +21,7 @@ from orchestration.workspace.root import find_root
 from substrate.base.errors import ParameterError
 
 SETTINGS = settings_type(
-    dict(one.parameters[:2] for one in INTERPRETED.values() if one.parameters.key)
+    dict(benchmark.parameters[:2] for benchmark in INTERPRETED.values() if benchmark.parameters.key)
     | {SECTION.key: SECTION.type}
     | dict(study.parameters[:2] for study in STUDIES if study.parameters.key),
     {name: source.data for name, source in SOURCES.items()},
@@ -104,13 +104,15 @@ def changed_parameters(settings: Settings) -> dict[str, tuple[Any, Any]]:
     there and here.
     """
     profile = settings.profile
-    base, here = (flattened(msgspec.to_builtins(one)) for one in (open_workspace(profile).settings, settings))
-    found: dict[str, tuple[Any, Any]] = {}
+    base, here = (
+        flattened(msgspec.to_builtins(side)) for side in (open_workspace(profile).settings, settings)
+    )
+    changed: dict[str, tuple[Any, Any]] = {}
     for key in sorted({**base, **here}):
         elsewhere = key.startswith("profiles.") and not key.startswith(f"profiles.{profile}.")
         if base.get(key) != here.get(key) and not elsewhere and not _NO_RESULT.fullmatch(key):
-            found[key] = base.get(key), here.get(key)
-    return found
+            changed[key] = base.get(key), here.get(key)
+    return changed
 
 
 def name_of(changed: Mapping[str, Any], profile: str = "") -> str:

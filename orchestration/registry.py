@@ -66,8 +66,8 @@ T = TypeVar("T")
 
 def _here(declared: Iterable[T | str]) -> Iterable[T]:
     """The installed ones of some declarations."""
-    for one in declared:
-        value: Any = beyond(one) if isinstance(one, str) else one
+    for entry in declared:
+        value: Any = beyond(entry) if isinstance(entry, str) else entry
         if value is not None:
             yield value
 
@@ -75,9 +75,9 @@ def _here(declared: Iterable[T | str]) -> Iterable[T]:
 _IN_ORDER: tuple[Benchmark, ...] = tuple(_here(_BENCHMARKS))
 ABSENT = frozenset(
     name.lower()
-    for one in (*_BENCHMARKS, *_STUDIES)
-    if isinstance(one, str) and beyond(one) is None
-    for name in one.split(".")[-1].split(":")
+    for entry in (*_BENCHMARKS, *_STUDIES)
+    if isinstance(entry, str) and beyond(entry) is None
+    for name in entry.split(".")[-1].split(":")
 )
 """The names of benchmarks, studies and sources that are not installed, which are their keys of `params.yaml`.
 
@@ -95,7 +95,9 @@ EXPLAINED: Mapping[str, Explained] = {
 """The benchmarks whose answers have reasons, by name."""
 SOURCES: Mapping[str, Source] = {benchmark.source.name: benchmark.source for benchmark in _IN_ORDER}
 """The sources of all cases, by name."""
-LOGGERS: Mapping[str, Logger] = {one.logger.name: one.logger for one in INTERPRETED.values()}
+LOGGERS: Mapping[str, Logger] = {
+    benchmark.logger.name: benchmark.logger for benchmark in INTERPRETED.values()
+}
 """The loggers of all logs, by name."""
 TABLES: Mapping[str, Table] = {benchmark.table[0].name: benchmark.table[0] for benchmark in _IN_ORDER}
 """The tables of results, by name."""

@@ -147,11 +147,11 @@ def without(raw: dict[str, Any], absent: Collection[str]) -> dict[str, Any]:
             else values
         )
 
-    found = kept(raw)
+    rest = kept(raw)
     for key in ("profiles", "baselines"):
-        if isinstance(inner := kept(found.get(key)), dict):
-            found[key] = {name: kept(value) for name, value in inner.items()}
-    return found
+        if isinstance(inner := kept(rest.get(key)), dict):
+            rest[key] = {name: kept(value) for name, value in inner.items()}
+    return rest
 
 
 def read_parameters(path: Path) -> dict[str, Any]:

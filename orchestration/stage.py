@@ -89,11 +89,11 @@ def in_order(stages: Iterable[Stage]) -> dict[str, Stage]:
 
 def needed(stages: Stages, names: Iterable[str]) -> list[str]:
     """Some stages and all that they need, in order."""
-    found = set(names)
+    wanted = set(names)
     for name in reversed(list(stages)):
-        if name in found:
-            found.update(stages[name].needs)
-    return [name for name in stages if name in found]
+        if name in wanted:
+            wanted.update(stages[name].needs)
+    return [name for name in stages if name in wanted]
 
 
 def computable(stages: Stages, absent: Collection[str]) -> Stages:

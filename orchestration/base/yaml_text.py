@@ -32,15 +32,15 @@ def read_yaml(path: Path) -> dict[str, Any]:
             raise ParameterError(why, where=(path,), hint=hint)
         text = path.read_bytes().decode("utf-8")
     except OSError as error:
-        said = f"cannot be read ({error.strerror or error})"
-        raise ParameterError(said, where=(path,), hint=hint) from error
+        reason = f"cannot be read ({error.strerror or error})"
+        raise ParameterError(reason, where=(path,), hint=hint) from error
     except UnicodeDecodeError as error:
-        said = f"not UTF-8 (byte {error.start})"
-        raise ParameterError(said, where=(path,), hint="Save the file as UTF-8") from error
-    found = deepcopy(_parsed(text, str(path)))
-    if not isinstance(found, dict):
+        reason = f"not UTF-8 (byte {error.start})"
+        raise ParameterError(reason, where=(path,), hint="Save the file as UTF-8") from error
+    mapping = deepcopy(_parsed(text, str(path)))
+    if not isinstance(mapping, dict):
         raise ParameterError("holds no keys and values", where=(path,), hint=hint)
-    return found
+    return mapping
 
 
 @lru_cache(maxsize=4)
@@ -101,18 +101,18 @@ def _value(loader: Any, node: yaml.Node, path: str, where: tuple[str, ...]) -> A
     if isinstance(node, yaml.SequenceNode) and node.tag.endswith(":seq"):
         return [_value(loader, item, f"{path}[{index}]", where) for index, item in enumerate(node.value)]
     if isinstance(node, yaml.MappingNode) and node.tag.endswith(":map"):
-        found: dict[str, Any] = {}
+        mapping: dict[str, Any] = {}
         for key, item in node.value:
             line = f"line {key.start_mark.line + 1}"
             name = str(key.value) if isinstance(key, yaml.ScalarNode) else line
             here = f"{path}.{name}" if path else name
             if not isinstance(key, yaml.ScalarNode) or not key.tag.endswith(":str"):
                 raise _refused("a key is no word", where, here, "Write KEY: VALUE")
-            if name in found:
+            if name in mapping:
                 raise _refused(f"occurs twice ({line})", where, here, "Keep one of the two")
             _require_whole(name, path, where)
-            found[name] = _value(loader, item, here, where)
-        return found
+            mapping[name] = _value(loader, item, here, where)
+        return mapping
     value = loader.construct_object(node, deep=True)
     if isinstance(value, float) and not math.isfinite(value):
         raise _refused(f"{value} is not finite", where, path, "Give a measured value, or null")

@@ -111,8 +111,8 @@ def _add_answer(group: typer.Typer, benchmark: Interpreted) -> None:
             tally = answer_files(benchmark, named, parameters, out_, advance, worlds)
             told.end(benchmark.name, "computed", tally.rows)
         if tally.errors:
-            asked = named.get("questions") or next(iter(named.values()))
-            first = f"{tally.errors}, the first of them: {asked}: {tally.first_error}"
+            file = named.get("questions") or next(iter(named.values()))
+            first = f"{tally.errors}, the first of them: {file}: {tally.first_error}"
             say(first, "could not run:", error=True)
         if not give(tally, tally.line(), json=json):
             print_lines([tally.line()])

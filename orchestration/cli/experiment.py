@@ -21,13 +21,13 @@ def list_(json: JsonOption = False) -> None:
         from orchestration.experiments.record import list_experiments
         from orchestration.workspace.root import find_root
 
-        found = list_experiments(find_root())
+        experiments = list_experiments(find_root())
     if json:
-        print_json(found)
+        print_json(experiments)
         return
-    for one in found:
-        say(f"{one.name}  (profile {one.parent.profile}; {', '.join(one.changes)})")
-    if not found:
+    for experiment in experiments:
+        say(f"{experiment.name}  (profile {experiment.parent.profile}; {', '.join(experiment.changes)})")
+    if not experiments:
         note("There is no experiment; `substrate reproduce --set KEY=VALUE` makes one.")
 
 

@@ -45,15 +45,15 @@ def logs(
         workspace = open_workspace(profile, tuple(set_))
         timeout, limit = timeout or LIMITS.seconds, limit or LIMITS.rows
         benchmark = with_logs(name)
-        found = (
+        answer = (
             ask_each(workspace, benchmark, sparql, tick, timeout, limit)
             if sparql is not None
             else ask_deltas(workspace, benchmark, sql or "", timeout, limit)
         )
     if json:
-        print_json([dict(zip(found.columns, row, strict=True)) for row in found.rows])
+        print_json([dict(zip(answer.columns, row, strict=True)) for row in answer.rows])
         return
-    for row in [found.columns, *found.rows]:
+    for row in [answer.columns, *answer.rows]:
         print_text("\t".join("" if value is None else str(value) for value in row) + "\n")
 
 

@@ -132,14 +132,14 @@ def cluster_check(
         from orchestration.pipeline.cluster import findings
         from orchestration.project import open_workspace
 
-        found = list(findings(open_workspace(profile, tuple(set_))))
+        parts = list(findings(open_workspace(profile, tuple(set_))))
     if json:
-        print_json([one._asdict() for one in found])
-    for one in () if json else found:
-        say(f"{'fits ' if one.fits else 'FAILS'}  {one.what}: {one.said}")
-        if one.hint:
-            say(f"       {one.hint}")
-    if not all(one.fits for one in found):
+        print_json([part._asdict() for part in parts])
+    for part in () if json else parts:
+        say(f"{'fits ' if part.fits else 'FAILS'}  {part.what}: {part.said}")
+        if part.hint:
+            say(f"       {part.hint}")
+    if not all(part.fits for part in parts):
         raise typer.Exit(1)
 
 
@@ -166,17 +166,17 @@ def fetch_files(
         pins = root / "pins" / "downloads.json"
         with speaking("fetch") as told:
             folder = root / "downloads" / benchmark
-            names = [one.name for one in wanted(benchmark, official_sources(), file)]
+            names = [official.name for official in wanted(benchmark, official_sources(), file)]
             told.plan(len(names), "files")
-            found: list[Fetched] = []
+            fetched: list[Fetched] = []
             for name in names:
                 progress = partial(told.advance, unit="bytes")
-                found += fetch(benchmark, folder, pins=pins, base=base, only=[name], progress=progress)
-                told.end(name, found[-1].status)
+                fetched += fetch(benchmark, folder, pins=pins, base=base, only=[name], progress=progress)
+                told.end(name, fetched[-1].status)
             unpack(benchmark, folder)
-        if not give(found, f"{len(found)} files in {folder}", json=json):
-            for one in found:
-                say(str(one))
+        if not give(fetched, f"{len(fetched)} files in {folder}", json=json):
+            for result in fetched:
+                say(str(result))
 
 
 FileOption = Annotated[Path | None, typer.Option(metavar="FILE", help="Your own, instead of the profile's.")]

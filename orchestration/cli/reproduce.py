@@ -42,10 +42,10 @@ def reproduced(
     start, root = time.monotonic(), find_root()
     if not overrides and not force and not name:
         named = profile or str(read_yaml(root / PARAMETERS_FILE).get("profile"))
-        kept = stands(root, named, only)
-        if kept and not kept.lacking and kept.real == os.environ.get(REAL, ""):
-            took, report = time.monotonic() - start, kept.report and str(root / kept.report)
-            return msgspec.structs.replace(kept, ran=False, seconds=took, report=report, computed=())
+        last = stands(root, named, only)
+        if last and not last.lacking and last.real == os.environ.get(REAL, ""):
+            took, report = time.monotonic() - start, last.report and str(root / last.report)
+            return msgspec.structs.replace(last, ran=False, seconds=took, report=report, computed=())
     doing("loading the pipeline")
     with running(), ExitStack() as served:
         _serve_model(profile, only, overrides, served)
@@ -139,8 +139,8 @@ def _run(
     )
     if not overrides:
         _keep(workspace, only or "", done, before)
-    shown = done.report and str(workspace.path(done.report))
-    return msgspec.structs.replace(done, seconds=time.monotonic() - start, report=shown)
+    report = done.report and str(workspace.path(done.report))
+    return msgspec.structs.replace(done, seconds=time.monotonic() - start, report=report)
 
 
 def tables_of(workspace: Workspace, names: Sequence[str], only: str | None) -> list[str]:
@@ -179,14 +179,14 @@ def _keep(workspace: Workspace, only: str, run: Reproduction, before: Mapping[st
     from orchestration.ledger.records import fingerprint, ledger_of
     from orchestration.pipeline.graph import stages_in
 
-    root, profile, kept = workspace.root, workspace.settings.profile, read_manifest(ledger_of(workspace))
+    root, profile, manifest = workspace.root, workspace.settings.profile, read_manifest(ledger_of(workspace))
     stages = stages_in(workspace)
     if hashes(root, sources()) != before:
         return  # code or parameters changed while it ran: nobody can say with which it ran
     for name in run.stages:
-        if not fingerprint(stages, stages[name], workspace).repeats(kept.stages.get(name)):
+        if not fingerprint(stages, stages[name], workspace).repeats(manifest.stages.get(name)):
             return
     runs = {only: run}
-    if only and kept.runs and stands(root, profile, next(iter(kept.runs))):
-        runs = {**kept.runs, **runs}
+    if only and manifest.runs and stands(root, profile, next(iter(manifest.runs))):
+        runs = {**manifest.runs, **runs}
     keep(root, profile, runs)

@@ -38,21 +38,21 @@ def on_terminal(markdown: str, rest: str) -> str:
     if len(lines) < 3:
         return markdown
     heads, _, *rows = ([_text(cell) for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines)
-    kept = [row for row in rows if not _is_detail(row, rows)]
-    said = {at for row in kept for at, cell in enumerate(row) if at == 0 or not _SILENT.fullmatch(cell)}
+    plain = [row for row in rows if not _is_detail(row, rows)]
+    filled = {at for row in plain for at, cell in enumerate(row) if at == 0 or not _SILENT.fullmatch(cell)}
     columns: list[int] = []
-    for at in sorted(said, key=lambda at: (at > 0, heads[at] in DETAILS or heads[at] in heads[:at], at)):
-        if max(map(len, _drawn(heads, kept, [*columns, at]))) <= WIDTH:
+    for at in sorted(filled, key=lambda at: (at > 0, heads[at] in DETAILS or heads[at] in heads[:at], at)):
+        if max(map(len, _drawn(heads, plain, [*columns, at]))) <= WIDTH:
             columns.append(at)
     # What a table says of itself is Markdown's emphasis there.
     told = " ".join(line.strip("*") for line in markdown.splitlines() if line and not line.startswith("|"))
-    fewer = {"column": len(heads) - len(columns), "row": len(rows) - len(kept)}
+    fewer = {"column": len(heads) - len(columns), "row": len(rows) - len(plain)}
     more = " and ".join(f"{n} {what}{'' if n == 1 else 's'}" for what, n in fewer.items() if n)
     caption = wrap(_text(told), WIDTH)
     if len(caption) > _CAPTION:
         caption = wrap(_text(told).partition(". ")[0] + ".", WIDTH)[:_CAPTION]
         more = more or "The caption says"
-    return "\n".join([*_drawn(heads, kept, columns), *caption, *([f"{more} more: {rest}"] if more else [])])
+    return "\n".join([*_drawn(heads, plain, columns), *caption, *([f"{more} more: {rest}"] if more else [])])
 
 
 def _drawn(heads: Sequence[str], rows: Iterable[Sequence[str]], columns: Iterable[int]) -> list[str]:

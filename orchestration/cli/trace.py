@@ -48,15 +48,15 @@ def print_trace(
     workspace = open_workspace(profile)
     listing = Listing(workspace)
     hits = listing.find(number)
-    found = [hit.name for hit in hits]
-    if len(found) > 1:
+    names = [hit.name for hit in hits]
+    if len(names) > 1:
         if question:
-            hint = f"Name one of {', '.join(found)}"
-            raise ParameterError(f"{number!r} means {len(found)} numbers", where=("--question",), hint=hint)
+            hint = f"Name one of {', '.join(names)}"
+            raise ParameterError(f"{number!r} means {len(names)} numbers", where=("--question",), hint=hint)
         _print_hits(listing, hits, json=json)
         return True
-    (number,) = found or [number]
-    if found and number not in listing.numbers:
+    (number,) = names or [number]
+    if names and number not in listing.numbers:
         return _print_derived(listing, number, json=json)
     lineage = _lineage(workspace)
     way = trace_number(lineage, number)
@@ -98,11 +98,11 @@ def print_list(profile: str | None, *, json: bool) -> None:
 
 def _print_hits(listing: Listing, hits: Sequence[Hit], *, json: bool) -> None:
     """Print the numbers that a figure may be, with how it hits each."""
-    found = [(listing.entry(hit.name), hit.how) for hit in hits]
+    entries = [(listing.entry(hit.name), hit.how) for hit in hits]
     if json:
-        print_json([msgspec.to_builtins(entry) | {"hit": how} for entry, how in found])
+        print_json([msgspec.to_builtins(entry) | {"hit": how} for entry, how in entries])
         return
-    rows = [(entry.name, entry.paper or "", _shown(entry), _HITS[how]) for entry, how in found]
+    rows = [(entry.name, entry.paper or "", _shown(entry), _HITS[how]) for entry, how in entries]
     _print_table(("name", "paper", "measured", "the figure is"), rows)
 
 

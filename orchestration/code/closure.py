@@ -45,9 +45,9 @@ def code_of(*functions: Callable[..., Any]) -> dict[str, str]:
     >>> [file for file in code_of(encode) if file.endswith("rows.py")]
     ['substrate/domains/rows.py']
     """
-    found = Closure(functions).lines()
+    by_file = Closure(functions).lines()
     keep()
-    texts = {file: "\n".join(lines).encode() for file, lines in sorted(found.items())}
+    texts = {file: "\n".join(lines).encode() for file, lines in sorted(by_file.items())}
     return {file: hashlib.sha256(text).hexdigest()[:16] for file, text in texts.items()}
 
 
@@ -75,16 +75,16 @@ class Closure:
             self._walk(place for name in _named_in(part.__code__) for place in _binding(module, name))
         elif hasattr(part, "__qualname__"):
             self._last = module
-            handed = (said for name, said in part.__annotations__.items() if name != "return")
-            names = {word for said in handed for word in _WORD.findall(str(said))}
+            handed = (annotation for name, annotation in part.__annotations__.items() if name != "return")
+            names = {word for annotation in handed for word in _WORD.findall(str(annotation))}
             names.add(part.__qualname__.partition(".")[0])
             self._walk(place for name in names for place in _binding(module, name))
         else:
             about = _about(part)
             self._walk(about.kinds)
             if not isinstance(part, Declared):
-                for one in filter(callable, _inside(part)):
-                    self._take(one)
+                for inner in filter(callable, _inside(part)):
+                    self._take(inner)
             self._say(type(part).__module__, about.said)
 
     def _walk(self, start: Iterable[Place]) -> None:
@@ -102,15 +102,15 @@ class Closure:
 
     def lines(self) -> dict[str, list[str]]:
         """The lines that stand for each file: a hash for each part of it that counts."""
-        found: dict[str, list[str]] = {}
+        lines: dict[str, list[str]] = {}
         for place in sorted(self.reached):
-            said = [_about(value).said for value in _declared(place)] or [_at(place).short]
-            found.setdefault(_file(place[0]), []).extend(said)
+            parts = [_about(value).said for value in _declared(place)] or [_at(place).short]
+            lines.setdefault(_file(place[0]), []).extend(parts)
             for path in _data_files(place):
-                found[path.relative_to(ROOT).as_posix()] = [short_of(path)]
-        for module, said in self.said.items():
-            found.setdefault(_file(module), []).extend(sorted(said))
-        return found
+                lines[path.relative_to(ROOT).as_posix()] = [short_of(path)]
+        for module, parts in self.said.items():
+            lines.setdefault(_file(module), []).extend(sorted(parts))
+        return lines
 
 
 def _parts(given: Iterable[Any]) -> Iterator[Any]:
@@ -136,11 +136,11 @@ def _at(place: Place) -> Statement:
 @cache
 def _names(module: str) -> dict[str, tuple[Place, ...]]:
     """The statements of a module by the names that they bind."""
-    found: dict[str, tuple[Place, ...]] = {}
-    for number, one in enumerate(module_of(module).statements):
-        for name in one.binds:
-            found[name] = (*found.get(name, ()), (module, number))
-    return found
+    places: dict[str, tuple[Place, ...]] = {}
+    for number, statement in enumerate(module_of(module).statements):
+        for name in statement.binds:
+            places[name] = (*places.get(name, ()), (module, number))
+    return places
 
 
 def _binding(module: str, name: str) -> tuple[Place, ...]:
@@ -150,15 +150,15 @@ def _binding(module: str, name: str) -> tuple[Place, ...]:
 @cache
 def _led_to(place: Place) -> tuple[Place, ...]:
     """The statements that one leads to: what it uses and imports, and what runs with its module."""
-    one = _at(place)
+    statement = _at(place)
     if values := _declared(place):
         return tuple(
             dict.fromkeys([*(kind for value in values for kind in _about(value).kinds), *_run_with(place[0])])
         )
-    used = (found for use in one.uses for found in _used(place[0], use))
+    used = (reached for use in statement.uses for reached in _used(place[0], use))
     # A module counts by what is asked of it.
-    sources = (source for source in one.imports if not (one.importing and _module(source)))
-    imported = (found for source in sources for found in _imported(source))
+    sources = (source for source in statement.imports if not (statement.importing and _module(source)))
+    imported = (reached for source in sources for reached in _imported(source))
     return tuple(dict.fromkeys([*used, *imported, *_run_with(place[0])]))
 
 
@@ -171,8 +171,8 @@ def _declared(place: Place) -> tuple[Declared, ...]:
         return ()
     module = importlib.import_module(place[0])
     values = [getattr(module, name, None) for name in _at(place).binds]
-    found = [*_parts(value.values() if isinstance(value, Mapping) else value for value in values)]
-    return tuple(found) if all(isinstance(value, Declared) for value in found) else ()
+    parts = [*_parts(value.values() if isinstance(value, Mapping) else value for value in values)]
+    return tuple(parts) if all(isinstance(value, Declared) for value in parts) else ()
 
 
 class _Value(NamedTuple):
@@ -191,7 +191,7 @@ _values: dict[int, _Value] = {}
 
 def _about(value: Any) -> _Value:
     if id(value) not in _values:
-        types = dict.fromkeys([type(value), *(one for one in _inside(value) if isinstance(one, type))])
+        types = dict.fromkeys([type(value), *(part for part in _inside(value) if isinstance(part, type))])
         kinds = (place for kind in types for place in _binding(kind.__module__, kind.__qualname__))
         _values[id(value)] = _Value(value, tuple(kinds), _plain(value))
     return _values[id(value)]
@@ -220,29 +220,29 @@ def _imported(source: str) -> tuple[Place, ...]:
     if whole := _module(source):
         return tuple((whole, number) for number in range(len(module_of(whole).statements)))
     module, _, name = source.partition(":")
-    if not (found := _binding(module, name)) and (found := _binding(module, "__getattr__")):
+    if not (places := _binding(module, name)) and (places := _binding(module, "__getattr__")):
         value = getattr(importlib.import_module(module), name)
-        found += _binding(value.__module__, value.__qualname__)
-    return found
+        places += _binding(value.__module__, value.__qualname__)
+    return places
 
 
 @cache
 def _run_with(module: str) -> tuple[Place, ...]:
     """The statements that do something when a module is imported, with all that it imports."""
-    found, seen, waiting = list[Place](), set[str](), [module]
+    places, seen, waiting = list[Place](), set[str](), [module]
     while waiting:
         name = waiting.pop()
         if name in seen or name not in paths():
             continue
         seen.add(name)
-        for number, one in enumerate(module_of(name).statements):
-            found += [(name, number)] if one.runs else []
+        for number, statement in enumerate(module_of(name).statements):
+            places += [(name, number)] if statement.runs else []
             # What a function imports runs with the function.
-            if not one.uses or one.runs:
-                for source in one.imports:
+            if not statement.uses or statement.runs:
+                for source in statement.imports:
                     waiting += (source.partition(":")[0], source.replace(":", "."))
         waiting.append(name.rpartition(".")[0])
-    return tuple(found)
+    return tuple(places)
 
 
 @cache
@@ -257,7 +257,8 @@ def _boxes() -> dict[str, Path]:
 
 @cache
 def _loads_boxes(module: str) -> bool:
-    return any(source.endswith(":TBox") for one in module_of(module).statements for source in one.imports)
+    sources = (source for statement in module_of(module).statements for source in statement.imports)
+    return any(source.endswith(":TBox") for source in sources)
 
 
 @cache
@@ -272,8 +273,8 @@ def _data_files(place: Place) -> tuple[Path, ...]:
 def _inside(value: Any) -> Iterator[Any]:
     """A value, and all that it holds."""
     yield value
-    for one in value if isinstance(value, tuple | list) else _fields(value).values():
-        yield from _inside(one)
+    for part in value if isinstance(value, tuple | list) else _fields(value).values():
+        yield from _inside(part)
 
 
 def _fields(value: Any) -> Mapping[str, Any]:
@@ -291,9 +292,9 @@ def _plain(value: Any) -> str:
     if value is None or isinstance(value, str | int | float | bytes):
         return repr(value)
     if isinstance(value, tuple | list | set | frozenset):
-        said = map(_plain, value)
-        return f"[{','.join(said if isinstance(value, tuple | list) else sorted(said))}]"
+        texts = map(_plain, value)
+        return f"[{','.join(texts if isinstance(value, tuple | list) else sorted(texts))}]"
     if isinstance(value, type):
         return value.__qualname__
-    fields = ",".join(f"{_plain(key)}:{_plain(one)}" for key, one in _fields(value).items())
+    fields = ",".join(f"{_plain(key)}:{_plain(item)}" for key, item in _fields(value).items())
     return f"{type(value).__qualname__}({fields})" if fields else ""

@@ -88,15 +88,15 @@ def parse(text: bytes, module: str, *, package: bool) -> Module:
         if isinstance(node, ast.Lambda):
             lambdas[node.lineno] = lambdas.get(node.lineno, "") + _hash(node)
     body = [statement for statement in tree.body if not _for_readers(statement)]
-    parted = [one for statement in body for one in _parted(statement)]
+    parted = [part for statement in body for part in _parted(statement)]
     own = {name for statement in parted for name in _bound(statement)}
     others = {
         name
-        for one in parted
-        if isinstance(one, _IMPORTING) and not is_ours(next(_sources(one, home)))
-        for name in _bound(one)
+        for part in parted
+        if isinstance(part, _IMPORTING) and not is_ours(next(_sources(part, home)))
+        for name in _bound(part)
     }
-    return Module(tuple(_statement(one, own, own - others, home) for one in parted), lambdas)
+    return Module(tuple(_statement(part, own, own - others, home) for part in parted), lambdas)
 
 
 def _for_readers(statement: ast.stmt) -> bool:
@@ -117,13 +117,13 @@ def _bound(statement: ast.stmt) -> set[str]:
     """The names that a statement at the top of a module binds."""
     if isinstance(statement, _DEFINING):
         return {statement.name}
-    found: set[str] = set()
+    names: set[str] = set()
     for node in ast.walk(statement):
         if isinstance(node, _IMPORTING):
-            found |= {alias.asname or alias.name.partition(".")[0] for alias in node.names}
+            names |= {alias.asname or alias.name.partition(".")[0] for alias in node.names}
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            found.add(node.id)
-    return found
+            names.add(node.id)
+    return names
 
 
 def _sources(node: ast.Import | ast.ImportFrom, home: str) -> Iterator[str]:
@@ -150,8 +150,8 @@ def _statement(statement: ast.stmt, own: set[str], ours: set[str], home: str) ->
         elif isinstance(node, ast.Name) and node not in within:
             chains.add(node.id)
         elif isinstance(node, ast.ClassDef):
-            said = [one.annotation for one in node.body if isinstance(one, ast.AnnAssign)]
-            uses |= {one.id for word in said for one in ast.walk(word) if isinstance(one, ast.Name)}
+            hints = [inner.annotation for inner in node.body if isinstance(inner, ast.AnnAssign)]
+            uses |= {inner.id for hint in hints for inner in ast.walk(hint) if isinstance(inner, ast.Name)}
     code = compile(ast.Module([statement], []), "", "exec", __future__.annotations.compiler_flag)
     used = (uses | _globals(code)) & own - bound
     used = sorted(uses & used | {chain for chain in chains if chain.partition(".")[0] in used})
@@ -168,22 +168,22 @@ def _statement(statement: ast.stmt, own: set[str], ours: set[str], home: str) ->
 
 def _globals(code: CodeType) -> set[str]:
     """The names that compiled code takes from its module."""
-    found = {one.argval for one in dis.get_instructions(code) if one.opname in _TAKING}
-    return found.union(*(_globals(inner) for inner in code.co_consts if isinstance(inner, CodeType)))
+    names = {op.argval for op in dis.get_instructions(code) if op.opname in _TAKING}
+    return names.union(*(_globals(inner) for inner in code.co_consts if isinstance(inner, CodeType)))
 
 
-def _runs(statement: ast.stmt, kept: set[str]) -> bool:
+def _runs(statement: ast.stmt, ours: set[str]) -> bool:
     """Tell whether a statement does more than to bind names: it calls, or changes a value.
 
     A decorator of the project may keep what it decorates in a table, by which any function finds it.
     """
     if isinstance(statement, _DEFINING):
-        words = (one for word in statement.decorator_list for one in ast.walk(word))
-        return any(isinstance(one, ast.Name) and one.id in kept for one in words)
+        words = (node for word in statement.decorator_list for node in ast.walk(word))
+        return any(isinstance(node, ast.Name) and node.id in ours for node in words)
     return any(
-        isinstance(one, ast.Expr)
-        or (isinstance(one, ast.Attribute | ast.Subscript) and isinstance(one.ctx, ast.Store))
-        for one in ast.walk(statement)
+        isinstance(node, ast.Expr)
+        or (isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store))
+        for node in ast.walk(statement)
     )
 
 
@@ -218,8 +218,8 @@ def _written(node: Any) -> str:
     """A tree as text, the same in each version of Python: without places, empty fields and what is absent."""
     if isinstance(node, ast.AST):
         there = ((name, value) for name, value in ast.iter_fields(node) if value is not None and value != [])
-        said = ",".join(f"{name}={_written(value)}" for name, value in there if name not in _SILENT)
-        return f"{type(node).__name__}({said})"
+        fields = ",".join(f"{name}={_written(value)}" for name, value in there if name not in _SILENT)
+        return f"{type(node).__name__}({fields})"
     return f"[{','.join(map(_written, node))}]" if isinstance(node, list) else repr(node)
 
 
@@ -231,12 +231,12 @@ def is_ours(module: str) -> bool:
 @cache
 def paths() -> dict[str, Path]:
     """The file of each module of the project; of a folder, that of its package."""
-    found: dict[str, Path] = {}
+    files: dict[str, Path] = {}
     for package in PACKAGES:
         for path in sorted((ROOT / package).rglob("*.py")):
             name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
-            found[name.removesuffix(".__init__")] = path
-    return found
+            files[name.removesuffix(".__init__")] = path
+    return files
 
 
 @cache
@@ -244,12 +244,12 @@ def module_of(name: str) -> Module:
     """A module of the project; one without a file has no statements."""
     if (path := paths().get(name)) is None:
         return Module()
-    data, kept = path.read_bytes(), _kept()
+    data, parsed = path.read_bytes(), _kept()
     # An import may be relative to where the module lies.
     key = hashlib.sha256(name.encode() + b"\n" + data).hexdigest()
-    if key not in kept.modules:
-        kept.modules[key] = parse(data, name, package=path.name == "__init__.py")
-    return kept.modules[key]
+    if key not in parsed.modules:
+        parsed.modules[key] = parse(data, name, package=path.name == "__init__.py")
+    return parsed.modules[key]
 
 
 @cache
@@ -263,8 +263,8 @@ def packages_of(files: Iterable[str]) -> set[str]:
     named = (
         module_of(f"{file.removesuffix('.py').removesuffix('/__init__').replace('/', '.')}") for file in files
     )
-    imports = (one for module in named for statement in module.statements for one in statement.imports)
-    return {re.split("[.:]", one)[0] for one in imports} - sys.stdlib_module_names - set(PACKAGES)
+    imports = (source for module in named for statement in module.statements for source in statement.imports)
+    return {re.split("[.:]", source)[0] for source in imports} - sys.stdlib_module_names - set(PACKAGES)
 
 
 class _Kept(msgspec.Struct):
@@ -280,20 +280,20 @@ class _Kept(msgspec.Struct):
 def _kept() -> _Kept:
     form = f"{hashlib.sha256(Path(__file__).read_bytes()).hexdigest()} {sys.version_info[:2]}"
     with suppress(OSError, *NOT_JSON):
-        kept = msgspec.msgpack.decode((ROOT / KEPT).read_bytes(), type=_Kept)
-        if kept.form == form and len(kept.modules) < _MOST:
-            return kept
+        parsed = msgspec.msgpack.decode((ROOT / KEPT).read_bytes(), type=_Kept)
+        if parsed.form == form and len(parsed.modules) < _MOST:
+            return parsed
     return _Kept(form)
 
 
 def keep() -> None:
     """Write what was parsed since it was read; where that cannot be written, it is parsed again next time."""
-    kept, path = _kept(), ROOT / KEPT
-    if kept.written == len(kept.modules):
+    parsed, path = _kept(), ROOT / KEPT
+    if parsed.written == len(parsed.modules):
         return
-    kept.written = len(kept.modules)
+    parsed.written = len(parsed.modules)
     with suppress(OSError):
         path.parent.mkdir(exist_ok=True)
         fresh = path.with_name(f"{path.name}.{os.getpid()}")
-        fresh.write_bytes(msgspec.msgpack.encode(kept))
+        fresh.write_bytes(msgspec.msgpack.encode(parsed))
         fresh.replace(path)

@@ -72,11 +72,11 @@ def compare(root: Path, a: str, b: str | None = None) -> Compared:
 
 def _causes(before: Pins, after: Pins) -> list[Cause]:
     """The differences and where they show; then parameters that differ and show nowhere."""
-    found = causes(before, after)
-    named = {cause.what for cause in found}
+    active = causes(before, after)
+    named = {cause.what for cause in active}
     others = causes(before, after, differ=False)
-    idle = [one for one in others if one.kind == "parameter" and one.what not in named]
-    return sorted([*found, *idle], key=lambda cause: _FIRST.index(cause.kind))
+    idle = [cause for cause in others if cause.kind == "parameter" and cause.what not in named]
+    return sorted([*active, *idle], key=lambda cause: _FIRST.index(cause.kind))
 
 
 def counts_of(root: Path, name: str) -> dict[str, Count]:
@@ -90,14 +90,14 @@ def counts_of(root: Path, name: str) -> dict[str, Count]:
 
 def results_of(workspace: Workspace) -> Pins:
     """The numbers and rows of a workspace, with the records of the stages that made them."""
-    found, digest = Pins(), Digests()
+    results, digest = Pins(), Digests()
     for name, record in sorted(read_records(workspace).items()):
         paths = {out: workspace.path(out) for out in record.outs}
         # What was checked out since the run is what counts, not what the run made.
         there = {out: path for out, path in paths.items() if path.exists() and not out.startswith("data/")}
         now = record.outs | {out: digest(path) for out, path in there.items()}
-        found[name] = measured(msgspec.structs.replace(record, outs=now), there, digest)
-    return found
+        results[name] = measured(msgspec.structs.replace(record, outs=now), there, digest)
+    return results
 
 
 def _profile(root: Path, names: Mapping[str, str]) -> str:
@@ -115,13 +115,13 @@ def _profile(root: Path, names: Mapping[str, str]) -> str:
 
 def _results(root: Path, name: str, profile: str, argument: str) -> Pins:
     if name == PINNED:
-        found, place = read_pins(root, profile), root / "pins" / profile
+        results, place = read_pins(root, profile), root / "pins" / profile
         hint = "`substrate reproduce` of the default profile pins"
     else:
         here = name == WORKSPACE
         workspace = open_workspace(profile) if here else open_experiment(root, name)
-        found, place = results_of(workspace), workspace.artifacts
+        results, place = results_of(workspace), workspace.artifacts
         hint = "`substrate reproduce` makes them" if here else "Make it again"
-    if not found:
+    if not results:
         raise ParameterError(f"{name}: no results are there", where=(argument, place), hint=hint)
-    return found
+    return results

@@ -43,7 +43,7 @@ def begin(workspace: Workspace, overrides: Sequence[str]) -> None:
     made = Experiment(folder.name, _parent(workspace), given, changed, parameters)
     ours = msgspec.json.decode(msgspec.json.encode(made), type=Experiment)  # as a record of it reads
     if (known := _known(place)) and known.changed != ours.changed:
-        others = ", ".join(f"{key}={one.now}" for key, one in known.changed.items())
+        others = ", ".join(f"{key}={change.now}" for key, change in known.changed.items())
         hint = f"Give another --name, or `substrate experiment remove {folder.name}`"
         where = "--name", folder.name
         raise ParameterError(f"is the name of another experiment ({others})", where=where, hint=hint)

@@ -93,8 +93,8 @@ def read_experiment(root: Path, name: str, argument: str = "NAME") -> Experiment
 
 def open_experiment(root: Path, name: str) -> Workspace:
     """The workspace of an experiment, to read its results; errors as :func:`read_experiment`."""
-    found = read_experiment(root, name)
-    workspace = open_workspace(found.parent.profile, tuple(found.overrides))
+    experiment = read_experiment(root, name)
+    workspace = open_workspace(experiment.parent.profile, tuple(experiment.overrides))
     return replace(workspace, experiment=root / EXPERIMENTS / name)
 
 

@@ -44,16 +44,16 @@ def extract(archive: Path, wanted: Wanted, out: Path, *, what: str) -> list[Path
     """
     try:
         with opened(archive, archive.name) as members:
-            found = {name: members[member]() for name, member in _chosen(archive, members, wanted).items()}
+            contents = {name: members[member]() for name, member in _chosen(archive, members, wanted).items()}
     except (*ZIP_ERRORS, tarfile.TarError) as error:
         hint = "Fetch the archive again"
         raise FormatError(f"not a readable archive ({error})", where=(archive,), hint=hint) from error
-    if not found:
+    if not contents:
         hint = "Fetch the archive again, or give the official one"
         raise FormatError(f"holds no {what}", where=(archive,), hint=hint)
-    for name, data in sorted(found.items()):
+    for name, data in sorted(contents.items()):
         (out / name).write_bytes(data)
-    return [out / name for name in sorted(found)]
+    return [out / name for name in sorted(contents)]
 
 
 @contextmanager
@@ -66,8 +66,8 @@ def opened(path: Path, name: str) -> Iterator[Mapping[str, Callable[[], bytes]]]
     """
     if name.endswith(".zip"):
         with open_zip(path) as zipped:
-            found = [info.filename for info in members(zipped, path)]
-            yield {member: partial(read_member, zipped, path, member) for member in found}
+            names = [info.filename for info in members(zipped, path)]
+            yield {member: partial(read_member, zipped, path, member) for member in names}
         return
     require_file(path)
     with tarfile.open(path) as tar:
@@ -135,15 +135,15 @@ def differing(archive: Path, name: str, holdings: tuple[Holding, ...]) -> str:
         FormatError: as :func:`~orchestration.fetch.archives.extract`.
         msgspec.DecodeError, zipfile.BadZipFile, tarfile.TarError: it cannot be read.
     """
-    found = [0] * len(holdings)
+    counts = [0] * len(holdings)
     with opened(archive, name) if holdings else nullcontext({}) as members:
         for member, read in members.items():
             for place, holding in enumerate(holdings):
                 if PurePosixPath(member).match(holding.members):
-                    found[place] += _counted(holding, read)
+                    counts[place] += _counted(holding, read)
     wrong = [
         f"{number:,} {holding.of} instead of {holding.number:,} ({holding.source})"
-        for number, holding in zip(found, holdings, strict=True)
+        for number, holding in zip(counts, holdings, strict=True)
         if number != holding.number
     ]
     return "; ".join(wrong)

@@ -164,27 +164,27 @@ class _File:
         """Fetch the file, unless the right one is there."""
         if not self.path.exists():
             return self._fetched("downloaded", url=self._from_any(), pinned=self.pinned)
-        found = _Digest.of(self.path)
+        digest = _Digest.of(self.path)
         if not self.file.blob and not self.pin:
             hint = f"Move it away and fetch again, or restore {self.pins} if it held the entry {self.key}"
             raise RefusedError(
-                f"a file is there already and no pin vouches for it (SHA-256 {found.sha256})",
+                f"a file is there already and no pin vouches for it (SHA-256 {digest.sha256})",
                 where=(self.path,),
                 hint=hint,
             )
-        if difference := self._difference(found):
+        if difference := self._difference(digest):
             hint = "Move it away and fetch again"
             raise RefusedError(f"the bytes differ: {difference}", where=(self.path,), hint=hint)
         return self._fetched("present")
 
     def _fetched(self, status: Literal["downloaded", "present"], **how: Any) -> Fetched:
-        found, file = _Digest.of(self.path), self.file
+        digest, file = _Digest.of(self.path), self.file
         return Fetched(
             name=file.name,
             path=self.path,
             status=status,
-            size=found.size,
-            sha256=found.sha256,
+            size=digest.size,
+            sha256=digest.sha256,
             blob=file.blob,
             **how,
         )
@@ -216,20 +216,20 @@ class _File:
             hint=failures[0].hint,
         ) from failures[-1]
 
-    def _difference(self, found: _Digest) -> str:
+    def _difference(self, digest: _Digest) -> str:
         """Expected and found hash where they differ, else nothing."""
         differ: list[str] = []
-        if self.file.blob not in (None, found.blob):
-            differ.append(f"expected git blob SHA-1 {self.file.blob}, found {found.blob}")
-        if (pin := self.pin) and (pin.sha256, pin.size) != (found.sha256, found.size):
+        if self.file.blob not in (None, digest.blob):
+            differ.append(f"expected git blob SHA-1 {self.file.blob}, found {digest.blob}")
+        if (pin := self.pin) and (pin.sha256, pin.size) != (digest.sha256, digest.size):
             known = f"expected SHA-256 {pin.sha256} ({pin.size} bytes)"
-            differ.append(f"{known}, found {found.sha256} ({found.size} bytes)")
+            differ.append(f"{known}, found {digest.sha256} ({digest.size} bytes)")
         return "; ".join(differ)
 
     def _accept(self, part: Path, url: str) -> None:
         """Refuse a download that differs; pin it where nothing was known of it."""
-        found = _Digest.of(part)
-        if difference := self._difference(found):
+        digest = _Digest.of(part)
+        if difference := self._difference(digest):
             hint = (
                 "Fetch again or give a mirror as the base address: the source does not serve the published "
                 "file"
@@ -241,7 +241,7 @@ class _File:
         if self.file.blob or self.pin:
             return
         self._check_whole(part, url)
-        entries = {**read_pins(self.pins), self.key: Pin(sha256=found.sha256, size=found.size, url=url)}
+        entries = {**read_pins(self.pins), self.key: Pin(sha256=digest.sha256, size=digest.size, url=url)}
         text = msgspec.json.format(msgspec.json.encode(entries, order="sorted"), indent=2).decode()
         self.pins.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(self.pins, f"{text}\n")

@@ -127,8 +127,8 @@ class Transfer:
             http.persist(lambda _: self._try(client, url, file), self.patience, brought=size)
         except http.GivenUpError as error:
             hint = "Check the connection and fetch again later"
-            if kept := size():
-                hint = f"Fetch again later: {kept} bytes are kept and the download resumes"
+            if received := size():
+                hint = f"Fetch again later: {received} bytes are kept and the download resumes"
             raise UnavailableError(f"the source {error}", where=where, hint=hint) from error
         except (httpx.UnsupportedProtocol, httpx.InvalidURL, httpx.TooManyRedirects) as error:
             what = f"not a usable address ({hide(str(error), (url, urlsplit(url).password or ''))})"
@@ -145,17 +145,17 @@ class Transfer:
         )
         with http.passing(self.patience), client.stream("GET", url, headers=headers) as response:
             self._check_status(url, response, file)
-            found, first = _describe(url, response)
+            offered, first = _describe(url, response)
             if response.status_code == 206:
-                if not (remains and _continues(remains, found) and first == start):
+                if not (remains and _continues(remains, offered) and first == start):
                     self._start_over(file)
                     raise http.TryAgainError("the file changed at its source during the download")
             else:
                 start = self._start_over(file)
-                self._note.write_bytes(msgspec.json.encode(found))
-            size = self._receive(response, file, start, found.total)
-        if found.total is not None and size != found.total:
-            raise http.TryAgainError(f"the source sent {size} of {found.total} bytes")
+                self._note.write_bytes(msgspec.json.encode(offered))
+            size = self._receive(response, file, start, offered.total)
+        if offered.total is not None and size != offered.total:
+            raise http.TryAgainError(f"the source sent {size} of {offered.total} bytes")
 
     def _check_status(self, url: str, response: httpx.Response, file: IO[bytes]) -> None:
         status = response.status_code
@@ -191,9 +191,9 @@ class Transfer:
                 since, before = since + took, start
         return start
 
-    def _too_slow(self, response: httpx.Response, kept: int, rate: float) -> None:
+    def _too_slow(self, response: httpx.Response, received: int, rate: float) -> None:
         what = f"the source sends {rate:.0f} bytes a second, less than {self.patience.rate:.0f}"
-        hint = f"Fetch again later or give a mirror: {kept} bytes are kept and the download resumes"
+        hint = f"Fetch again later or give a mirror: {received} bytes are kept and the download resumes"
         raise UnavailableError(what, where=(self.name, without_user(str(response.url))), hint=hint)
 
     def _bound(self, size: int) -> None:
@@ -278,6 +278,6 @@ def _describe(url: str, response: httpx.Response) -> tuple[Remains, int | None]:
     return Remains(url=without_user(url), total=total, validator=validator), int(span[1]) if span else None
 
 
-def _continues(remains: Remains, found: Remains) -> bool:
+def _continues(remains: Remains, offered: Remains) -> bool:
     """Tell whether a partial answer is of the version begun; it may omit the validator, not change it."""
-    return found.validator in (None, remains.validator) and remains.total in (None, found.total)
+    return offered.validator in (None, remains.validator) and remains.total in (None, offered.total)

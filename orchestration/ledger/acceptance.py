@@ -135,13 +135,13 @@ def _accepted(root: Path, profile: str, known: Collection[bytes]) -> Iterator[Ac
             yield msgspec.structs.replace(read, commit=commit.strip("0") and commit)
 
 
-def _unrecorded(found: Acceptance, accepted: Sequence[Acceptance]) -> Iterator[str]:
+def _unrecorded(change: Acceptance, accepted: Sequence[Acceptance]) -> Iterator[str]:
     """The stages whose change was not accepted: a line a number, or one where no number changed."""
-    for stage, (old, new) in found.stages.items():
-        if _leads([one.stages[stage] for one in accepted if stage in one.stages], old, new):
+    for stage, (old, new) in change.stages.items():
+        if _leads([entry.stages[stage] for entry in accepted if stage in entry.stages], old, new):
             continue
-        own = {name: of for name, of in found.numbers.items() if stage == f"{name.partition('/')[0]}/scores"}
-        ways = found.rows.get(stage)
+        own = {name: of for name, of in change.numbers.items() if stage == f"{name.partition('/')[0]}/scores"}
+        ways = change.rows.get(stage)
         yield from _numbers(own) or [f"{stage}: {_ways(ways) if ways else 'its outputs'}"]
 
 
@@ -167,7 +167,7 @@ def require_commit(root: Path, commit: str) -> None:
 
 
 def _git(root: Path, *arguments: str) -> bytes:
-    if (said := git(root, *arguments)) is None:
+    if (output := git(root, *arguments)) is None:
         hint = "Name a commit that this clone has"
         raise ParameterError(f"git {arguments[0]} failed", where=("--since",), hint=hint)
-    return said
+    return output

@@ -69,7 +69,7 @@ def find_damage(
     for path, was in (manifest.tables if storage else {}).items():
         stage, table = "/".join(reversed(Path(path).parts[-4:-2])), _shown(root, (storage or root) / path)
         beside.append((stage, Made(outs={table: was})))
-    found = [
+    faults = [
         *marred,
         *_apart(root, [*sealed, *pins.items()], digest, () if results else "artifacts/"),
         *_records(root, profile, manifest, stages, digest),
@@ -77,8 +77,8 @@ def find_damage(
         *_apart(root, beside, digest),
     ]
     named: dict[str, Difference] = {}
-    for one in found:
-        named.setdefault(one.what.partition(", line ")[0], one)
+    for fault in faults:
+        named.setdefault(fault.what.partition(", line ")[0], fault)
     return [*named.values()], pins
 
 
@@ -106,8 +106,8 @@ def _records(
     for stage, made in manifest.stages.items():
         declared = {out.format(profile=profile) for out in stages[stage].outs} if stage in stages else set()
         if declared and not made.outs.keys() <= declared:
-            said = ", ".join(sorted(declared)), "the record of another stage"
-            yield Difference(stage, "file", f"{place}, {stage}", *said)
+            pair = ", ".join(sorted(declared)), "the record of another stage"
+            yield Difference(stage, "file", f"{place}, {stage}", *pair)
         else:
             yield from _apart(root, [(stage, made)], digest)
 
@@ -145,8 +145,8 @@ def repair(workspace: Workspace, stages: Stages, compute: Callable[[list[str]], 
     if apart and not broken(root, profile).keys() & set(dvc.PINNING):
         dvc.check_out(root, apart)
     left = drift(workspace) if apart else apart
-    found, _ = find_damage(root, profile, stages, Digests(), storage=workspace.storage.local, results=False)
-    named = {one.stage for one in found}
+    damage, _ = find_damage(root, profile, stages, Digests(), storage=workspace.storage.local, results=False)
+    named = {fault.stage for fault in damage}
     again = [
         name for name, stage in stages.items() if name in named or workspace.paths(stage.outs).keys() & left
     ]

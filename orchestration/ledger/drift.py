@@ -71,21 +71,21 @@ def differences(old: Pins, new: Pins, *, here: bool = False) -> list[Difference]
 
     A file is named where nothing in it can be.
     """
-    found: list[Difference] = []
+    apart: list[Difference] = []
     for stage in (name for name in new if name in old):
         details: list[Difference] = []
         for kind, (parts, _) in _PARTS.items():
             for what, pair in changed(parts(old[stage]), parts(new[stage])).items():
                 details.append(Difference(stage, kind, what, *_told(kind, *pair), here))
-        found += details or file_differences(stage, old[stage], new[stage], here)
-    return found
+        apart += details or file_differences(stage, old[stage], new[stage], here)
+    return apart
 
 
 _Kind = Literal["cell", "score", "row"]
 
 
-def _cells(one: Made) -> dict[str, str]:
-    rows = ((row, of) for table in one.cells.values() for row, of in table.items())
+def _cells(made: Made) -> dict[str, str]:
+    rows = ((row, of) for table in made.cells.values() for row, of in table.items())
     return {f"{row}, {head}": text for row, of in rows for head, text in of.items()}
 
 
@@ -98,8 +98,8 @@ def _alone(row: PinnedRow) -> str:
 
 _PARTS: Mapping[_Kind, tuple[Callable[[Made], Mapping[str, Any]], Callable[[Any], str]]] = {
     "cell": (_cells, str),
-    "score": (lambda one: one.scores, lambda of: counted(*of)),
-    "row": (lambda one: one.rows, _alone),
+    "score": (lambda made: made.scores, lambda of: counted(*of)),
+    "row": (lambda made: made.rows, _alone),
 }
 """The parts that can be read in the outs of a stage, by their kind, and a part in words."""
 
@@ -109,7 +109,7 @@ def _told(kind: _Kind, was: Any, is_: Any) -> tuple[str, str]:
     if kind == "row" and was and is_:
         unchanged = ", log unchanged" if was.log == is_.log else ""
         return _beside(was, is_), _beside(is_, was) + unchanged
-    before, after = (f"no {kind}" if one is None else _PARTS[kind][1](one) for one in (was, is_))
+    before, after = (f"no {kind}" if part is None else _PARTS[kind][1](part) for part in (was, is_))
     return before, after
 
 
@@ -127,15 +127,15 @@ def _beside(row: PinnedRow, other: PinnedRow) -> str:
 
 def file_differences(stage: str, old: Made, new: Made, here: bool = False) -> list[Difference]:
     """The files of a stage's outs that differ, each with its lines that do."""
-    found: list[Difference] = []
+    apart: list[Difference] = []
     inner = sorted(changed(old.files, new.files))
     for out, pair in changed(old.outs, new.outs).items():
         kind = "input" if out.startswith("data/") else "file"
         for name in (None not in pair and [name for name in inner if name.startswith(f"{out}/")]) or [out]:
             was, is_ = ({**made.outs, **made.files}.get(name, NOTHING) for made in (old, new))
             at = apart_at(old.lines.get(name), new.lines.get(name))
-            found.append(Difference(stage, kind, name + at, short(was), short(is_), here))
-    return found
+            apart.append(Difference(stage, kind, name + at, short(was), short(is_), here))
+    return apart
 
 
 _LISTED = 5
@@ -174,20 +174,20 @@ def _changes_of(was: Made, is_: Made, differ: bool) -> Iterator[Cause]:
     inputs = [path for path in sorted(changed(was.inputs, is_.inputs)) if path.startswith("data/")]
     ran = was.environment and is_.environment
     versions = sorted(changed(was.environment, is_.environment).items()) if ran else []
-    found = [
+    others = [
         Cause("environment", what, (), *(short(text or NOTHING) for text in pair)) for what, pair in versions
     ]
-    found += [Cause("input", path, ()) for path in inputs]
-    if not (direct or found or changed(was.inputs, is_.inputs)):
+    others += [Cause("input", path, ()) for path in inputs]
+    if not (direct or others or changed(was.inputs, is_.inputs)):
         unknown = "code that it does not declare, or a result that does not repeat"
-        found = [Cause("input", path, ()) for path in is_.outs if path.startswith("data/")]
-        found = found or [Cause("unknown", unknown, ())]
-    yield from found
+        others = [Cause("input", path, ()) for path in is_.outs if path.startswith("data/")]
+        others = others or [Cause("unknown", unknown, ())]
+    yield from others
 
 
-def _values(one: Made) -> dict[str, str]:
+def _values(made: Made) -> dict[str, str]:
     """The parameters as text, by dotted key."""
-    return {key: msgspec.json.encode(value).decode() for key, value in flattened(one.parameters).items()}
+    return {key: msgspec.json.encode(value).decode() for key, value in flattened(made.parameters).items()}
 
 
 def explained(root: Path, profile: str, pins: Pins, now: Pins) -> Pins:
@@ -199,9 +199,9 @@ def explained(root: Path, profile: str, pins: Pins, now: Pins) -> Pins:
     since = git(root, "diff", "--name-only", "-z", base.decode().strip()) if base else None
     if since is None:
         return pins
-    files, found = set(since.decode().split("\0")), dict(pins)
+    files, pinned = set(since.decode().split("\0")), dict(pins)
     for name, made in unknown.items():
         code = {file: "" if file in files else digest for file, digest in made.code.items()}
         environment = made.environment | ({LOCK: "another"} if LOCK in files else {})
-        found[name] = msgspec.structs.replace(pins[name], code=code, environment=environment)
-    return found
+        pinned[name] = msgspec.structs.replace(pins[name], code=code, environment=environment)
+    return pinned

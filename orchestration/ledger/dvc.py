@@ -106,11 +106,11 @@ def keep_code(workspace: Workspace, stages: Stages) -> None:
         if stage.pinned_by != "dvc.yaml":
             continue
         record, made = records.get(stage.name), any(workspace.path(out).exists() for out in stage.outs)
-        said = "" if record or not made else "no run is recorded here\n"
+        text = "" if record or not made else "no run is recorded here\n"
         if record and record.code != stage.code:
             apart = sorted(changed(record.code, stage.code).items())
-            said = "".join(f"{file} {now or 'gone'}\n" for file, (_, now) in apart)
-        _write(workspace.path(_CODE) / _dvc_name(stage.name), said)
+            text = "".join(f"{file} {now or 'gone'}\n" for file, (_, now) in apart)
+        _write(workspace.path(_CODE) / _dvc_name(stage.name), text)
     _write(workspace.path(_LOOKED), "")
 
 
@@ -181,7 +181,7 @@ def settle(
     if settled:
         _export(root, settled, data=not data_drifted)
         known = read_pins(root, profile)
-        write_pins(workspace, measure(workspace, stages, settled, known), kept=bad)
+        write_pins(workspace, measure(workspace, stages, settled, known), unaccepted=bad)
     if not drifted:
         with changing(ledger_of(workspace)) as manifest:
             manifest.beside[PARAMETERS_FILE] = sha256(root / PARAMETERS_FILE)

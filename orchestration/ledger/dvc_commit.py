@@ -28,12 +28,12 @@ def commit(targets: list[str]) -> None:
     param.load_path = lambda path, fs: deepcopy(parameters(path, fs))
     Git.open_index = cache(Git.open_index)  # read for each output, to see that git does not have it
     with Repo() as repo, repo.lock:
-        found = {stage.addressing: stage for stage in repo.index.stages}
-        stages = [found[target] for target in targets or found]
+        by_name = {stage.addressing: stage for stage in repo.index.stages}
+        stages = [by_name[target] for target in targets or by_name]
         if not targets:
             stages = [stage for stage in stages if any(out.exists for out in stage.outs)]
         for stage in stages:
-            if all(one.exists for one in (*stage.outs, *stage.deps)):
+            if all(file.exists for file in (*stage.outs, *stage.deps)):
                 stage.save()
                 stage.commit()
                 continue

@@ -70,19 +70,19 @@ def keep(root: Path, profile: str, runs: Mapping[str, Reproduction]) -> None:
 def stands(root: Path, profile: str, only: str | None) -> Reproduction | None:
     """The outcome of a run, where nothing that it reads or wrote has changed since the last one."""
     folder = ledger_at(root, profile)
-    kept = read_manifest(folder)
-    run = kept.runs.get(only or "")
+    known = read_manifest(folder)
+    run = known.runs.get(only or "")
     # Where drift is an error it is the graph's checks that say so.
     if run is None or any(map(os.environ.get, _ELSEWHERE)) or (run.drifted and os.environ.get("CI")):
         return None
-    if any(made.outs.keys() & run.drifted.keys() and not made.explained for made in kept.stages.values()):
+    if any(made.outs.keys() & run.drifted.keys() and not made.explained for made in known.stages.values()):
         return None  # those stages are to be computed again
-    now = _look(root, profile, kept)
+    now = _look(root, profile, known)
     if {name: file.sha256 for name, file in now.items()} != {
-        n: file.sha256 for n, file in kept.files.items()
+        n: file.sha256 for n, file in known.files.items()
     }:
         return None
-    if now != kept.files:
+    if now != known.files:
         with suppress(OutputError), changing(folder) as manifest:
             manifest.files = now
             if PARAMETERS_FILE in manifest.beside and not run.drifted:
@@ -107,7 +107,7 @@ def seen(path: Path, before: File | None, read: Callable[[Path], str] = sha256) 
     return File(size, modified, changed, read(path))
 
 
-def _look(root: Path, profile: str, kept: Manifest) -> dict[str, File]:
+def _look(root: Path, profile: str, known: Manifest) -> dict[str, File]:
     """All that a run reads and writes as it is; a file that shows no change since it was seen is not read."""
     of_profile = (
         f"pins/{profile}.json",
@@ -116,13 +116,13 @@ def _look(root: Path, profile: str, kept: Manifest) -> dict[str, File]:
         f"artifacts/{profile}",
         f"data/{profile}",
     )
-    outside = (path for made in kept.stages.values() for path in made.inputs if os.path.isabs(path))
+    outside = (path for made in known.stages.values() for path in made.inputs if os.path.isabs(path))
     paths = {*sources(), "dvc.yaml", "dvc.lock", "data.dvc", "transcripts", *of_profile, *outside}
     files: dict[str, File] = {}
     for name, place in _files(root, paths):
         read = partial(content_of, beside_code=name.startswith(_OF_CODE))
         with suppress(FileNotFoundError):  # a link that leads nowhere, or a file that just went
-            files[name] = seen(place, kept.files.get(name), read)
+            files[name] = seen(place, known.files.get(name), read)
     return files
 
 
@@ -146,7 +146,7 @@ def _files(root: Path, paths: Iterable[str]) -> Iterator[tuple[str, Path]]:
         if place.is_file():
             yield name, place
         for folder, inner, files in os.walk(place):
-            inner[:] = sorted(one for one in inner if one not in _PASSED_OVER)
+            inner[:] = sorted(child for child in inner if child not in _PASSED_OVER)
             for file in sorted(files):
                 path = Path(folder, file)
                 yield f"{name}/{path.relative_to(place).as_posix()}", path

@@ -201,28 +201,28 @@ def look_at(folder: Path) -> tuple[Manifest, bool]:
     """The manifest of a ledger's folder, an empty one where there is no ledger, and whether every byte is as
     it was written; of one that is damaged the lines that can be read: no damage of it hides another.
     """
-    found, path = Manifest(), folder / MANIFEST
-    parts = found.__struct_fields__
+    manifest, path = Manifest(), folder / MANIFEST
+    parts = manifest.__struct_fields__
     if not path.exists():
-        return found, True
+        return manifest, True
     try:
         head, _, rest = path.read_bytes().partition(b"\n")
     except OSError:
-        return found, False
+        return manifest, False
     sound = head == _digest(rest)
     if sound and head in _decoded:
         return Manifest(**{part: dict(getattr(_decoded[head], part)) for part in parts}), True
     for line in rest.splitlines():
         try:
             part, key, value = msgspec.json.decode(line, type=tuple[str, str, Any])
-            getattr(found, part)[key] = msgspec.convert(value, _types[part])
+            getattr(manifest, part)[key] = msgspec.convert(value, _types[part])
         except _DAMAGED:
             sound = False
     if sound:
         if len(_decoded) > 3:
             _decoded.clear()
-        _decoded[head] = Manifest(**{part: dict(getattr(found, part)) for part in parts})
-    return found, sound
+        _decoded[head] = Manifest(**{part: dict(getattr(manifest, part)) for part in parts})
+    return manifest, sound
 
 
 _decoded: dict[bytes, Manifest] = {}
@@ -238,8 +238,8 @@ def _digest(data: bytes) -> bytes:
 
 def read_manifest(folder: Path) -> Manifest:
     """The manifest of a ledger's folder; an empty one where there is none, or it is damaged."""
-    found, sound = look_at(folder)
-    return found if sound else Manifest()
+    manifest, sound = look_at(folder)
+    return manifest if sound else Manifest()
 
 
 @contextmanager

@@ -86,32 +86,32 @@ def moved(before: Pins, after: Pins) -> Moved:
     """The numbers and answers that differ between two measurements."""
     rows = rows_of(before, after)
     changes = dict(Counter(row.change for row in rows).most_common())
-    return Moved([one for one in numbers_of(before, after) if not one.same], changes, rows)
+    return Moved([number for number in numbers_of(before, after) if not number.same], changes, rows)
 
 
 def numbers_of(before: Pins, after: Pins) -> list[ComparedNumber]:
     """Every number that two measurements have, in the order of the tables."""
-    found: list[ComparedNumber] = []
+    numbers: list[ComparedNumber] = []
     for benchmark in BENCHMARKS.values():
         scores, answers = (f"{benchmark.name}/{step}" for step in ("scores", "answers"))
         if scores in before and scores in after:
             old, new = before[scores].scores, after[scores].scores
             both = [side.get(answers) for side in (before, after)]
             measured = (name for name in benchmark.numbers if name in old and name in new and old[name][1])
-            found += (_number(benchmark, name, [old[name], new[name]], both) for name in measured)
-    return found
+            numbers += (_number(benchmark, name, [old[name], new[name]], both) for name in measured)
+    return numbers
 
 
 def _number(
     benchmark: Benchmark, name: str, counts: Sequence[tuple[int, int]], answers: Sequence[Made | None]
 ) -> ComparedNumber:
     """A number by its counts and answers on both sides."""
-    was, is_ = (count_of(*one) for one in counts)
+    was, is_ = (count_of(*pair) for pair in counts)
     apart = None
     if was.accuracy is not None and is_.accuracy is not None:
         apart = round(is_.accuracy - was.accuracy, DIGITS)
-    known = [(one, _outcomes(benchmark, name, one.rows)) for one in answers if one]
-    units = [found for _, found in known if found is not None]
+    known = [(made, _outcomes(benchmark, name, made.rows)) for made in answers if made]
+    units = [outcomes for _, outcomes in known if outcomes is not None]
     unpaired = ""
     if name.endswith("/per_option"):
         unpaired = "options of one question hang together: its per_question is tested"
@@ -119,13 +119,13 @@ def _number(
         unpaired = "not counted from right and wrong rows"
     elif units[0].keys() != units[1].keys() or _data(known[0][0]) != _data(known[1][0]):
         unpaired = "not asked of the same data"
-    elif [(sum(found.values()), len(found)) for found in units] != list(counts):
+    elif [(sum(outcomes.values()), len(outcomes)) for outcomes in units] != list(counts):
         unpaired = "its rows do not give its counts"
     if unpaired:
         return ComparedNumber(name, was, is_, counts[0] == counts[1], apart, unpaired=unpaired)
-    found = compared("", "", *reversed(units))
-    won, lost = found.first_only, found.second_only
-    return ComparedNumber(name, was, is_, won == lost == 0, apart, found.newcombe, won, lost, found.mcnemar)
+    paired = compared("", "", *reversed(units))
+    won, lost = paired.first_only, paired.second_only
+    return ComparedNumber(name, was, is_, won == lost == 0, apart, paired.newcombe, won, lost, paired.mcnemar)
 
 
 def _data(pinned: Made) -> dict[str, str]:
@@ -145,13 +145,13 @@ def _outcomes(benchmark: Benchmark, name: str, rows: Mapping[Any, PinnedRow]) ->
 
 def rows_of(before: Pins, after: Pins) -> list[ComparedRow]:
     """Every row that differs, by benchmark, in the order of its answers."""
-    found: list[ComparedRow] = []
+    rows: list[ComparedRow] = []
     for benchmark in BENCHMARKS.values():
         name = f"{benchmark.name}/answers"
         if name in before and name in after:
             pairs = changed(before[name].rows, after[name].rows).values()
-            found += (_row(benchmark, *pair) for pair in pairs if _told(pair[0]) != _told(pair[1]))
-    return found
+            rows += (_row(benchmark, *pair) for pair in pairs if _told(pair[0]) != _told(pair[1]))
+    return rows
 
 
 def _told(row: PinnedRow | None) -> tuple[object, ...]:
@@ -160,6 +160,6 @@ def _told(row: PinnedRow | None) -> tuple[object, ...]:
 
 def _row(benchmark: Benchmark, was: PinnedRow | None, is_: PinnedRow | None) -> ComparedRow:
     row: Any = is_ or was
-    said = was and was.predicted, is_ and is_.predicted
+    answers = was and was.predicted, is_ and is_.predicted
     change = row_change(was, is_)
-    return ComparedRow(benchmark.name, row.subset, benchmark.answer_name(row), change, row.expected, *said)
+    return ComparedRow(benchmark.name, row.subset, benchmark.answer_name(row), change, row.expected, *answers)

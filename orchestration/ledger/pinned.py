@@ -83,7 +83,7 @@ def measure(
         known: an earlier measurement; its details are reused for outs that have not changed.
         digest: the hashes that are known; every file is read anew unless given.
     """
-    found: Pins = {}
+    pins: Pins = {}
     digest = digest or Digests()
     for stage in stages.values() if wanted is None else wanted:
         made = fingerprint(stages, stage, workspace, digest)
@@ -91,11 +91,11 @@ def measure(
             continue
         before = known.get(stage.name) if known else None
         if before and before.outs == made.outs:
-            kept = {part: getattr(before, part) for part in _OF_OUTS}
-            found[stage.name] = msgspec.structs.replace(made, **kept)
+            parts = {part: getattr(before, part) for part in _OF_OUTS}
+            pins[stage.name] = msgspec.structs.replace(made, **parts)
         else:
-            found[stage.name] = measured(made, {out: workspace.path(out) for out in made.outs}, digest)
-    return found
+            pins[stage.name] = measured(made, {out: workspace.path(out) for out in made.outs}, digest)
+    return pins
 
 
 _OF_OUTS = ("files", "lines", "scores", "cells", "rows", "unsafe")
@@ -126,8 +126,8 @@ def _row(number: int, line: bytes) -> PinnedRow:
         row = decode(line)
     except NOT_JSON:
         return PinnedRow("", f"line {number}", "", NO_ROW, None, None, "", digest)
-    said = row.subset, row.scene, row.question, row.predicted, row.expected, row.correct
-    return PinnedRow(*said, row.log.removeprefix("sha256:")[:_SHORT], digest)
+    fields = row.subset, row.scene, row.question, row.predicted, row.expected, row.correct
+    return PinnedRow(*fields, row.log.removeprefix("sha256:")[:_SHORT], digest)
 
 
 class _Cells(msgspec.Struct):
@@ -138,12 +138,12 @@ class _Cells(msgspec.Struct):
 
 def _cells(path: Path) -> dict[str, dict[str, dict[str, str]]]:
     table = msgspec.json.decode(path.read_bytes(), type=_Cells)
-    found: dict[str, dict[str, str]] = {}
+    cells: dict[str, dict[str, str]] = {}
     for row, numbers in zip_longest(table.rows, table.numbers, fillvalue=None):
         row = row or [""]
         for head, text, number in zip_longest(table.heads, row, numbers or (), fillvalue=None):
-            found.setdefault(number or row[0], {})[head or ""] = text or ""
-    return {path.stem: found}
+            cells.setdefault(number or row[0], {})[head or ""] = text or ""
+    return {path.stem: cells}
 
 
 class PinFile(msgspec.Struct, omit_defaults=True):
@@ -201,12 +201,12 @@ def read_pin_file(root: Path, profile: str) -> PinFile | None:
     path = root / pin_name(profile)
     try:
         data = path.read_bytes()
-        found = msgspec.json.decode(data, type=PinFile)
+        file = msgspec.json.decode(data, type=PinFile)
     except FileNotFoundError:
         return PinFile()
     except (OSError, *NOT_JSON):
         return None
-    return found if found.text() == data else None
+    return file if file.text() == data else None
 
 
 _FIRST = "`substrate verify --no-recompute` names all that is damaged; restore it from git"
@@ -232,13 +232,13 @@ def decode_pins(files: Mapping[str, bytes], profile: str) -> Pins:
     """Pins from the bytes of their files, by path in the project."""
     whole = files.get(pin_name(profile))
     stages = msgspec.json.decode(whole, type=PinFile).stages if whole else {}
-    found: Pins = {}
+    pins: Pins = {}
     for stage, pin in stages.items():
         needs = (stages[need].outs for need in pin.needs if need in stages)
         inputs = {out: digest for outs in needs for out, digest in outs.items()}
         rows = decode_rows(files.get(rows_name(profile, stage), b""))
-        found[stage] = msgspec.structs.replace(pin, inputs=inputs, rows=rows)
-    return found
+        pins[stage] = msgspec.structs.replace(pin, inputs=inputs, rows=rows)
+    return pins
 
 
 def pinned_outs(root: Path, profile: str) -> dict[str, str]:
@@ -271,10 +271,10 @@ def drift(workspace: Workspace) -> dict[str, str]:
 
 
 def _whole(root: Path, profile: str) -> PinFile:
-    found = read_pin_file(root, profile)
-    if found is None:
+    file = read_pin_file(root, profile)
+    if file is None:
         raise PinError("is damaged", where=(root / pin_name(profile),), hint=_FIRST)
-    return found
+    return file
 
 
 _SCENES, _LINES, _FEW = 5, 100, 40
@@ -291,7 +291,7 @@ def encode_rows(rows: Rows, most: int = _LINES) -> bytes:
     scenes: list[Any] = []
     for scene, of_scene in groupby(rows.values(), key=attrgetter("scene")):
         groups = groupby(sorted(of_scene, key=place), key=place)
-        scenes += scene, [(*where, [_brief(row) for row in found]) for where, found in groups]
+        scenes += scene, [(*where, [_brief(row) for row in group]) for where, group in groups]
     cut = 2 * max(_SCENES, math.ceil(len(scenes) / 2 / most))
     lines = (scenes[at : at + cut] for at in range(0, len(scenes), cut))
     return b"".join(msgspec.json.encode(line) + b"\n" for line in lines)
@@ -304,13 +304,13 @@ def _brief(row: PinnedRow) -> list[Any]:
 
 def decode_rows(data: bytes) -> Rows:
     """The rows of :func:`encode_rows`; a line that cannot be read is left out, and the seal names it."""
-    found: Rows = {}
+    rows: Rows = {}
     for line in data.splitlines():
         with suppress(ValueError, TypeError, LookupError, RecursionError):
             scenes = msgspec.json.decode(line)
             for scene, groups in zip(scenes[::2], scenes[1::2], strict=True):
-                found |= {row.name: row for row in _rows_of(scene, groups)}
-    return found
+                rows |= {row.name: row for row in _rows_of(scene, groups)}
+    return rows
 
 
 def _rows_of(scene: Any, groups: Any) -> Iterator[PinnedRow]:
@@ -320,14 +320,14 @@ def _rows_of(scene: Any, groups: Any) -> Iterator[PinnedRow]:
             yield msgspec.convert(values, PinnedRow)
 
 
-def write_pins(workspace: Workspace, measured: Pins, kept: Mapping[str, str] | None = None) -> None:
+def write_pins(workspace: Workspace, measured: Pins, unaccepted: Mapping[str, str] | None = None) -> None:
     """Keep what was measured as the pins of its stages, and seal what lies beside them.
 
     Args:
         workspace: the project and its profile.
         measured: the stages whose pins are written; those of others stay.
-        kept: files that no longer match their seals, with those seals: the seals stay as they are, because
-            nobody accepted the files.
+        unaccepted: files that no longer match their seals, with those seals: the seals stay as they are,
+            because nobody accepted the files.
     """
     root, profile = workspace.root, workspace.settings.profile
     file = read_pin_file(root, profile) or PinFile()
@@ -339,13 +339,13 @@ def write_pins(workspace: Workspace, measured: Pins, kept: Mapping[str, str] | N
                 fresh.write_bytes(encode_rows(made.rows, _FEW if profile in WITHOUT_DVC else _LINES))
         else:
             (root / name).unlink(missing_ok=True)
-    kept = kept or {}
+    unaccepted = unaccepted or {}
     names = [*(() if profile in WITHOUT_DVC else IN_DVC), accepted_name(profile)]
     names += [rows_name(profile, stage) for stage in file.stages]
     there = {name: root / name for name in names if (root / name).is_file()}
-    sealed = {name: sha256(path) for name, path in there.items()} | dict(kept)
+    sealed = {name: sha256(path) for name, path in there.items()} | dict(unaccepted)
     file.sealed = {name: digest.removeprefix("sha256:") for name, digest in sealed.items()}
-    of_lines = (name for name in there.keys() - kept if Path(name).suffix in OF_LINES)
+    of_lines = (name for name in there.keys() - unaccepted if Path(name).suffix in OF_LINES)
     file.lines |= {name: line_digests(there[name].read_bytes()) for name in of_lines}
     path = root / pin_name(profile)
     if not path.is_file() or path.read_bytes() != file.text():

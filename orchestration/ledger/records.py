@@ -159,8 +159,8 @@ def java_version() -> str:
     program = shutil.which("java")
     home = os.environ.get("JAVA_HOME") or (program and Path(program).resolve().parents[1]) or ""
     with suppress(OSError):
-        found = re.search(r'^JAVA_VERSION="(.*)"', Path(home, "release").read_text("utf-8"), re.MULTILINE)
-        return found[1] if found else ""
+        version = re.search(r'^JAVA_VERSION="(.*)"', Path(home, "release").read_text("utf-8"), re.MULTILINE)
+        return version[1] if version else ""
     return ""
 
 

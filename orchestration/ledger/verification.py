@@ -89,32 +89,32 @@ def verify_profile(
     root, profile, digest = workspace.root, workspace.settings.profile, Digests()
     tables, whole, lacking = workspace.storage.local, recompute is None, absent(workspace, SOURCES.values())
     stages = computable(stages, lacking)
-    found, pinned = find_damage(
+    faults, pinned = find_damage(
         root, profile, stages, digest, storage=tables, results=whole, only=stages if lacking else None
     )
     official = doctored(workspace, SOURCES.values())
-    found += [Difference("real", "file", name, *hashes) for name, hashes in official.items()]
+    faults += [Difference("real", "file", name, *hashes) for name, hashes in official.items()]
     there = [stage for stage in stages.values() if stage.pinned_by == "data.dvc" or not recompute]
-    _require(workspace, there, {difference.what for difference in found})
+    _require(workspace, there, {difference.what for difference in faults})
     here = now = measure(workspace, stages, known=pinned, digest=digest)
     if recompute:
         with passing_folder() as folder:
-            results = [name for name, one in stages.items() if one.pinned_by == "dvc.yaml"]
+            results = [name for name, stage in stages.items() if stage.pinned_by == "dvc.yaml"]
             try:
                 recompute(results, profile, folder)
                 now = measure(replace(workspace, scratch=folder), stages)
             except SubstrateError as error:
-                if not found:
+                if not faults:
                     raise
-                found.append(Difference("verify", "file", "the recomputation", "every stage", str(error)))
-    named = {(difference.stage, difference.what) for difference in found}
+                faults.append(Difference("verify", "file", "the recomputation", "every stage", str(error)))
+    named = {(difference.stage, difference.what) for difference in faults}
     apart = differences(pinned, now) + differences(here, now, here=True)
-    found += [one for one in apart if (one.stage, one.what) not in named]
+    faults += [difference for difference in apart if (difference.stage, difference.what) not in named]
     because = causes(explained(root, profile, pinned, now), now)
     idle = causes(pinned, now, differ=False)
     not_there = sorted({name for names in lacking.values() for name in names})
     report = Report(
-        profile, recompute is not None, found, because, idle, moved=moved(pinned, now), absent=not_there
+        profile, recompute is not None, faults, because, idle, moved=moved(pinned, now), absent=not_there
     )
     if not since:
         return report
@@ -135,11 +135,11 @@ def verify_files(root: Path, profile: str | None, stages: Stages, error: Substra
     if str(root / PARAMETERS_FILE) not in error.where or (profile and profile not in names):
         raise error
     digest, names = Digests(), [profile] if profile else names
-    found = [Difference("pins", "file", PARAMETERS_FILE, "parameters", str(error))]
+    faults = [Difference("pins", "file", PARAMETERS_FILE, "parameters", str(error))]
     for name in names:
         damage, _ = find_damage(root, name, stages, digest, storage=root / "storage")
-        found += [one for one in damage if one not in found and one.what != PARAMETERS_FILE]
-    return Report(", ".join(names), False, found, [])
+        faults += [fault for fault in damage if fault not in faults and fault.what != PARAMETERS_FILE]
+    return Report(", ".join(names), False, faults, [])
 
 
 def _require(workspace: Workspace, stages: Iterable[Stage], named: Collection[str]) -> None:
@@ -197,7 +197,7 @@ def moved_here(workspace: Workspace, stages: Stages, names: Iterable[str]) -> Mo
 
 def _not_computed(workspace: Workspace, pinned: Pins, now: Pins) -> dict[str, list[str]]:
     """By stage the outs that are not as they are pinned, and that no run computed from what is there."""
-    records, found = read_records(workspace), dict[str, list[str]]()
+    records, foreign = read_records(workspace), dict[str, list[str]]()
     made = {out: digest for record in records.values() for out, digest in record.outs.items()}
     for stage, measured in now.items():
         known = pinned[stage].outs if stage in pinned else {}
@@ -207,8 +207,8 @@ def _not_computed(workspace: Workspace, pinned: Pins, now: Pins) -> dict[str, li
         if outs := [
             out for out, is_ in measured.outs.items() if is_ not in (known.get(out), computed.get(out))
         ]:
-            found[stage] = outs
-    return found
+            foreign[stage] = outs
+    return foreign
 
 
 def accept_results(

@@ -74,7 +74,7 @@ def record(
     baseline: Baseline,
     settings: Parameters,
     server: Endpoint,
-    kept: Path,
+    path: Path,
     clock: Clock | None = None,
     watch: Watch = _unwatched,
 ) -> int:
@@ -82,7 +82,7 @@ def record(
 
     Args:
         settings: with what patience and pace the server is asked.
-        kept: the transcript; beside it grows a journal, ``….partial.jsonl``, until all is asked.
+        path: the transcript; beside it grows a journal, ``….partial.jsonl``, until all is asked.
         watch: told how many replies there are, and how many there will be as far as can be told, else 0.
 
     Returns:
@@ -95,8 +95,8 @@ def record(
     patience = Patience(read=settings.timeout, attempts=settings.attempts)
     client = Client(server, baseline, patience, settings.requests_per_minute, clock)
     try:
-        with transcript.journal(transcript.partial_of(kept)) as written:
-            recorder = Recorder(client, transcript.read_transcript(kept), written, baseline)
+        with transcript.journal(transcript.partial_of(path)) as written:
+            recorder = Recorder(client, transcript.read_transcript(path), written, baseline)
             at_once = min(settings.concurrency, client.slots() or settings.concurrency)
 
             def replies(done: int, total: int) -> None:
@@ -104,7 +104,7 @@ def record(
 
             ask_parts(parts, recorder, concurrency=at_once, watch=replies)
             recorder.finish()
-        transcript.settle(kept)
+        transcript.settle(path)
         return recorder.asked
     finally:
         client.close()

@@ -276,35 +276,35 @@ class Client:
                 raise
         self._slowest = max(self._slowest, self._clock.now() - begun)
         if response.status_code in _REFUSED_FORMAT | {413} and _TOO_LONG.search(response.text):
-            said = self._server.hide(response.text)[:300]
-            return Reply("", "too long", format, error=f"the request does not fit into the context: {said}")
+            text = self._server.hide(response.text)[:300]
+            return Reply("", "too long", format, error=f"the request does not fit into the context: {text}")
         self._check_status(response)
         try:
-            said = _completion.decode(response.content)
-            choice = said.choices[0]
+            completion = _completion.decode(response.content)
+            choice = completion.choices[0]
         except (*NOT_JSON, IndexError):
             raise http.TryAgainError("the server's answer is not a chat completion") from None
-        usage = said.usage or _Usage()
+        usage = completion.usage or _Usage()
         return Reply(
             self._server.hide(choice.message.content),
             choice.finish_reason,
             format,
-            self._by(said, known),
+            self._by(completion, known),
             usage.prompt_tokens,
             usage.completion_tokens,
         )
 
     def slots(self) -> int | None:
         """The number of requests that the server takes at once; ``None`` where it does not say."""
-        said = self._said(self._server.props, _Props)
-        return said.total_slots if said else None
+        props = self._said(self._server.props, _Props)
+        return props.total_slots if props else None
 
     def _known(self) -> _Model | None:
         """The model as the server lists it, where it lists any; asked for once."""
         with self._lock:
             if self._served is None:
-                said = self._said(self._server.models, _Models)
-                self._served = said.data if said else []
+                listed = self._said(self._server.models, _Models)
+                self._served = listed.data if listed else []
             names = (self._baseline.model, self._baseline.answers_as)
             return next((model for model in self._served if model.id in names), None)
 
@@ -318,38 +318,39 @@ class Client:
         except (httpx.HTTPError, *NOT_JSON):
             return None
 
-    def _by(self, said: _Completion, known: _Model | None) -> Answerer:
+    def _by(self, reply: _Completion, known: _Model | None) -> Answerer:
         """The model that answered.
 
         Raises:
             ModelError: it is not the one that was asked.
         """
-        asked, weights, server = self._baseline, "", known.owned_by if known else ""
+        wanted, weights, server = self._baseline, "", known.owned_by if known else ""
         for tag in known.tags if known else ():
             if tag.startswith("sha256:"):
                 weights = tag
             elif tag.startswith("server:"):
                 server = tag.removeprefix("server:")
-        if said.model and said.model not in (asked.model, asked.answers_as):
+        if reply.model and reply.model not in (wanted.model, wanted.answers_as):
             raise ModelError(
-                f"{asked.model} was asked, and the server says that {self._server.hide(said.model)} answered",
+                f"{wanted.model} was asked, and the server says that "
+                f"{self._server.hide(reply.model)} answered",
                 hint=f"Serve the model at {URL}, or allow that name with `answers_as` in params.yaml",
             )
-        if weights and asked.revision.startswith("sha256:") and weights != asked.revision:
+        if weights and wanted.revision.startswith("sha256:") and weights != wanted.revision:
             raise ModelError(
-                f"{asked.model} was asked with the weights {asked.revision}, and the server has {weights}",
+                f"{wanted.model} was asked with the weights {wanted.revision}, and the server has {weights}",
                 hint=f"Serve those weights at {URL}, or name the revision in params.yaml",
             )
         quantisation = known.meta.ftype if known and known.meta else ""
-        return Answerer(said.model or "", said.system_fingerprint or "", server, quantisation, weights)
+        return Answerer(reply.model or "", reply.system_fingerprint or "", server, quantisation, weights)
 
     def _check_status(self, response: httpx.Response) -> None:
         status = response.status_code
         if status == 200:
             return
         http.require_ready(response, self._clock)
-        said = self._server.hide(response.text)[:300]
-        what = f"the model's server refuses the request (HTTP {status}): {said}"
+        text = self._server.hide(response.text)[:300]
+        what = f"the model's server refuses the request (HTTP {status}): {text}"
         if status in _REFUSED_FORMAT:
             raise _RefusedError(what)
         raise ModelError(what, hint=_HINTS.get(status, f"Check {URL}"))

@@ -132,18 +132,18 @@ def file_of(folder: Path, baseline: Baseline) -> Path:
     return folder / f"{name}.jsonl.gz"
 
 
-def partial_of(kept: Path) -> Path:
+def partial_of(transcript: Path) -> Path:
     """The journal beside a transcript."""
-    return _beside(kept, "partial.jsonl")
+    return _beside(transcript, "partial.jsonl")
 
 
-def took_of(kept: Path) -> Path:
+def took_of(transcript: Path) -> Path:
     """The file beside a transcript that says how long asking took."""
-    return _beside(kept, "took.json")
+    return _beside(transcript, "took.json")
 
 
-def _beside(kept: Path, suffix: str) -> Path:
-    return kept.with_name(f"{kept.name.removesuffix('.gz').removesuffix('.jsonl')}.{suffix}")
+def _beside(transcript: Path, suffix: str) -> Path:
+    return transcript.with_name(f"{transcript.name.removesuffix('.gz').removesuffix('.jsonl')}.{suffix}")
 
 
 class Took(msgspec.Struct, frozen=True):
@@ -153,9 +153,9 @@ class Took(msgspec.Struct, frozen=True):
     seconds: float = 0.0
 
 
-def read_took(kept: Path) -> Took:
+def read_took(transcript: Path) -> Took:
     """The time that asking for a transcript took; nothing where that is not known."""
-    path = took_of(kept)
+    path = took_of(transcript)
     return msgspec.json.decode(read_bytes(path), type=Took) if path.is_file() else Took()
 
 
@@ -187,32 +187,34 @@ class Told(msgspec.Struct, frozen=True):
         'Small.Q4_1 (Q4_1, weights 0123456789ab, xllamacpp 1)'
         """
         named = []
-        for one in self.answered:
-            weights = one.weights or self.revision
-            about = (one.quantisation, f"weights {weights.removeprefix('sha256:')[:12]}", one.server)
-            asked = f", asked for as {self.model}" if one.model and one.model != self.model else ""
-            unnamed = "" if one.model else ", the server names no model"
-            named.append(f"{one.model or self.model} ({', '.join(filter(None, about))}{asked}{unnamed})")
+        for by in self.answered:
+            weights = by.weights or self.revision
+            about = (by.quantisation, f"weights {weights.removeprefix('sha256:')[:12]}", by.server)
+            alias = f", asked for as {self.model}" if by.model and by.model != self.model else ""
+            unnamed = "" if by.model else ", the server names no model"
+            named.append(f"{by.model or self.model} ({', '.join(filter(None, about))}{alias}{unnamed})")
         return " and ".join(named) or self.model
 
 
 def told(records: Records, baseline: Baseline, took: Took) -> Told:
     """Say who answered in some records, which are one baseline's."""
-    first = [one for one in records.values() if "again" not in one.request]
+    first = [record for record in records.values() if "again" not in record.request]
     twice = {
-        address({key: value for key, value in one.request.items() if key != "again"}): one
-        for one in records.values()
-        if "again" in one.request
+        address({key: value for key, value in record.request.items() if key != "again"}): record
+        for record in records.values()
+        if "again" in record.request
     }
-    same = sum(records[name].reply.content == one.reply.content for name, one in twice.items())
-    by = {msgspec.structs.replace(one.reply.by, fingerprint="") for one in first if not one.reply.error}
+    same = sum(records[name].reply.content == record.reply.content for name, record in twice.items())
+    by = {
+        msgspec.structs.replace(record.reply.by, fingerprint="") for record in first if not record.reply.error
+    }
     return Told(
         str(baseline.model),
         baseline.revision,
         sorted(by, key=msgspec.structs.astuple),
         len(first),
-        sum(one.reply.prompt_tokens for one in first),
-        sum(one.reply.completion_tokens for one in first),
+        sum(record.reply.prompt_tokens for record in first),
+        sum(record.reply.completion_tokens for record in first),
         round(took.seconds / took.requests, 1) if took.requests else 0.0,
         len(twice),
         same,
@@ -243,22 +245,22 @@ def write_transcript(path: Path, records: Records) -> None:
         fresh.write_bytes(gzip.compress(lines, mtime=0) if path.suffix == ".gz" else lines)
 
 
-def settle(kept: Path) -> None:
+def settle(transcript: Path) -> None:
     """Add what a journal holds to its transcript, and remove the journal; nothing where there is none.
 
     Raises:
         TranscriptError: a run is writing the journal.
     """
-    path = partial_of(kept)
+    path = partial_of(transcript)
     if not path.is_file():
         return
     with journal(path) as written:
         if fresh := written.records:
-            known, before = read_transcript(kept), read_took(kept)
-            write_transcript(kept, known | fresh)
+            known, before = read_transcript(transcript), read_took(transcript)
+            write_transcript(transcript, known | fresh)
             new = [record.seconds for name, record in fresh.items() if name not in known]
             took = Took(before.requests + len(new), round(before.seconds + sum(new), 1))
-            with replacing(took_of(kept)) as out:
+            with replacing(took_of(transcript)) as out:
                 out.write_bytes(msgspec.json.encode(took) + b"\n")
         path.unlink()
 
@@ -349,8 +351,8 @@ def journal(path: Path) -> Iterator[Journal]:
         ) from None
     try:
         with naming(path):
-            kept = path.read_bytes()
-            whole = kept[: kept.rfind(b"\n") + 1]
+            data = path.read_bytes()
+            whole = data[: data.rfind(b"\n") + 1]
             last = whole.rfind(b"\n", 0, -1) + 1
             if b"\0" in whole[last:]:
                 whole = whole[:last]

@@ -63,14 +63,14 @@ def ask_each(
     def work(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
         log = EventLog.from_patch(row["patch"], row["name"])
         tbox = TBox.load(shapes) if shapes else None
-        found = solutions(log, sparql, tick=tick, tbox=tbox, most=limit + 1)
-        if isinstance(found, bool):
-            values: list[dict[str, str | None]] = [{"answer": str(found).lower()}]
+        result = solutions(log, sparql, tick=tick, tbox=tbox, most=limit + 1)
+        if isinstance(result, bool):
+            values: list[dict[str, str | None]] = [{"answer": str(result).lower()}]
         else:
-            named = (one.items() for one in found)
-            values = [{name: None if term is None else str(term) for name, term in one} for one in named]
+            named = (terms.items() for terms in result)
+            values = [{name: None if term is None else str(term) for name, term in terms} for terms in named]
         # Sorted, so that no byte depends on how a store is laid out.
-        lines = sorted(msgspec.json.encode(one).decode() for one in values)
+        lines = sorted(msgspec.json.encode(value).decode() for value in values)
         yield {NUMBER: row[NUMBER], PLACE: row[PLACE], "lines": lines}
 
     for scene, name, lines in of_each(workspace, benchmark, work, timeout):
@@ -125,8 +125,8 @@ def of_each(
 
     with within(session.interruptAll, timeout):
         frame = places_frame(session, range(len(shards)), rows, LOGS)
-        asked = map_rows(frame, work, FOUND, [*names], stage="substrate logs", names=[*names.values()])
-    for row, answer in zip(named, asked.to_pylist(), strict=True):
+        answers = map_rows(frame, work, FOUND, [*names], stage="substrate logs", names=[*names.values()])
+    for row, answer in zip(named, answers.to_pylist(), strict=True):
         yield scenes[row[NUMBER]], row["name"], answer["lines"]
 
 

@@ -53,8 +53,8 @@ def group_of(stage: Stage) -> str:
 
     Each group is a box of the graph that reads no other group, so one line leads from each to the results.
     """
-    asked = [BENCHMARKS.get(name.partition("/")[0]) for name in (stage.name, *stage.needs)]
-    groups = {benchmark.source.name if benchmark else RESULTS for benchmark in asked}
+    benchmarks = [BENCHMARKS.get(name.partition("/")[0]) for name in (stage.name, *stage.needs)]
+    groups = {benchmark.source.name if benchmark else RESULTS for benchmark in benchmarks}
     return groups.pop() if len(groups) == 1 else RESULTS
 
 
@@ -142,12 +142,12 @@ def _asset(
             take_needs(stages, stage, opened)
             metadata["experiment"] = opened.experiment.name
         known = read_records(opened).get(stage.name)
-        found = standing(stages, stage, opened, known, force=workspace.force)
-        before = found.made
-        if found.why:
-            log(f"{stage.name}: {found.how or 'computed again'}: {found.why}")
-        if found.how:
-            metadata[found.how] = found.why
+        state = standing(stages, stage, opened, known, force=workspace.force)
+        before = state.made
+        if state.why:
+            log(f"{stage.name}: {state.how or 'computed again'}: {state.why}")
+        if state.how:
+            metadata[state.how] = state.why
         else:
             with ExitStack() as stack:
                 stack.enter_context(logging_to(log))
@@ -156,16 +156,16 @@ def _asset(
                 figures = stack.enter_context(task_figures())
                 made = stage.run(opened, *(stack.enter_context(replacing(path)) for path in paths))
             before = fingerprint(stages, stage, opened)
-            before = msgspec.structs.replace(before, explained=found.explained(before))
+            before = msgspec.structs.replace(before, explained=state.explained(before))
             metadata |= {**made, **figures, **cost}
         if "skipped" not in metadata:
             keep_record(opened, stage.name, before)
         advance(stage.name, 1, 1)
         version = hashlib.sha256("".join(before.outs.values()).encode()).hexdigest()
         of_run = {"profile": opened.settings.profile, "parameters": before.parameters, "files": before.outs}
-        shown = {**preview(paths), **metadata, **of_run}
-        ended(stage.name, shown)
-        return dg.MaterializeResult(metadata=shown, data_version=dg.DataVersion(version))
+        entries = {**preview(paths), **metadata, **of_run}
+        ended(stage.name, entries)
+        return dg.MaterializeResult(metadata=entries, data_version=dg.DataVersion(version))
 
     return materialize
 
@@ -183,9 +183,9 @@ def _again_where_lost(lacking: Sequence[Path]) -> Iterator[None]:
         if isinstance(error, LostError):
             leave_session()
             raise
-        said = str(error)
+        why = str(error)
         if isinstance(error, MemoryError):
-            said = "there is not enough memory"
+            why = "there is not enough memory"
         elif lacking and isinstance(error, FileNotFoundError):
-            said = f"{lacking[0]} is not there. `substrate reproduce` runs the stages that others need first"
-        raise dg.Failure(said, allow_retries=False) from error
+            why = f"{lacking[0]} is not there. `substrate reproduce` runs the stages that others need first"
+        raise dg.Failure(why, allow_retries=False) from error

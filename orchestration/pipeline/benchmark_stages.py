@@ -172,9 +172,9 @@ def make_scores(benchmark: Benchmark, workspace: Workspace, *outs: Path) -> dict
     scores: list[Score] = []
     *files, metrics = outs
     for name, out in zip(benchmark.numbers, files, strict=True):
-        _, asked = counts.get(name.replace("/per_option", "/per_question"), counts[name])
-        record = score(name, *counts[name], data, split, asked)
+        _, questions = counts.get(name.replace("/per_option", "/per_question"), counts[name])
+        record = score(name, *counts[name], data, split, questions)
         write_json(out, record, indent=2)
         scores.append(record)
     write_metrics(metrics, scores)
-    return {one.name: "no questions" if one.accuracy is None else one.accuracy for one in scores}
+    return {of.name: "no questions" if of.accuracy is None else of.accuracy for of in scores}

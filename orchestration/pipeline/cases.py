@@ -147,12 +147,12 @@ def _written(parts: Parts, place: int) -> dict[str, Any]:
     """Compute and write a file, in a worker, and give its receipt."""
     began, cpu = time.time(), time.process_time()
     storage, folder, name = parts.storage, parts.folder, parts.name(place)
-    kept = storage.exists(folder, name)
-    if not kept and parts.schema:
+    reused = storage.exists(folder, name)
+    if not reused and parts.schema:
         batches = batched(_computed(parts, place), ROWS_AT_ONCE)
         tables = (pa.Table.from_pylist(rows, parts.schema) for rows in batches)
         storage.write_tables(tables, parts.schema, folder, name)
-    elif not kept:
+    elif not reused:
         lines = (line for row in _computed(parts, place) for line in row[LINES])
         storage.write_lines(lines, folder, name)
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -160,7 +160,7 @@ def _written(parts: Parts, place: int) -> dict[str, Any]:
         NUMBER: place,
         "rows": storage.count(folder, name) if parts.schema else 0,
         "sum": storage.sum(folder, name),
-        "kept": int(kept),
+        "kept": int(reused),
         "began": int(began * 1000),
         "ended": int(time.time() * 1000),
         "cpu": int((time.process_time() - cpu) * 1000),
@@ -171,14 +171,14 @@ def _written(parts: Parts, place: int) -> dict[str, Any]:
 
 def _computed(parts: Parts, place: int) -> Iterator[dict[str, Any]]:
     """The rows of a file; at the end each case that was given is held to have come back."""
-    asked, names, keys = list[int](), list[str](), list[tuple[int, ...]]()
+    numbers, names, keys = list[int](), list[str](), list[tuple[int, ...]]()
     for row in _reached(parts, place):
-        asked.append(row[NUMBER])
+        numbers.append(row[NUMBER])
         names.append(row.get("source") or f"number {row[NUMBER]}")
         for made in guarded(parts.work, row):
             keys.append((made[NUMBER], *([made[PLACE]] if PLACE in made else [])))
             yield made
-    nothing_lost(keys, asked, names, parts.stage)
+    nothing_lost(keys, numbers, names, parts.stage)
 
 
 def _reached(parts: Parts, place: int) -> Iterator[dict[str, Any]]:
@@ -192,13 +192,13 @@ def _reached(parts: Parts, place: int) -> Iterator[dict[str, Any]]:
 
 def _tell_costs(stage: str, receipts: pa.Table) -> None:
     columns = receipts.to_pydict()
-    kept, count = sum(columns["kept"]), receipts.num_rows
-    say(f"{stage}: {count} shards: {kept} were kept, {count - kept} are done")
+    reused, count = sum(columns["kept"]), receipts.num_rows
+    say(f"{stage}: {count} shards: {reused} were kept, {count - reused} are done")
     spans = [(end - begin) / 1000 for begin, end in zip(columns["began"], columns["ended"], strict=True)]
     measured(
         {
             "tasks": count,
-            "shards kept": kept,
+            "shards kept": reused,
             "task seconds, longest": max(spans),
             "task seconds, median": median(spans),
             "task seconds, all": sum(spans),

@@ -87,9 +87,9 @@ def _held(stages: Stages, stage: Stage) -> dg.AssetChecksDefinition:
             why = "every out is what was pinned, or is not pinned"
             why = "an experiment: `dvc metrics diff` compares it" if experiment else why
             return dg.AssetCheckResult(passed=True, severity=severity, description=why)
-        found, because, metadata = _drift(resource.open(), stages, stage)
+        words, because, metadata = _drift(resource.open(), stages, stage)
         told = f"{', '.join(changed)} is modified against its pin"
-        told = ". ".join(filter(None, [told, found])) + (f"; because {because}" if because else "")
+        told = ". ".join(filter(None, [told, words])) + (f"; because {because}" if because else "")
         if data:
             told = f"{told}: restore the data, or pin them with `substrate accept REASON`"
         else:
@@ -116,17 +116,17 @@ def _drift(workspace: Workspace, stages: Stages, stage: Stage) -> tuple[str, str
     if stage.name not in pinned:
         return "", "", {"because": "not known"}
     now = measure(workspace, stages, [stages[name] for name in needed(stages, [stage.name])], known=pinned)
-    found = differences({stage.name: pinned[stage.name]}, now)
+    apart = differences({stage.name: pinned[stage.name]}, now)
     why = causes(explained(workspace.root, workspace.settings.profile, pinned, now), now)
-    counts = Counter("file" if one.kind == "input" else one.kind for one in found)
+    counts = Counter("file" if difference.kind == "input" else difference.kind for difference in apart)
     words = ""
-    if found:
-        first, *others = found
+    if apart:
+        first, *others = apart
         counted = " and ".join(f"{n:,} {kind}{'' if n == 1 else 's'}" for kind, n in counts.items())
         more = f", and {len(others):,} more" if others else ""
         verb = "differ" if others else "differs"
         words = f"{counted} {verb}: {first.what}: {first.old} -> {first.new}{more}"
-    rows = [dg.TableRecord({"which": d.what, "was": d.old, "is": d.new}) for d in found[:LISTED]]
+    rows = [dg.TableRecord({"which": d.what, "was": d.old, "is": d.new}) for d in apart[:LISTED]]
     lines = "\n".join(moved_lines(moved(pinned, now), markdown=True))
     metadata: dict[str, Any] = {f"{kind}s": number for kind, number in counts.items()}
     metadata["because"] = "\n".join(map(str, why)) or "not known"
@@ -161,15 +161,15 @@ def _counts(benchmark: Interpreted, resource: WorkspaceResource) -> dg.AssetChec
         # The paper's n beside a per-option accuracy counts questions; ours counts options.
         paper = {name: published().n(name) for name in scores if not name.endswith("/per_option")}
         expected = {name: n for name, n in paper.items() if n is not None}
-        found = {name: scores[name].n for name in expected}
+        count = {name: scores[name].n for name in expected}
     else:
         declared = () if kind in ("local", "official") else benchmark.declared.items()
         expected = {what: number(data) if kind == "generated" else 0 for what, number in declared}
         files = {"logs": "logs/index.jsonl", "answers": ROWS}
-        found = {what: line_count(workspace.artifacts / benchmark.name / files[what]) for what in expected}
-    wrong = [f"{name}: {found[name]:,} instead of {n:,}" for name, n in expected.items() if found[name] != n]
-    text = "; ".join(wrong or [f"{name}: {n:,}" for name, n in found.items()])
-    return dg.AssetCheckResult(passed=not wrong, description=text, metadata=found)
+        count = {what: line_count(workspace.artifacts / benchmark.name / files[what]) for what in expected}
+    wrong = [f"{name}: {count[name]:,} instead of {n:,}" for name, n in expected.items() if count[name] != n]
+    text = "; ".join(wrong or [f"{name}: {n:,}" for name, n in count.items()])
+    return dg.AssetCheckResult(passed=not wrong, description=text, metadata=count)
 
 
 def _asked(workspace: Workspace, source: Source) -> set[str]:
@@ -183,12 +183,12 @@ def _asked_again(study: Study, part: Part, resource: WorkspaceResource) -> dg.As
     workspace, source = resource.open(), part.base.source
     files = files_of(workspace, source)
     each = source.cases(files, None, True).each if files else iter(())
-    asked = [case for case in islice(each, asked_of(study, part, workspace)) if case.questions]
-    wanted = part.wanted(asked)
-    found = totals(counted(workspace.path(study.rows_file(part))))
-    wrong = part.missing(wanted, found)
-    there, some = sum(found.values()), bool(wanted.total())
-    text = "; ".join(wrong) or f"{there:,} rows of {len(asked)} cases, under each condition"
+    cases = [case for case in islice(each, asked_of(study, part, workspace)) if case.questions]
+    wanted = part.wanted(cases)
+    counts = totals(counted(workspace.path(study.rows_file(part))))
+    wrong = part.missing(wanted, counts)
+    there, some = sum(counts.values()), bool(wanted.total())
+    text = "; ".join(wrong) or f"{there:,} rows of {len(cases)} cases, under each condition"
     # No rows are right only where nothing is to be asked, or nothing was promised.
     passed = not wrong and (bool(there) == some or (part.free is None and not some))
     return dg.AssetCheckResult(passed=passed, description=text, metadata={"rows": there})
@@ -201,16 +201,16 @@ def _shapes(logger: Logger, resource: WorkspaceResource) -> dg.AssetCheckResult:
     step = max(1, count / SAMPLE)
     places = {int(place * step) for place in range(min(SAMPLE, count))}
     sample = [entry.name for place, entry in enumerate(read_index(logs.index)) if place in places]
-    tbox, found = TBox.load(logger.shapes), dict[str, str]()
+    tbox, faults = TBox.load(logger.shapes), dict[str, str]()
     for name in sample:
         log = logs.read(name)
         if violations := tbox.validate(log.state(), log):
             more = f"; and {len(violations) - 1} more" if len(violations) > 1 else ""
-            found[name] = f"{violations[0]}{more}"
+            faults[name] = f"{violations[0]}{more}"
     text = f"{len(sample)} of {count} logs conform to tboxes/{logger.shapes}.ttl"
-    if found:
-        text = "; ".join(f"{name}: {what}" for name, what in found.items())
-    return dg.AssetCheckResult(passed=not found, description=text, metadata={"sample": sample})
+    if faults:
+        text = "; ".join(f"{name}: {what}" for name, what in faults.items())
+    return dg.AssetCheckResult(passed=not faults, description=text, metadata={"sample": sample})
 
 
 def checks_of(stages: Stages) -> Iterator[dg.AssetChecksDefinition]:

@@ -182,10 +182,10 @@ def _of_worker(worker: _Worker, off: float) -> Finding:
     ):
         if theirs != ours:
             faults.append((f"{name} is {ours} here", _same(theirs, ours)[1]))
-    said = f"Python {worker.python}, PySpark {worker.pyspark}, {worker.free:,} MiB free at {worker.folder}"
+    summary = f"Python {worker.python}, PySpark {worker.pyspark}, {worker.free:,} MiB free at {worker.folder}"
     told = [what for what, _ in faults] or ["has every package"]
     hint = "; ".join(hint for _, hint in faults)
-    return Finding(f"worker {worker.host}", ", ".join([said, *told]), not faults, hint)
+    return Finding(f"worker {worker.host}", ", ".join([summary, *told]), not faults, hint)
 
 
 def _same(theirs: str, ours: str) -> tuple[bool, str]:

@@ -67,15 +67,15 @@ def ask_deltas(
             try:
                 frame = places_frame(session, range(len(logs.shards)), rows, DELTAS)
                 frame.createOrReplaceTempView(NAME)
-                found = session.sql(f"SELECT * FROM (\n{query}\n) LIMIT {limit + 1}").toArrow()
+                table = session.sql(f"SELECT * FROM (\n{query}\n) LIMIT {limit + 1}").toArrow()
             except (AnalysisException, ArithmeticException) as error:
                 hint = f"Ask the table {NAME}, in Spark's SQL"
                 what = str(error).strip().splitlines()[0].rstrip(".")
                 raise ParameterError(what, where=("--sql",), hint=hint) from error
     finally:
         session.catalog.dropTempView(NAME)
-    at_most(limit, found.num_rows)
-    return Answered(found.column_names, [list(row.values()) for row in found.to_pylist()])
+    at_most(limit, table.num_rows)
+    return Answered(table.column_names, [list(row.values()) for row in table.to_pylist()])
 
 
 def exploded(log: EventLog, name: str, scene: str) -> pa.Table:

@@ -101,9 +101,9 @@ def _limits(type_: types.Type) -> str:
     'At least 1, at most 9. '
     """
     limits: list[str] = []
-    for one in type_.types if isinstance(type_, types.UnionType) else (type_,):
+    for member in type_.types if isinstance(type_, types.UnionType) else (type_,):
         for bound, word in _LIMITS.items():
-            if (limit := getattr(one, bound, None)) is not None:
+            if (limit := getattr(member, bound, None)) is not None:
                 limits.append(f"{word} {limit:,}".removesuffix(".0"))
     return f"{', '.join(limits).capitalize()}. " if limits else ""
 
@@ -253,6 +253,6 @@ def judged(form: Mapping[str, Any]) -> dict[str, Any]:
     except ParameterError as error:
         # The place is one of the form, not of the file or of the command.
         where = [{str(path): "", "--name": "experiment"}.get(part, part) for part in error.where]
-        said = ParameterError(error.what, where=tuple(where), hint=error.hint)
-        raise FormError(str(said), [], form) from None
+        fault = ParameterError(error.what, where=tuple(where), hint=error.hint)
+        raise FormError(str(fault), [], form) from None
     return told

@@ -21,9 +21,12 @@ from substrate.base.errors import ParameterError
 
 
 def _usual(benchmarks: list[Benchmark]) -> Stages:
-    tables = [(table, [one for one in benchmarks if one.table[0] == table]) for table in TABLES.values()]
-    shown = [(table, of_it) for table, of_it in tables if of_it]
-    computed = [*_answered(benchmarks), determinism_stage(), *result_stages(benchmarks, shown)]
+    tables = [
+        (table, [benchmark for benchmark in benchmarks if benchmark.table[0] == table])
+        for table in TABLES.values()
+    ]
+    filled = [(table, of_it) for table, of_it in tables if of_it]
+    computed = [*_answered(benchmarks), determinism_stage(), *result_stages(benchmarks, filled)]
     for benchmark in benchmarks:
         if isinstance(benchmark, LanguageModel):
             computed += model_stages(benchmark)
@@ -36,9 +39,11 @@ def _usual(benchmarks: list[Benchmark]) -> Stages:
 
 def _answered(benchmarks: Iterable[Benchmark]) -> Iterator[Stage]:
     """The stages from the data of some benchmarks to their scores."""
-    yield from map(source_stage, {one.source.name: one.source for one in benchmarks}.values())
-    interpreted = [one for one in benchmarks if isinstance(one, Interpreted)]
-    yield from map(log_stage, {one.logger.name: one.logger for one in interpreted}.values())
+    yield from map(
+        source_stage, {benchmark.source.name: benchmark.source for benchmark in benchmarks}.values()
+    )
+    interpreted = [benchmark for benchmark in benchmarks if isinstance(benchmark, Interpreted)]
+    yield from map(log_stage, {benchmark.logger.name: benchmark.logger for benchmark in interpreted}.values())
     yield from map(answer_stage, interpreted)
     yield from map(score_stage, benchmarks)
 
@@ -49,12 +54,15 @@ def _of(names: tuple[str, ...], real: bool) -> Stages:
     if not real:
         return _usual(benchmarks)
     computed = list(_answered(benchmarks))
-    there, studied = {one.name for one in computed}, (one for study in STUDIES for one in study_stages(study))
-    trivial = [one for one in studied if one.name in REAL.trivial and there.issuperset(one.needs)]
-    table = replace(REAL, trivial=tuple(one.name for one in trivial))
+    there = {stage.name for stage in computed}
+    studied = (stage for study in STUDIES for stage in study_stages(study))
+    trivial = [stage for stage in studied if stage.name in REAL.trivial and there.issuperset(stage.needs)]
+    table = replace(REAL, trivial=tuple(stage.name for stage in trivial))
     computed += (*trivial, *result_stages(benchmarks, [(table, benchmarks)]))
     # Parameters hold the files that data are copied from, and these may be packed in many ways.
-    computed = [replace(one, pinned_by="nothing") if one.pinned_by == "data.dvc" else one for one in computed]
+    computed = [
+        replace(stage, pinned_by="nothing") if stage.pinned_by == "data.dvc" else stage for stage in computed
+    ]
     return in_order([*computed, *describing_stages(benchmarks, computed)])
 
 
@@ -63,9 +71,11 @@ def _belongs(benchmark: Benchmark, profile: str) -> bool:
     return not own or profile in own
 
 
-STAGES: Stages = _of(tuple(name for name, one in BENCHMARKS.items() if _belongs(one, "")), False)
+STAGES: Stages = _of(tuple(name for name, benchmark in BENCHMARKS.items() if _belongs(benchmark, "")), False)
 """The stages of a profile with no benchmarks of its own, by name, each after those that it needs."""
-OFFICIAL: Stages = _of(tuple(name for name, one in BENCHMARKS.items() if MEASURED_ON in one.about), True)
+OFFICIAL: Stages = _of(
+    tuple(name for name, benchmark in BENCHMARKS.items() if MEASURED_ON in benchmark.about), True
+)
 """The stages of a profile that has official files of all."""
 EVERY: Stages = in_order({**OFFICIAL, **STAGES}.values())
 """The stages of every profile."""
@@ -78,9 +88,12 @@ def stages_in(workspace: Workspace) -> Stages:
     settings, real = workspace.settings, is_real(workspace)
     names = (
         name
-        for name, one in BENCHMARKS.items()
-        if _belongs(one, settings.profile)
-        and (not real or (MEASURED_ON in one.about and settings.data(one.source.name).source == "real"))
+        for name, benchmark in BENCHMARKS.items()
+        if _belongs(benchmark, settings.profile)
+        and (
+            not real
+            or (MEASURED_ON in benchmark.about and settings.data(benchmark.source.name).source == "real")
+        )
     )
     return _of(tuple(names), real)
 
@@ -107,7 +120,7 @@ def stages_of(benchmark: str | None, stages: Stages = STAGES) -> list[str]:
     """
     if benchmark is None:
         return list(stages)
-    models = {f"{name}/answers" for name, one in BENCHMARKS.items() if one.by_model and name != benchmark}
+    models = {f"{name}/answers" for name, other in BENCHMARKS.items() if other.by_model and name != benchmark}
     own = [name for name in stages if _is_of(name, benchmark)]
     names = [name for name in own if not models.intersection(needed(stages, [name]))]
     if not names:

@@ -47,8 +47,8 @@ def java_fault() -> SubstrateError | None:
         return SubstrateError(f"Java does not start ({error})", where=where, hint=hint)
     lines = (started.stdout + started.stderr).splitlines()
     if started.returncode:
-        said = next((line for line in lines if "Error" in line), lines[0] if lines else "no word")
-        return SubstrateError(f"Java does not start: {said}", where=where, hint="Mend what Java names")
+        reason = next((line for line in lines if "Error" in line), lines[0] if lines else "no word")
+        return SubstrateError(f"Java does not start: {reason}", where=where, hint="Mend what Java names")
     version = next(filter(None, (re.search(r'version "(?:1\.)?(\d+)', line) for line in lines)), None)
     if version and int(version[1]) < OLDEST:
         return SubstrateError(f"Java {version[1]} is too old", where=where, hint=hint)

@@ -37,8 +37,10 @@ def reproductions() -> list[dg.UnresolvedAssetJobDefinition]:
     it needs; its profile is set in the launchpad.
     """
     jobs = [
-        _reproducing(one, stages, form_of_job(one), f"The whole reproduction on the {one} profile")
-        for one, stages in [*((name, STAGES) for name in PROFILES), ("real", OFFICIAL)]
+        _reproducing(
+            profile, stages, form_of_job(profile), f"The whole reproduction on the {profile} profile"
+        )
+        for profile, stages in [*((name, STAGES) for name in PROFILES), ("real", OFFICIAL)]
     ]
     about = "The whole reproduction, with profiles as partitions: a backfill runs several"
     jobs.append(_reproducing("profiles", STAGES, profile_config, about))
@@ -143,10 +145,10 @@ def official_files(downloads: Path) -> dict[str, str]:
     >>> official_files(Path("nowhere"))
     {}
     """
-    found = {}
+    digests = {}
     for benchmark, source in sorted(official_sources().items()):
         paths = [downloads / benchmark / file.name for file in source.files if not file.extra]
         if paths and benchmark in BENCHMARKS and all(path.is_file() for path in paths):
             states = [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in paths]
-            found[benchmark] = hashlib.sha256(repr(states).encode()).hexdigest()[:16]
-    return found
+            digests[benchmark] = hashlib.sha256(repr(states).encode()).hexdigest()[:16]
+    return digests

@@ -68,11 +68,11 @@ def transcript_of(model: LanguageModel, workspace: Workspace) -> dict[str, Path]
     if baseline.model is None:
         return {}
     own, pinned = (
-        file_of(one.transcripts / model.name, baseline)
-        for one in (workspace, replace(workspace, experiment=None))
+        file_of(place.transcripts / model.name, baseline)
+        for place in (workspace, replace(workspace, experiment=None))
     )
-    kept = own if own.is_file() or partial_of(own).is_file() else pinned
-    return {"replies": kept, "journal": partial_of(kept), "times": took_of(kept)}
+    replies = own if own.is_file() or partial_of(own).is_file() else pinned
+    return {"replies": replies, "journal": partial_of(replies), "times": took_of(replies)}
 
 
 def make_transcript(model: LanguageModel, workspace: Workspace, out: Path) -> dict[str, Any]:
@@ -82,33 +82,33 @@ def make_transcript(model: LanguageModel, workspace: Workspace, out: Path) -> di
     baseline: Baseline = getattr(settings, model.name)
     if baseline.model is None:
         return {"not measured": f"baselines.{model.name}.model names no model"}
-    kept = transcript_of(model, workspace)["replies"]
-    settle(kept)
+    replies = transcript_of(model, workspace)["replies"]
+    settle(replies)
     server, requests = endpoint(), 0
     blind = model.sees and not settings.images
     if server and not blind:
         own = file_of(workspace.transcripts / model.name, baseline)
-        if kept.is_file() and kept != own:
+        if replies.is_file() and replies != own:
             own.parent.mkdir(parents=True, exist_ok=True)
-            for path in (kept, took_of(kept)):
+            for path in (replies, took_of(replies)):
                 shutil.copy(path, own.parent)
-        kept = own
+        replies = own
         pictures = pictures_in(workspace.root / settings.images) if settings.images else pictures_of({})
         parts, _ = parts_of(model, workspace, pictures)
         watch = partial(advance, f"{model.name}/dataset", unit="replies")
-        requests = record(parts, baseline, settings, server, kept, watch=watch)
-    records = read_transcript(kept)
+        requests = record(parts, baseline, settings, server, replies, watch=watch)
+    records = read_transcript(replies)
     if not records:
         lacks = "baselines.images names no folder of photographs" if blind else f"{URL} is not set"
         return {"not measured": f"{lacks}, and no transcript of an earlier run is here"}
     parts, _ = parts_of(model, workspace, pictures_of(records))
     try:
-        shown = view(parts, baseline, records)
+        used = view(parts, baseline, records)
     except TranscriptError as error:
         return {"not measured": f"the transcript is of fewer or of other questions: {error}"}
-    write_transcript(out / TRANSCRIPT, shown)
-    write_json(out / TOLD, told(shown, baseline, read_took(kept)), indent=1)
-    return {"requests": len(shown), "asked now": requests}
+    write_transcript(out / TRANSCRIPT, used)
+    write_json(out / TOLD, told(used, baseline, read_took(replies)), indent=1)
+    return {"requests": len(used), "asked now": requests}
 
 
 def make_rows(model: LanguageModel, workspace: Workspace, out: Path) -> dict[str, Any]:

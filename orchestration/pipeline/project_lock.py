@@ -74,7 +74,7 @@ def open_lock(root: Path) -> int:
 
 def _say(descriptor: int, path: Path, doing: str) -> None:
     since = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-    said = f"process {os.getpid()} ({doing}), since {since}\n".encode()
+    line = f"process {os.getpid()} ({doing}), since {since}\n".encode()
     with naming(path, "Nothing was changed; free space"):
         os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, said, 0)
+        os.pwrite(descriptor, line, 0)

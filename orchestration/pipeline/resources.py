@@ -121,7 +121,8 @@ def _made(instance: dg.DagsterInstance, run: str) -> list[str]:
     records = instance.all_logs(run, of_type={*wanted, *done, kind.STEP_FAILURE})
     events = [record.dagster_event for record in records if record.dagster_event]
     types = [event.event_type for event in events]
-    if kind.STEP_FAILURE in types or sum(one in done for one in types) < sum(one in wanted for one in types):
+    ended, planned = (sum(type_ in kinds for type_ in types) for kinds in (done, wanted))
+    if kind.STEP_FAILURE in types or ended < planned:
         return []
     keys = [event.asset_key for event in events if event.event_type == kind.ASSET_MATERIALIZATION]
     return sorted({key.to_user_string() for key in keys if key})

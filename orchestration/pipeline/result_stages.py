@@ -41,30 +41,30 @@ def result_stages(benchmarks: Benchmarks, tables: Iterable[tuple[Table, Benchmar
             partial(make_comparisons, pairs),
             "The substrate against each language model on what both were asked: Newcombe's interval of the "
             "difference, McNemar's exact p.",
-            needs=tuple(sorted({f"{one.name}/answers" for pair in pairs for one in pair})),
+            needs=tuple(sorted({f"{benchmark.name}/answers" for pair in pairs for benchmark in pair})),
             functions=tuple(pair[1].whole.measure for pair in pairs),
         )
     studies = {study.name for study in STUDIES}
     for table, of_it in tables:
-        shown = tuple(of_it)
-        asked = sorted({benchmark.source.name for benchmark in shown if not benchmark.by_model})
-        keys = sorted({key for benchmark in shown for key in benchmark.keys})
+        members = tuple(of_it)
+        sources = sorted({benchmark.source.name for benchmark in members if not benchmark.by_model})
+        keys = sorted({key for benchmark in members for key in benchmark.keys})
         yield Stage(
             f"tables/{table.name}",
             tuple(f"artifacts/{{profile}}/tables/{table.name}.{suffix}" for suffix in FORMATS),
-            partial(make_table, table, shown),
+            partial(make_table, table, members),
             table.about,
             needs=(
-                *(f"{benchmark.name}/scores" for benchmark in shown),
-                *(f"{data}/dataset" for data in asked),
+                *(f"{benchmark.name}/scores" for benchmark in members),
+                *(f"{data}/dataset" for data in sources),
                 # The rows that trivial methods are held against, and who answered.
-                *(f"{one.name}/answers" for one in shown),
-                *(f"{one.name}/dataset" for one in shown if one.by_model),
+                *(f"{benchmark.name}/answers" for benchmark in members),
+                *(f"{benchmark.name}/dataset" for benchmark in members if benchmark.by_model),
                 *(stage for stage in table.trivial if stage.partition("/")[0] in studies),
                 *table.needs,
             ),
-            parameters=("seed", *(f"profiles.{{profile}}.{data}" for data in asked), *keys),
-            functions=tuple(call for benchmark in shown for call in _counted_by(benchmark)),
+            parameters=("seed", *(f"profiles.{{profile}}.{data}" for data in sources), *keys),
+            functions=tuple(call for benchmark in members for call in _counted_by(benchmark)),
         )
     yield Stage(
         "tables/numbers",
@@ -78,8 +78,8 @@ def result_stages(benchmarks: Benchmarks, tables: Iterable[tuple[Table, Benchmar
 def describing_stages(benchmarks: Benchmarks, stages: Iterable[Stage]) -> Iterator[Stage]:
     """The report and the provenance: what they say of the other stages changes with those stages' code."""
     named = in_order(stages)
-    shown = ("tables/", "/scores", "/curves", "reliability/")
-    spoken_of = [name for name in named if any(part in name for part in shown)]
+    parts = ("tables/", "/scores", "/curves", "reliability/")
+    spoken_of = [name for name in named if any(part in name for part in parts)]
     described = tuple(named[name] for name in needed(named, spoken_of))
     keys = tuple(sorted({key for stage in described for key in stage.parameters}))
     needs = tuple(stage.name for stage in described)
@@ -130,12 +130,12 @@ def make_comparisons(
     pairs: Sequence[tuple[Benchmark, Benchmark]], workspace: Workspace, out: Path
 ) -> dict[str, Any]:
     """Compare the answers of each pair."""
-    found: list[Comparison] = []
+    compared: list[Comparison] = []
     for pair in pairs:
-        first, second = (workspace.artifacts / one.name / "answers.jsonl" for one in pair)
-        found.append(compare(first, second, pair[1].whole))
-    write_json(out, found, indent=1)
-    return {f"{one.first} - {one.second}": one.difference or "not measured" for one in found}
+        first, second = (workspace.artifacts / benchmark.name / "answers.jsonl" for benchmark in pair)
+        compared.append(compare(first, second, pair[1].whole))
+    write_json(out, compared, indent=1)
+    return {f"{pair.first} - {pair.second}": pair.difference or "not measured" for pair in compared}
 
 
 def _scores(workspace: Workspace, benchmarks: Benchmarks) -> dict[str, Score]:
@@ -143,10 +143,10 @@ def _scores(workspace: Workspace, benchmarks: Benchmarks) -> dict[str, Score]:
     return read_scores(workspace.artifacts, numbers)
 
 
-def make_table(table: Table, shown: Benchmarks, workspace: Workspace, *outs: Path) -> dict[str, Any]:
+def make_table(table: Table, benchmarks: Benchmarks, workspace: Workspace, *outs: Path) -> dict[str, Any]:
     """A table of results, in each format."""
-    scores = _scores(workspace, shown) | read_scores(workspace.artifacts, table.beyond)
-    laid_out = LAYOUTS[table.layout](table, shown, scores, workspace)
+    scores = _scores(workspace, benchmarks) | read_scores(workspace.artifacts, table.beyond)
+    laid_out = LAYOUTS[table.layout](table, benchmarks, scores, workspace)
     for suffix, out in zip(FORMATS, outs, strict=True):
         out.write_text(laid_out.render(suffix), "utf-8")
     return {"table": dg.MetadataValue.md(laid_out.render("md"))}

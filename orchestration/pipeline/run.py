@@ -58,10 +58,10 @@ def instance(root: Path) -> dg.DagsterInstance:
 
 
 def _opened() -> dg.DagsterInstance:
-    found = dg.DagsterInstance.get()
-    close_interrupted(found)
-    forget_old(found)
-    return found
+    instance = dg.DagsterInstance.get()
+    close_interrupted(instance)
+    forget_old(instance)
+    return instance
 
 
 def forget_old(instance: dg.DagsterInstance) -> None:
@@ -92,12 +92,12 @@ def close_interrupted(instance: dg.DagsterInstance) -> list[str]:
 
 def _processes(instance: dg.DagsterInstance, run_id: str) -> set[int]:
     """The processes that a run says it ran in."""
-    found = set()
+    pids = set()
     for record in instance.all_logs(run_id, of_type=dg.DagsterEventType.ENGINE_EVENT):
         if event := record.dagster_event:
             pid = event.engine_event_data.metadata.get("pid")
-            found |= {int(str(pid.value))} if pid and str(pid.value).isdecimal() else set()
-    return found
+            pids |= {int(str(pid.value))} if pid and str(pid.value).isdecimal() else set()
+    return pids
 
 
 @contextmanager
@@ -187,9 +187,9 @@ def _run(
     for event in result.all_events:
         if event.is_step_failure and (failure := event.step_failure_data.error):
             told = event.step_failure_data.user_failure_data
-            said = told.description if told else (failure.cause or failure).message
+            reason = told.description if told else (failure.cause or failure).message
             raise RunError(
-                f"{str(event.step_key).replace('__', '/')}: {str(said).strip()}",
+                f"{str(event.step_key).replace('__', '/')}: {str(reason).strip()}",
                 hint=f"`substrate ui` shows the run {result.run_id}",
             )
     errors = [event.job_failure_data.error for event in result.all_events if event.is_failure]

@@ -281,7 +281,7 @@ def numbers_frame(session: SparkSession, numbers: Sequence[int], partitions: int
 
 
 def map_rows(
-    frame: DataFrame, work: Work, schema: pa.Schema, asked: Sequence[int], *, stage: str, names: Sequence[str]
+    frame: DataFrame, work: Work, schema: pa.Schema, ids: Sequence[int], *, stage: str, names: Sequence[str]
 ) -> pa.Table:
     """Run a function over the rows of a frame, and give what comes back, by number.
 
@@ -289,9 +289,9 @@ def map_rows(
         frame: has a column ``number``, and in ``source``, if it has that, what errors call a row.
         work: gives rows with the same ``number``.
         schema: of what comes back.
-        asked: the numbers that are in the frame; each must come back.
+        ids: the numbers that are in the frame; each must come back.
         stage: the stage's name, for progress.
-        names: what errors call each of ``asked``.
+        names: what errors call each of ``ids``.
 
     Raises:
         SubstrateError: one that ``work`` raised in a worker; or a number is missing, or was never asked for.
@@ -299,13 +299,13 @@ def map_rows(
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            found = [row for given in batch.to_pylist() for row in guarded(work, given)]
-            yield pa.RecordBatch.from_pylist(found, schema=schema)
+            rows = [row for given in batch.to_pylist() for row in guarded(work, given)]
+            yield pa.RecordBatch.from_pylist(rows, schema=schema)
 
     with watched(frame.sparkSession, stage), plain_errors(frame.sparkSession, stage):
         back = frame.mapInArrow(run, columns_of(schema)).toArrow()
     keys = [name for name in (NUMBER, PLACE) if name in back.column_names]
-    nothing_lost(list(zip(*(back[key].to_pylist() for key in keys), strict=True)), asked, names, stage)
+    nothing_lost(list(zip(*(back[key].to_pylist() for key in keys), strict=True)), ids, names, stage)
     return back.sort_by([(key, "ascending") for key in keys]).cast(schema)
 
 
@@ -365,19 +365,19 @@ def telling(where: str) -> Iterator[None]:
 
 
 def nothing_lost(
-    keys: Sequence[tuple[int, ...]], asked: Sequence[int], names: Sequence[str], stage: str
+    keys: Sequence[tuple[int, ...]], ids: Sequence[int], names: Sequence[str], stage: str
 ) -> None:
     """Hold what came back against what was asked for.
 
     Args:
         keys: what tells apart the rows that came back, their number first.
-        asked: the numbers that were given.
-        names: what errors call each of ``asked``.
+        ids: the numbers that were given.
+        names: what errors call each of ``ids``.
 
     Raises:
         SubstrateError: a number is missing, came twice, or was never asked for.
     """
-    wanted = dict(zip(asked, names, strict=True))
+    wanted = dict(zip(ids, names, strict=True))
     came = {key[0] for key in keys}
     faults = {
         "did not come back": [name for number, name in wanted.items() if number not in came],
@@ -386,10 +386,10 @@ def nothing_lost(
         ],
         "came back though nobody asked": [f"number {number}" for number in sorted(came - wanted.keys())],
     }
-    said = [f"{len(found)} of {len(asked)} {how}, {found[0]} first" for how, found in faults.items() if found]
-    if said:
+    words = [f"{len(cases)} of {len(ids)} {how}, {cases[0]} first" for how, cases in faults.items() if cases]
+    if words:
         hint = "Run the stage again: finished shards are kept"
-        raise SubstrateError("; ".join(said), where=(stage,), hint=hint)
+        raise SubstrateError("; ".join(words), where=(stage,), hint=hint)
 
 
 class LostError(SubstrateError):

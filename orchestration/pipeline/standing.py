@@ -56,8 +56,8 @@ def standing(
         if not known.explained and differs(stage, workspace, made):
             why = "its outputs differ from their pins, and code, parameters and inputs do not"
             return Standing(made, "", why, known)
-        kept = msgspec.structs.replace(made, explained=known.explained)
-        return Standing(kept, "skipped", "code, parameters, inputs and outputs are unchanged", known)
+        unchanged = msgspec.structs.replace(made, explained=known.explained)
+        return Standing(unchanged, "skipped", "code, parameters, inputs and outputs are unchanged", known)
     if workspace.experiment and (taken := take(stages, stage, workspace, made)):
         why = f"from profile {workspace.settings.profile}: nothing that it depends on differs"
         return Standing(taken, "taken", why, known)
@@ -85,17 +85,17 @@ def to_run(stages: Stages, names: Iterable[str], workspace: Workspace) -> list[s
         if chosen.keys() & set(stage.needs):
             chosen[name] = None
             continue
-        found = standing(stages, stage, workspace, records.get(name))
-        if found.why and not found.how:
-            note(f"{name}: {found.why}: it is computed again")
+        state = standing(stages, stage, workspace, records.get(name))
+        if state.why and not state.how:
+            note(f"{name}: {state.why}: it is computed again")
         # A check stops the run where data, or any result in CI, are not what was pinned.
         stops = (stage.pinned_by == "data.dvc" or os.environ.get("CI")) and differs(
-            stage, workspace, found.made
+            stage, workspace, state.made
         )
-        if not found.how or stops:
+        if not state.how or stops:
             chosen[name] = None
-        elif found.how == "taken":
-            taken[name] = found.made
+        elif state.how == "taken":
+            taken[name] = state.made
     if taken:
         keep_all_records(workspace, taken)
     return list(chosen)

@@ -84,9 +84,9 @@ def _listen(heard: socket.socket, ending: threading.Event, terminal: int) -> Non
 
 def _end(told: signal.Signals, terminal: int) -> None:
     cursor = "\x1b[?25h" if os.isatty(terminal) else ""  # which a bar of progress has hidden
-    said = f"interrupted by {told.name}: finished stages are kept, run it again to go on from there"
+    text = f"interrupted by {told.name}: finished stages are kept, run it again to go on from there"
     with suppress(OSError):  # nobody may be left to read it
-        os.write(terminal, f"{cursor}{said}\n".encode())
+        os.write(terminal, f"{cursor}{text}\n".encode())
     started = psutil.Process().children(recursive=True)
     for process in started:
         with suppress(psutil.NoSuchProcess):

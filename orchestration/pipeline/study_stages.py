@@ -52,18 +52,18 @@ def asked_of(study: Study, part: Part, workspace: Workspace) -> int | None:
     return getattr(study.parameters.of(workspace.settings), part.first) if part.first else None
 
 
-def make_rows(study: Study, part: Part, workspace: Workspace, out: Path, *shown: Path) -> dict[str, Any]:
+def make_rows(study: Study, part: Part, workspace: Workspace, out: Path, *figures: Path) -> dict[str, Any]:
     """Ask a benchmark under every condition, and draw what is shown of the rows."""
     stage, first = f"{study.name}/{part.name}", asked_of(study, part, workspace)
-    said: dict[str, Any] = {}
+    metadata: dict[str, Any] = {}
     if first == 0 or not files_of(workspace, part.base.source):
         out.touch()
-        said["not measured"] = "no case is asked for" if first == 0 else "no data"
+        metadata["not measured"] = "no case is asked for" if first == 0 else "no data"
     else:
         rows = partial(part.rows, workspace.settings.seed) if part.seeded else part.rows
         answer_cases(workspace, part.base, stage, out, rows=rows, first=first)
-        said["rows"] = sum(totals(counted(out)).values())
-    return said | (study.draw(out, *shown) if study.draw else {})
+        metadata["rows"] = sum(totals(counted(out)).values())
+    return metadata | (study.draw(out, *figures) if study.draw else {})
 
 
 def determinism_stage() -> Stage:
@@ -84,9 +84,9 @@ def determinism_stage() -> Stage:
 
 def make_determinism(workspace: Workspace, out: Path) -> dict[str, Any]:
     """Compute the same answers in every way, and hold the hashes side by side."""
-    found = list(repetitions(workspace)) if files_of(workspace, determinism.BASE.source) else []
-    write_json(out, found, indent=1)
-    return {"distinct hashes": len({run.sha256 for run in found})}
+    runs = list(repetitions(workspace)) if files_of(workspace, determinism.BASE.source) else []
+    write_json(out, runs, indent=1)
+    return {"distinct hashes": len({run.sha256 for run in runs})}
 
 
 def repetitions(workspace: Workspace) -> Iterator[Repetition]:
@@ -138,15 +138,15 @@ def make_table(study: Study, shares: Shares, workspace: Workspace, *outs: Path) 
         with lines.open("w", encoding="utf-8", newline="") as file:
             csv.writer(file, lineterminator="\n").writerows(lines_of(falls))
         write_json(counts, falls, indent=1)
-        for one, out in zip(falls, figures, strict=True):
-            out.write_text(fall(f"fall-{one.name}", one, alone=True), "utf-8")
+        for curve, out in zip(falls, figures, strict=True):
+            out.write_text(fall(f"fall-{curve.name}", curve, alone=True), "utf-8")
     return {"rows": len(table.rows)}
 
 
 def _fall(study: Study, shares: Shares, part: Part, workspace: Workspace) -> Fall:
     """The counts of a part, as its table has them."""
-    found = counted(workspace.path(study.rows_file(part))).items()
-    counts = {(subset.partition(": ")[0], subset.partition(": ")[2]): count for subset, count in found}
+    subsets = counted(workspace.path(study.rows_file(part))).items()
+    counts = {(subset.partition(": ")[0], subset.partition(": ")[2]): count for subset, count in subsets}
     pools: Counter[str] = Counter()
     for (setting, _), count in counts.items():
         pools[setting] += count.total()

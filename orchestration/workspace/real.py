@@ -67,15 +67,15 @@ def content_digest(path: Path) -> str:
     """
     if path.is_dir():
         members = (file for file in path.rglob("*") if file.is_file())
-        found = {f.relative_to(path).as_posix().removesuffix(".gz"): content_digest(f) for f in members}
+        digests = {f.relative_to(path).as_posix().removesuffix(".gz"): content_digest(f) for f in members}
     elif zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as archive:
             names = [name for name in archive.namelist() if not name.endswith("/")]
-            found = {name: hashlib.sha256(archive.read(name)).hexdigest() for name in names}
+            digests = {name: hashlib.sha256(archive.read(name)).hexdigest() for name in names}
     else:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()  # pyright: ignore[reportArgumentType]
-    text = "".join(f"{digest}  {name}\n" for name, digest in sorted(found.items()))
+    text = "".join(f"{digest}  {name}\n" for name, digest in sorted(digests.items()))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -84,13 +84,13 @@ def doctored(workspace: Workspace, sources: Iterable[Source]) -> dict[str, tuple
     that it has, and theirs.
     """
     names = {name for source in sources for name in names_of(workspace, source).values()}
-    known, found = workspace.settings.real.files, dict[str, tuple[str, str]]()
+    known, digests = workspace.settings.real.files, dict[str, tuple[str, str]]()
     for name in sorted(names):
         if (path := folder_of(workspace) / name).exists():
             held = known[name].sha256 if name in known else "not described"
             if (digest := content_digest(path)) != held:
-                found[name] = held, digest
-    return found
+                digests[name] = held, digest
+    return digests
 
 
 def require_whole(workspace: Workspace, source: Source) -> None:

@@ -34,7 +34,9 @@ def conversations(workspace: Workspace, model: LanguageModel) -> Iterator[tuple[
     for part in parts:
         replay = Replay(records, baseline)
         rows = part(replay)
-        said = [records[name] for name in replay.asked]
+        exchanges = [records[name] for name in replay.asked]
         # As many requests as rows, in their order; else all of a part are behind each of its rows.
-        behind = [[one] for one in said] if len(said) == len(rows) else [said] * len(rows)
+        behind = (
+            [[exchange] for exchange in exchanges] if len(exchanges) == len(rows) else [exchanges] * len(rows)
+        )
         yield from zip(rows, behind, strict=True)

@@ -145,8 +145,8 @@ class Storage:
             hint = (
                 "Install the package that it names, or give another URI; docs/deploy.md has what each needs"
             )
-            scheme, (said, *_) = urlsplit(self.base).scheme, str(error).splitlines()
-            raise ParameterError(f"no client of {scheme}: {said}", where=(self.base,), hint=hint) from error
+            scheme, (reason, *_) = urlsplit(self.base).scheme, str(error).splitlines()
+            raise ParameterError(f"no client of {scheme}: {reason}", where=(self.base,), hint=hint) from error
         return system, path
 
     @contextmanager
@@ -256,9 +256,9 @@ class Storage:
     def read_manifest(self, *parts: str) -> Manifest | None:
         """The manifest of a table; ``None`` where there is no whole one, or it leads out of its folder."""
         system, path = self._place(*parts)
-        found = _manifest(system.cat_file(path)) if system.exists(path) else None
-        inside, _, name = found.folder.rpartition("/") if found else ("", "", "")
-        return found if inside == parts[0] and name not in ("", ".", "..") else None
+        manifest = _manifest(system.cat_file(path)) if system.exists(path) else None
+        inside, _, name = manifest.folder.rpartition("/") if manifest else ("", "", "")
+        return manifest if inside == parts[0] and name not in ("", ".", "..") else None
 
     def exists(self, *parts: str) -> bool:
         """Tell whether a file is there."""
@@ -275,16 +275,16 @@ class Storage:
                 for around in islice((here / folder).parents, len(Path(folder).parts) - 1):
                     around.rmdir()
 
-    def keep_only(self, folder: str, kept: Iterable[str]) -> None:
+    def keep_only(self, folder: str, names: Iterable[str]) -> None:
         """Remove all of a folder but some of what is directly in it; the folder too where that is nothing."""
-        kept = set(kept)
-        if not kept:
+        names = set(names)
+        if not names:
             self.remove(folder)
             return
         system, path = self._place(folder)
-        for found in system.ls(path, detail=False) if system.exists(path) else ():
-            if found.rstrip("/").rpartition("/")[2] not in kept:
-                system.rm(found, recursive=True)
+        for child in system.ls(path, detail=False) if system.exists(path) else ():
+            if child.rstrip("/").rpartition("/")[2] not in names:
+                system.rm(child, recursive=True)
 
 
 @cache
@@ -330,15 +330,15 @@ def shard_name(number: int, ending: str = "parquet") -> str:
 def _manifest(text: bytes | str) -> Manifest | None:
     """A manifest as it was written; ``None`` where it is damaged."""
     try:
-        found = msgspec.json.decode(text, type=Manifest)
+        manifest = msgspec.json.decode(text, type=Manifest)
     except NOT_JSON:
         return None
-    return found if found.whole else None
+    return manifest if manifest.whole else None
 
 
 def table_sums(storage: Path, profile: str) -> dict[str, str]:
     """SHA-256 of each file of a profile's tables, as it was written, by its path in the storage's folder."""
-    found: dict[str, str] = {}
+    sums: dict[str, str] = {}
     folder = storage / profile
     for path in sorted([*folder.glob("cases/*/*/table.json"), *folder.glob("logs/*/*.json")]):
         try:
@@ -347,10 +347,10 @@ def table_sums(storage: Path, profile: str) -> dict[str, str]:
             continue
         manifest = _manifest(data)
         whole = f"sha256:{hashlib.sha256(data).hexdigest()}"
-        found[path.relative_to(storage).as_posix()] = whole if manifest else "a table's manifest"
+        sums[path.relative_to(storage).as_posix()] = whole if manifest else "a table's manifest"
         if manifest:
-            found |= {f"{manifest.folder}/{shard_name(n)}": digest for n, digest in enumerate(manifest.sums)}
-    return found
+            sums |= {f"{manifest.folder}/{shard_name(n)}": digest for n, digest in enumerate(manifest.sums)}
+    return sums
 
 
 def batched(items: Iterable[Any], size: int) -> Iterator[list[Any]]:
@@ -360,8 +360,8 @@ def batched(items: Iterable[Any], size: int) -> Iterator[list[Any]]:
     [['a', 'b'], ['c', 'd'], ['e']]
     """
     rest = iter(items)
-    while found := list(islice(rest, size)):
-        yield found
+    while batch := list(islice(rest, size)):
+        yield batch
 
 
 def table_once(
@@ -467,8 +467,8 @@ class Logs:
         if not self.index.is_file():
             return None
         key = index_key(self.index)
-        found = (self.storage.read_manifest(folder, key) for folder in self.folders)
-        return next((manifest for manifest in found if manifest), None)
+        manifests = (self.storage.read_manifest(folder, key) for folder in self.folders)
+        return next((manifest for manifest in manifests if manifest), None)
 
     def patch(self, name: str) -> str:
         """The RDF Patch of a log.

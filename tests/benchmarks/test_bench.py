@@ -41,12 +41,12 @@ def test_an_unknown_bench_is_refused() -> None:
 
 
 def test_branches_are_measured_one_by_one() -> None:
-    found = list(rows((200,), branches=(1, 120)))
-    assert [(row.branches, row.triples, row.query) for row in found[:4]] == [
+    measured = list(rows((200,), branches=(1, 120)))
+    assert [(row.branches, row.triples, row.query) for row in measured[:4]] == [
         (1, 1, "ASK"),
         (1, 1, "path"),
         (1, 1, "count"),
         (1, 100, "ASK"),
     ]
-    assert all(0 < row.median <= row.p99 for row in found)
-    assert [row.branches for row in found if row.kept is not None] == [120] * 3
+    assert all(0 < row.median <= row.p99 for row in measured)
+    assert [row.branches for row in measured if row.kept is not None] == [120] * 3

@@ -45,5 +45,5 @@ def test_work_that_takes_ten_times_as_long_is_told(
 
 def test_each_bench_that_is_compared_was_kept() -> None:
     lines = kept.FILE.read_text("utf-8").splitlines()
-    found = [(one["bench"], one["size"]) for one in map(kept.msgspec.json.decode, lines)]
-    assert found == [(name, size) for name, sizes in kept.SIZES.items() for size in sizes]
+    pairs = [(record["bench"], record["size"]) for record in map(kept.msgspec.json.decode, lines)]
+    assert pairs == [(name, size) for name, sizes in kept.SIZES.items() for size in sizes]

@@ -15,7 +15,7 @@ SCALE = Path(__file__).resolve().parents[2] / "benchmarks" / "scale.py"
 
 def test_scenes_are_given_again_under_new_numbers_and_every_process_is_seen(tmp_path: Path) -> None:
     release = tmp_path / "release"
-    asked = write_release(release, (encode_scene(scene_files(scene, 20)) for scene in (10000, 10001)))
+    questions = write_release(release, (encode_scene(scene_files(scene, 20)) for scene in (10000, 10001)))
     command = [sys.executable, str(SCALE), "clevrer", "4", "--json", "--again", release, "--keep", tmp_path]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     measured = json.loads(done.stdout)
@@ -25,7 +25,7 @@ def test_scenes_are_given_again_under_new_numbers_and_every_process_is_seen(tmp_
 
     results = tmp_path / "clevrer-4" / "artifacts" / "local" / "clevrer"
     rows = [json.loads(line) for line in (results / "answers.jsonl").read_text("utf-8").splitlines()]
-    assert len(rows) == 2 * asked
+    assert len(rows) == 2 * questions
     assert {row["scene"] for row in rows} == {10000, 10001, 10002, 10003}
     predicted = {(row["scene"], row["question"]): row["predicted"] for row in rows}
     assert all(
