@@ -184,14 +184,15 @@ def _explained(known: Stages, workspace: Workspace) -> Callable[[str], Path | No
     They are those of its profile's report, where that is as it was made, by the same code, and where the
     answers, and all before them, were made of the same.
     """
+    if workspace.experiment is None:
+        return lambda _: None
     from orchestration.pipeline.graph import stages_in
 
     parent, report = replace(workspace, experiment=None), stages_in(workspace)["report/html"]
     ours, theirs = read_records(workspace), read_records(parent)
     made, there = theirs.get(report.name), parent.paths(report.outs)
     whole = (
-        workspace.experiment is not None
-        and made is not None
+        made is not None
         and (made.code, made.environment) == (report.code, environment_of(report.code))
         and made.outs == {name: sha256(path) for name, path in there.items() if path.exists()}
     )

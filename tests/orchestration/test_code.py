@@ -130,8 +130,9 @@ def _defined(ran: CodeType, there: dict[str, Any]) -> Iterator[tuple[str, str]]:
         if name in bound:
             yield _short(file), name
         elif (getattr(value, "__module__", "") or "").startswith(PACKAGES) and hasattr(value, "__qualname__"):
-            home = sys.modules[value.__module__].__file__
-            yield _short(Path(home or "")), value.__qualname__.partition(".")[0]
+            home = sys.modules[value.__module__].__file__ or ""
+            if not home.startswith(COUNTING):
+                yield _short(Path(home)), value.__qualname__.partition(".")[0]
 
 
 @functools.cache
