@@ -27,7 +27,7 @@ LIMITS = {"opener": 0.003, "long": 0.0065}
 """The share of sentences that may break a rule."""
 VAGUE = {"found", "one", "said", "asked", "shown", "kept", "looked"}
 """Names of variables that say nothing of what they hold."""
-MOST_VAGUE = 560
+MOST_VAGUE = 100
 """The most assignments of these, parameters among them."""
 
 
