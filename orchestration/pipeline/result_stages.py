@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,6 @@ from orchestration.base.beyond import beyond
 from orchestration.benchmarks.baselines import COMPARED, COMPARISONS, LanguageModel
 from orchestration.benchmarks.benchmark import Benchmark, Explained, Interpreted, Table
 from orchestration.ledger.look import OFFICIAL
-from orchestration.ledger.records import environment_of, read_records
 from orchestration.pipeline.cases import each_case
 from orchestration.registry import STAGES_BEYOND, STUDIES
 from orchestration.rendering.report import write_report
@@ -23,9 +21,9 @@ from orchestration.rendering.results import LAYOUTS
 from orchestration.rendering.tables import FORMATS
 from orchestration.scoring.counting import Comparison, compare
 from orchestration.scoring.scores import Score, read_scores
-from orchestration.stage import Stage, Stages, in_order, needed
+from orchestration.stage import Stage, in_order, needed
 from orchestration.workspace.folders import Workspace
-from substrate.base.files import sha256, write_json
+from substrate.base.files import write_json
 
 Benchmarks = Sequence[Benchmark]
 REPORT = "artifacts/{profile}/report"
@@ -166,8 +164,7 @@ def make_numbers(benchmarks: Benchmarks, workspace: Workspace, out: Path) -> dic
 
 def make_report(described: Sequence[Stage], workspace: Workspace, out: Path) -> dict[str, Any]:
     """Pages for a reader of the whole run."""
-    each, known = partial(each_case, workspace, "report/html"), _named(described)
-    written = write_report(workspace, out, known, each, partial(_explained, known, workspace))
+    written = write_report(workspace, out, _named(described), partial(each_case, workspace, "report/html"))
     place = workspace.path(REPORT) / "index.html"
     return {
         "page": dg.MetadataValue.path(place),
@@ -176,33 +173,6 @@ def make_report(described: Sequence[Stage], workspace: Workspace, out: Path) -> 
         "bytes": sum(file.stat().st_size for file in out.rglob("*") if file.is_file()),
         **written,
     }
-
-
-def _explained(known: Stages, workspace: Workspace) -> Callable[[str], Path | None]:
-    """Where the explanations of a benchmark's answers lie that an experiment need not make again.
-
-    They are those of its profile's report, where that is as it was made, by the same code, and where the
-    answers, and all before them, were made of the same.
-    """
-    if workspace.experiment is None:
-        return lambda _: None
-    from orchestration.pipeline.graph import stages_in
-
-    parent, report = replace(workspace, experiment=None), stages_in(workspace)["report/html"]
-    ours, theirs = read_records(workspace), read_records(parent)
-    made, there = theirs.get(report.name), parent.paths(report.outs)
-    whole = (
-        made is not None
-        and (made.code, made.environment) == (report.code, environment_of(report.code))
-        and made.outs == {name: sha256(path) for name, path in there.items() if path.exists()}
-    )
-
-    def folder(benchmark: str) -> Path | None:
-        names = needed(known, [f"{benchmark}/answers"])
-        same = whole and all(name in ours and ours[name].repeats(theirs.get(name)) for name in names)
-        return parent.path(REPORT) / "answers" / benchmark if same else None
-
-    return folder
 
 
 def _named(stages: Iterable[Stage]) -> dict[str, Stage]:

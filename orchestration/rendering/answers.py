@@ -61,23 +61,18 @@ class Answers:
         return sum(self.subsets.values(), Counter[str]())
 
 
-Kept = Callable[[str], Path | None]
-"""The folder of a benchmark's explanations that are the same still; ``None`` where none are."""
-
-
-def write_answers(workspace: Workspace, each: Each, out: Path, kept: Kept) -> list[Answers]:
+def write_answers(workspace: Workspace, each: Each, out: Path) -> list[Answers]:
     """Write the pages of all benchmarks that have answers, and the scripts beside them.
 
     Args:
         each: explains the answers, which takes most of the time: while one benchmark's are explained, another
             one's page is written.
         out: the report's folder.
-        kept: tells where explanations lie that are the same still.
     """
     wordings = cache(partial(_wordings, workspace))  # models are asked what the substrate is
     with ThreadPoolExecutor(2) as pool:
         writing = [
-            pool.submit(copy_context().run, _write, workspace, each, wordings, benchmark, file, out, kept)
+            pool.submit(copy_context().run, _write, workspace, each, wordings, benchmark, file, out)
             for benchmark in BENCHMARKS.values()
             if (file := workspace.artifacts / benchmark.name / "answers.jsonl").is_file()
             and file.stat().st_size
@@ -92,15 +87,12 @@ def _write(
     benchmark: Benchmark,
     file: Path,
     out: Path,
-    kept: Kept,
 ) -> Answers:
     folder = out / "answers" / benchmark.name
     folder.mkdir(parents=True)
     answers, chosen = _counted(benchmark, file)
     shards: dict[str, int] = {}
-    known = kept(benchmark.name) if isinstance(benchmark, Explained) else None
-    made = _read_back(known) if known else _explanations(workspace, each, benchmark, chosen)
-    for number, fragments in enumerate(made):
+    for number, fragments in enumerate(_explanations(workspace, each, benchmark, chosen)):
         shards |= dict.fromkeys(fragments, number)
         call = f"explanations({number}, {_json(fragments)})\n"
         (folder / f"why-{number:04d}.js").write_text(call, "utf-8")
@@ -203,13 +195,6 @@ def _explanations(
             full, shard = 0, {}
     if shard:
         yield shard
-
-
-def _read_back(folder: Path) -> Iterator[dict[str, str]]:
-    """The explanations that another report has, as they were written there."""
-    for file in sorted(folder.glob("why-*.js")):
-        call = file.read_text("utf-8")
-        yield msgspec.json.decode(call[call.index("{") : call.rindex(")")], type=dict[str, str])
 
 
 def reasons(benchmark: Explained, rows: Mapping[str, Sequence[Row]], *case: Any) -> Iterator[tuple[str, str]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import math
 import shutil
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -23,7 +23,7 @@ from orchestration.benchmarks.real import REAL
 from orchestration.lineage.explain import Each, each_here
 from orchestration.lineage.number import Lineage, environment, trace_number
 from orchestration.registry import BENCHMARKS, EXPLAINED, MAIN, SOURCES, STUDIES, TABLES
-from orchestration.rendering.answers import Answers, Kept, write_answers
+from orchestration.rendering.answers import Answers, write_answers
 from orchestration.rendering.conclusion import WHOLE, concluded
 from orchestration.rendering.diagrams import Domain, cross_domain, forked, in_page, parametric
 from orchestration.rendering.figures import Curve, ablation_curve, accuracy_by_subset
@@ -101,17 +101,12 @@ class Forest(NamedTuple):
 
 
 def write_report(
-    workspace: Workspace,
-    out: Path,
-    known: Stages | None = None,
-    each: Each | None = None,
-    explained: Callable[[], Kept] | None = None,
+    workspace: Workspace, out: Path, known: Stages | None = None, each: Each | None = None
 ) -> dict[str, int]:
     """Write the report of a run to a new folder: its page, and one of each number, benchmark and scene.
 
     Args:
         each: makes what is shown of a case; in this process unless given.
-        explained: tells which explanations need not be made again; none unless given.
 
     Returns:
         How many of each there are.
@@ -126,7 +121,7 @@ def write_report(
     scores = {name: {s.name: s for s in read_metrics(file)} for name, file in files.items() if file.is_file()}
     with ThreadPoolExecutor(1) as beside:  # what is shown of cases is made elsewhere
         rest = beside.submit(_content, workspace, scores, out)
-        answered = write_answers(workspace, each, out, explained() if explained else lambda _: None)
+        answered = write_answers(workspace, each, out)
         videos = write_scenes(workspace, each, out)
         content = rest.result()
     _write_numbers(jinja, lineage, scores, {answers.benchmark.name for answers in answered}, out)

@@ -21,11 +21,9 @@ from typer.testing import CliRunner
 from orchestration.cli.main import app
 from orchestration.ledger import dvc as pins
 from orchestration.ledger.records import read_records, version_of
-from orchestration.lineage.explain import Input, answered, each_here
+from orchestration.lineage.explain import Input, answered
 from orchestration.pipeline.graph import STAGES
 from orchestration.project import open_workspace
-from orchestration.registry import EXPLAINED
-from orchestration.rendering.answers import reasons
 from orchestration.rendering.page import number_page
 from orchestration.rendering.report import write_report
 from orchestration.scoring.likeness import percent
@@ -268,20 +266,6 @@ def test_what_was_not_measured_is_said_and_not_drawn(reproduced: Path, tmp_path:
     assert not (tmp_path / "report/answers").exists()
 
 
-def test_explanations_that_another_report_has_are_read_back_and_not_a_byte_differs(
-    reproduced: Path, tmp_path: Path
-) -> None:
-    workspace, first = open_workspace("sample"), reproduced / REPORT
-
-    def each(benchmark: Any, asked: Any, show: Any) -> Any:
-        assert show.func is not reasons, f"an answer of {benchmark.name} is explained again"
-        return each_here(workspace, benchmark, asked, show)
-
-    kept = {name: first / "answers" / name for name in EXPLAINED}
-    write_report(workspace, tmp_path / "report", STAGES, each, lambda: kept.get)
-    assert sha256(tmp_path / "report") == sha256(first)
-
-
 def test_neither_repetition_nor_hash_seed_changes_a_byte(reproduced: Path, tmp_path: Path) -> None:
     code = """if True:
         import sys
@@ -289,8 +273,6 @@ def test_neither_repetition_nor_hash_seed_changes_a_byte(reproduced: Path, tmp_p
         from orchestration.pipeline.graph import STAGES
         from orchestration.rendering.report import write_report
         from orchestration.project import open_workspace
-from orchestration.registry import EXPLAINED
-from orchestration.rendering.answers import reasons
         write_report(open_workspace("sample"), Path(sys.argv[1]), STAGES)"""
     first = sha256(reproduced / REPORT)
     for seed, locale, zone in (("1", "C.UTF-8", "UTC"), ("7", "POSIX", "Asia/Tokyo")):
