@@ -53,12 +53,20 @@ def replacing(path: Path) -> Iterator[Path]:
 
     Where the block fails, what was at ``path`` stays and nothing else is left. Where the process is
     killed, its scratch folder stays until :func:`clear_leftovers` or the next replacement of ``path``.
-    After the block no loss of power takes the new one away; before, none takes the old one.
+    After the block no loss of power takes the new one away; before, none takes the old one. A device or pipe
+    keeps its place: it gets the bytes.
 
     Raises:
         OutputError: the disk is full, the system refuses to write there, or a file would take the place of a
             folder that is not empty.
     """
+    if _is_device(path):
+        with naming(path), tempfile.TemporaryDirectory() as scratch:
+            fresh = Path(scratch) / path.name
+            yield fresh
+            with fresh.open("rb") as written, path.open("wb") as device:
+                shutil.copyfileobj(written, device)
+        return
     with naming(path):
         make_folders(path.parent)
         clear_leftovers(path)
@@ -74,6 +82,11 @@ def replacing(path: Path) -> Iterator[Path]:
                 path.rename(scratch / "old")
             fresh.replace(path)
             sync(path.parent)
+
+
+def _is_device(path: Path) -> bool:
+    """Tell whether a path is there and neither a file nor a folder, such as `/dev/stdout`."""
+    return path.exists() and not path.is_file() and not path.is_dir()
 
 
 def require_other(out: Path, inputs: Iterable[Path]) -> None:

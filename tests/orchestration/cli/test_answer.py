@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -104,6 +105,18 @@ def test_rows_take_the_place_of_no_input_and_of_no_folder_with_files(files: File
     assert (kept / "a.txt").read_text("utf-8") == "mine"
     assert files.annotation_file.is_file()
     assert files.questions.read_bytes() == inputs
+
+
+def test_a_pipe_or_device_gets_the_rows_and_keeps_its_place(files: Files, tmp_path: Path) -> None:
+    assert files.run().exit_code == 0
+    rows = files.out.read_bytes()
+    files.out = tmp_path / "pipe"
+    os.mkfifo(files.out)
+    with ThreadPoolExecutor(1) as beside:
+        received = beside.submit(files.out.read_bytes)
+        assert files.run().exit_code == 0
+        assert received.result(60) == rows
+    assert files.out.is_fifo()
 
 
 def test_a_zip_that_macos_packed_is_read(files: Files) -> None:
