@@ -11,6 +11,7 @@ from typing import Any
 import dagster as dg
 import msgspec
 
+from orchestration.benchmarks.benchmark import Source
 from orchestration.experiments.making import take_needs
 from orchestration.ledger.records import fingerprint, keep_record, read_records, version_of
 from orchestration.pipeline.costs import measuring
@@ -26,6 +27,7 @@ from substrate.base.files import clear_leftovers, replacing
 
 OWNERS = ["team:reproduction"]
 RESULTS = "results"
+OFFICIAL = "official"
 """The group of what is made from the data of more than one benchmark."""
 _CHANGED: Any = (
     dg.AutomationCondition.missing().newly_true()
@@ -52,10 +54,15 @@ def group_of(stage: Stage) -> str:
     """The group of a stage in the UI: the benchmark on whose data it is measured, or the results.
 
     Each group is a box of the graph that reads no other group, so one line leads from each to the results.
+    Data of official files alone are one box: a screen has room for eight.
     """
     benchmarks = [BENCHMARKS.get(name.partition("/")[0]) for name in (stage.name, *stage.needs)]
-    groups = {benchmark.source.name if benchmark else RESULTS for benchmark in benchmarks}
+    groups = {_box(benchmark.source) if benchmark else RESULTS for benchmark in benchmarks}
     return groups.pop() if len(groups) == 1 else RESULTS
+
+
+def _box(source: Source) -> str:
+    return OFFICIAL if source.profiles else source.name
 
 
 def tags_of(stage: Stage) -> dict[str, str]:

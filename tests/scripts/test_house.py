@@ -42,7 +42,7 @@ def test_what_a_module_weighs_is_its_code(house: Any) -> None:
 
 
 def test_what_git_holds_of_results_stays_short(house: Any) -> None:
-    assert house.lines(*house.PINS) <= 6500
+    assert house.lines(*house.PINS) <= 6700
 
 
 def test_the_platform_names_no_benchmark_but_where_one_is_declared(house: Any) -> None:

@@ -109,10 +109,10 @@ def test_a_graph_of_few_boxes_has_one_line_from_each_to_the_results_and_all_ways
     lines = {"/".join(n.key.path): {"/".join(key.path) for key in n.parent_keys} for n in nodes.asset_nodes}
     data = {name.partition("/")[0] for name in groups if name.endswith("/dataset")} & set(groups.values())
     assert len(data) > 5
-    assert set(groups.values()) == {*data, "results"}
+    assert set(groups.values()) == {*data, "official", "results"}
     between = {(groups[before], groups[name]) for name in lines for before in lines[name]}
     boxes = {(before, after) for before, after in between if before != after}
-    assert boxes == {(group, "results") for group in data}
+    assert boxes == {(group, "results") for group in (*data, "official")}
 
     needs = {name: stage.needs for name, stage in STAGES.items()}
     for name in STAGES:
