@@ -21,6 +21,7 @@ from urllib.parse import urlsplit
 
 import uvicorn
 from click.exceptions import Abort
+from dagster import DagsterExecutionInterruptedError
 from dagster_graphql.implementation.utils import ErrorCapture
 from dagster_graphql.schema.errors import GraphenePythonError
 from dagster_shared.error import SerializableErrorInfo
@@ -125,9 +126,10 @@ def serve(arguments: Sequence[str], listening: socket.socket | None = None) -> N
         with suppress(KeyboardInterrupt):
             uvicorn.Server(config).run(sockets=[listening] if listening else None)
 
-    # Dagster's command makes its app and hands it to this function. Told to end before that, it aborts.
+    # Dagster's command makes its app and hands it to this function. Told to end before that, it aborts, or is
+    # interrupted while it loads the code.
     shown_plainly = patch.object(ErrorCapture, "on_exception", shown)
-    with patch.object(uvicorn, "run", run), shown_plainly, suppress(Abort):
+    with patch.object(uvicorn, "run", run), shown_plainly, suppress(Abort, DagsterExecutionInterruptedError):
         cli.main([*arguments], prog_name="dagster-webserver", standalone_mode=False)
 
 
