@@ -15,12 +15,12 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
-from copy import copy
 from pathlib import Path
 
 from research.benchmarks import agreement as agreed
 from substrate.domains.clevrer.counterfactual import Counterfactual, judge
-from substrate.domains.clevrer.motion.draws import DRAWS, Draw
+from substrate.domains.clevrer.emitter import ensemble
+from substrate.domains.clevrer.motion.draws import DRAWS
 from substrate.domains.clevrer.scene import Event, Scene
 
 CONDITIONS = {
@@ -31,22 +31,10 @@ CONDITIONS = {
 SIMULATED = Counterfactual("simulated", horizon=0)
 
 
-class Doubted:
-    """The draws of a scene, each with its forks, made once."""
-
-    def __init__(self, scene: Scene) -> None:
-        self._scene = scene
-        self._draws: list[Scene] = []
-
-    def collide(self, removed: int, pair: frozenset[int]) -> float:
-        """The share of draws in which a pair collides without an object."""
-        if not self._draws:
-            for number in range(DRAWS):
-                drawn = copy(self._scene)
-                drawn.branches, drawn.draw = {}, Draw(number)
-                self._draws.append(drawn)
-        event = Event("Collision", None, pair)
-        return sum(judge(scene, event, removed, SIMULATED).occurs for scene in self._draws) / DRAWS
+def sureness(scene: Scene, imagined: agreed.Imagined) -> float:
+    """The share of an ensemble's forks in which a pair collides without an object."""
+    event = Event("Collision", None, imagined.pair)
+    return sum(judge(drawn, event, imagined.removed, SIMULATED).occurs for drawn in ensemble(scene)) / DRAWS
 
 
 def main() -> int:
@@ -60,7 +48,7 @@ def main() -> int:
     count, scenes, worlds = Counter[tuple[str, str]](), 0, set[tuple[int, int]]()
     for case in agreed.cases(files, every=given.every).each:
         scene = Scene(agreed.logs(case)[0].log)
-        doubted, scenes = Doubted(scene), scenes + 1
+        scenes += 1
         for imagined in agreed.imagined(scene):
             worlds.add((int(case.scene), imagined.removed))
             (name,) = (name for name, (kind, *_) in CONDITIONS.items() if kind == imagined.kind)
@@ -69,7 +57,7 @@ def main() -> int:
             if occurs == (name == "C2"):
                 continue
             count[name, "fails"] += 1
-            share = doubted.collide(imagined.removed, imagined.pair)
+            share = sureness(scene, imagined)
             share = 1 - share if name == "C2" else share
             count[name, "most"] += share > 0.5
             count[name, "sure"] += share >= 0.9

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -22,17 +22,12 @@ from research.domains.foretelling.estimate import Estimate
 from research.domains.foretelling.predict import Pair, met_pairs
 from research.domains.perception import future
 from research.domains.perception.format import decode_proposals
-from research.domains.perception.masks import Look
-from research.domains.perception.perceive import Perceived, Video, examined, recorded
+from research.domains.perception.masks import Look, looks_of
+from research.domains.perception.perceive import Video, examined, recorded
 from substrate.domains.clevrer.format import SceneEvents, decode_scene_events
 from substrate.domains.clevrer.motion.engine import Body
 
 WAYS = ("seen by the frame", "states of all frames", "and the true past")
-
-
-def looks(events: SceneEvents | Perceived) -> dict[int, Look]:
-    """The look of each object of a video, by number; two readings of a video share no numbers."""
-    return {thing.id: (str(thing.color), str(thing.material), str(thing.shape)) for thing in events.objects}
 
 
 def known_later(video: Video, at: int) -> list[Estimate]:
@@ -52,9 +47,10 @@ def known_later(video: Video, at: int) -> list[Estimate]:
 def predictions(whole: Video, seen: Video, truth: SceneEvents, at: int) -> Iterator[set[frozenset[Look]]]:
     """The pairs that each way foretells, by their looks."""
     yield foretold.foretold(foretold.from_detections(seen))[foretold.VOTE]
-    then, later, true = recorded(seen), recorded(whole), looks(truth)
-    named, numbers = looks(then), {look: number for number, look in looks(later).items()}
-    objects = [thing for thing in later.objects if looks(later)[thing.id] in named.values()]
+    then, later, true = recorded(seen), recorded(whole), looks_of(truth.objects)
+    named, looks = looks_of(then.objects), looks_of(later.objects)
+    numbers = {look: number for number, look in looks.items()}
+    objects = [thing for thing in later.objects if looks[thing.id] in named.values()]
     here = {thing.id for thing in objects}
     states = [state for state in known_later(whole, at) if state.body.id in here]
     past = future.met(seen) | met_pairs({thing.id: thing for thing in then.objects}, then.trajectory)
@@ -79,7 +75,7 @@ def main() -> int:
     parser.add_argument("--proposals", type=Path, required=True)
     given = parser.parse_args()
     files = dict(zip(("train", "test"), given.events, strict=False)) | {"proposals": given.proposals}
-    counts: Counter[tuple[int, str, str]] = Counter()
+    counts = defaultdict[tuple[int, str], list[int]](lambda: [0, 0, 0])
     videos = 0
     for case in benchmark.cases(files).each:
         truth = decode_scene_events((case.source, case.questions))
@@ -89,17 +85,14 @@ def main() -> int:
         for at in foretold.AT:
             seen = examined(proposals, case.source, until=at)
             for way, pairs in zip(WAYS, predictions(whole, seen, truth, at), strict=True):
-                for predicted, came in foretold.compared(truth, at, pairs):
-                    if predicted != foretold.UNSEEN:
-                        counts[at, way, "both"] += predicted == came == foretold.CORRECT
-                        counts[at, way, "said"] += predicted == foretold.CORRECT
-                        counts[at, way, "came"] += came == foretold.CORRECT
+                tally = foretold.tallied(foretold.compared(truth, at, pairs))
+                counts[at, way] = [sum(both) for both in zip(counts[at, way], tally, strict=True)]
     sys.stdout.write(
         f"{videos} videos\n\n| frame | from | F1 | right | foretold | came |\n|---|---|---|---|---|---|\n"
     )
     for at in foretold.AT:
         for way in WAYS:
-            both, predicted, came = (counts[at, way, what] for what in ("both", "said", "came"))
+            both, predicted, came = counts[at, way]
             sys.stdout.write(
                 f"| {at} | {way} | {2 * both / (predicted + came):.3f} | {both} | {predicted} | {came} |\n"
             )

@@ -46,7 +46,7 @@ from research.domains.perception.calibrate import (
 )
 from research.domains.perception.format import decode_proposals, proposal_names
 from research.domains.perception.judge import Gold, lost, read_gold, said
-from research.domains.perception.masks import sightings
+from research.domains.perception.masks import looks_of, sightings
 from research.domains.perception.parameters import Perception
 from research.domains.perception.perceive import (
     Perceived,
@@ -336,7 +336,7 @@ def foretold_by(
     counts, scored = Counter[tuple[str, str]](), list[tuple[float, bool]]()
     for number, ways in told.items():
         truth = real[number]
-        looks = {thing.id: (thing.color, thing.material, thing.shape) for thing in truth.objects}
+        looks = looks_of(truth.objects)
         past = {frozenset(looks[n] for n in hit.object) for hit in truth.collisions if hit.frame <= at}
         for way, of_pairs in ways.items():
             likely = {pair for pair, chance in of_pairs.items() if chance >= LIKELY.cut}

@@ -126,8 +126,8 @@ def in_any_locale(entry: str) -> str:
 
     Python 3.11 decodes such a file by the locale: in `C` it does not start with a path of other letters.
 
-    >>> in_any_locale("/home/a")
-    '/home/a'
+    >>> in_any_locale("checkout")
+    'checkout'
     """
     if entry.isascii():
         return entry

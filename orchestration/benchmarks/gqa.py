@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,6 +12,7 @@ import msgspec
 from orchestration.benchmarks import benchmark as bm
 from orchestration.benchmarks.transfer import TRANSFER
 from orchestration.fetch.archives import extract
+from substrate.base.records import Records
 from substrate.cause.evidence import FACTS, rests_on
 from substrate.cause.explanation import Explanation
 from substrate.cause.pictures import Pictured, pictured
@@ -50,12 +51,20 @@ def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = 
     )
     images = bm.chosen(graphs if unasked else by_image, only)
 
-    def each() -> Iterator[bm.Case]:
-        for image in images:
-            questions = msgspec.json.encode(by_image[image].raw) if image in by_image else b""
-            yield bm.Case(image, f"{graphs.name}:{image}", bytes(graphs.raw[image]), questions)
+    def asked(image: Any) -> bytes:
+        return msgspec.json.encode(by_image[image].raw) if image in by_image else b""
 
-    return bm.Cases(len(images), each())
+    return cases_of(graphs, images, asked)
+
+
+def cases_of(
+    graphs: Records[str, format.SceneGraph], images: Collection[Any], asked: Callable[[Any], bytes]
+) -> bm.Cases:
+    """The cases of some images: the scene graph as its file has it, and its questions, as bytes."""
+    each = (
+        bm.Case(image, f"{graphs.name}:{image}", bytes(graphs.raw[image]), asked(image)) for image in images
+    )
+    return bm.Cases(len(images), each)
 
 
 def logs(case: bm.Case, _: Any = None) -> list[bm.NamedLog]:

@@ -17,7 +17,7 @@ from orchestration.rendering.official import official
 from orchestration.rendering.tables import Column, Table, read_list
 from orchestration.rendering.trivial import BEST_TRIVIAL, BestTrivial, graded
 from orchestration.scoring import trivial as trivially
-from orchestration.scoring.counting import Comparison, Metric
+from orchestration.scoring.counting import RIGHT, Comparison
 from orchestration.scoring.formatting import bounds, paired, share
 from orchestration.scoring.likeness import (
     NOT_MEASURED,
@@ -194,8 +194,7 @@ def _others(place: int, row: _Row) -> str:
 def _beside(benchmark: Benchmark, workspace: Workspace) -> Iterator[list[str]]:
     """The rows by which a model's number is judged: constants, the substrate, and the fate of its replies."""
     rows = graded(workspace, benchmark.name)
-    every = Metric(lambda of: (int(bool(of[0].correct)), 1))
-    trivial = {name: right for name, right, _ in trivially.counted(rows, every, trivially.constants(rows))}
+    trivial = {name: right for name, right, _ in trivially.counted(rows, RIGHT, trivially.constants(rows))}
     for label, right in trivial.items():
         yield [label, "a constant", f"{len(rows):,}", share(right, len(rows)), bounds(right, len(rows))]
     # A run of one baseline alone compares nothing.
@@ -241,9 +240,9 @@ def by_variant(table: Declared, benchmarks: Benchmarks, scores: Scores, workspac
         return f"{table.labels[study]}: {variant}"
 
     columns = [Column("variant", label).at(0)]
+    trivial = Column(BEST_TRIVIAL, BestTrivial(table, workspace))
     for place, (n, metric) in enumerate((("n", "per question"), ("options", "per option"))):
         count_column, *measured = _measured(metric)
-        trivial = Column(BEST_TRIVIAL, BestTrivial(table, workspace))
         paper = Column(marked(PAPER), partial(_printed, PAPER), (PAPER,))
         apart = Column(f"{metric} minus paper", _minus_paper, (PAPER,))
         own_columns = (count_column._replace(head=n), *measured, trivial, _PAPERS_N, paper, apart)

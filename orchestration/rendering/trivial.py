@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from functools import cache, partial
+
 from orchestration.benchmarks.benchmark import Table
 from orchestration.registry import BENCHMARKS
 from orchestration.scoring.counting import graded_rows, rows_of
@@ -17,31 +20,33 @@ class BestTrivial:
     """The best trivial method beside each number of some benchmarks, on the same questions."""
 
     def __init__(self, table: Table, workspace: Workspace) -> None:
-        self._workspace = workspace
-        self._rows: dict[str, list[Row]] = {}
+        self._rows = cache(partial(graded, workspace))
+        self._others = defaultdict[tuple[str, ...], list[tuple[str, Row]]](list)
+        """By subset, scene and question the methods of a study, each with its row."""
         files = [workspace.artifacts / f"{stage}.jsonl" for stage in table.trivial]
-        self._others = [row for file in files if file.is_file() for row in rows_of(file)]
+        for row in (row for file in files if file.is_file() for row in rows_of(file)):
+            subset, _, method = row.subset.partition(": ")
+            self._others[subset, str(row.scene), str(row.question)].append((method, row))
 
     def __call__(self, score: Score) -> str:
         """The share of the best one and its name; empty where a model answers, or nothing was asked."""
-        name, of = score.name.partition("/")[0], BENCHMARKS[score.name.partition("/")[0]]
-        if of.by_model or not score.n:
+        benchmark = BENCHMARKS[score.name.partition("/")[0]]
+        if benchmark.by_model or not score.n:
             return ""
-        if name not in self._rows:
-            self._rows[name] = graded(self._workspace, name)
-        rows = [row for row in self._rows[name] if score.subset in ("", "mean", row.subset)]
+        every = self._rows(benchmark.name)
+        rows = [row for row in every if score.subset in ("", "mean", row.subset)]
         questions = {(row.subset.partition(".")[0], str(row.scene), str(row.question)) for row in rows}
-        others: dict[str, list[Row]] = {}
-        for row in self._others:
-            kind, _, method = row.subset.partition(": ")
-            if (kind, str(row.scene), str(row.question)) in questions:
-                others.setdefault(method, []).append(row)
-        for key, method in of.trivial.items():
-            same = (row for row in self._rows[name] if row.subset in (key, score.subset + key))
-            asked_too = {(scene, question) for _, scene, question in questions}
-            own = [r for r in same if (str(r.scene), str(r.question).removesuffix(key)) in asked_too]
-            others |= {method: own} if own else {}
-        return best(rows, of.metrics[score.metric], others)
+        others = defaultdict[str, list[Row]](list)
+        for question in questions & self._others.keys():
+            for method, row in self._others[question]:
+                others[method].append(row)
+        places = {question[1:] for question in questions}
+        for key, method in benchmark.trivial.items():
+            for row in every:
+                place = str(row.scene), str(row.question).removesuffix(key)
+                if row.subset in (key, score.subset + key) and place in places:
+                    others[method].append(row)
+        return best(rows, benchmark.metrics[score.metric], others)
 
 
 def graded(workspace: Workspace, name: str) -> list[Row]:

@@ -30,14 +30,13 @@ from research.benchmarks.truths import (
 from research.domains.foretelling.trajectories import decode_trajectories
 from research.domains.foretold import (
     AT,
-    CORRECT,
     LINE,
-    UNSEEN,
     VOTE,
     compared,
     foretold,
     from_detections,
     from_tracks,
+    tallied,
 )
 from research.domains.perception.calibrate import is_aside
 from research.domains.perception.format import decode_proposals, proposal_names
@@ -130,15 +129,9 @@ def rows(case: bm.Case, logs: bm.Logs, _: Any, split: str) -> Iterable[Row]:
 
 
 def _counts(rows: Rows, *, entrants: bool = False) -> tuple[int, int, int]:
-    """The numbers of pairs that were foretold and came, that were foretold, and that came.
-
-    Args:
-        entrants: whether pairs that were not seen count too.
-    """
-    pairs = [(choice.predicted, choice.expected) for choice in rows[0].choices or ()]
-    pairs = [pair for pair in pairs if entrants or pair[0] != UNSEEN]
-    predicted, came = (sum(pair[place] == CORRECT for pair in pairs) for place in (0, 1))
-    return pairs.count((CORRECT, CORRECT)), predicted, came
+    """The counts of a row's pairs; see :func:`research.domains.foretold.tallied`."""
+    verdicts = ((choice.predicted, str(choice.expected)) for choice in rows[0].choices or ())
+    return tallied(verdicts, entrants=entrants)
 
 
 def f1(rows: Rows, *, entrants: bool = False) -> tuple[int, int]:

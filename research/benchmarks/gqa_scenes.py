@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from orchestration.benchmarks import benchmark as bm
-from orchestration.benchmarks.gqa import GQA
+from orchestration.benchmarks.gqa import GQA, cases_of
 from orchestration.benchmarks.real import MEASURED_ON
 from orchestration.benchmarks.transfer import TRANSFER
 from substrate.base.errors import FormatError
@@ -72,18 +72,10 @@ class ScenesData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=True)
 
 def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = False) -> bm.Cases:
     """The scene graphs that are asked about, with their questions as GQA writes them."""
-    graphs, questions = read_scene_graphs(files["scene_graphs"]), asked(files["programs"])
-    images = bm.chosen(sorted(graphs if unasked else questions), only)
-    each = (
-        bm.Case(
-            image,
-            f"{graphs.name}:{image}",
-            bytes(graphs.raw[image]),
-            msgspec.json.encode(questions[image]) if image in questions else b"",
-        )
-        for image in images
-    )
-    return bm.Cases(len(images), each)
+    graphs, by_image = read_scene_graphs(files["scene_graphs"]), asked(files["programs"])
+    images = bm.chosen(sorted(graphs if unasked else by_image), only)
+    encoded = {image: msgspec.json.encode(questions) for image, questions in by_image.items()}
+    return cases_of(graphs, images, lambda image: encoded.get(image, b""))
 
 
 SCENES = bm.Source(

@@ -16,6 +16,7 @@ from research.domains.foretelling.predict import predict_collisions
 from research.domains.foretelling.trajectories import TrajectoryScene, read_trajectories
 from research.domains.perception.format import decode_proposals, proposal_names
 from research.domains.perception.log import perceived_log
+from research.domains.perception.masks import looks_of
 from research.domains.perception.perceive import examined, recorded
 from substrate.base.errors import FormatError
 from substrate.base.files import replacing
@@ -23,7 +24,7 @@ from substrate.base.numbered import sources_in
 from substrate.cli.console import JsonOption, failing, give, option, say, speaking_as
 from substrate.cli.events import speaking
 from substrate.cli.notices import others_apart
-from substrate.domains.clevrer.format import CompactObject, SceneEvents, read_scene_events
+from substrate.domains.clevrer.format import SceneEvents, read_scene_events
 
 predict_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 perceive_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
@@ -174,7 +175,7 @@ def _judged(
         if line.at != at or line.scene not in happened:
             continue
         scene, truth = scenes[line.scene], happened[line.scene]
-        own, true = _looks(scene.objects), _looks(truth.objects)
+        own, true = looks_of(scene.objects), looks_of(truth.objects)
         seen = {own[name] for name, points in scene.trajectory.items() if points and points[0][0] <= at}
         told = {frozenset(own[name] for name in pair) for pair in line.collisions}
         came = {frozenset(true[n] for n in hit.object) for hit in truth.collisions if at < hit.frame <= until}
@@ -185,10 +186,6 @@ def _judged(
     return {"at": at, "scenes": count["scenes"]} | {
         name: round(count["right"] / max(1, count[name]), 4) for name in ("seen", "all")
     }
-
-
-def _looks(objects: Iterable[CompactObject]) -> dict[int, tuple[str, str, str]]:
-    return {thing.id: (thing.color, thing.material, thing.shape) for thing in objects}
 
 
 def _perceive(

@@ -14,7 +14,7 @@ from typing import Any
 from research.domains.foretelling.estimate import Estimate, Sampled
 from research.domains.foretelling.predict import Pair, believe, met_pairs, outlook, states
 from research.domains.perception.future import PERCEIVED, estimates, met
-from research.domains.perception.masks import Look
+from research.domains.perception.masks import Look, looks_of
 from research.domains.perception.perceive import Video, recorded
 from substrate.base.vocabulary import RDF_TYPE
 from substrate.domains.clevrer.deltas import NAMESPACE, events_log, scene_iri
@@ -128,14 +128,26 @@ def foretold(log: EventLog) -> dict[str, set[frozenset[Look]]]:
 
 def pairs_of(truth: SceneEvents, told: Iterable[frozenset[Look]]) -> list[frozenset[Look]]:
     """Each pair of a scene's objects; last those that no true object makes, which a detector invented."""
-    looks: dict[int, Look] = {thing.id: (thing.color, thing.material, thing.shape) for thing in truth.objects}
+    looks = looks_of(truth.objects)
     pairs = [frozenset((looks[a], looks[b])) for a, b in combinations(sorted(looks), 2)]
     return pairs + sorted(set(told) - set(pairs), key=sorted)
 
 
+def tallied(verdicts: Iterable[tuple[str, str]], *, entrants: bool = False) -> tuple[int, int, int]:
+    """The numbers of pairs that were foretold and came, that were foretold, and that came.
+
+    Args:
+        verdicts: of each pair what was said and what came, as :func:`compared` has them.
+        entrants: whether pairs that were not seen count too.
+    """
+    pairs = [pair for pair in verdicts if entrants or pair[0] != UNSEEN]
+    predicted, came = (sum(pair[place] == CORRECT for pair in pairs) for place in (0, 1))
+    return pairs.count((CORRECT, CORRECT)), predicted, came
+
+
 def compared(truth: SceneEvents, at: int, told: set[frozenset[Look]]) -> list[tuple[str, str]]:
     """Of each of :func:`pairs_of`: what was said of it at a frame, and whether it collides afterwards."""
-    looks: dict[int, Look] = {thing.id: (thing.color, thing.material, thing.shape) for thing in truth.objects}
+    looks = looks_of(truth.objects)
     late = {
         looks[number]
         for move in truth.in_outs

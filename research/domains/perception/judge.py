@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 from msgspec.structs import replace
 
 from research.domains.perception.log import perceived_log
-from research.domains.perception.masks import Look
+from research.domains.perception.masks import Look, looks_of
 from research.domains.perception.parameters import Perception
 from research.domains.perception.perceive import (
     Perceived,
@@ -45,7 +45,7 @@ class Gold(NamedTuple):
 
 def gold(events: SceneEvents) -> Gold:
     """The truth of a video, from its line in a file of true events."""
-    looks: dict[int, Look] = {o.id: (o.color, o.material, o.shape) for o in events.objects}
+    looks = looks_of(events.objects)
     crossings: dict[tuple[Look, str], int] = {}
     for event in sorted(events.in_outs, key=lambda event: event.frame):
         for number in in_out_objects(event):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,11 +10,17 @@ import numpy as np
 from research.domains.perception.format import ProposedVideo
 from substrate.base.errors import FormatError
 from substrate.base.extras import needed
+from substrate.domains.clevrer.format import CompactObject
 
 _LONGEST = 7
 """The most characters of a run."""
 Look = tuple[str, str, str]
 """Colour, material and shape."""
+
+
+def looks_of(objects: Iterable[CompactObject]) -> dict[int, Look]:
+    """The look of each of some objects, by number; two readings of a video share no numbers."""
+    return {thing.id: (thing.color, thing.material, thing.shape) for thing in objects}
 
 
 class Sightings(NamedTuple):

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from copy import copy
 
 from substrate.base.errors import ProgramError
-from substrate.domains.clevrer.motion.draws import DRAWS, Draw
+from substrate.domains.clevrer.emitter import ensemble
+from substrate.domains.clevrer.motion.draws import DRAWS
 from substrate.domains.clevrer.program import Step, World, run
-from substrate.domains.clevrer.scene import Scene
 
 REMOVALS = ("get_counterfact", "filter_counterfact", "counterfact_events")
 """The opcodes that imagine a world without an object."""
@@ -54,13 +53,4 @@ class Chances:
 
     def _draws(self) -> list[World]:
         scene, parameters = self._world
-        if not scene.draws:
-            scene.draws = [_drawn(scene, number) for number in range(DRAWS)]
-        return [World(draw, parameters) for draw in scene.draws]
-
-
-def _drawn(scene: Scene, number: int) -> Scene:
-    drawn = copy(scene)
-    drawn.branches = {}
-    drawn.draw = Draw(number)
-    return drawn
+        return [World(draw, parameters) for draw in ensemble(scene)]

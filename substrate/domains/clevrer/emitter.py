@@ -9,6 +9,7 @@ when it is looked at.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from copy import copy
 from dataclasses import dataclass
 from functools import partial
 from operator import itemgetter
@@ -24,7 +25,7 @@ from substrate.branch.interventions import Retract
 from substrate.domains.clevrer.deltas import NAMESPACE, spelled_poses
 from substrate.domains.clevrer.format import Shape
 from substrate.domains.clevrer.motion.course import Course, course
-from substrate.domains.clevrer.motion.draws import Draw
+from substrate.domains.clevrer.motion.draws import DRAWS, Draw
 from substrate.domains.clevrer.motion.engine import Body, Contact, Motion, simulate
 from substrate.domains.clevrer.motion.observe import relative_masses
 from substrate.domains.clevrer.scene import Event, Scene
@@ -128,6 +129,20 @@ def without(scene: Scene, removed: int, engine: Engine = "calibrated", horizon: 
         default=scene.end,
     )
     return _branch(scene, ("without", removed, horizon, engine), max(1, first), removed)
+
+
+def ensemble(scene: Scene) -> list[Scene]:
+    """The same scene under each draw of poses, masses and law, with forks of its own; made once."""
+    if not scene.draws:
+        scene.draws = [_drawn(scene, number) for number in range(DRAWS)]
+    return scene.draws
+
+
+def _drawn(scene: Scene, number: int) -> Scene:
+    drawn = copy(scene)
+    drawn.branches = {}
+    drawn.draw = Draw(number)
+    return drawn
 
 
 def _branch(scene: Scene, name: tuple[str, int, int, Engine], at: int, removed: int | None) -> Scene:

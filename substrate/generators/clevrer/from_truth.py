@@ -193,8 +193,7 @@ class Truths:
         for question in questions:
             self._asked[question.question_subtype or ""] += 1
             for choice in question.choices or ():
-                presence = "presence" in choice.choice
-                kind = "presence of an object" if presence else _KINDS[choice.program[-2]]
+                kind = _KINDS.get(choice.program[-2], "presence of an object")
                 self._options[kind, choice.answer or ""] += 1
         return encode_scene({QUESTIONS: SceneQuestions(scene, questions)})
 
