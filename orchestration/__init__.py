@@ -1,1 +1,13 @@
 """The platform: it runs the science as stages, and shows and pins what comes out."""
+
+import sys
+from types import TracebackType
+
+
+def _quiet(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    # Dagster's processes raise this where they are told to end while they load the pipeline.
+    if kind.__name__ != "DagsterExecutionInterruptedError":
+        sys.__excepthook__(kind, error, trace)
+
+
+sys.excepthook = _quiet

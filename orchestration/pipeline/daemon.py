@@ -23,10 +23,4 @@ def _end_with_parent() -> None:
 if __name__ == "__main__":
     Thread(target=_end_with_parent, daemon=True).start()
     (command,) = entry_points(group="console_scripts", name="dagster-daemon")
-    run = command.load()
-    from dagster import DagsterExecutionInterruptedError
-
-    try:
-        sys.exit(run())
-    except DagsterExecutionInterruptedError:  # told to end while it loads
-        sys.exit(128 + signal.SIGTERM)
+    sys.exit(command.load()())
