@@ -1,6 +1,6 @@
 #!/bin/sh
 # Build wheel and sdist, and try the wheel alone: from wheels only, on each Python that is here, its size, its tests, its types.
-# Then the wheel of what goes beyond the paper beside it, without the platform.
+# Then the wheel of what goes beyond the paper beside it, without the platform, and the compiled engine, where a C compiler is here.
 # Needs the project's own environment (make setup). Exit code 1 where a promise of the wheel is broken.
 set -eu
 cd "$(dirname "$0")/.."
@@ -16,7 +16,7 @@ trap 'rm -rf "$WORK"' EXIT
 WHEEL=$(ls "$WORK"/dist/*.whl)
 (cd research && ../.venv/bin/python -m hatchling build --target wheel --directory "$WORK/beyond" >/dev/null)
 BEYOND=$(ls "$WORK"/beyond/*.whl)
-ls "$WORK"/dist/*.tar.gz >/dev/null
+SOURCES=$(ls "$WORK"/dist/*.tar.gz)
 echo "built $(basename "$WHEEL") and $(basename "$BEYOND")"
 held=$(.venv/bin/python -m zipfile -l "$WHEEL" | awk 'NR > 1 { print $1 }')
 beside=$(echo "$held" | grep -v -e '^substrate/' -e '\.dist-info/' || true)
@@ -69,6 +69,7 @@ for version in $PYTHONS; do
         echo "Python $version: not on this machine, skipped"
         continue
     fi
+    newest=$python
     tried=$((tried + 1))
     venv=$WORK/venv-$version
     "$UV" venv --quiet --python "$python" "$venv"
@@ -111,4 +112,24 @@ done
 if [ "$tried" -eq 0 ]; then
     echo "none of Python $PYTHONS is on this machine" >&2
     exit 1
+fi
+if command -v cc >/dev/null; then
+    compiled=$WORK/venv-compiled
+    "$UV" venv --quiet --python "$newest" "$compiled"
+    HATCH_BUILD_HOOK_ENABLE_MYPYC=1 "$UV" pip install --quiet --python "$compiled/bin/python" "$SOURCES"
+    for python in "$venv/bin/python" "$compiled/bin/python"; do
+        "$python" - <<'PROGRAM'
+from substrate.domains.clevrer.motion import Body, engine, simulate
+
+bodies = [Body(k, shape, 0.9 * k, 0.05 * k, 3.0 - k, 0.2) for k, shape in enumerate(["cube", "sphere", "cube"])]
+print(simulate(bodies, 128, trace=True))
+print(engine.__file__.rpartition(".")[2])
+PROGRAM
+    done > "$WORK/motions"
+    # Two motions, which are one, and the endings of the modules that made them.
+    if [ "$(sort -u "$WORK/motions" | wc -l)" -ne 3 ]; then
+        echo "the engine was not compiled, or a compiled one moves bodies otherwise" >&2
+        exit 1
+    fi
+    echo "the compiled engine: the same bits"
 fi

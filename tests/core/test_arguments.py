@@ -8,7 +8,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import numpy
 import pytest
 from pyoxigraph import Literal, NamedNode
 
@@ -103,7 +102,17 @@ def test_a_wrong_argument_is_refused_where_it_is_given(message: str) -> None:
     assert caught.value.hint
 
 
-TICKS = [True, False, 1.0, "1", None, Fraction(1), Decimal(1), numpy.int64(1), 0, 1, -1, 2**63 - 1, 2**63]
+class Whole:
+    """A whole number of another type, such as numpy's."""
+
+    def __index__(self) -> int:
+        return 1
+
+    def __repr__(self) -> str:
+        return "Whole(1)"
+
+
+TICKS = [True, False, 1.0, "1", None, Fraction(1), Decimal(1), Whole(), 0, 1, -1, 2**63 - 1, 2**63]
 DOORS: dict[str, Callable[[EventLog, Any], EventLog | None]] = {
     "fork": lambda log, tick: fork(log, tick, Assert((V.ann, V.age, Literal(7)))),
     "append": lambda log, tick: log.append(Delta(tick, Op.INSERT, SAID)),

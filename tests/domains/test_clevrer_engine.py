@@ -17,8 +17,6 @@ from substrate.domains.clevrer.format import Ground
 from substrate.domains.clevrer.motion import Body, engine, simulate
 from substrate.domains.clevrer.motion.law import Law
 
-X, Y, YAW, VX, VY, SPIN = range(6)
-
 
 class Plain(engine._World):  # pyright: ignore[reportPrivateUsage]
     """As the engine, without looking ahead."""
@@ -28,30 +26,30 @@ class Plain(engine._World):  # pyright: ignore[reportPrivateUsage]
         return super().advance(frame, end)
 
     def _near(self) -> list[engine._Pair]:  # pyright: ignore[reportPrivateUsage]
-        speeds = [hypot(row[VX], row[VY]) for row in self.rows]
-        awake = {k for k, row in enumerate(self.rows) if speeds[k] or row[SPIN]}
+        speeds = [hypot(row.vx, row.vy) for row in self.rows]
+        awake = {k for k, row in enumerate(self.rows) if speeds[k] or row.spin}
         margin = max(0.1, 2 * max(speeds, default=0.0) * self.law.frame)
         close: list[engine._Pair] = []  # pyright: ignore[reportPrivateUsage]
         for pair in self.pairs:
             a, b = self.rows[pair.i], self.rows[pair.j]
-            if hypot(a[X] - b[X], a[Y] - b[Y]) < pair.reach + margin:
+            if hypot(a.x - b.x, a.y - b.y) < pair.reach + margin:
                 close.append(pair)
         pushed = {k for pair in close if pair.i in awake or pair.j in awake for k in (pair.i, pair.j)}
         return [pair for pair in close if pair.i in pushed or pair.j in pushed]
 
 
-def brake(moving: Iterable[tuple[list[float], float, float]], law: Law) -> None:
+def brake(moving: Iterable[tuple[engine._Row, float, float]], law: Law) -> None:  # pyright: ignore[reportPrivateUsage]
     for row, friction, turning in moving:
-        vx, vy, spin = row[VX], row[VY], row[SPIN]
+        vx, vy, spin = row.vx, row.vy, row.spin
         speed, rim = hypot(vx, vy), 1.4142 * law.radius * spin
         total = hypot(speed, rim)
         if speed:
             keep = max(0.0, 1 - law.step * (friction / total + law.drag * (1 + speed)))
-            row[VX], row[VY] = vx * keep, vy * keep
+            row.vx, row.vy = vx * keep, vy * keep
         if spin:
             held = total * law.inertia
             torque = turning + (friction * 1.4142 * law.radius * abs(rim) / held if held else 0.0)
-            row[SPIN] = spin * max(0.0, 1 - law.step * (torque / abs(spin) + law.drag * (1 + abs(spin))))
+            row.spin = spin * max(0.0, 1 - law.step * (torque / abs(spin) + law.drag * (1 + abs(spin))))
 
 
 @contextmanager

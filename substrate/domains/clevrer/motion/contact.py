@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from math import copysign, cos, hypot, inf, sin
 
 Point = tuple[float, float, float, float, float]
@@ -10,8 +10,15 @@ Point = tuple[float, float, float, float, float]
 where they overlap).
 """
 
-Pose = Sequence[float]
-"""A body's x, y and, third, its yaw; what follows is not read."""
+
+class Pose:
+    """A body's place (units) and yaw (radians)."""
+
+    __slots__ = ("x", "y", "yaw")
+
+    def __init__(self, x: float, y: float, yaw: float) -> None:
+        self.x, self.y, self.yaw = x, y, yaw
+
 
 _CORNERS = ((1.0, 1.0), (1.0, -1.0), (-1.0, -1.0), (-1.0, 1.0))
 _FACES = ((1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0))
@@ -20,18 +27,18 @@ _TIE = 1e-9
 
 
 def _disc_disc(a: Pose, b: Pose, reach: float, radius: float) -> list[Point]:
-    dx, dy = b[0] - a[0], b[1] - a[1]
+    dx, dy = b.x - a.x, b.y - a.y
     distance = hypot(dx, dy)
     gap = distance - 2 * radius
     if gap > reach:
         return []
     nx, ny = (dx / distance, dy / distance) if distance else (1.0, 0.0)
-    return [(nx, ny, a[0] + nx * radius, a[1] + ny * radius, gap)]
+    return [(nx, ny, a.x + nx * radius, a.y + ny * radius, gap)]
 
 
 def _square_disc(a: Pose, b: Pose, reach: float, radius: float) -> list[Point]:
-    c, s = cos(a[2]), sin(a[2])
-    dx, dy = b[0] - a[0], b[1] - a[1]
+    c, s = cos(a.yaw), sin(a.yaw)
+    dx, dy = b.x - a.x, b.y - a.y
     x, y = c * dx + s * dy, c * dy - s * dx  # the disc's centre as the square sees it
     px, py = min(max(x, -radius), radius), min(max(y, -radius), radius)
     outside = hypot(x - px, y - py)
@@ -43,7 +50,7 @@ def _square_disc(a: Pose, b: Pose, reach: float, radius: float) -> list[Point]:
         nx, ny, gap = copysign(1.0, x), 0.0, abs(x) - 2 * radius
     else:
         nx, ny, gap = 0.0, copysign(1.0, y), abs(y) - 2 * radius
-    return [(c * nx - s * ny, s * nx + c * ny, a[0] + c * px - s * py, a[1] + s * px + c * py, gap)]
+    return [(c * nx - s * ny, s * nx + c * ny, a.x + c * px - s * py, a.y + s * px + c * py, gap)]
 
 
 def _disc_square(a: Pose, b: Pose, reach: float, radius: float) -> list[Point]:
@@ -56,10 +63,10 @@ def _square_square(a: Pose, b: Pose, reach: float, radius: float) -> list[Point]
     """
     best, face = -inf, None
     for base, other, sign in ((a, b, 1.0), (b, a, -1.0)):
-        c, s = cos(base[2]), sin(base[2])
-        dx, dy = other[0] - base[0], other[1] - base[1]
+        c, s = cos(base.yaw), sin(base.yaw)
+        dx, dy = other.x - base.x, other.y - base.y
         x, y = c * dx + s * dy, c * dy - s * dx
-        turn = other[2] - base[2]
+        turn = other.yaw - base.yaw
         ct, st = radius * cos(turn), radius * sin(turn)
         corners = [(x + ct * u - st * v, y + st * u + ct * v) for u, v in _CORNERS]
         us, vs = [u for u, _ in corners], [v for _, v in corners]
@@ -95,8 +102,8 @@ def _square_square(a: Pose, b: Pose, reach: float, radius: float) -> list[Point]
             (
                 sign * (c * nx - s * ny),
                 sign * (s * nx + c * ny),
-                base[0] + c * px - s * py,
-                base[1] + s * px + c * py,
+                base.x + c * px - s * py,
+                base.y + s * px + c * py,
                 gap,
             )
         )
@@ -115,9 +122,9 @@ def meeting(first: str, second: str) -> Callable[[Pose, Pose, float, float], lis
     """The function ``(a, b, reach, radius) -> points`` for two shapes; ``radius`` is also a square's half
     edge.
 
-    >>> [gap for *_, gap in meeting("sphere", "cylinder")((0, 0, 0), (0.5, 0, 0), 0.2, 0.2)]
+    >>> [gap for *_, gap in meeting("sphere", "cylinder")(Pose(0, 0, 0), Pose(0.5, 0, 0), 0.2, 0.2)]
     [0.09999999999999998]
-    >>> len(meeting("cube", "cube")((0, 0, 0), (0.41, 0.1, 0), 0.02, 0.2))
+    >>> len(meeting("cube", "cube")(Pose(0, 0, 0), Pose(0.41, 0.1, 0), 0.02, 0.2))
     2
     """
     return _MEETING[first == "cube", second == "cube"]

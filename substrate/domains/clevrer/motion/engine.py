@@ -22,7 +22,6 @@ _FOREVER = 1000  # frames; a simulation that is longer looks again after so many
 _CAREFUL = 0.999  # rounding must not let a pair come near a frame early
 Contact = tuple[int, int, int]
 """Frame and two bodies, the lower id first."""
-_X, _Y, _YAW, _VX, _VY, _SPIN, _MASS, _INERTIA = range(8)
 
 
 class Body(Struct, frozen=True):
@@ -76,7 +75,7 @@ def simulate(
             f"remove={remove} is none of the bodies {sorted(names)}", hint="Name a body of the scene"
         )
     remaining = sorted((body for body in bodies if body.id != remove), key=lambda body: body.id)
-    rows = [[b.x, b.y, b.yaw, b.vx, b.vy, b.spin, 1 / b.mass, 1 / (b.mass * law.inertia)] for b in remaining]
+    rows = [_Row(body, law) for body in remaining]
     world = _World(law, [b.shape for b in remaining], rows)
     states = [_bodies(remaining, rows)] if trace else None
     frame = 0
@@ -88,9 +87,23 @@ def simulate(
     return Motion([contact for contact in contacts if contact[0] <= frames], _bodies(remaining, rows), states)
 
 
-def _bodies(bodies: list[Body], rows: list[list[float]]) -> list[Body]:
+class _Row(Pose):
+    """A body as it moves: beside its pose its velocity, its spin and what an impulse does to it."""
+
+    __slots__ = ("inertia", "mass", "spin", "vx", "vy")
+
+    def __init__(self, body: Body, law: Law) -> None:
+        super().__init__(body.x, body.y, body.yaw)
+        self.vx: float = body.vx
+        self.vy: float = body.vy
+        self.spin: float = body.spin
+        self.mass: float = 1 / body.mass
+        self.inertia: float = 1 / (body.mass * law.inertia)
+
+
+def _bodies(bodies: list[Body], rows: list[_Row]) -> list[Body]:
     return [
-        Body(b.id, b.shape, r[_X], r[_Y], r[_VX], r[_VY], r[_YAW], r[_SPIN], b.mass)
+        Body(b.id, b.shape, r.x, r.y, r.vx, r.vy, r.yaw, r.spin, b.mass)
         for b, r in zip(bodies, rows, strict=True)
     ]
 
@@ -98,7 +111,7 @@ def _bodies(bodies: list[Body], rows: list[list[float]]) -> list[Body]:
 class _World:
     """The bodies as rows of floats, and what one frame does to them."""
 
-    def __init__(self, law: Law, shapes: list[Shape], rows: list[list[float]]) -> None:
+    def __init__(self, law: Law, shapes: list[Shape], rows: list[_Row]) -> None:
         self.law = law
         self.rows = rows
         self.contacts: dict[tuple[int, int], int] = {}
@@ -135,7 +148,7 @@ class _World:
         for step in range(law.substeps):
             touching: list[tuple[_Pair, Point]] = []
             for pair, a, b, meet, within in closing:
-                if hypot(a[_X] - b[_X], a[_Y] - b[_Y]) < within:
+                if hypot(a.x - b.x, a.y - b.y) < within:
                     touching += [(pair, point) for point in meet(a, b, reach, radius)]
             _brake(moving, law)
             if touching:
@@ -143,17 +156,17 @@ class _World:
                 for pair in self._exchange(touching):
                     self.contacts.setdefault((pair.i, pair.j), stamp)
             for row, _, _ in moving:
-                row[_X] += length * row[_VX]
-                row[_Y] += length * row[_VY]
-                row[_YAW] += length * row[_SPIN]
+                row.x += length * row.vx
+                row.y += length * row.vy
+                row.yaw += length * row.spin
 
     def _near(self) -> list[_Pair]:
         """Pairs that can come into reach of each other within a frame: one of them moves, or is about to be
         pushed. Where there is none, ``quiet`` says for how long.
         """
         rows = self.rows
-        speeds = [hypot(row[_VX], row[_VY]) for row in rows]
-        awake = [bool(speed or row[_SPIN]) for speed, row in zip(speeds, rows, strict=True)]
+        speeds = [hypot(row.vx, row.vy) for row in rows]
+        awake = [bool(speed or row.spin) for speed, row in zip(speeds, rows, strict=True)]
         if not any(awake):
             self.quiet = _FOREVER
             return []
@@ -165,7 +178,7 @@ class _World:
         for pair in self.pairs:
             i, j = pair.i, pair.j
             a, b = rows[i], rows[j]
-            gap = hypot(a[_X] - b[_X], a[_Y] - b[_Y])
+            gap = hypot(a.x - b.x, a.y - b.y)
             moves = awake[i] or awake[j]
             if gap < pair.reach + margin:
                 close.append(pair)
@@ -182,14 +195,14 @@ class _World:
         row, law = self.rows[k], self.law
         friction, drag, step, steps = self.friction[k], law.drag, law.step, range(law.substeps)
         for _ in range(frames):
-            vx, vy = row[_VX], row[_VY]
-            if row[_SPIN]:
+            vx, vy = row.vx, row.vy
+            if row.spin:
                 alone = [(row, friction, self.turning[k])]
                 for _ in steps:
                     _brake(alone, law)
-                    row[_X] += step * row[_VX]
-                    row[_Y] += step * row[_VY]
-                    row[_YAW] += step * row[_SPIN]
+                    row.x += step * row.vx
+                    row.y += step * row.vy
+                    row.yaw += step * row.spin
                 continue
             if not (vx or vy):
                 return
@@ -203,11 +216,11 @@ class _World:
                     break
                 travelled += now
             share = step * travelled / speed
-            row[_X] += vx * share
-            row[_Y] += vy * share
+            row.x += vx * share
+            row.y += vy * share
             keep = now / speed
-            row[_VX] = vx * keep
-            row[_VY] = vy * keep
+            row.vx = vx * keep
+            row.vy = vy * keep
 
     def _exchange(self, touching: list[tuple[_Pair, Point]]) -> list[_Pair]:
         """Sequential impulses along the normals; the pairs that exchanged any."""
@@ -221,11 +234,11 @@ class _World:
         return [row.pair for row in rows if row.total > 0]
 
 
-def _brake(moving: Iterable[tuple[list[float], float, float]], law: Law) -> None:
+def _brake(moving: Iterable[tuple[_Row, float, float]], law: Law) -> None:
     """The effect of the ground in one step on bodies, each with its friction and its turning."""
     step, drag, inertia, rim_of_spin = law.step, law.drag, law.inertia, 1.4142 * law.radius
     for row, friction, turning in moving:
-        vx, vy, spin = row[_VX], row[_VY], row[_SPIN]
+        vx, vy, spin = row.vx, row.vy, row.spin
         if vx or vy or spin:
             speed = total = hypot(vx, vy)
             if spin:
@@ -235,13 +248,13 @@ def _brake(moving: Iterable[tuple[list[float], float, float]], law: Law) -> None
                 if held:  # else nothing a float can say is left of it
                     torque += friction * 1.4142 * law.radius * abs(rim) / held
                 keep = 1 - step * (torque / rate + drag * (1 + rate))
-                row[_SPIN] = spin * (keep if keep > 0 else 0.0)
+                row.spin = spin * (keep if keep > 0 else 0.0)
             if speed:
                 keep = 1 - step * (friction / total + drag * (1 + speed))
                 if keep < 0:
                     keep = 0.0
-                row[_VX] = vx * keep
-                row[_VY] = vy * keep
+                row.vx = vx * keep
+                row.vy = vy * keep
 
 
 class _Pair:
@@ -279,12 +292,12 @@ class _Impulse:
 
     __slots__ = ("a", "arm_a", "arm_b", "b", "nx", "ny", "pair", "share", "target", "total")
 
-    def __init__(self, pair: _Pair, point: Point, a: list[float], b: list[float], law: Law) -> None:
+    def __init__(self, pair: _Pair, point: Point, a: _Row, b: _Row, law: Law) -> None:
         nx, ny, x, y, gap = point
         self.pair, self.a, self.b, self.nx, self.ny, self.total = pair, a, b, nx, ny, 0.0
-        self.arm_a = (x - a[_X]) * ny - (y - a[_Y]) * nx
-        self.arm_b = (x - b[_X]) * ny - (y - b[_Y]) * nx
-        self.share = 1 / (a[_MASS] + b[_MASS] + self.arm_a**2 * a[_INERTIA] + self.arm_b**2 * b[_INERTIA])
+        self.arm_a = (x - a.x) * ny - (y - a.y) * nx
+        self.arm_b = (x - b.x) * ny - (y - b.y) * nx
+        self.share = 1 / (a.mass + b.mass + self.arm_a**2 * a.inertia + self.arm_b**2 * b.inertia)
         approach = -self.speed()
         close = -gap / law.step * (1.0 if gap > 0 else law.correction)
         if pair.flat:
@@ -295,21 +308,16 @@ class _Impulse:
     def speed(self) -> float:
         """At which the two points part (units/s)."""
         a, b = self.a, self.b
-        return (
-            (b[_VX] - a[_VX]) * self.nx
-            + (b[_VY] - a[_VY]) * self.ny
-            + b[_SPIN] * self.arm_b
-            - a[_SPIN] * self.arm_a
-        )
+        return (b.vx - a.vx) * self.nx + (b.vy - a.vy) * self.ny + b.spin * self.arm_b - a.spin * self.arm_a
 
     def apply(self) -> None:
         a, b = self.a, self.b
         total = max(0.0, self.total + (self.target - self.speed()) * self.share)
         more, self.total = total - self.total, total
         if more:
-            a[_VX] -= more * a[_MASS] * self.nx
-            a[_VY] -= more * a[_MASS] * self.ny
-            a[_SPIN] -= more * a[_INERTIA] * self.arm_a
-            b[_VX] += more * b[_MASS] * self.nx
-            b[_VY] += more * b[_MASS] * self.ny
-            b[_SPIN] += more * b[_INERTIA] * self.arm_b
+            a.vx -= more * a.mass * self.nx
+            a.vy -= more * a.mass * self.ny
+            a.spin -= more * a.inertia * self.arm_a
+            b.vx += more * b.mass * self.nx
+            b.vy += more * b.mass * self.ny
+            b.spin += more * b.inertia * self.arm_b
