@@ -42,7 +42,7 @@ GENERATED = {
     "comphy/counterfactual/per_question": "ComPhy, counterfactual",
     "babi/mean/accuracy": "bAbI, 20 tasks",
     "gqa/by_name/accuracy": "GQA, objects by name",
-    "twin/joint": "Twin-EventLog, both arms right (the paper has its own generator)",
+    "twin/joint": "Twin-EventLog, both arms right (specifications made here)",
 }
 """The numbers of the sample profile that README shows, weak ones included."""
 
