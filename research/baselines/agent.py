@@ -1,7 +1,7 @@
-"""Twin-EventLog asked of an agent: a language model that may use tools, a turn at a time, before it answers.
+"""Put Twin-EventLog's questions to an agent: a language model that may use tools before it answers.
 
-A turn is a reply held to a JSON Schema, as every other reply is: a thought, and a tool with its arguments or
-the answer. So any server can be asked, and a conversation replays from its transcript like any other.
+Each turn is a reply under a JSON Schema: a thought, and either a tool with its arguments or the answer. So
+any server can be asked, and a conversation replays from its transcript like any other.
 """
 
 from __future__ import annotations
@@ -20,17 +20,18 @@ from substrate.baselines.twin import FORM, request
 from substrate.domains.smallville.format import Arm, Spec
 
 USES = 8
-"""The most turns of a conversation; the next must be the answer."""
+"""The most turns of a conversation; after these the agent must answer."""
 MISSES = 2
-"""The turns that may be unreadable; after so many the next must be the answer."""
+"""The most unreadable turns; after these the agent must answer."""
 THOUGHT = 256
 """The most tokens of a turn."""
 
 
 class Tool(NamedTuple):
-    """A function that an agent may use, in words for a model; its parameters are texts and whole numbers.
+    """A function that an agent may use, described for a model; its parameters are texts and whole numbers.
 
-    Its name and the parameters' types are the function's; an error of the project's is told to the agent.
+    The function gives the tool's name and its parameters' types. The agent is told of an error of the
+    project.
     """
 
     call: Callable[..., str]
@@ -50,25 +51,25 @@ class Tool(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """A memory that an agent has beside its prompt.
+    """A memory that an agent has in addition to its prompt.
 
     Attributes:
         tools: gives the functions that ask the memory of a specification.
-        told: whether the prompt tells the village too.
+        told: whether the prompt describes the village too.
     """
 
     tools: Callable[[Spec], Sequence[Tool]]
     told: bool = True
 
     def asked(self, user: str) -> str:
-        """The text of a question for this agent: without the village if the memory alone tells it."""
+        """The text of a question for this agent, without the village if only the memory describes it."""
         return user if self.told else user.partition("\n\n")[2]
 
 
 def acting(model: Model, spec: Spec, arm: Arm, *, memory: Memory) -> str | ReplyError:
-    """An agent's answer about an arm: ``yes``, ``no``, or the reason why its reply cannot be read.
+    """Ask an agent about an arm; return ``yes``, ``no``, or the reason why its reply cannot be read.
 
-    A turn that cannot be read is answered with the reason, and counts among :data:`USES`.
+    The agent is told why a turn cannot be read; such a turn counts among :data:`USES`.
     """
     system, user = request(spec, arm).messages
     tools = {tool.name: tool for tool in memory.tools(spec)}

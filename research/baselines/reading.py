@@ -1,4 +1,4 @@
-"""A language model that reads otherwise than the paper's: once it has reasoned, or a log without poses."""
+"""Language models that read differently from the paper's: after reasoning, or a log without poses."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ THOUGHT = 1024
 
 
 def reasoned(model: Model, spec: Spec, arm: Arm) -> Any:
-    """As :func:`substrate.baselines.twin.direct`, after the model has reasoned in its own words."""
+    """Answer as :func:`substrate.baselines.twin.direct` after the model has reasoned in its own words."""
     prompt = request(spec, arm)
     system, user = prompt.messages
     aloud = (Message("system", f"{system.text.rpartition(chr(10))[0]}\nReason step by step."), user)
@@ -30,5 +30,5 @@ def reasoned(model: Model, spec: Spec, arm: Arm) -> Any:
 
 
 def facts(model: Model, log: EventLog, question: str) -> str | ReplyError:
-    """As :func:`substrate.baselines.clevrer.controlled`, of a log without its poses."""
+    """Answer as :func:`substrate.baselines.clevrer.controlled` from a log without its poses."""
     return answer_of(model, about_log(log_text(log, poses=False), question))

@@ -1,6 +1,6 @@
-"""Real videos without an object: how often three methods agree on what nobody knows.
+"""Real videos without an object: how often three methods agree, where the truth is unknown.
 
-The log of a tracked scene has its true events, and poses out of its tracks, from which a fork is simulated.
+A tracked scene's log has its true events, and poses from its tracks, so that forks of it can be simulated.
 """
 
 from __future__ import annotations
@@ -34,23 +34,25 @@ from substrate.domains.rows import Row
 
 NAME = "agreement"
 ASKED = {name: Counterfactual(name, horizon=0) for name in ("duality", "partner", "simulated")}
-"""The methods by name; what is simulated ends with the video."""
+"""The methods by name; a simulation ends with the video."""
 NOT_FILMED, DEPENDENT, INDEPENDENT = "not_filmed", "dependent", "independent"
-"""Of a pair: its collision is not in the video; or it is, and the object is among its ancestors or not."""
+"""Kinds of pairs: their collision is not filmed; or it is, and depends on the object by ancestry or not."""
 COMPARED = (
     ("duality_simulated", (NOT_FILMED, DEPENDENT, INDEPENDENT)),
     ("partner_simulated", (NOT_FILMED,)),
     ("duality_partner", (NOT_FILMED,)),
 )
-"""Two methods, and the pairs that they are compared on: of what was filmed the partner rule says what the
-duality does. Where an ancestor is gone and the simulation brings the pair together nevertheless, C4 fails.
+"""Two methods, and the kinds of pairs that they are compared on.
+
+On filmed collisions the partner rule gives the duality's answers. A dependent pair that the simulation
+brings together although its ancestor is gone contradicts C4.
 """
 
 
 def cases(
     files: bm.Files, only: Collection[Any] | None = None, unasked: bool = False, every: int = TRACKED
 ) -> bm.Cases:
-    """The sampled tracked scenes in which anything collides; their record asks itself."""
+    """The sampled tracked scenes with a collision; each scene's record provides its questions."""
     truths, tracked = true_events(files, ("test",)), tracks_of(files, every)
     hit = [n for n in tracked if n in truths and happening(truths[n])]
     scenes = bm.chosen(hit, only)
@@ -61,7 +63,7 @@ def cases(
 
 
 def logs(case: bm.Case, _: Any = None) -> list[bm.NamedLog]:
-    """The log of a scene's true events, with the poses that its tracks give."""
+    """The log of a scene's true events, with the poses from its tracks."""
     truth, track = case.record.split(b"\n")
     events = decode_scene_events((case.source, truth))
     seen = decode_trajectories((case.source, track))
@@ -69,7 +71,7 @@ def logs(case: bm.Case, _: Any = None) -> list[bm.NamedLog]:
 
 
 class Imagined(NamedTuple):
-    """A pair without an object: of which kind it is, and what each method says of it."""
+    """A pair without an object: its kind, and each method's verdict."""
 
     removed: int
     pair: frozenset[int]
@@ -78,7 +80,7 @@ class Imagined(NamedTuple):
 
 
 def imagined(scene: Scene) -> Iterator[Imagined]:
-    """Every pair of a scene's objects, with each object that collides taken out in turn, in order."""
+    """Every pair of a scene's objects, with each colliding object removed in turn, in order."""
     filmed = {event.objects for event in scene.events if event.kind == "Collision"}
     for removed in sorted({number for pair in filmed for number in pair}):
         for pair in map(frozenset, combinations([n for n in sorted(scene.objects) if n != removed], 2)):
@@ -92,10 +94,10 @@ def imagined(scene: Scene) -> Iterator[Imagined]:
 
 
 def rows(case: bm.Case, logs: bm.Logs, _: Any, split: str) -> Iterable[Row]:
-    """A row for two methods and each kind of pairs.
+    """One row for each two methods and each kind of pairs.
 
-    An option is an object that collides, taken out, and a pair of the others: what the first method says of
-    it stands as predicted, what the second says as expected.
+    An option is a removed object and a pair of the others. The first method's verdict is the prediction, the
+    second's the expected value.
     """
     by_subset: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
     for option in imagined(Scene(logs[0])):

@@ -32,7 +32,7 @@ _moving = msgspec.json.Decoder(_Moving)
 
 
 class HumansData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The released files of CLEVRER-Humans that a user has, by path; without them nothing is measured."""
+    """The released files of CLEVRER-Humans, by path; without them nothing is measured."""
 
     annotations: str | None = None
     events: str | None = None
@@ -40,14 +40,14 @@ class HumansData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=True)
 
 
 def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = False) -> bm.Cases:
-    """The scenes that people were asked about; the release has events of many more."""
+    """The scenes with questions; the release has events of many more scenes."""
     records = read_human_questions(files["questions"])
     raw = {scene: msgspec.Raw(msgspec.json.encode(record)) for scene, record in records.items()}
     return scene_cases(files, raw, only, False)
 
 
 def logs(case: bm.Case, given: Any = None) -> list[bm.NamedLog]:
-    """A scene's log; that of an event record with trajectories has poses, from which forks are simulated."""
+    """A scene's log; an event record with trajectories gives it poses, so that forks can be simulated."""
     source = (case.source, case.record)
     if case.kind != EVENTS or not decode(_moving, case.record, case.source).trajectory:
         return scene_logs(case, given)

@@ -1,4 +1,4 @@
-"""ComPhy with mass and charge read off the reference videos, and motion simulated."""
+"""ComPhy with mass and charge inferred from the reference videos, and motion simulated."""
 
 from __future__ import annotations
 

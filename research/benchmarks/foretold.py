@@ -1,6 +1,6 @@
-"""Collisions that a real video has yet to show, foretold from what came before: proposals, or tracks.
+"""Predict the later collisions of a real video from its earlier frames: from proposals, or from tracks.
 
-Nothing after a frame is read until what is foretold there stands in a log.
+No later frame is read until the prediction is in a log.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ from substrate.domains.rows import Row
 NAME = "foretold"
 DETECTIONS, TRACKS = "detections", "tracks"
 TRACKED = 10
-"""The last of so many tracked scenes is asked about: an odd one, to which no error of tracks was fitted."""
+"""Ask about the last of every so many tracked scenes: an odd one, to which no track error was fitted."""
 _WAYS = {VOTE: "", LINE: ".lines"}
-"""The ways to foretell, each with the end of its numbers' names."""
+"""The two bases of a prediction, each with the suffix of its numbers' names."""
 _SUBSETS = tuple(f"{medium}.{at}" for medium, at in product((DETECTIONS, TRACKS), AT))
 
 
@@ -61,10 +61,10 @@ _given = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 def tracks_of(files: bm.Files, every: int = TRACKED) -> dict[int, bytes]:
-    """The lines of one tracked scene in ``every``, by number.
+    """The line of every ``every``-th tracked scene, by number.
 
     Raises:
-        ParameterError: none are named.
+        ParameterError: no tracks are named.
     """
     if "tracks" not in files:
         raise ParameterError("no tracks are named", hint="Name a file of them as tracks")
@@ -73,10 +73,10 @@ def tracks_of(files: bm.Files, every: int = TRACKED) -> dict[int, bytes]:
 
 
 def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = False) -> bm.Cases:
-    """The sampled scenes that have proposals or tracks; their true events are what is asked.
+    """The sampled scenes that have proposals or tracks; each scene's true events are its questions.
 
     Raises:
-        ParameterError: no true events are named, or neither proposals nor tracks.
+        ParameterError: no true events are named, or neither proposals nor tracks are.
     """
     truths = true_events(files, ("train", "test"))
     if not {"proposals", "tracks"} & files.keys():
@@ -100,7 +100,7 @@ def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = 
 
 
 def logs(case: bm.Case, parameters: Perception) -> list[bm.NamedLog]:
-    """A log of what is foretold for each way of seeing that a scene has, and each frame."""
+    """One log of predictions per frame, for each of proposals and tracks that a scene has."""
     given, made = _given.decode(case.record), list[bm.NamedLog]()
     for medium, at in product(given, AT):
         source = (case.source, bytes(given[medium]))
@@ -115,7 +115,7 @@ def logs(case: bm.Case, parameters: Perception) -> list[bm.NamedLog]:
 
 
 def rows(case: bm.Case, logs: bm.Logs, _: Any, split: str) -> Iterable[Row]:
-    """A row for each log and each way to foretell: all pairs of the scene as options."""
+    """One row for each log and each basis of prediction: all pairs of the scene as options."""
     given, truth = _given.decode(case.record), decode_scene_events((case.source, case.questions))
     unsorted: list[Row] = []
     for (medium, at), log in zip(product(given, AT), logs, strict=True):
@@ -135,7 +135,7 @@ def _counts(rows: Rows, *, entrants: bool = False) -> tuple[int, int, int]:
 
 
 def f1(rows: Rows, *, entrants: bool = False) -> tuple[int, int]:
-    """F1 as counts, of pairs that were seen: twice what was foretold and came, of both added up."""
+    """F1 of the visible pairs as counts: twice the correct predictions, over predicted plus actual."""
     both, predicted, came = _counts(rows, entrants=entrants)
     return 2 * both, predicted + came
 
@@ -146,16 +146,16 @@ def f1_kept_out(rows: Rows) -> tuple[int, int]:
 
 
 def precision(rows: Rows) -> tuple[int, int]:
-    """The share that came of what was foretold."""
+    """The share of predicted collisions that happened."""
     return _counts(rows)[0], _counts(rows)[1]
 
 
 def recall(rows: Rows) -> tuple[int, int]:
-    """The share that was foretold of what came."""
+    """The share of actual collisions that were predicted."""
     return _counts(rows)[0], _counts(rows)[2]
 
 
-# Later entrants' collisions count as missed where all pairs do.
+# ``f1_entrants`` counts all pairs, so collisions of objects that enter later count as missed.
 METRICS: dict[str, Callable[[Rows], tuple[int, int]]] = {
     "f1": f1,
     "f1_kept_out": f1_kept_out,

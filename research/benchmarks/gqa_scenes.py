@@ -1,7 +1,7 @@
-"""The real scene graphs that a public release shows, with the questions that it asks about them.
+"""The real scene graphs of a public release, with its questions about them.
 
-GraphVQA (Liang et al., MAI at NAACL 2021) has four scene graphs of GQA beside its program, and a question
-about two of them, each with a program in a form of its own: `[722335]=relate_inv([1], on)`.
+GraphVQA (Liang et al., MAI at NAACL 2021) ships four scene graphs of GQA with its program, and questions
+about two of them. Each question has a program in GraphVQA's own form: `[722335]=relate_inv([1], on)`.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ _STEPS = {
     "query_n": ("query", "name"),
     "exist": ("exist", "?"),
 }
-"""By GraphVQA's operation: GQA's, and how its argument is written."""
+"""By GraphVQA's operation: GQA's operation, and the form of its argument."""
 
 
 def step_of(call: str) -> Step:
-    """A step of GQA's programs, from a call of GraphVQA's.
+    """Turn a call of GraphVQA into a step of a GQA program.
 
     Raises:
-        FormatError: it is no call, or of an operation that is not known.
+        FormatError: it is no call, or its operation is unknown.
 
     >>> step_of("[722335]=relate_inv([1], on)")
     Step(operation='relate', argument='_,on,s', dependencies=[1])
@@ -71,7 +71,7 @@ class ScenesData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=True)
 
 
 def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = False) -> bm.Cases:
-    """The scene graphs that are asked about, with their questions as GQA writes them."""
+    """The scene graphs with questions, and the questions as GQA writes them."""
     graphs, by_image = read_scene_graphs(files["scene_graphs"]), asked(files["programs"])
     images = bm.chosen(sorted(graphs if unasked else by_image), only)
     encoded = {image: msgspec.json.encode(questions) for image, questions in by_image.items()}

@@ -1,10 +1,10 @@
-"""Makes the CLEVRER files of the profile `real` out of NS-DR's official release.
+"""Make the CLEVRER files of the profile `real` from NS-DR's official release.
 
     python -m research.benchmarks.make_real PROPOSALS QUESTIONS --out FOLDER
 
 PROPOSALS is the folder or zip of NS-DR's processed proposals (``sim_NNNNN.json``, each with its own
-``ground_truth``), QUESTIONS the file of the 564 explanatory questions. The true events are written apart from
-the proposals, so that nothing that answers can read them. Each file's SHA-256 stands in `params.yaml`.
+``ground_truth``), QUESTIONS the file of the 564 explanatory questions. The true events go to a separate file,
+so that no code that answers can read them. `params.yaml` has each file's SHA-256.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from substrate.base.numbered import sources_in
 from substrate.domains.clevrer.format import read_questions
 
 ANNOTATED = range(0, 8000, 1000)
-"""The videos whose full annotation is at hand."""
+"""The videos with a full annotation."""
 TEST = range(15000, 15400)
-"""Those of the test split whose proposals are read."""
+"""The videos of the test split whose proposals are read."""
 PARTS = {"train": range(10_000), "test": range(15_000, 20_000)}
 """The scenes of each file of true events."""
 _record = msgspec.json.Decoder(dict[str, Any])
 
 
 def without_gold(record: dict[str, Any]) -> tuple[bytes, bytes]:
-    """A video's proposals without its true events, and these as `substrate answer clevrer --events` takes
-    them.
+    """Split a video's record into its proposals and its true events.
 
+    The true events have the form that `substrate answer clevrer --events` reads.
     >>> without_gold({"video_index": 7, "frames": [], "ground_truth": {"objects": []}})
     (b'{"video_index":7,"frames":[]}', b'{"scene_index":7,"n_frames":0,"objects":[]}')
     """
@@ -48,10 +48,10 @@ def without_gold(record: dict[str, Any]) -> tuple[bytes, bytes]:
 
 
 def make(proposals: Path, questioned: Collection[int], out: Path) -> Iterator[str]:
-    """Write the files into a folder, and name each.
+    """Write the files into a folder; yield each path.
 
     Raises:
-        FormatError: a file of proposals has no true events of its own.
+        FormatError: a file of proposals has no ``ground_truth``.
     """
     names = proposal_names(proposals)
     videos = {*questioned, *ANNOTATED, *TEST}
@@ -77,7 +77,7 @@ def make(proposals: Path, questioned: Collection[int], out: Path) -> Iterator[st
 
 
 def main() -> int:
-    """Make the files; 1 where the release cannot be read."""
+    """Make the files; return 1 if the release cannot be read."""
     parser = argparse.ArgumentParser(prog="python -m research.benchmarks.make_real")
     parser.add_argument("proposals", type=Path, help="folder or zip of NS-DR's processed proposals")
     parser.add_argument("questions", type=Path, help="explanatory_train.jsonl.gz")

@@ -1,4 +1,4 @@
-"""Meetings in Smallville's real simulation: what its event log says, and what its file says."""
+"""Meetings in Smallville's real simulation: its event log's answers against its file's."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from substrate.domains.rows import Row
 NAME = "met"
 NEVER = "never"
 LOG, ADDRESS = "log", "address"
-"""Those who answer: the log, and a reader of addresses to whom everybody is where its action takes place."""
+"""The two readings: the log, and addresses, by which each persona is at its action's place."""
 
 
 class MetData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -30,19 +30,19 @@ class MetData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 
 def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = False) -> bm.Cases:
-    """The simulation, which asks itself about each pair of its personas."""
+    """The simulation; each pair of its personas is a question."""
     path: Path = files["movements"]
     scenes = bm.chosen([0], only)
     return bm.Cases(len(scenes), (bm.Case(scene, str(path), read_bytes(path), bm.WITHIN) for scene in scenes))
 
 
 def logs(case: bm.Case, _: Any = None) -> list[bm.NamedLog]:
-    """The log of the simulation, a tick a step."""
+    """The log of the simulation, one tick per step."""
     return [bm.NamedLog("0", movement_log(parse_movements(case.record, case.source)))]
 
 
 def rows(case: bm.Case, logs: bm.Logs, _: Any, split: str) -> Iterable[Row]:
-    """Two rows a pair, by the log and by addresses; its name is the places of the two among all names."""
+    """Two rows per pair, by the log and by addresses; a pair is named by its places in the sorted names."""
     readings = {LOG: by_log(logs[0]), ADDRESS: by_reader(case.record, by_address=True)}
     truth = by_reader(case.record)
     for (first_place, first), (second_place, second) in combinations(enumerate(personas(case.record)), 2):
@@ -62,7 +62,7 @@ def rows(case: bm.Case, logs: bm.Logs, _: Any, split: str) -> Iterable[Row]:
 
 
 def ever(rows: Rows) -> tuple[int, int]:
-    """Right of one about whether the two met at all."""
+    """Whether the row is right on whether the two met at all."""
     return int((rows[0].predicted == NEVER) == (rows[0].expected == NEVER)), 1
 
 

@@ -1,4 +1,4 @@
-"""Language models beside the paper's baselines: one that reasons, two that act, one that reads less."""
+"""More language models than the paper's: one that reasons, two that use tools, one that reads less."""
 
 from __future__ import annotations
 

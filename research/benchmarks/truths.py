@@ -1,7 +1,7 @@
-"""Questions made out of the true events of real videos, answered from these and from a detector's proposals.
+"""Questions made from the true events of real videos, answered from these events and from proposals.
 
-Nothing that answers reads gold: the true events stand with a case's questions, and the log of a video's
-proposals is made from its record alone.
+No code that answers reads gold: the true events are part of a case's questions, and the log of a video's
+proposals is made from its record only.
 """
 
 from __future__ import annotations
@@ -40,20 +40,20 @@ from substrate.generators.clevrer.from_truth import DEEPEST, depth_of, descripti
 
 PROFILES = ("real", "local")
 SEED = 20
-"""Of the questions: which are asked, and how they are worded."""
+"""The seed that picks the questions and words them."""
 EVERY = 20
-"""Every so many-th scene is asked about, and of those with proposals each that is kept from every fit."""
+"""Every so many-th scene is asked about, and each scene with proposals that is kept from every fit."""
 TRUTH, DETECTIONS, WORLDS, SHARING = "truth", "detections", "worlds", "sharing"
-"""Those who answer: the interpreter from the true events, from the most probable log of what was perceived,
-from all possible ones, and a method that follows no chain.
+"""The sources of answers: the true events, the most probable perceived log, all possible perceived logs, and
+a method that follows no chain.
 """
 CONSTANTS = frozenset({"yes", "1", "gray", "rubber", "cube"})
-"""The answers to each kind of descriptive question of one who looks at nothing."""
+"""The constant answers to each kind of descriptive question."""
 MADE_HERE = (
     "made here of true events: every 20th video and those kept aside; gold by counting; weights of "
     "perception were fitted to 51 of the 226 with proposals"
 )
-"""What is measured on in the profile `real`."""
+"""The basis of the numbers in the profile `real`."""
 TABLE = bm.Table(
     name="truths",
     title="Real videos, and questions made out of their true events",
@@ -63,7 +63,7 @@ TABLE = bm.Table(
 
 
 class FilmedData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Files about real videos: true events of one part of the official data or of two, proposals, tracks."""
+    """Files about real videos: true events of one or two parts of the official data, proposals, tracks."""
 
     train: str | None = None
     test: str | None = None
@@ -81,7 +81,7 @@ INPUTS = {
 
 
 def true_events(files: bm.Files, names: Iterable[str]) -> dict[int, tuple[str, bytes]]:
-    """Source and record of each scene of some files of true events, by number.
+    """Source and record of each scene in the named files of true events, by number.
 
     Raises:
         ParameterError: none of the files is named.
@@ -111,7 +111,7 @@ def proposals_of(files: bm.Files, names: list[str]) -> Iterator[tuple[str, bytes
 
 
 def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = False) -> bm.Cases:
-    """The sampled scenes: any proposals as the record, and the true events as what is asked."""
+    """The sampled scenes: a case's record is any proposals, its questions are the true events."""
     truths = true_events(files, ("train", "test"))
     videos = proposal_names(files["proposals"]) if "proposals" in files else {}
     candidates = (scene for scene in truths if sampled(scene, scene in videos) and happening(truths[scene]))
@@ -128,7 +128,7 @@ def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = 
 
 
 def logs(case: bm.Case, parameters: Perception) -> list[bm.NamedLog]:
-    """A scene's log of its true events, and the perceived one of its proposals, where it has any."""
+    """A scene's log of its true events, and the perceived log of any proposals."""
     made = [bm.NamedLog(f"{case.scene:05d}", events_log(_truth(case)))]
     if case.record:
         seen = perceived_log(*look(case._replace(questions=b""), parameters), parameters.belief)
@@ -143,8 +143,8 @@ def _truth(case: bm.Case) -> SceneEvents:
 def _rows(
     name: str, case: bm.Case, logs: bm.Logs, questions: list[Question], parameters: Parameters, split: str
 ) -> Iterator[Row]:
-    """The rows of a scene's questions: from the true events, and, where there are perceived ones, from these
-    and from all that they may have been.
+    """The rows of a scene's questions: from the true events and, if any are perceived, from the perceived
+    events and from all possible ones.
     """
     for who, log in zip((TRUTH, DETECTIONS), logs, strict=False):
         for row in answer_scene(log, int(case.scene), questions, parameters, split):
@@ -155,7 +155,7 @@ def _rows(
 
 
 def _counted(row: Row) -> Row:
-    """A row without its probabilities: those who answer are held beside each other by what is right."""
+    """A row without its probabilities: the sources of answers are compared by correct answers only."""
     choices = [replace(choice, probability=UNSET) for choice in row.choices or ()]
     return replace(row, choices=choices or UNSET, probability=UNSET)
 
@@ -165,13 +165,13 @@ def _by_question(row: Row) -> int:
 
 
 def descriptive_rows(case: bm.Case, logs: bm.Logs, parameters: Parameters, split: str) -> Iterable[Row]:
-    """The rows of the descriptive questions that are made of a scene's true events."""
+    """The rows of the descriptive questions made from a scene's true events."""
     questions = descriptive(_truth(case), SEED)
     return sorted(_rows("descriptive", case, logs, questions, parameters, split), key=_by_question)
 
 
 def explanatory_rows(case: bm.Case, logs: bm.Logs, parameters: Parameters, split: str) -> Iterable[Row]:
-    """The rows of the questions about each collision of a scene, beside what sharing an object answers."""
+    """The rows of the questions about each collision of a scene, and those answered by sharing an object."""
     questions, shared = (explanatory(_truth(case), SEED, sharing=sharing) for sharing in (False, True))
     rows = list(_rows("from_truth", case, logs, questions, parameters, split))
     for row, rival in zip(rows[: len(questions)], shared, strict=True):
@@ -182,9 +182,9 @@ def explanatory_rows(case: bm.Case, logs: bm.Logs, parameters: Parameters, split
 
 
 def held_beside(verdicts: Iterable[tuple[str, str]]) -> dict[str, Any]:
-    """The fields of a row, given what is said of each option and what that is held beside.
+    """The fields of a row, from each option's predicted and expected value.
 
-    The row is right where each option is unseen or as expected.
+    The row is right if each option is unseen or as expected.
     """
     choices = [ChoiceRow(place, *both) for place, both in enumerate(verdicts)]
     return {
@@ -206,23 +206,23 @@ def wordings(
 
 
 def kept_out(rows: Rows) -> tuple[int, int]:
-    """Right of one, of the videos that no weight of perception was fitted to."""
+    """Whether a row is right, in the videos that no weight of perception was fitted to."""
     return RIGHT.measure(rows) if is_aside(int(rows[0].scene)) else (0, 0)
 
 
 def constant(rows: Rows) -> tuple[int, int]:
-    """The score of an answer to a descriptive question that looks at nothing."""
+    """The score of the constant answers to descriptive questions."""
     return int(rows[0].expected in CONSTANTS), 1
 
 
 def always_wrong(rows: Rows) -> tuple[int, int]:
-    """The score of saying "wrong" of each option."""
+    """The score of answering "wrong" to each option."""
     choices = rows[0].choices
     return sum(choice.expected == "wrong" for choice in choices), len(choices)
 
 
 def of_depth(depth: int, rows: Rows) -> tuple[int, int]:
-    """Right of one, of the questions about what so many collisions in a chain lead to."""
+    """Whether a row is right, among questions about a chain of ``depth`` collisions."""
     return RIGHT.measure(rows) if depth_of(int(rows[0].question)) == depth else (0, 0)
 
 

@@ -1,7 +1,7 @@
-"""A prediction of a video's collisions at a frame, as an event log; and, once that stands, what truly came.
+"""Predict a video's collisions at a frame, as an event log; compare a prediction with what happened.
 
-A pair's collision to come is reified, not asserted, with its ``:probability`` and its ``:basis``: ``:vote``
-of the simulations that the motion allows, or ``:line``, that the two come near on straight lines.
+The log reifies a pair's later collision without asserting it, with a ``:probability`` and a ``:basis``.
+``:vote`` comes from simulations that the motion allows; ``:line``, from paths that near on straight lines.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from substrate.domains.clevrer.scene import Scene
 from substrate.log.event_log import EventLog
 
 AT = (80, 100)
-"""Last frames that may be known."""
+"""Frames of a prediction: nothing later may be known."""
 VOTE, LINE = "vote", "line"
 CORRECT, WRONG, UNSEEN = "correct", "wrong", "unseen"
-"""Of a pair: said to collide, said not to, and not spoken of, because one of the two came into view later."""
+"""Verdicts on a pair: it collides, it does not, or it is not judged because one of the two entered later."""
 _NEAR = 0.4
-"""Distance of centres that straight lines count as a collision (units)."""
+"""Distance of centres that counts as a collision on straight lines (units)."""
 _LEAST = 0.0001
 _REIFIES = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies>"
 _DECIMAL = "<http://www.w3.org/2001/XMLSchema#decimal>"
@@ -46,9 +46,9 @@ _PREFIXES = {"": NAMESPACE, "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 
 
 def from_detections(video: Video) -> EventLog:
-    """The prediction of a video that was examined up to a frame.
+    """Predict from a video examined up to a frame.
 
-    A pair has met where a contact is believed, or where the paths came so near each other that they touched.
+    A pair has met if a contact is believed, or if the paths came near enough to touch.
     """
     record = recorded(video)
     objects = {thing.id: thing for thing in record.objects}
@@ -61,7 +61,7 @@ def from_detections(video: Video) -> EventLog:
 def from_tracks(
     scene: int, objects: Iterable[CompactObject], trajectory: Mapping[int, list[Sampled]], at: int
 ) -> EventLog:
-    """The prediction of a tracked scene at a frame; later places are not read."""
+    """Predict from a tracked scene at a frame; later places are not read."""
     seen = {number: [point for point in points if point[0] <= at] for number, points in trajectory.items()}
     seen = {number: points for number, points in sorted(seen.items()) if points}
     known = {thing.id: thing for thing in objects if thing.id in seen}
@@ -76,7 +76,7 @@ def prediction(
     past: set[Pair],
     sight: Sight,
 ) -> EventLog:
-    """The log of a frame: the objects seen by then, and what is foretold of those that have not met."""
+    """The log of a frame: the objects seen by then, and the predictions for pairs that have not met."""
     log, iri = events_log(SceneEvents(scene, at + 1, list(objects), [], [])), scene_iri(scene)
     chances = believe(outlook(estimated, FRAMES - 1 - at, sight=sight), past)
     told = [(VOTE, pair, chance) for pair, chance in sorted(chances.items()) if chance >= _LEAST]
@@ -93,7 +93,7 @@ def prediction(
 
 
 def _near(estimated: Iterable[Estimate], at: int) -> set[Pair]:
-    """The pairs that straight lines bring near each other between a frame and the video's end."""
+    """The pairs that come near on straight lines between a frame and the video's end."""
     seconds, near = (FRAMES - 1 - at) * SECONDS_PER_FRAME, set[Pair]()
     for a, b in combinations([estimate.body for estimate in estimated], 2):
         x, y, vx, vy = b.x - a.x, b.y - a.y, b.vx - a.vx, b.vy - a.vy
@@ -105,7 +105,7 @@ def _near(estimated: Iterable[Estimate], at: int) -> set[Pair]:
 
 
 def chances(log: EventLog) -> dict[str, dict[frozenset[Look], float]]:
-    """By basis, the probability that a log says of each pair, by their looks; one not named has none."""
+    """The log's probability of each pair's collision, by basis and the pair's looks, if it has one."""
     looks = {
         number: (str(thing.color), str(thing.material), str(thing.shape))
         for number, thing in Scene(log).objects.items()
@@ -119,7 +119,7 @@ def chances(log: EventLog) -> dict[str, dict[frozenset[Look], float]]:
 
 
 def foretold(log: EventLog) -> dict[str, set[frozenset[Look]]]:
-    """By basis, the pairs that a log says will rather collide than not, by their looks."""
+    """By basis, the pairs that a log predicts to collide (at least the cut's probability), by their looks."""
     return {
         basis: {pair for pair, chance in told.items() if chance >= BELIEF.cut}
         for basis, told in chances(log).items()
@@ -127,17 +127,17 @@ def foretold(log: EventLog) -> dict[str, set[frozenset[Look]]]:
 
 
 def pairs_of(truth: SceneEvents, told: Iterable[frozenset[Look]]) -> list[frozenset[Look]]:
-    """Each pair of a scene's objects; last those that no true object makes, which a detector invented."""
+    """Each pair of true objects, then the pairs with an object that the detector invented."""
     looks = looks_of(truth.objects)
     pairs = [frozenset((looks[a], looks[b])) for a, b in combinations(sorted(looks), 2)]
     return pairs + sorted(set(told) - set(pairs), key=sorted)
 
 
 def tallied(verdicts: Iterable[tuple[str, str]], *, entrants: bool = False) -> tuple[int, int, int]:
-    """The numbers of pairs that were foretold and came, that were foretold, and that came.
+    """The numbers of pairs that were predicted and collided, that were predicted, and that collided.
 
     Args:
-        verdicts: of each pair what was said and what came, as :func:`compared` has them.
+        verdicts: prediction and truth of each pair, as :func:`compared` gives them.
         entrants: whether pairs that were not seen count too.
     """
     pairs = [pair for pair in verdicts if entrants or pair[0] != UNSEEN]
@@ -146,7 +146,7 @@ def tallied(verdicts: Iterable[tuple[str, str]], *, entrants: bool = False) -> t
 
 
 def compared(truth: SceneEvents, at: int, told: set[frozenset[Look]]) -> list[tuple[str, str]]:
-    """Of each of :func:`pairs_of`: what was said of it at a frame, and whether it collides afterwards."""
+    """Prediction at a frame and later truth for each of :func:`pairs_of`."""
     looks = looks_of(truth.objects)
     late = {
         looks[number]

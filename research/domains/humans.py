@@ -1,23 +1,22 @@
 """CLEVRER-Humans: causal questions in people's own words, resolved to events of the scene (Mao et al.,
 NeurIPS 2022).
 
-There is no program to run: "the red ball came from the left" is read as a moment of the scene's event log,
-by few rules over few words, written from the wordings alone. Two objects named are their collision; one
-that comes, enters, or moves *from* somewhere is its entry; one that leaves, its exit; one that stops is
-what its last collision did to it, one that is pushed or changes its way what its first did. An object
-said to be in a path, to keep moving or not to stop is its presence. People mistake a color or a shape: a
-description of two or more attributes that fits no object is of the only one that fits it without its color,
-its material or its shape.
+No programs exist: few rules over few words, written from the wordings alone, read "the red ball came from
+the left" as a moment of the scene's event log. Two named objects mean their collision. An object that comes,
+enters, or moves *from* somewhere means its entry; an object that leaves, its exit. An object that stops means
+the effect of its last collision; an object that is pushed or changes its way, of its first. An object said
+to be in a path, to keep moving or not to stop means its presence. People mistake a color or a shape: if two
+or more attributes fit no object, they describe the only object that fits without its color, its material or
+its shape.
 
-Where the log records motion, as that of an annotation or of trajectories does, a moment or presence is
-responsible for a later collision that does not happen in the simulated fork without one of those who take
-part in it and not in the collision (but-for). Elsewhere, and for entries, exits and moments among the same
-objects, a moment is responsible for a later one of which it is an ancestor, by the closure that answers
-CLEVRER's own explanatory questions; a collision is responsible for what it did to those it moved. The log
-records every collision, entry and exit: what it does not record did not happen, brings nothing about and is
-brought about by nothing. Of several moments that words fit, one that is responsible is enough. Words that fit
-no object or that no rule reads cannot be resolved: an error that says so, which scores count as wrong and
-counts of answers keep apart.
+If the log records motion, as an annotation's or trajectories' log does, a but-for test decides: a moment or
+presence is responsible for a later collision if a simulated fork without one of its participants, who is not
+in the collision, lacks that collision. Without motion, and for entries, exits and moments among the same
+objects, a moment is responsible for a later moment if it is its ancestor, by the closure that answers
+CLEVRER's own explanatory questions. A collision is also responsible for its effect on those it moved. The log
+records every collision, entry and exit: any other did not happen, and is neither cause nor effect. If words
+fit several moments, one responsible moment is enough. Words that fit no object, or that no rule reads, give
+an error; scores count it as wrong, and counts of answers keep it apart.
 """
 
 from __future__ import annotations
@@ -74,7 +73,7 @@ _TOUCH = frozenset({"collided", "collides"})
 
 
 class HumanChoice(msgspec.Struct, frozen=True):
-    """A possible cause, in words; ``answer`` is absent where there is no gold."""
+    """A possible cause, in words; ``answer`` is absent without gold."""
 
     choice_id: Whole
     choice: str
@@ -97,9 +96,9 @@ class HumanScene(msgspec.Struct, frozen=True):
 
 
 class Moment(NamedTuple):
-    """The meaning of a wording: an event, or what it did to an object, or an object's presence.
+    """The meaning of a wording: an event, an event's effect on an object, or an object's presence.
 
-    ``happens`` is false for what the log would record and does not.
+    ``happens`` is false for an event that the log would record but does not.
     """
 
     object: int
@@ -109,7 +108,7 @@ class Moment(NamedTuple):
 
 
 def read_human_questions(path: Path) -> dict[int, HumanScene]:
-    """A question file, ``{scene: {"questions": [...]}}``, gzipped or not, by scene.
+    """Read a question file, ``{scene: {"questions": [...]}}``, gzipped or not, by scene.
 
     Raises:
         FormatError: the file breaks the format, a question has no choice, or a scene's name is no number.
@@ -135,10 +134,10 @@ def read_human_questions(path: Path) -> dict[int, HumanScene]:
 def answer_humans(
     log: EventLog, scene_index: int, record: HumanScene, parameters: Parameters, split: str
 ) -> Iterator[Row]:
-    """A row for each question about a scene, in question order.
+    """Answer each question about a scene with one row, in question order.
 
     Args:
-        log: the scene's event log, of annotations or of events alone.
+        log: the scene's event log, from annotations or from events only.
         scene_index: the scene's number.
         split: the name of the split, for the rows.
     """
@@ -171,12 +170,12 @@ def _outcome(cause: str, effect: str, scene: Scene, parameters: Parameters) -> s
 
 
 def resolve(words: str, scene: Scene) -> list[Moment]:
-    """The moments of a scene that a wording may stand for, one or more.
+    """The moments of a scene that a wording may mean, at least one.
 
-    Of several objects alike, those it happens to; where it happens to none, one moment that does not happen.
+    Of several objects alike, those with the event count; if none has it, the one moment does not happen.
 
     Raises:
-        ProgramError: the words name no object of the scene, more than two, or no rule reads them.
+        ProgramError: the words name no object of the scene or more than two, or no rule reads them.
     """
     text = " ".join(words.lower().split())
     named = [_fitting(wanted, words, scene) for wanted in _mentions(text)]
@@ -210,9 +209,7 @@ def _mentions(text: str) -> list[Mapping[str, str]]:
 
 
 def _fitting(wanted: Mapping[str, str], words: str, scene: Scene) -> list[int]:
-    """The objects that a description fits; the only one that fits without its color, its material or its
-    shape, where all of it fits none.
-    """
+    """The objects that fit a description; if none does, the only one that fits without an attribute of it."""
     less = [{n: v for n, v in wanted.items() if n != left} for left in ("color", "material", "shape")]
     for tried in (wanted, *(fewer for fewer in less if fewer and len(fewer) < len(wanted))):
         fitting = [
@@ -228,7 +225,7 @@ def _fitting(wanted: Mapping[str, str], words: str, scene: Scene) -> list[int]:
 
 
 def _meetings(first: Sequence[int], second: Sequence[int], scene: Scene) -> list[Moment]:
-    """The first collision of each two that fit and do collide."""
+    """The first collision of each fitting pair that collides."""
     pairs = {frozenset((a, b)): a for a in first for b in second if a != b}
     meetings: dict[frozenset[int], Moment] = {}
     for event in scene.events:
@@ -238,7 +235,7 @@ def _meetings(first: Sequence[int], second: Sequence[int], scene: Scene) -> list
 
 
 def _alone(number: int, tokens: frozenset[str], words: str, scene: Scene) -> Moment:
-    """The acts and experiences of an object."""
+    """The moment that a wording about one object means."""
     own = [event for event in scene.events if number in event.objects]
     entry = next((event for event in own if event.kind == "Entry"), None)
     hits = [event for event in own if event.kind == "Collision"]
@@ -260,13 +257,14 @@ def _alone(number: int, tokens: frozenset[str], words: str, scene: Scene) -> Mom
 
 
 def _first(number: int, events: Sequence[Event], *, outcome: bool = False) -> Moment:
-    """A moment of the first of the events, which does not happen if there is none."""
+    """A moment of the first of the events; without events, it does not happen."""
     return Moment(number, events[0], outcome) if events else Moment(number, happens=False)
 
 
 def responsible(cause: Moment, effect: Moment, scene: Scene, parameters: Parameters) -> bool:
-    """Tell whether a moment brings another about; nothing brings about a moment without an event, such as
-    being there from the start or what did not happen.
+    """Tell whether one moment is responsible for another.
+
+    A moment without an event has no cause: presence from the start, or an event that did not happen.
 
     Args:
         parameters: the reference frame of the ancestor closure, the engine and the horizon of forks.
@@ -285,7 +283,7 @@ def responsible(cause: Moment, effect: Moment, scene: Scene, parameters: Paramet
 
 
 def by_chain(cause: Moment, effect: Moment, scene: Scene, variant: str) -> bool:
-    """Tell whether a moment that happens is an ancestor of another one's event.
+    """Tell whether a moment that happens is an ancestor of another moment's event.
 
     Args:
         variant: the reference frame of the ancestor closure.

@@ -1,7 +1,7 @@
-"""Meetings in a recorded simulation: by its event log, and by a reader of its file that knows no log.
+"""Meetings in a recorded simulation, from its event log and from its file by an independent reader.
 
-Two meet when they come to share an arena. The reader decodes the file itself and goes from step to step; it
-shares no code with the log, its rules or its queries, and so can be held against them.
+Two personas meet when they come to share an arena. The reader decodes the file itself and goes from step to
+step. It shares no code with the log, its rules or its queries, so the log can be checked against it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from substrate.log.event_log import EventLog
 
 NEVER = "never"
 EVERY = 10
-"""Steps between two moments at which it is asked who is with whom."""
+"""Steps between two checks of who is together."""
 _MEETING, _WHO = NamedNode(f"{NAMESPACE}Meeting"), NamedNode(f"{NAMESPACE}who")
 _NAMED = f"SELECT ?who ?name WHERE {{ ?who a <{NAMESPACE}Persona> ; <{RDFS_LABEL.value}> ?name }}"
 _WITH = f"SELECT ?one ?other WHERE {{ ?one <{NAMESPACE}with> ?other FILTER (STR(?one) < STR(?other)) }}"
@@ -30,18 +30,18 @@ Pair = tuple[str, str]
 _Record = Mapping[str, Any]
 _Steps = Mapping[int, Mapping[str, _Record]]
 _Places = Iterator[tuple[int, Mapping[str, tuple[str, ...] | None]]]
-"""By step, where each persona is; ``None`` on its way."""
+"""By step, the place of each persona; ``None`` if it is on its way."""
 
 
 def in_words(first: int, meetings: int, moments: int) -> str:
-    """The words of a pair that met: when first, how often, and at how many moments it was together."""
+    """Describe a pair that met: its first meeting, its number of meetings, and of checks it was together."""
     return f"first at {first}, {meetings} times, {moments} moments"
 
 
 def by_log(log: EventLog) -> dict[Pair, str]:
-    """A log's words on each pair of personas that met, from their meetings and the state at every moment.
+    """Describe each pair of personas that met, from a log's meetings and its state at every check.
 
-    Meetings are read off the deltas that bring them; SPARQL asks who is with whom.
+    Meetings come from the deltas that insert them; SPARQL gives the pairs that are together.
     """
     named: Any = log.state().query(_NAMED)
     names = {row["who"].value: row["name"].value for row in named}
@@ -73,11 +73,11 @@ def personas(file: bytes) -> list[str]:
 
 
 def by_reader(file: bytes, *, by_address: bool = False) -> dict[Pair, str]:
-    """The same from the file alone, step by step.
+    """Describe each pair as :func:`by_log` does, but from the file only, step by step.
 
     Args:
         file: the movement file.
-        by_address: whether a persona is taken to be where its action is, though it may be on its way there.
+        by_address: whether a persona counts as being at its action's place even while on its way there.
     """
     steps = {
         int(step): records
@@ -114,7 +114,7 @@ def _by_address(steps: _Steps) -> _Places:
 
 
 def _by_tile(steps: _Steps) -> _Places:
-    """The place of each persona, by the tile that it is on."""
+    """The place of each persona, by its tile."""
     tiles, last, places = _tiles(steps), dict[str, _Record](), dict[str, tuple[str, ...] | None]()
     for step, records in steps.items():
         last |= records
@@ -126,8 +126,10 @@ def _by_tile(steps: _Steps) -> _Places:
 
 
 def _tiles(steps: _Steps) -> dict[tuple[int, ...], tuple[str, ...]]:
-    """The arena of each tile on which somebody stood still during an action there, or passed between two such
-    tiles of one arena during one action; none where two arenas speak for a tile.
+    """The arena of each tile, unless two arenas claim it.
+
+    A tile is in an arena if a persona stood still on it during an action there, or crossed it during one
+    action between two such tiles of this arena.
     """
     walks: dict[str, list[tuple[str, tuple[int, ...]]]] = defaultdict(list)
     stood: defaultdict[tuple[int, ...], set[tuple[str, ...]]] = defaultdict(set)
@@ -146,7 +148,7 @@ def _tiles(steps: _Steps) -> dict[tuple[int, ...], tuple[str, ...]]:
         for place in range(1, len(walk) + 1):
             if place < len(walk) and walk[place][0] == walk[start][0]:
                 continue
-            # A walk begins on the tile that the action before it ended on.
+            # A walk begins on the last tile of the previous action.
             way = [tile for _, tile in walk[max(0, start - 1) : place]]
             known = [number for number, tile in enumerate(way) if tile in stood]
             for begin, end in pairwise(known):

@@ -1,13 +1,11 @@
-"""The movement file of a Generative Agents simulation (Park et al., 2023): what each persona did, step by
-step.
+"""The movement file of a Generative Agents simulation (Park et al., 2023): each persona's actions, by step.
 
-One JSON object: step ► persona ► ``{movement, pronunciatio, description, chat}``. A persona stands under
-a step where its record differs from the one before; where it is absent, nothing has changed (in the
-25-persona file no record repeats, and no gap hides a move of more than a tile). ``movement`` is a tile,
-``pronunciatio`` the action as emoji, ``description`` is ``ACTION @ ADDRESS``, and ``chat`` a whole
-conversation, which stands in the records of those who hold it from the step at which it begins. An address
-is ``WORLD:SECTOR:ARENA:OBJECT``, or ``<persona> NAME`` for who is being talked to. The file does not say
-how long a step lasts.
+The file is one JSON object: step ► persona ► ``{movement, pronunciatio, description, chat}``. A step lists a
+persona only if its record changed since the last step (in the 25-persona file no record repeats, and no gap
+hides a move of more than a tile). ``movement`` is a tile, ``pronunciatio`` the action as emoji and
+``description`` is ``ACTION @ ADDRESS``. ``chat`` is a whole conversation, in its speakers' records from its
+first step on. An address is ``WORLD:SECTOR:ARENA:OBJECT``, or ``<persona> NAME`` for the partner of a
+conversation. The file does not give the length of a step.
 """
 
 from __future__ import annotations
@@ -22,7 +20,7 @@ from substrate.base.errors import FormatError
 from substrate.base.inputs import Whole, decode, read_bytes
 
 Chat = tuple[tuple[str, str], ...]
-"""Utterances in their order: who speaks, and the words."""
+"""Utterances in order: speaker and words."""
 
 
 class Activity(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -46,18 +44,14 @@ class Activity(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def address(self) -> tuple[str, ...] | None:
-        """World, sector, arena and object of the action; ``None`` where it is at no named place, as in a
-        conversation.
-        """
+        """World, sector, arena and object of the action; ``None`` in a conversation, which names no place."""
         address = self.description.rpartition(" @ ")[2]
         parts = tuple(part for part in address.split(":") if not part.startswith("<"))
         return None if address.startswith("<") else parts
 
 
 class Movements(NamedTuple):
-    """A movement file: the steps in their order, each with the records that changed at it; and everyone in
-    it, sorted by name.
-
+    """A movement file: its steps in order with their changed records, and all personas sorted by name.
     >>> Movements({7: {}}, ()).steps
     {7: {}}
     """
@@ -70,16 +64,16 @@ _File = dict[str, dict[str, msgspec.Raw]]
 
 
 def read_movements(path: Path) -> Movements:
-    """A movement file, gzipped or plain.
+    """Read a movement file, gzipped or plain.
 
     Raises:
-        FormatError: names file, step, persona and path of what is wrong.
+        FormatError: the file breaks the format; the message names file, step, persona, path and fault.
     """
     return parse_movements(read_bytes(path), str(path))
 
 
 def parse_movements(data: bytes, name: str = "movements") -> Movements:
-    """The same from its JSON text; errors as :func:`read_movements`.
+    """Read a movement file from its JSON text; errors as :func:`read_movements`.
 
     >>> text = b'{"3": {"Ann": {"movement": [1], "pronunciatio": "", "description": "", "chat": null}}}'
     >>> parse_movements(text, "file.json")
@@ -108,7 +102,7 @@ def parse_movements(data: bytes, name: str = "movements") -> Movements:
 
 
 def _faults(record: Activity, personas: list[str]) -> Iterator[tuple[str, str, str]]:
-    """The faults that types leave open: an address that is none, and speakers who are no personas."""
+    """The faults that types cannot exclude: a malformed address, and a speaker without records."""
     address = record.address
     if not record.action or (address is not None and (len(address) < 2 or not all(address))):
         what = f"{record.description!r} is not ACTION @ WORLD:SECTOR:ARENA:OBJECT"

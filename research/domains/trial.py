@@ -1,9 +1,9 @@
-"""The duality on trial: how often a key that says "responsible" also says "would happen all the same".
+"""Test the duality against keys: how often is a "responsible" object not needed for its collision?
 
-Proposition 1 takes an event to need every object among its ancestors. A key of a video may ask both about an
-object Z and a collision of X and Y: whether Z is responsible for it, and whether X and Y collide without Z.
-Where it says yes twice, the duality fails by the key's own word: its condition C4 (docs/ancestor-duality.md)
-does not hold there. This module reads gold and nothing else; no answer is computed from it.
+By Proposition 1 an event needs every object among its ancestors. A video's key may judge an object Z and a
+collision of X and Y twice: whether Z is responsible for it, and whether X and Y collide without Z. If it says
+yes to both, the key itself contradicts the duality, whose condition C4 (docs/ancestor-duality.md) fails
+there. This module reads only gold; no answer is computed from it.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from substrate.domains.clevrer.program import Step, World, run
 from substrate.domains.clevrer.scene import Event, Scene
 
 Asked = tuple[int, tuple[int, int]]
-"""An object and the two of a collision."""
+"""An object, and the two participants of a collision."""
 
 
 class Trial(NamedTuple):
-    """An object and a collision that it takes no part in, and what a key says of the two.
+    """An object, a collision without it, and a key's two verdicts on them.
 
     Attributes:
         responsible: the object's presence is responsible for the collision.
-        collides: the two collide in the world without the object.
+        collides: the two participants collide in the world without the object.
     """
 
     object: int
@@ -39,11 +39,11 @@ class Trial(NamedTuple):
 
 
 def trials(scene: Scene, questions: Iterable[Question]) -> list[Trial]:
-    """The objects and collisions that a video's key says both of, sorted, each once.
+    """The objects and collisions on which a video's key gives both verdicts, sorted, without repeats.
 
     Args:
-        scene: the video, which says whom the questions' words name.
-        questions: about the video, with gold.
+        scene: the video, which resolves the questions' descriptions to objects.
+        questions: questions about the video, with gold.
     """
     responsible, collides = (
         dict[tuple[int, tuple[int, int]], bool](),
@@ -61,7 +61,7 @@ def trials(scene: Scene, questions: Iterable[Question]) -> list[Trial]:
 
 
 def _said(question: Question, world: World, *opcodes: str) -> Iterator[tuple[Asked, bool]]:
-    """The key's verdicts on an object and a collision, by the two; a choice about others says nothing."""
+    """The key's verdict on each object and collision that a choice asks about."""
     for choice in question.choices or ():
         steps: list[Step] = []
         try:
@@ -74,8 +74,9 @@ def _said(question: Question, world: World, *opcodes: str) -> Iterator[tuple[Ask
 
 
 def _object_and_pair(steps: Sequence[Step], opcodes: Sequence[str]) -> Asked | None:
-    """The object and the collision that a choice sets beside each other: one is looked for among the events
-    that the other leads to.
+    """The object and the collision that a choice asks about, if any.
+
+    The program looks for one of them among the events that the other leads to.
     """
     led = [step.arguments[-1] for step in steps if step.token in opcodes]
     sought = [step.arguments[0] for step in steps if step.token == "belong_to"]

@@ -1,7 +1,7 @@
-"""Trivial methods on CLEVRER's and bAbI's questions: what a number is judged beside.
+"""Trivial methods for CLEVRER's and bAbI's questions, against which a number is judged.
 
-Each says less than a method must: a constant, one step of a chain, the nearest pair, what was seen. They are
-opcodes put in the place of the interpreter's own, so they read a question as it does.
+Each uses less than a real method must: a constant, one step of a chain, the nearest pair, observed
+collisions. They replace some of the interpreter's opcodes, so they read a question as the interpreter does.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def _nothing(world: World, events: Sequence[Event], removed: int) -> list[Event]
 
 
 def _seen(world: World, events: Sequence[Event], removed: int) -> list[Event]:
-    """The observed collisions of the others."""
+    """The observed collisions without the removed object."""
     return [e for e in events if removed not in e.objects and (e.kind, e.objects) in world.scene.alike]
 
 
@@ -48,7 +48,7 @@ def _always(answer: str) -> Language:
 
 
 def gaps(scene: Scene) -> dict[frozenset[int], float]:
-    """The nearness to which each pair in view comes if all go straight on after the video, in units."""
+    """The closest distance of each visible pair if all move straight on after the video, in units."""
     last = {number: samples[-1] for number, samples in scene.samples.items() if samples}
     nearest: dict[frozenset[int], float] = {}
     for a, b in combinations(sorted(last), 2):
@@ -63,7 +63,7 @@ def gaps(scene: Scene) -> dict[frozenset[int], float]:
 def _nearest(
     question: Sequence[str], choices: Sequence[Sequence[str]], world: World
 ) -> Iterator[str | ProgramError]:
-    """Of the pairs that a question offers, the one that comes nearest."""
+    """Choose the pair that comes nearest, among the pairs that a question offers."""
     pairs: list[frozenset[int]] = []
     for choice in choices:
         steps: list[Step] = []
@@ -95,7 +95,7 @@ METHODS: Mapping[str, Mapping[str, Language]] = {
 
 
 def trivial_rows(scene: Scene, number: int, questions: Iterable[Question], split: str) -> Iterator[Row]:
-    """A row for each question of a scene under each trivial method, which the row's subset names."""
+    """One row for each question of a scene under each trivial method; the row's subset names the method."""
     world, all_questions = World(scene, Parameters()), list(questions)
     common = {"benchmark": "clevrer", "split": split, "scene": number, "log": scene.log.digest}
     for kind, methods in METHODS.items():
@@ -105,7 +105,7 @@ def trivial_rows(scene: Scene, number: int, questions: Iterable[Question], split
 
 
 def last_word_rows(story: Story, log: str, split: str) -> Iterator[Row]:
-    """A row for each question of a bAbI story, answered by the last word of the sentence before it."""
+    """One row for each question of a bAbI story, answered by the last word of the sentence before it."""
     last_word = ""
     for line in story.lines:
         if isinstance(line, Statement):

@@ -1,4 +1,4 @@
-"""The generator's contacts made other than they were fitted: worlds that nothing here was built for."""
+"""Change the generator's fitted contact constants, to make worlds that nothing here was built for."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from substrate.generators.clevrer import physics
 
 @contextmanager
 def altered(friction: float = 1.0, restitution: float = 1.0) -> Iterator[None]:
-    """A context in which scenes and targets are generated with more or less friction and bounce.
+    """Generate scenes and targets in this context with other friction and bounce.
 
     Args:
-        friction: what the ground's friction on every shape is multiplied by.
-        restitution: what the bounce of two bodies off each other is multiplied by. Bullet multiplies the
-            restitutions of the two, so each body's own takes the square root.
+        friction: factor on the ground's friction, for every shape.
+        restitution: factor on the bounce of two bodies. Bullet multiplies the restitutions of the two, so
+            each body's own restitution is multiplied by the square root.
 
-    Not for threads that generate at the same time: it changes the constants of the module.
+    Do not use it while other threads generate: it changes the module's constants.
 
     >>> from substrate.generators.clevrer.physics import travel
     >>> with altered(friction=1.25):

@@ -1,4 +1,4 @@
-"""Annotations as a perception that errs would give them; random numbers say where it errs."""
+"""Annotations with a perception's errors, placed by random numbers."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from msgspec.structs import replace
 from substrate.domains.clevrer.format import Annotation, Collision, MotionState
 
 SPEED = 1.5
-"""Error of a velocity (units/s) for each unit that a place is off, as released trackers have it."""
+"""Error of a velocity (units/s) per unit of a place's error, as in released trackers."""
 
 
 def without_collisions(film: Annotation, share: float, rng: Random) -> Annotation:
-    """The annotation with a share of its collisions missed; the motion stays as it is."""
+    """The annotation without a share of its collisions; the motion does not change."""
     return replace(film, collision=[c for c in film.collision if rng.random() >= share])
 
 
 def blurred(film: Annotation, frames: int, rng: Random) -> Annotation:
-    """The annotation with the frame of each collision off by up to so many."""
+    """The annotation with each collision's frame off by up to ``frames``."""
     last = len(film.motion_trajectory) - 1
 
     def off(collision: Collision) -> Collision:
@@ -30,7 +30,7 @@ def blurred(film: Annotation, frames: int, rng: Random) -> Annotation:
 
 
 def noisy(film: Annotation, sigma: float, rng: Random) -> Annotation:
-    """The annotation with all places off by a standard error (units), and the velocities in proportion."""
+    """The annotation with errors of places (``sigma``, in units), and proportional errors of velocities."""
 
     def off(state: MotionState) -> MotionState:
         place = tuple(value + rng.gauss(0, sigma) for value in state.location)

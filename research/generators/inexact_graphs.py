@@ -1,4 +1,4 @@
-"""Scene graphs as a perception that misses things would give them."""
+"""Scene graphs with a perception's omissions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from substrate.domains.gqa.format import SceneGraph
 
 
 def without_relations(graph: SceneGraph, share: float, rng: Random) -> SceneGraph:
-    """The graph with a share of its relations missed; boxes still say what is left and right."""
+    """The graph without a share of its relations; boxes still give left and right."""
     objects = {
         name: replace(thing, relations=[relation for relation in thing.relations if rng.random() >= share])
         for name, thing in sorted(graph.objects.items())
@@ -19,7 +19,7 @@ def without_relations(graph: SceneGraph, share: float, rng: Random) -> SceneGrap
 
 
 def without_attributes(graph: SceneGraph, share: float, rng: Random) -> SceneGraph:
-    """The graph with a share of its objects' attributes missed."""
+    """The graph without a share of its objects' attributes."""
     objects = {
         name: replace(
             thing, attributes=[attribute for attribute in thing.attributes if rng.random() >= share]

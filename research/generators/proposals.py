@@ -1,9 +1,9 @@
-"""A generated scene as a detector would see it: masks and labels of each frame, with a detector's slips.
+"""A generated scene as a detector would see it: masks and labels of each frame, with the detector's errors.
 
-The silhouettes of the bodies are projected onto the picture, the nearer ones cover the others, and what is
-left of each is a mask in COCO's run-length code. Slips come at the rates that were counted in NS-DR's
-proposals of 100 of the official videos that perception may be fitted to (56,269 proposals). The projection
-is written down here once more: what it is used to test must not make the test.
+Bodies' silhouettes are projected onto the picture, and nearer ones cover others. The visible part of each is
+a mask in COCO's run-length code. Errors have the rates counted in NS-DR's proposals of 100 official videos
+that perception may be fitted to (56,269 proposals). The projection is written independently here: code under
+test must not make its own test.
 """
 
 from __future__ import annotations
@@ -27,28 +27,26 @@ _MATRIX = (
 )
 """From units to pixels; fitted to the eight official annotations."""
 _CAMERA = (4.19, 0.0, 2.42)
-"""The camera's place (units): an object that is nearer to it covers the others."""
+"""The camera's place (units); nearer objects cover others."""
 _HALF = {"cube": 0.186, "sphere": 0.1977, "cylinder": 0.1942}
-"""Half sizes as they are seen (units): edges are rounded."""
+"""Visible half sizes (units), smaller because edges are rounded."""
 _LEAST = 12
-"""Pixels of a silhouette below which a detector sees nothing."""
+"""Pixels of the smallest silhouette that a detector sees."""
 _SLIP_MATERIAL, _SLIP_SHAPE = 0.028, 0.02
-"""Shares of the proposals at the border with another material or shape: 99 and 69 of 3,453. Clear of it:
-none.
-"""
+"""Shares of proposals with a wrong material or shape at the border: 99 and 69 of 3,453; elsewhere none."""
 _DOUBLE = 0.0008
-"""Share of the proposals that are another one's double under a wrong label: 44 of 56,269."""
+"""Share of proposals that repeat another with a wrong label: 44 of 56,269."""
 _MISS = 0.0005
-"""Share of the bodies in full view that are missed: none of 41,939 were; a few keep the filter honest."""
+"""Share of fully visible bodies that are missed: 0 of 41,939 were, but a few test the filter."""
 _SPLIT = 0.0005
-"""Share of the silhouettes of which only a part is seen: none were counted in full view either."""
+"""Share of silhouettes that are seen only in part: none were counted among fully visible bodies either."""
 _SHIFT, _GROWTH = 0.3, 0.012
 """Spread of a silhouette's place (pixels) and of its size (a share)."""
 _ROUND = [2 * pi * step / 28 for step in range(28)]
 
 
 def proposals(annotation: Annotation, seed: int) -> dict[str, Any]:
-    """The proposals of a scene in the form of NS-DR's files; they depend on the arguments alone.
+    """The proposals of a scene in the form of NS-DR's files; they depend only on the arguments.
 
     Raises:
         MissingExtraError: pycocotools is not installed.
@@ -95,7 +93,7 @@ def _seen(
         whole = coco.decode(codes)[:, :, 0]
         left, top, wide, high = map(int, coco.toBbox(codes)[0])
         around = slice(top, top + high), slice(left, left + wide)
-        pixels = whole[around]  # what is seen of it: a part of the picture that is worked on where it lies
+        pixels = whole[around]  # its visible pixels: a view into the picture, changed in place
         hidden = covered[around].copy()
         covered[around] |= pixels
         pixels &= 1 - hidden
@@ -123,11 +121,11 @@ def _distance(state: MotionState) -> float:
 
 
 def _slip(value: str, among: tuple[str, ...], share: float, random: Random) -> str:
-    """The value, or in a share of the cases another one."""
+    """The value, or a different one with a probability of ``share``."""
     return random.choice([other for other in among if other != value]) if random.random() < share else value
 
 
-@lru_cache(maxsize=16)  # a body that rests looks the same in the next frame
+@lru_cache(maxsize=16)  # a body at rest looks the same in the next frame
 def _outline(x: float, y: float, z: float, turned: float, shape: str) -> list[tuple[float, float]]:
     """The corners of a silhouette (pixels), in order."""
     if shape == "cube":
@@ -161,11 +159,11 @@ _SURFACES = {
         ]
     ).T,
 }
-"""Points on the bodies that look the same however they are turned, from their centres (3, n)."""
+"""Points on the surfaces of bodies that look the same from every side, from their centres (3, n)."""
 
 
 def _pixels(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> list[tuple[float, float]]:
-    """Points in the picture, but for those behind the camera."""
+    """Project points onto the picture, without points behind the camera."""
     u, v, w = (row[0] * x + row[1] * y + row[2] * z + row[3] for row in _MATRIX)
     before = w > 0.5
     return list(zip((u[before] / w[before]).tolist(), (v[before] / w[before]).tolist(), strict=True))
@@ -190,7 +188,7 @@ def _hull(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
 
 
 def _jittered(outline: list[tuple[float, float]], random: Random) -> list[tuple[float, float]] | None:
-    """An outline as a detector draws it; ``None`` where it is out of the picture."""
+    """An outline with a detector's errors; ``None`` if it is outside the picture."""
     across, down = random.gauss(0, _SHIFT), random.gauss(0, _SHIFT)
     grown = 1 + random.gauss(0, _GROWTH)
     if len(outline) < 3:

@@ -1,6 +1,6 @@
-"""Stories told otherwise, by rule and by chance: in other words, with asides, with sentences left out.
+"""Change stories by rule and by chance: other wording, added asides, missing sentences.
 
-Questions and gold stay. A sentence left out may make the gold wrong: the gold is that of the whole story.
+Questions and gold do not change. A missing sentence may make the gold wrong: it belongs to the whole story.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ _ASIDES = (
 
 
 def told_anew(story: Story, lines: Iterable[Line]) -> Story:
-    """A story of other lines, numbered anew."""
+    """A story with other lines, renumbered."""
     numbered = [
         Statement(number, number, line.text)
         if isinstance(line, Statement)
@@ -81,13 +81,13 @@ def told_anew(story: Story, lines: Iterable[Line]) -> Story:
 
 
 def takes_up(lines: Sequence[Line]) -> bool:
-    """Tell whether the next sentence takes people up by a pronoun, so that nothing may come before it."""
+    """Tell whether the next sentence uses a pronoun, so that no sentence may come before it."""
     first = next((line.text for line in lines if isinstance(line, Statement)), "")
     return bool(_PRONOUNS.search(first))
 
 
 def paraphrased(story: Story, rng: Random) -> Story:
-    """The story with each sentence that a template fits put in other words."""
+    """The story with each sentence that fits a template reworded."""
 
     def told(line: Line) -> Line:
         for pattern, templates in _PARAPHRASES if isinstance(line, Statement) else ():
@@ -99,7 +99,7 @@ def paraphrased(story: Story, rng: Random) -> Story:
 
 
 def distracted(story: Story, rng: Random) -> Story:
-    """The story with sentences between its lines about people, things and places that it does not know."""
+    """The story with added sentences about people, things and places that it does not mention."""
     lines: list[Line] = []
     for line in story.lines:
         if rng.random() < 0.5 and not takes_up([line]):
@@ -109,7 +109,7 @@ def distracted(story: Story, rng: Random) -> Story:
 
 
 def shortened(story: Story, share: float, rng: Random) -> Story:
-    """The story with a share of its sentences left out."""
+    """The story without a share of its sentences."""
     return told_anew(
         story, (line for line in story.lines if isinstance(line, Question) or rng.random() >= share)
     )

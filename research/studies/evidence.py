@@ -23,12 +23,13 @@ from substrate.domains.rows import Row
 
 KEY = "evidence"
 NEAR = 5
-"""Frames within which an event of the true record is near."""
+"""Frames within which an event of the true record counts as near."""
 OFF = (f"{RECORDED}, in the same frame", f"{RECORDED}, within {NEAR} frames", f"{RECORDED}, further off")
 UNTRUE = "an event that the true record lacks"
 PLACES = (RECORDED, *OFF, UNTRUE, IMAGINED, RULED, ABSENT, FACTS)
-"""The conditions of the table, in its order: an event is placed in the true record where that is another
-record than the log's own.
+"""The conditions of the table, in its order.
+
+If the true record is not the log's own, an event's condition is its distance to the true event.
 """
 
 
@@ -41,11 +42,11 @@ def rows(
     parameters: Any,
     split: str,
 ) -> Iterator[Weighed]:
-    """A row for each thing that a case's right answers rest on: the number of answers that rest on it.
+    """Count the right answers of a case by what they rest on: one row for each.
 
     Args:
-        setting: what a row counts for.
-        truth: the true record of a case, given the split; ``None`` where it is the log's own.
+        setting: gives the setting that a row counts for.
+        truth: gives the true record of a case in a split; ``None`` if it is the log's own.
     """
     true = truth(case, split)
     counts: Counter[tuple[str, str]] = Counter()

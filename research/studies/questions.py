@@ -1,4 +1,4 @@
-"""Questions: what trivial methods have of them, how hard they are, and where a key denies the duality."""
+"""Questions: trivial methods' scores, difficulty, and keys that contradict the duality."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ _stories = msgspec.json.Decoder(list[Story])
 CONFIGURATIONS = ("A", "B", "C", "S")
 OWN = "the wrong choice is any pair"
 OTHERS: Mapping[Wrong, str] = {"near": "a near miss", "met": "a pair that had met"}
-"""The other kinds of wrong choices, by the generator's word for each."""
+"""The other kinds of wrong choices, by the generator's name for each."""
 RESPONSIBLE = {
     True: "responsible: they collide without it all the same",
     False: "not responsible: they do not collide without it",
 }
-"""By a key's verdict on an object and a collision of two others: the contradiction that is counted."""
+"""The counted contradiction, by a key's verdict on an object and a collision of two others."""
 
 
 def near_misses(seed: int, case: Case, logs: Logs, parameters: Parameters, split: str) -> Iterator[Row]:
@@ -55,26 +55,26 @@ def near_misses(seed: int, case: Case, logs: Logs, parameters: Parameters, split
 
 
 def without_interpreter(case: Case, logs: Logs, _: Parameters, split: str) -> Iterator[Row]:
-    """The rows of a video's questions under the trivial methods, beside which a result is judged."""
+    """The rows of a video's questions under the trivial methods, for comparison with a result."""
     questions = msgspec.json.decode(case.questions, type=SceneQuestions).questions
     yield from trivial_rows(Scene.of(logs[0]), int(case.scene), questions, split)
 
 
 def last_words(case: Case, logs: Logs, _: Any, split: str) -> Iterator[Row]:
-    """A row for each question of a case's stories, answered by the last word told before it."""
+    """One row for each question of a case's stories, answered by the last word before it."""
     for story, log in zip(_stories.decode(case.record), logs, strict=True):
         yield from last_word_rows(story, log.digest, split)
 
 
 def trial_rows(case: Case, logs: Logs, _: Parameters, split: str) -> Iterator[Weighed]:
-    """A row for each object and collision on which a video's key gives both verdicts; no answer is read."""
+    """One row for each object and collision on which a video's key gives both verdicts; no answer is read."""
     questions = msgspec.json.decode(case.questions, type=SceneQuestions).questions
     for trial in trials(Scene(logs[0]), questions):
         held = trial.collides if trial.responsible else not trial.collides
         yield Weighed(CLEVRER.name, split, RESPONSIBLE[trial.responsible], case.scene, 1, correct=held)
 
 
-# No row is promised: no world makes official questions, and few videos ask both things of an object.
+# No row is promised: official questions have no near misses, and few keys give both verdicts on an object.
 _part = partial(Part, base=CLEVRER, free=None)
 QUESTIONS = Study(
     name=KEY,

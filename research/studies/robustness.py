@@ -1,8 +1,8 @@
-"""Robustness: each benchmark asked again on input that is not exact, and the ways to make it so.
+"""Robustness: ask each benchmark again on inexact input, and declare the conditions that make it so.
 
-Of a profile's data the first cases are taken. A condition changes what is observed, by a seed; the questions
-and their gold stay those of the case as it is. Two conditions of ComPhy's ask about other worlds instead,
-whose gold is their own simulation's.
+The first cases of a profile's data are used. A condition changes the observed input, by a seed; the questions
+and their gold do not change. Two conditions of ComPhy ask about other worlds instead, with the gold of their
+own simulation.
 """
 
 from __future__ import annotations
@@ -38,27 +38,27 @@ from substrate.generators.comphy import generate_target
 
 KEY = "robustness"
 AS_IT_IS = "as it is"
-"""The condition that changes nothing, beside which the others stand."""
+"""The condition that changes nothing, for comparison with the others."""
 Change = Callable[..., Any]
-"""Makes what was observed inexact, taking random numbers from ``rng``."""
+"""Makes observed input inexact, with random numbers from ``rng``."""
 _SHARES = (0.05, 0.1, 0.2)
 
 
 class Robustness(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The number of a profile's cases of each benchmark that are asked again."""
+    """The number of cases of each benchmark to ask again."""
 
     clevrer: Annotated[int, Natural] = 0
     comphy_inferred: Annotated[int, Natural] = 0
     gqa: Annotated[int, Natural] = 0
     babi: Annotated[int, Natural] = 0
     reliability: Annotated[int, Natural] = 0
-    """Of CLEVRER's scenes, those whose answers about imagined worlds are given probabilities."""
+    """CLEVRER's scenes whose answers about imagined worlds get probabilities."""
     perceived: Annotated[int, Natural] = 0
-    """Of perceived videos, those whose events' probabilities are held beside what happened."""
+    """Perceived videos whose events' probabilities are compared with the true events."""
     evidence: Annotated[int, Natural] = 0
-    """Of each benchmark's cases, those whose right answers are asked what they rest on."""
+    """Cases per benchmark whose right answers are explained, to count what they rest on."""
     questions: Annotated[int, Natural] = 0
-    """Of CLEVRER's generated scenes, those that are asked about with other wrong choices."""
+    """CLEVRER's generated scenes that are asked about with other wrong choices."""
 
 
 def rows(
@@ -73,29 +73,29 @@ def rows(
     """The rows of a case under every condition, in the order of its questions; its exact logs are not read.
 
     Args:
-        answer: gives the rows of a changed case, from the case before and after the change, the settings,
-            parameters and split; the subset of a row is a setting.
-        seed: the seed of what is changed.
+        answer: gives the rows of a changed case from the case before and after the change, the settings,
+            parameters and split; a row's subset is a setting.
+        seed: the seed of the changes.
     """
     all_rows: list[Row] = []
     for condition in conditions:
         if condition.elsewhere and split != "generated":
             continue
-        # The condition's own random numbers for the case: no other condition moves them.
+        # The condition's own random numbers for this case: other conditions do not affect them.
         rng = Random(f"{KEY}/{seed}/{condition.label}/{case.scene}")
         changed = condition.change(case, rng=rng, seed=seed)
         all_rows += (
             replace(row, benchmark=KEY, subset=named(row.subset, condition.label))
             for row in answer(case, changed, condition.of, parameters, split)
         )
-    # A stable sort: the rows of one question stay in the order of the conditions.
+    # A stable sort: the rows of one question keep the order of the conditions.
     yield from sorted(all_rows, key=lambda row: str(row.question).zfill(12))
 
 
 def _expected(
     questions: Callable[[Case], Mapping[str, int]], pairs: Iterable[tuple[str, str]], case: Case
 ) -> dict[str, int]:
-    """The number of rows that a case has of each setting under each condition."""
+    """The number of rows that a case has in each setting under each condition."""
     counts = questions(case) if case.questions else {}
     return {named(setting, condition): counts.get(setting, 0) for setting, condition in pairs}
 
@@ -123,7 +123,7 @@ def _answered(
 
 
 def _varied(_: Case, changed: Case, of: Collection[str], parameters: Parameters, split: str) -> Iterator[Row]:
-    """CLEVRER's rows under some variants; of event lists, which have no motion, there are none."""
+    """CLEVRER's rows under some variants; event lists have no motion, and so no rows."""
     if not changed.kind:
         log = clevrer.scene_logs(changed)[0].log
         common = {"benchmark": KEY, "split": split, "scene": changed.scene, "log": log.digest}
@@ -132,7 +132,7 @@ def _varied(_: Case, changed: Case, of: Collection[str], parameters: Parameters,
 
 
 def _told(case: Case, changed: Case, of: Collection[str], parameters: None, split: str) -> Iterator[Row]:
-    """bAbI's rows, all tasks together; a question keeps its number in the story as it was told."""
+    """bAbI's rows, all tasks together; a question keeps its number in the original story."""
     numbers: dict[str, list[str]] = {}
     for wording in babi.wordings(case):
         numbers.setdefault(wording.subset, []).append(wording.question)
@@ -186,7 +186,7 @@ def _stories(change: Change, case: Case, *, rng: Random, **_: Any) -> Case:
 
 
 def _other_world(case: Case, *, seed: int, friction: float, restitution: float, **_: Any) -> Case:
-    """ComPhy's case of the same number and the next seed, in a world of other physics."""
+    """ComPhy's case of the same number and the next seed, in a world with other physics."""
     with altered(friction, restitution):
         target = generate_target(int(case.scene), seed + 1)
     names = msgspec.json.decode(case.record, type=dict[str, msgspec.Raw])
@@ -219,7 +219,7 @@ def _part(
     questions: Callable[[Case], Mapping[str, int]],
     *changed: Condition,
 ) -> Part:
-    """A benchmark's questions under each condition, that which changes nothing first."""
+    """A benchmark's questions under each condition; the first condition changes nothing."""
     conditions = (Condition(AS_IT_IS, _as_it_is), *changed)
     pairs = tuple((s, c.label) for s in settings for c in conditions if s in (c.of or settings))
     elsewhere = {condition.label for condition in conditions if condition.elsewhere}
@@ -295,4 +295,4 @@ ROBUSTNESS = Study(
         "again with a part of what is observed missed, moved or told otherwise.",
     ),
 )
-"""By benchmark, in the order of the report."""
+"""The parts by benchmark, in the order of the report."""

@@ -1,6 +1,6 @@
-"""Motion fitted to videos, and collisions foretold from observed motion.
+"""Motion fitted to videos, and collisions predicted from observed motion.
 
-- :func:`estimate`, :func:`predict_collisions`: bodies and collisions from positions alone.
+- :func:`estimate`, :func:`predict_collisions`: bodies and collisions from positions only.
 """
 
 from research.domains.foretelling.estimate import Estimate, estimate

@@ -1,10 +1,10 @@
-"""Writes :mod:`.constants` from official data.
+"""Write :mod:`.constants` from official data.
 
     python -m research.domains.foretelling.calibrate ANNOTATIONS [TRAJECTORIES EVENTS] [--out FILE]
 
-ANNOTATIONS is a folder or zip of official annotations: the law comes from them alone. TRAJECTORIES and
-EVENTS are tracked positions and true collisions of the same scenes: their even scenes tell how far
-positions can be trusted; the odd ones are kept out. Without the two, what they determine stays as it is.
+ANNOTATIONS is a folder or zip of official annotations; only they determine the law. TRAJECTORIES and EVENTS
+are tracked positions and true collisions of the same scenes: their even scenes give the errors of positions;
+the odd scenes are kept out. Without these two files, the constants that they determine do not change.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from typing import Any
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The command; 0 done, 1 wrong input."""
+    """Run the command; return 0 if done, 1 for wrong input."""
     parser = argparse.ArgumentParser(
         prog="calibrate", description="Fit CLEVRER's law of motion to official data."
     )
@@ -64,7 +64,7 @@ def main(arguments: list[str] | None = None) -> int:
 def calibrate(
     annotations: Path, trajectories: Path | None = None, events: Path | None = None
 ) -> tuple[Law, Sight, Belief]:
-    """All constants; sight and belief as they stand where there are no trajectories."""
+    """All constants; without trajectories, sight and belief keep their present values."""
     films = read_annotations(annotations)
     law = fit_law(films)
     if trajectories is None or events is None:
@@ -75,7 +75,7 @@ def calibrate(
 
 
 def rendered(law: Law, sight: Sight, belief: Belief) -> str:
-    """The constants as a Python module, one a line."""
+    """The constants as a Python module, one per line."""
     return "\n".join(
         [
             _HEAD,

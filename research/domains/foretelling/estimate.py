@@ -1,4 +1,4 @@
-"""A body's state from positions alone, sampled every few frames, and how far that state can be trusted."""
+"""Estimate a body's state, and its trust, from positions sampled every few frames."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from substrate.domains.clevrer.motion.engine import Body
 from substrate.domains.clevrer.motion.law import LAW, SIGHT, Law, Sight
 
 Sampled = tuple[int, float, float]
-"""A frame and the position at it (units)."""
+"""A frame and the position there (units)."""
 
 Trust = Literal["steady", "struck", "new"]
 
@@ -26,9 +26,9 @@ PATIENCE = 3
 class Estimate(Struct, frozen=True):
     """A state and its trust.
 
-    ``steady``: no blow since the trajectory was last fitted anew; ``struck``: it took a blow, and a wrong
-    blow misplaces it; ``new``: one position is all there is.
-    ``fit`` counts the seams before the state.
+    ``steady``: no blow since the trajectory's last new fit; ``struck``: a blow since then, and a wrongly
+    timed blow misplaces the body; ``new``: only one position is known. ``fit`` counts the seams before the
+    state.
     """
 
     body: Body
@@ -39,13 +39,13 @@ class Estimate(Struct, frozen=True):
 def estimate(
     name: int, shape: Shape, points: Sequence[Sampled], at: int, *, law: Law = LAW, sight: Sight = SIGHT
 ) -> Estimate | None:
-    """The state at frame ``at``; points after it are not read, and without any before it there is no state.
+    """Estimate the state at frame ``at``, from the points up to it only.
 
-    Position is the last point's. Velocity is the mean of the last interval, slowed down by the law from its
-    middle to its end: trajectories are piecewise fits, smooth to the last digit between seams and wrong by a
-    whole piece where they are wrong, so a longer window averages nothing out (``docs/design/foretelling.md``
-    has the comparison). A body that has been still stays still. ``None`` also for a body that has left: its
-    points end :data:`PATIENCE` intervals before ``at``.
+    The position is the last point's. The velocity is the mean of the last interval, slowed by the law from
+    the interval's middle to its end. A longer window would not average errors out: trajectories are piecewise
+    fits, smooth between seams, and a wrong piece is wrong as a whole (``docs/design/foretelling.md`` has the
+    comparison). A body that has been still stays still. The result is ``None`` without any earlier point, and
+    for a body that has left: its points end :data:`PATIENCE` intervals before ``at``.
 
     >>> points = [(70, 0.0, 0.0), (75, 0.14, 0.0), (80, 0.28, 0.0), (85, 9.0, 9.0)]
     >>> state = estimate(4, "sphere", points, at=80)
@@ -74,7 +74,7 @@ def estimate(
 
 
 def blows(points: Sequence[Sampled], shape: Shape, law: Law = LAW, sight: Sight = SIGHT) -> list[int]:
-    """Frames at which the velocity changes by more than the law lets it, seams between fits left out.
+    """Frames where the velocity changes by more than the law allows, without seams between fits.
 
     >>> blows([(0, 0.0, 0.0), (5, 0.14, 0.0), (10, 0.279, 0.0), (15, 0.279, 0.1)], "sphere")
     [10]
@@ -87,9 +87,7 @@ def blows(points: Sequence[Sampled], shape: Shape, law: Law = LAW, sight: Sight 
 
 
 def velocity_changes(points: Sequence[Sampled], shape: Shape, law: Law = LAW) -> list[tuple[int, float]]:
-    """At every inner point: what its two intervals' mean velocities differ by, beyond drag and friction
-    (units/s).
-    """
+    """The change of mean velocity at each inner point, beyond drag and friction (units/s)."""
     intervals = [
         (f1, (x1 - x0) / (f1 - f0) / law.frame, (y1 - y0) / (f1 - f0) / law.frame, f1 - f0)
         for (f0, x0, y0), (f1, x1, y1) in pairwise(points)

@@ -1,4 +1,4 @@
-"""The law of motion, fitted to official annotations: free flight first, then impacts."""
+"""Fit the law of motion to official annotations: free flight first, then impacts."""
 
 from __future__ import annotations
 
@@ -26,11 +26,10 @@ from substrate.domains.clevrer.motion.engine import simulate
 from substrate.domains.clevrer.motion.law import Law
 from substrate.domains.clevrer.motion.observe import bodies, observed
 
-# a body whose centre is further than this from every other touches none (two cubes, corner to corner, and a
-# margin)
+# Beyond this distance of centres a body touches no other: two cubes corner to corner, plus a margin.
 _ALONE = 0.62
 _WINDOW = 3  # frames simulated before and after a recorded collision
-# velocity error from which one impact is as bad as any (units/s): which sub-step it falls in is chance
+# The most that one impact's velocity error counts (units/s): the sub-step that it falls in is chance.
 _WORST = 0.5
 _RADII = (0.2, 0.2004, 0.2008, 0.2012, 0.2016)
 _REACHES = (0.004, 0.005, 0.006, 0.007, 0.008, 0.009)
@@ -38,8 +37,7 @@ _RESTITUTIONS = (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8)
 _FLAT = (0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65)
 _FLAT_THRESHOLDS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 
-# Bullet's defaults, taken over: the approach below which it does not bounce, the share of an overlap it takes
-# back in a step.
+# Bullet's defaults: the approach below which it does not bounce, the share of an overlap removed per step.
 SOLVER = Law(
     substeps=1,
     step=0.028,
@@ -59,7 +57,7 @@ SOLVER = Law(
 
 
 class Free(Struct, frozen=True):
-    """A body alone at a frame and at the next: speeds (units/s), way between (units), spins (radians/s)."""
+    """A lone body at two successive frames: speeds (units/s), distance between (units), spins (radians/s)."""
 
     shape: Shape
     speed: float
@@ -70,9 +68,7 @@ class Free(Struct, frozen=True):
 
 
 class Impact(Struct, frozen=True):
-    """Two bodies that collide with no third: what was recorded around it, and the mass of ``a`` in units of
-    ``b``'s.
-    """
+    """A collision of only two bodies: its annotation, and the mass of ``a`` relative to ``b``."""
 
     annotation: Annotation
     collision: Collision
@@ -80,7 +76,7 @@ class Impact(Struct, frozen=True):
 
     @property
     def shapes(self) -> tuple[Shape, Shape]:
-        """Of the two bodies."""
+        """The shapes of the two bodies."""
         shape: dict[int, Shape] = {o.object_id: o.shape for o in self.annotation.object_property}
         return shape[self.collision.object_ids[0]], shape[self.collision.object_ids[1]]
 
@@ -91,7 +87,7 @@ def read_annotations(where: Path) -> list[Annotation]:
 
 
 def free_flight(annotation: Annotation) -> Iterator[Free]:
-    """All pairs of successive frames in which a moving body has no other near."""
+    """All pairs of successive frames in which a moving body is near no other."""
     track = dict(sorted(tracks(annotation).items()))
     shapes: dict[int, Shape] = {o.object_id: o.shape for o in annotation.object_property}
     place = np.array(
@@ -116,7 +112,7 @@ def free_flight(annotation: Annotation) -> Iterator[Free]:
 
 
 def impacts(annotations: Sequence[Annotation], law: Law) -> list[Impact]:
-    """Every collision of two bodies that take part in no other within the window."""
+    """Every collision whose two bodies have no other collision within the window."""
     lone: list[Impact] = []
     for annotation in annotations:
         for collision in annotation.collision:
@@ -134,7 +130,7 @@ def impacts(annotations: Sequence[Annotation], law: Law) -> list[Impact]:
 
 
 def _changes(annotation: Annotation, collision: Collision, law: Law) -> list[tuple[float, float, float]]:
-    """Of each body: velocity (x, y) and spin that the impact added."""
+    """The velocity (x, y) and spin that the impact added to each body."""
     track = tracks(annotation)
     shape: dict[int, Shape] = {o.object_id: o.shape for o in annotation.object_property}
     first, last = collision.frame_id - 1, min(collision.frame_id + 1, len(annotation.motion_trajectory) - 1)
@@ -151,8 +147,7 @@ def _changes(annotation: Annotation, collision: Collision, law: Law) -> list[tup
 
 
 def fit_law(annotations: Sequence[Annotation]) -> Law:
-    """All constants, each from the motion that shows it alone, in the order in which they depend on each
-    other.
+    """Fit each constant to the motion that shows only this constant, in the order of their dependence.
 
     Raises:
         FormatError: the annotations show no sphere in free flight or no collision of two bodies.
@@ -196,10 +191,10 @@ def fit_law(annotations: Sequence[Annotation]) -> Law:
 
 
 def fit_steps(free: Sequence[Free]) -> tuple[int, float]:
-    """Steps a frame and seconds a step, without knowing what slows bodies down.
+    """Fit steps per frame and seconds per step, before the friction and drag are known.
 
-    A solver that advances velocity before position, n times a frame of H seconds, carries a body
-    H · (w + (v − w) · (n − 1) / 2n) while its speed falls from v to w: linear in H and in the share.
+    A solver advances velocity before position, n times per frame of H seconds. While a body's speed falls
+    from v to w, it carries the body H · (w + (v − w) · (n − 1) / 2n): linear in H and in the share.
     """
     known = np.array([(f.next_speed, f.speed - f.next_speed) for f in free])
     frame, share = np.linalg.lstsq(known, np.array([f.way for f in free]), rcond=None)[0]
@@ -230,7 +225,7 @@ def _turning(free: Free, law: Law) -> float:
 
 
 def _inertias(seen: Sequence[Impact], law: Law) -> Iterator[float]:
-    """Impulse times arm over spin gained, of every cube that was hit well off its centre, per mass."""
+    """Impulse times arm over spin gained, per mass, for every cube hit well off its centre."""
     for impact in seen:
         track = tracks(impact.annotation)
         for name, shape, (dx, dy, spin) in zip(
@@ -246,12 +241,12 @@ def _inertias(seen: Sequence[Impact], law: Law) -> Iterator[float]:
 
 
 def _least(seen: Sequence[Impact], laws: Sequence[Law]) -> Law:
-    """The law whose impacts leave the smallest mean error of velocity; the first of equals."""
+    """The law with the smallest mean velocity error over the impacts; the first among equals."""
     return min(laws, key=lambda law: fmean(min(_WORST, impact_error(impact, law)) for impact in seen))
 
 
 def impact_error(impact: Impact, law: Law) -> float:
-    """Mean distance of simulated and recorded velocity of the two bodies, three frames after (units/s)."""
+    """Mean difference of the two bodies' simulated and recorded velocities, three frames later (units/s)."""
     a, b = impact.collision.object_ids
     first, last = (
         impact.collision.frame_id - _WINDOW,
@@ -268,7 +263,7 @@ def impact_error(impact: Impact, law: Law) -> float:
 
 
 def _stamp(seen: Sequence[Impact], law: Law) -> int:
-    """The step of a frame from which a contact is recorded under it and not under the frame before."""
+    """The first step of a frame whose contact is recorded under this frame and not under the previous one."""
 
     def missed(stamp: int) -> int:
         frames_off = 0
@@ -285,5 +280,5 @@ def _stamp(seen: Sequence[Impact], law: Law) -> int:
 
 
 def mass_spread(seen: Sequence[Impact]) -> float:
-    """Standard deviation of the logarithm of one body's mass, from those of the ratios of two."""
+    """Standard deviation of the logarithm of a body's mass, from the mass ratios of pairs."""
     return sqrt(fmean(log(impact.ratio) ** 2 for impact in seen) / 2)

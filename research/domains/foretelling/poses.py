@@ -1,4 +1,4 @@
-"""Poses out of positions: where a body was and how it moved at the frames from which a fork may start."""
+"""Poses from positions: each body's place and velocity at the frames from which a fork may start."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _DIGITS = 4
 def poses(scene: TrajectoryScene, events: SceneEvents) -> dict[int, list[Posed]]:
     """By object, its poses at the frames from which another course of events may branch.
 
-    A cube's yaw and spin do not show in positions: they are 0.
+    Positions do not show a cube's yaw and spin: both are 0.
     """
     entries = [move.frame for move in events.in_outs if move.type == "in"]
     hits = [hit.frame for hit in events.collisions]
@@ -35,8 +35,10 @@ def poses(scene: TrajectoryScene, events: SceneEvents) -> dict[int, list[Posed]]
 def _poses(
     points: Sequence[Sampled], hits: Sequence[int], frames: Sequence[int], shape: Shape, law: Law = LAW
 ) -> Iterator[Posed]:
-    """The pose at each frame that the points span: from the two nearest ones since the last hit and up to the
-    next, where there are two, slowed down by the law from their middle.
+    """The pose at each frame that the points span.
+
+    Each pose comes from the two nearest points between the last hit and the next (from any two if there are
+    fewer), slowed by the law from their middle.
 
     >>> ball = [(70, 0.0, 0.0), (75, 0.14, 0.0), (80, 0.14, 0.14), (85, 0.14, 0.28)]
     >>> [(x, round(vx, 1), round(vy, 1)) for _, x, _, _, vx, vy, _ in _poses(ball, [77], [75, 80], "sphere")]

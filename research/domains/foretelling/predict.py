@@ -1,4 +1,4 @@
-"""The pairs that will collide, from observed motion alone: many simulations of what may be, and a vote."""
+"""Predict collisions from observed motion only: many simulations of possible states, and a vote."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from substrate.domains.clevrer.motion.law import BELIEF, LAW, SIGHT, Belief, Law
 DRAWS = 64
 Pair = tuple[int, int]
 Votes = dict[Pair, tuple[float, float]]
-"""By pair: the share of draws in which it collides, and when on average (0 at once, 1 at the end)."""
+"""By pair: the share of draws in which it collides, and the mean time (0 at once, 1 at the end)."""
 
-_MOVING = 0.05  # units/s; below that a body is as good as at rest
-_CHANCES = 6  # numbers a body takes from one draw
+_MOVING = 0.05  # units/s; a slower body counts as at rest
+_CHANCES = 6  # numbers that each body takes from one draw
 _normal = NormalDist().inv_cdf
 BAD = 0.25  # share of struck bodies whose velocity is badly wrong; see Sight.struck_badly
 
@@ -36,16 +36,16 @@ def predict_collisions(
     *,
     met: Iterable[Pair] | None = None,
 ) -> list[Pair]:
-    """Pairs that collide after frame ``at`` and not later than ``until``, sorted, each with a < b.
+    """Predict the pairs that collide after frame ``at`` and by ``until``, sorted, each with a < b.
 
     Args:
         objects: number and shape of the scene's objects.
-        trajectory: by object number, ``(frame, x, y)`` in ascending frames; those after ``at`` are never
-            read.
+        trajectory: by object number, ``(frame, x, y)`` in ascending frames; later points than ``at`` are
+            never read.
         at: last frame that may be known.
         until: last frame of the prediction.
-        met: pairs known to have collided by ``at`` (from an event log); a pair collides once. ``None``: taken
-            from the motion.
+        met: pairs known to have collided by ``at`` (from an event log); a pair collides once. By default they
+            are inferred from the motion.
 
     Raises:
         ParameterError: ``until`` is not after ``at``, or a trajectory names an unknown object or goes back in
@@ -68,8 +68,9 @@ def probabilities(
     *,
     met: Iterable[Pair] | None = None,
 ) -> dict[Pair, float]:
-    """As :func:`predict_collisions`: the probability of every pair that collides in some draw and has not
-    met.
+    """The probability of every pair that collides in some draw and has not met.
+
+    The arguments are those of :func:`predict_collisions`.
     """
     known, seen = _known(objects, trajectory, at, until)
     past = met_pairs(known, seen) if met is None else {(min(pair), max(pair)) for pair in met}
@@ -79,7 +80,7 @@ def probabilities(
 def _known(
     objects: Iterable[CompactObject], trajectory: Mapping[int, Sequence[Sampled]], at: int, until: int
 ) -> tuple[dict[int, CompactObject], dict[int, list[Sampled]]]:
-    """The objects by number and, of those, what is known of their motion at ``at``."""
+    """The objects by number, and their known motion at ``at``."""
     if until <= at:
         raise ParameterError(f"until={until} is not after at={at}", hint="Give a later last frame")
     known = {thing.id: thing for thing in objects}
@@ -107,7 +108,7 @@ def states(
     law: Law = LAW,
     sight: Sight = SIGHT,
 ) -> list[Estimate]:
-    """The estimated state of every object that is in view at ``at``, by number."""
+    """The estimated state of every object visible at ``at``, by number."""
     estimates = (
         estimate(name, known[name].shape, points, at, law=law, sight=sight)
         for name, points in sorted(seen.items())
@@ -116,8 +117,8 @@ def states(
 
 
 class Outlook(Struct, frozen=True):
-    """The evidence for the collisions to come before it is weighed: the vote, and who moves or has just come
-    into view.
+    """The evidence for collisions to come: the vote, the moving bodies and those that have just come into
+    view.
     """
 
     votes: Votes
@@ -128,7 +129,7 @@ class Outlook(Struct, frozen=True):
 def outlook(
     estimates: Sequence[Estimate], frames: int, *, draws: int = DRAWS, law: Law = LAW, sight: Sight = SIGHT
 ) -> Outlook:
-    """The vote over so many frames, beside what the states say themselves."""
+    """The vote over some frames, with the bodies that move or are new."""
     fast = (state.body.id for state in estimates if hypot(state.body.vx, state.body.vy) > _MOVING)
     new = (state.body.id for state in estimates if state.trust == "new")
     return Outlook(
@@ -139,10 +140,9 @@ def outlook(
 def vote(
     estimates: Sequence[Estimate], frames: int, *, draws: int = DRAWS, law: Law = LAW, sight: Sight = SIGHT
 ) -> Votes:
-    """Simulates ``draws`` worlds that the estimates allow; the first is the estimates themselves, with equal
-    masses.
+    """Simulate ``draws`` worlds that the estimates allow; the first has the estimates and equal masses.
 
-    The draws are a Kronecker sequence (multiples of square roots of primes, modulo 1): spread evenly, the
+    The draws are a Kronecker sequence (multiples of square roots of primes, modulo 1): evenly spread, the
     same on every run, without a seed.
     """
     frames_of: dict[Pair, list[int]] = {}
@@ -175,18 +175,16 @@ _ROOTS = [sqrt(prime) for prime in _primes()]
 
 
 def _chance(draw: int, dimension: int) -> float:
-    """A number in (0, 1); one half at draw 0, which stands for no error."""
+    """A number in (0, 1); one half at draw 0, which means no error."""
     return min(max((0.5 + draw * _ROOTS[dimension % len(_ROOTS)]) % 1, 1e-9), 1 - 1e-9)
 
 
 Target = tuple[float, float]
-"""A direction (radians), and the share of the bodies that head for a target whose direction is at most this
-one in the list.
-"""
+"""A direction (radians), and the cumulative share of aimed bodies up to this target in the list."""
 
 
 def _targets(state: Estimate, estimates: Sequence[Estimate], sight: Sight) -> list[Target]:
-    """Places of the others, as likely as the general aim makes each."""
+    """The directions of the other bodies, weighted by the general aim."""
     body, aim = state.body, _aim(state.body, sight)
     ways = [
         atan2(other.body.y - body.y, other.body.x - body.x) for other in estimates if other.body.id != body.id
@@ -205,7 +203,7 @@ def _aim(body: Body, sight: Sight) -> float:
 def _drawn(
     state: Estimate, chance: Sequence[float], targets: Sequence[Target], law: Law, sight: Sight
 ) -> Body:
-    """A body that the estimate allows; a cube's yaw cannot be seen in positions, so it is anything."""
+    """A body that the estimate allows; a cube's yaw is random, since positions do not show it."""
     body = state.body
     yaw = chance[0] * pi / 2 if body.shape == "cube" else 0.0
     if state.trust == "new":
@@ -219,11 +217,11 @@ def _drawn(
 
 
 def _spreads(state: Estimate, chance: Sequence[float], sight: Sight) -> tuple[float, float]:
-    """Standard errors of this draw's place and velocity."""
+    """The standard errors of place and velocity in this draw."""
     if state.trust == "struck":
         badly = (7 * chance[0] + chance[1]) % 1 < BAD
         return sight.struck_place, sight.struck_badly if badly else sight.struck_velocity
-    scale = min(1.0, hypot(state.body.vx, state.body.vy) / 0.3)  # what hardly moves is well known
+    scale = min(1.0, hypot(state.body.vx, state.body.vy) / 0.3)  # a slow body is well known
     fit = min(state.fit, len(sight.place) - 1)
     return scale * sight.place[fit], scale * sight.velocity[fit]
 
@@ -231,7 +229,7 @@ def _spreads(state: Estimate, chance: Sequence[float], sight: Sight) -> tuple[fl
 def _entering(
     body: Body, chance: Sequence[float], targets: Sequence[Target], sight: Sight
 ) -> tuple[float, float]:
-    """The velocity of a body of which one position is known: at another body, or into the picture."""
+    """A velocity for a body with only one known position: towards another body, or into the picture."""
     mean, spread = sight.entry_speed
     speed = max(0.0, mean + spread * _normal(chance[2]))
     if targets and chance[4] < sight.entry_aimed:
@@ -243,9 +241,7 @@ def _entering(
 
 
 def apart(bodies: Sequence[Body], distance: float) -> list[Body]:
-    """Bodies that stand in one another, pushed apart until their discs just touch: errors of position, not
-    contacts.
-    """
+    """Push overlapping bodies apart until their discs just touch: an overlap is a position error."""
     places = [[body.x, body.y] for body in bodies]
     for _ in range(4):
         for a, b in combinations(places, 2):
@@ -272,9 +268,7 @@ def met_pairs(
     law: Law = LAW,
     sight: Sight = SIGHT,
 ) -> set[Pair]:
-    """Pairs that have collided, as the motion shows it: they touched, or came near and both changed their
-    velocity at once.
-    """
+    """Infer the pairs that have collided: they touched, or came near and both changed velocity at once."""
     at = {name: {frame: (x, y) for frame, x, y in points} for name, points in seen.items()}
     changes = {name: dict(velocity_changes(points, known[name].shape, law)) for name, points in seen.items()}
     pairs: set[Pair] = set()

@@ -1,4 +1,4 @@
-"""The format of observed motion: ground-plane trajectories, one scene a line of JSON."""
+"""The format of observed motion: ground-plane trajectories, one JSON line per scene."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from substrate.domains.clevrer.format import CompactObject
 
 
 class TrajectoryScene(msgspec.Struct, frozen=True):
-    """A line of a trajectory file: by object number, ``[frame, x, y]`` where it was seen (units).
+    """A line of a trajectory file: by object number, ``[frame, x, y]`` for each sighting (units).
 
-    ``until`` is the last frame that any of the positions rests on, where whoever made them says so.
+    ``until`` is the last frame that any of the positions depends on, if the file says so.
     """
 
     scene_index: int
@@ -29,7 +29,7 @@ _scenes = msgspec.json.Decoder(TrajectoryScene)
 
 
 def decode_trajectories(source: Source) -> TrajectoryScene:
-    """A checked line: every trajectory belongs to a declared object and goes forward in time.
+    """Decode and check a line: every trajectory has a declared object and ascending frames.
 
     Raises:
         FormatError: the record breaks the format; the message names file, line, path and fault.
@@ -63,10 +63,10 @@ def decode_trajectories(source: Source) -> TrajectoryScene:
 
 
 def read_trajectories(path: Path) -> dict[int, TrajectoryScene]:
-    """A whole trajectory file, by scene index.
+    """Read a whole trajectory file, by scene index.
 
     Raises:
-        FormatError: as :func:`decode_trajectories`; also where a scene occurs twice or the file holds none.
+        FormatError: as :func:`decode_trajectories`; also if a scene occurs twice or the file holds none.
     """
     scenes: dict[int, TrajectoryScene] = {}
     for source in lines(path):

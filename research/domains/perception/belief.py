@@ -1,4 +1,4 @@
-"""Hypotheses ► probabilities: logistic sums of what speaks for an event, calibrated on training videos."""
+"""Hypotheses ► probabilities: logistic sums of the evidence for an event, calibrated on training videos."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _STEEPEST = 30.0
 
 
 def _bent(gain: float) -> float:
-    """A gain on a scale on which ten times as much is not ten times as sure."""
+    """A gain on a logarithmic scale, on which ten times the gain is less than ten times as sure."""
     return copysign(log1p(abs(gain) / 5), gain)
 
 
@@ -24,7 +24,7 @@ def _within(value: float, least: float, most: float) -> float:
 
 
 def contact_terms(contact: Contact) -> list[float]:
-    """The features of a contact that are weighed, the constant first."""
+    """The weighed features of a contact, the constant first."""
     low, high = contact.touching
     weaker, stronger = sorted(contact.gains)
     beyond = _within(contact.nearest - high, 0, 0.4) * 10
@@ -52,7 +52,7 @@ def contact_terms(contact: Contact) -> list[float]:
 
 
 def crossing_terms(crossing: Crossing) -> list[float]:
-    """The features of an entry or exit that are weighed, the constant first."""
+    """The weighed features of an entry or exit, the constant first."""
     return [
         1.0,
         log1p(max(0, crossing.ahead)),
@@ -64,7 +64,7 @@ def crossing_terms(crossing: Crossing) -> list[float]:
 
 
 class Belief(msgspec.Struct, frozen=True):
-    """The weights of the terms of a contact, of an entry and of an exit."""
+    """The weights of the features of a contact, of an entry and of an exit."""
 
     collision: tuple[float, ...]
     entry: tuple[float, ...]
@@ -90,9 +90,9 @@ def believed(weights: tuple[float, ...], terms: list[float]) -> float:
 
 
 def fit(terms: list[list[float]], true: list[bool], *, pull: float = 1.0) -> tuple[float, ...]:
-    """Weights under which what came true was likeliest, drawn towards none of them counting.
+    """Fit the weights that make the true outcomes likeliest, drawn towards zero.
 
-    Terms are brought to one scale while ``pull`` acts on them.
+    Terms are brought to one scale before ``pull`` acts on them.
 
     >>> weights = fit([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0], [1.0, 3.0]], [False, False, True, True])
     >>> believed(weights, [1.0, 3.0]) > 0.7

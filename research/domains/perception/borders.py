@@ -1,4 +1,4 @@
-"""Paths ► entries and exits: when a body first shows in the picture, and when it is gone."""
+"""Paths ► entries and exits: when a body enters the picture, and when it leaves."""
 
 from __future__ import annotations
 
@@ -11,42 +11,41 @@ from research.domains.perception.camera import Camera
 from research.domains.perception.paths import Path, Piece
 
 _LONGEST = 30
-"""Frames over which a body may be followed back to the picture's border."""
+"""Most frames over which a body is followed back to the picture's border."""
 _ENOUGH = 5
-"""Places that a piece needs to be followed beyond its end."""
+"""Places that a piece needs before it is followed beyond its end."""
 _UNSURE = 2
-"""Frames at the end of a path in which a blow leaves too little to follow."""
+"""Frames at the end of a path that are too few to follow after a blow."""
 
 
 class Crossing(msgspec.Struct, frozen=True):
-    """A body that was not seen from the first frame, or not up to the last: it entered, or left, or was
-    hidden.
+    """A body that is missing in the first frames or the last ones: it entered, left, or was hidden.
 
-    In ``frame`` its free motion takes it over the picture's border; a frame at the video's end says that it
-    was there all the time.
+    In ``frame`` its free motion crosses the picture's border; a frame at the video's end means that the body
+    was always there.
     """
 
     object: int
     type: Literal["in", "out"]
     frame: int
     seen: int
-    """The first frame in which it was seen, or the last."""
+    """The first frame in which the body was seen (entry), or the last (exit)."""
     ahead: int
     """Frames between the video's end on that side and ``frame``."""
     unseen: int
     """Frames between the video's end on that side and ``seen``."""
     count: int
-    """Places that the piece followed was fitted to."""
+    """Places to which the followed piece was fitted."""
     rests: bool
 
 
 def crossings(path: Path, number: int, blows: Collection[int], last: int, camera: Camera) -> list[Crossing]:
-    """The hypothesis of an entry and of an exit of one body, for each that there may be.
+    """The hypotheses of one body's entry and exit, as far as it may have entered or left.
 
     Args:
-        path: the body's.
-        number: the body's.
-        blows: after which frames it collided.
+        path: the body's path.
+        number: the body's number.
+        blows: the last frames before its collisions.
         last: the video's last frame.
     """
     hypotheses: list[Crossing] = []

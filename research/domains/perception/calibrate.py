@@ -1,11 +1,11 @@
-"""Writes :mod:`.constants` from official data.
+"""Write :mod:`.constants` from official data.
 
     python -m research.domains.perception.calibrate PROPOSALS ANNOTATIONS EVENTS… \\
         [--out FILE] [--params params.yaml]
 
 PROPOSALS is a folder or zip of NS-DR's proposals. ANNOTATIONS, a folder or zip of official annotations of
-some of their videos, gives the camera; EVENTS, files of true events, the weights of what speaks for an
-event. A fifth of the videos is kept aside: those whose number leaves :data:`ASIDE` when divided by
+some of their videos, determines the camera. EVENTS, files of true events, determine the weights of the
+evidence. A fifth of the videos is kept aside: videos whose number leaves :data:`ASIDE` when divided by
 :data:`PARTS` are not read.
 """
 
@@ -55,7 +55,7 @@ from typing import Any
 
 
 def is_aside(video: int) -> bool:
-    """Tell whether a video is kept from every fit.
+    """Tell whether a video is kept out of every fit.
 
     >>> [video for video in range(10) if is_aside(video)]
     [4, 9]
@@ -71,17 +71,17 @@ def developed(proposals: Path, camera: Camera) -> Iterator[Video]:
 
 
 def touched(video: Video, contact: Contact, truth: Gold) -> bool:
-    """Tell whether a hypothesis came true."""
+    """Tell whether a hypothesis of a contact is true."""
     return frozenset(video.paths[body].look for body in contact.pair) in truth.collisions
 
 
 def crossed(video: Video, crossing: Crossing, truth: Gold) -> bool:
-    """Tell whether a body truly entered, or left."""
+    """Tell whether a body really entered or left."""
     return (video.paths[crossing.object].look, crossing.type) in truth.crossings
 
 
 def fit_belief(videos: Iterable[Video], truth: Mapping[int, Gold]) -> Belief:
-    """The weights under which what truly happened was likeliest."""
+    """Fit the weights that make the true events likeliest."""
     videos = list(videos)
     judged = [(contact_terms(c), touched(v, c, truth[v.seen.video])) for v in videos for c in v.contacts]
     belief = Belief(fit(*_columns(judged)), (), ())
@@ -102,7 +102,7 @@ def _columns(judged: list[tuple[list[float], bool]]) -> tuple[list[list[float]],
 
 
 class Pose(NamedTuple):
-    """A silhouette free of borders, and the body behind it."""
+    """A silhouette clear of the borders, and the state of its body."""
 
     shape: int
     x: float
@@ -113,7 +113,7 @@ class Pose(NamedTuple):
 
 
 def poses(proposals: Path, annotations: Iterable[Annotation]) -> list[Pose]:
-    """Every proposal of an annotated video that is clear of the border, with the body behind it."""
+    """Every proposal of an annotated video that is clear of the border, with the state of its body."""
     films = {film.scene_index: film for film in annotations if not is_aside(film.scene_index)}
     poses: list[Pose] = []
     for name, video in read_videos(proposals, films):
@@ -135,9 +135,9 @@ def poses(proposals: Path, annotations: Iterable[Annotation]) -> list[Pose]:
 
 
 def fit_camera(known: list[Pose], start: Camera = SEEN) -> Camera:
-    """The camera that draws the boxes of known bodies best: least squares over their edges, robust.
+    """Fit the camera to the boxes of known bodies: robust least squares over their edges.
 
-    What an edge is off by for all of a shape is the detector's habit.
+    A shape's median error of an edge counts as the detector's habit.
     """
     optimize: Any = needed("scipy.optimize")
     first = [start.focal, *start.centre, *start.place, *start.angles, *start.half]
@@ -173,7 +173,7 @@ def _off(camera: Camera, group: list[Pose]) -> np.ndarray:
 
 
 def rendered(camera: Camera, belief: Belief) -> str:
-    """The constants as a Python module, one a line."""
+    """The constants as a Python module, one per line."""
     parts = {"CAMERA: dict[str, Any]": camera, "WEIGHTS: dict[str, tuple[float, ...]]": belief}
     blocks = [
         f"{name} = {{\n"
@@ -192,10 +192,10 @@ def _line(key: str, value: object) -> str:
 
 
 def noted(text: str, camera: Camera, belief: Belief) -> str:
-    """``params.yaml`` with the constants in their place.
+    """Put the constants into the text of ``params.yaml``.
 
     Raises:
-        FormatError: it has no line for one of them.
+        FormatError: the text does not have exactly one line for each constant.
     """
     for key, line in in_yaml(camera, belief).items():
         text, count = re.subn(rf"(?m)^  {key}: .*$", lambda _, line=line: line, text)
@@ -206,7 +206,7 @@ def noted(text: str, camera: Camera, belief: Belief) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The command; 0 done, 1 wrong input."""
+    """Run the command; return 0 if done, 1 for wrong input."""
     parser = argparse.ArgumentParser(prog="calibrate", description="Fit perception to official data.")
     parser.add_argument("proposals", type=Path, help="folder or zip of NS-DR's proposals")
     parser.add_argument("annotations", type=Path, help="folder or zip of official annotations")

@@ -1,4 +1,4 @@
-"""The reasons for an answer about a perceived video, and how sure its evidence is."""
+"""Explain an answer about a perceived video, and how sure its evidence is."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from substrate.log.event_log import EventLog
 
 _REIFIES = "http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies"
 _EVERYTHING = frozenset({"events", "objects", "all_events", "unseen_events"})
-"""Steps that take the whole log: an answer rests on what later steps keep of it."""
+"""Steps that take the whole log; an answer rests only on the evidence of its other steps."""
 
 
 class Link(NamedTuple):
-    """Something that a perceived log says, and how sure it is."""
+    """A statement of a perceived log, with its probability."""
 
     subject: str
     class_: str
@@ -30,7 +30,7 @@ class Link(NamedTuple):
 
 
 def links(log: EventLog) -> dict[str, Link]:
-    """By individual, what its record says; only events have a probability."""
+    """By individual, its record in the log; only events have a probability."""
     about: dict[str, dict[str, str]] = {}
     reified: dict[str, tuple[str, str]] = {}
     for delta in log:
@@ -52,9 +52,9 @@ def links(log: EventLog) -> dict[str, Link]:
 def explain_perceived(
     log: EventLog, scene_index: int, question: Question, parameters: Parameters
 ) -> Explanation:
-    """As :func:`substrate.domains.clevrer.explain.explain`; each part names its weakest link.
+    """Explain as :func:`substrate.domains.clevrer.explain.explain`, and name each part's weakest link.
 
-    A part's probability is that of all the events which its steps rest on.
+    A part's probability is the product over the events that its steps rest on.
     """
     explanation = explain(log, scene_index, question, parameters)
     known = links(log)

@@ -1,6 +1,6 @@
-"""NS-DR's processed proposals as they come: a JSON file a video, with the masks and attributes of each frame.
+"""NS-DR's processed proposals: one JSON file per video, with the masks and attributes of each frame.
 
-A ``ground_truth`` key that a file may hold has no field here, so nothing can read it.
+A file may have a ``ground_truth`` key. It has no field here, so no code can read it.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ _Frame = Annotated[int, msgspec.Meta(ge=0, le=1 << 20)]
 
 
 class Mask(msgspec.Struct, frozen=True):
-    """COCO's run-length code of the pixels of an object; ``size`` is the picture's height and width."""
+    """COCO's run-length code of an object's pixels; ``size`` is the picture's height and width."""
 
     size: tuple[_Side, _Side]
     counts: str
 
 
 class Proposal(msgspec.Struct, frozen=True):
-    """An object as a detector saw it in one frame; ``score`` is its own belief, from 0 to 1."""
+    """An object as detected in one frame; ``score`` is the detector's confidence, from 0 to 1."""
 
     mask: Mask
     color: Color
@@ -50,7 +50,7 @@ class ProposedFrame(msgspec.Struct, frozen=True):
 
 
 class ProposedVideo(msgspec.Struct, frozen=True):
-    """A file ``sim_NNNNN.json``: frames in ascending order, of which some may be missing."""
+    """A file ``sim_NNNNN.json``: ascending frames, some of which may be missing."""
 
     video_index: Whole
     frames: list[ProposedFrame]
@@ -60,12 +60,12 @@ _videos = msgspec.json.Decoder(ProposedVideo)
 
 
 def proposal_names(where: Path) -> dict[int, str]:
-    """Video number to name of every ``sim_NNNNN.json``; as :func:`~substrate.base.numbered.numbered`."""
+    """The name of every ``sim_NNNNN.json`` by video; as :func:`~substrate.base.numbered.numbered`."""
     return numbered(where, "sim", "video", "NS-DR's processed proposals")
 
 
 def decode_proposals(source: Source) -> ProposedVideo:
-    """A checked file: frames ascend, and all masks have one size.
+    """Decode and check a file: frames ascend, and all masks have the same size.
 
     Raises:
         FormatError: the file breaks the format; the message names file, path (with the frame) and fault.

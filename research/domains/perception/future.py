@@ -1,4 +1,4 @@
-"""The state of what was perceived up to a frame, from which collisions to come are foretold."""
+"""The state of the bodies perceived up to a frame, from which later collisions are predicted."""
 
 from __future__ import annotations
 
@@ -21,17 +21,15 @@ PERCEIVED = replace(
     struck_velocity=0.04,
     struck_badly=0.15,
 )
-"""The error that perceived states may have, where places come every frame and have no seams: set by hand, not
-fitted.
-"""
+"""The errors of perceived states, set by hand: places come every frame, without seams."""
 _FEW = 4
-"""Places since it came into view or took a blow from which on a body's velocity is known."""
+"""Places since a body's entry or last blow that make its velocity known."""
 _GONE = 15
-"""Frames without a sighting after which a body is gone."""
+"""Frames without a sighting after which a body counts as gone."""
 
 
 def estimates(video: Video) -> list[Estimate]:
-    """The state of every body that is in view in the last frame that was read."""
+    """The state of every body that is in view in the last frame read."""
     last = video.seen.last
     states: list[Estimate] = []
     for number, path in enumerate(video.paths):
@@ -49,5 +47,5 @@ def estimates(video: Video) -> list[Estimate]:
 
 
 def met(video: Video) -> set[Pair]:
-    """The pairs that have collided."""
+    """The pairs with a believed contact."""
     return {contact.pair for contact in video.contacts if BELIEF.touched(contact) >= THRESHOLD}

@@ -1,6 +1,6 @@
-"""A perceived video beside the truth: what its hypotheses came to, and where a wrong answer was lost.
+"""Compare a perceived video with the truth: which hypotheses are true, and which stage lost an answer.
 
-Of all perception, this module and :mod:`.calibrate` alone are given the truth: nothing that perceives imports
+Of all perception, only this module and :mod:`.calibrate` read the truth; no module that perceives imports
 either.
 """
 
@@ -29,13 +29,13 @@ from substrate.log.event_log import EventLog
 _CROSSINGS = {"Entry": "in", "Exit": "out"}
 _KINDS = {kind: name for name, kind in _CROSSINGS.items()}
 _KNOWN = 8
-"""Proposals of a label from which on its object was detected."""
+"""Proposals of a label that count as detection of its object."""
 _SEEN = 5
-"""Frames that a body must be seen in before or after a contact to say anything about it."""
+"""Frames before and after a contact in which a body must be seen to be judged."""
 
 
 class Gold(NamedTuple):
-    """The true events of a video, by what its objects look like."""
+    """The true events of a video, by its objects' looks."""
 
     looks: frozenset[Look]
     collisions: dict[frozenset[Look], int]
@@ -71,7 +71,7 @@ def gold_of(log: EventLog) -> Gold:
 
 
 def read_gold(files: Iterable[Path]) -> dict[int, Gold]:
-    """The truth of the videos of several files of events."""
+    """The truth of the videos in several files of events."""
     return {scene: gold(events) for file in files for scene, events in read_scene_events(file).items()}
 
 
@@ -79,7 +79,7 @@ Kind = Literal["collisions", "entries and exits"]
 
 
 class Said(NamedTuple):
-    """A hypothesis: its kind, its stated probability, and whether it came true."""
+    """A hypothesis: its kind, its probability, and whether it is true."""
 
     kind: Kind
     probability: float
@@ -87,7 +87,7 @@ class Said(NamedTuple):
 
 
 def said(record: Perceived, known: Gold) -> Iterator[Said]:
-    """All hypotheses of a video, believed or not, whenever they were said to happen.
+    """All hypotheses of a video, believed or not, at any predicted time.
 
     >>> red, blue = ("red", "metal", "cube"), ("blue", "metal", "cube")
     >>> from research.domains.perception.perceive import PerceivedObject
@@ -108,10 +108,10 @@ def said(record: Perceived, known: Gold) -> Iterator[Said]:
 
 
 class Happening(NamedTuple):
-    """An event as it was perceived, and as it truly was.
+    """An event as perceived, and its truth.
 
-    ``frame``, ``frames`` and ``probability`` are ``None`` of a true event without a hypothesis; ``truly``
-    says when it happened, in words, and is empty where that is not known.
+    A true event without a hypothesis has ``None`` as ``frame``, ``frames`` and ``probability``. ``truly``
+    says in words when the event happened; it is empty if the truth is unknown.
     """
 
     kind: str
@@ -126,7 +126,7 @@ class Happening(NamedTuple):
 
 
 def happenings(record: Perceived, known: Gold | None) -> list[Happening]:
-    """The events of a video by frame, suspected ones too, and behind them the true ones that it lacks.
+    """The events of a video by frame, suspected ones too, then the true events that it lacks.
 
     >>> from research.domains.perception.perceive import PerceivedObject
     >>> moves = [PerceivedCrossing(3, 0, "in", 0.9, (3, 3))]
@@ -163,7 +163,7 @@ def _happened(kind: str, things: Iterable[Look]) -> str:
 
 
 class Loss(NamedTuple):
-    """The stage that a wrong answer was lost to, and what went wrong there."""
+    """The stage that lost an answer, and its fault."""
 
     stage: Literal["detection", "track", "event", "reasoning"]
     words: str
@@ -172,14 +172,14 @@ class Loss(NamedTuple):
 def lost(
     video: Video, record: Perceived, truth: EventLog, question: Question, parameters: Perception
 ) -> Loss:
-    """The first stage whose truth, put in its place, makes a wrong answer right.
+    """The first stage that, replaced by its truth, makes a wrong answer right.
 
     Args:
-        video: as it was examined.
+        video: the examined video.
         record: its record.
         truth: the log of its annotation, or of its true events.
-        question: answered wrong from what was perceived.
-        parameters: those that ``record`` was recorded and answered with.
+        question: the question that was answered wrong from the perceived log.
+        parameters: the parameters of ``record`` and of the answer.
     """
 
     def right(log: EventLog) -> bool | None:
@@ -233,7 +233,7 @@ def _pair(pair: Iterable[Look]) -> str:
 
 
 def _other_objects(video: Video, true: frozenset[Look], mine: set[Look]) -> Loss:
-    """The loss where objects are wrong: to tracks if all missed ones were detected, else to detection."""
+    """The loss if objects are wrong: to tracks if every missed object was detected, else to detection."""
     missed, false = sorted(true - mine), sorted(mine - true)
     words = [f"missed {' '.join(look)}" for look in missed] + [f"false {' '.join(look)}" for look in false]
     detected = all(video.seen.looks.count(look) >= _KNOWN for look in missed)
@@ -241,7 +241,7 @@ def _other_objects(video: Video, true: frozenset[Look], mine: set[Look]) -> Loss
 
 
 def _differing(record: Perceived, looks: list[Look], known: Gold) -> str:
-    """The crossings that differ from the truth in more than their probability."""
+    """The crossings whose presence or frame differs from the truth."""
     mine: Mapping[tuple[Look, str], int] = {(looks[e.object], e.type): e.frame for e in record.in_outs}
     return ", ".join(
         f"{_happened(_KINDS[kind], [look])} at {mine.get((look, kind), 'none')}, truly "

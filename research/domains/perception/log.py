@@ -1,10 +1,10 @@
-"""A perceived video ► its event log, in which deltas say where they come from and how sure they are.
+"""A perceived video ► its event log, whose records give each event's basis and probability.
 
-The log is that of an annotation: objects, who is in view and who moves, entries, exits, collisions and
-poses, a tick a frame. Beside it stand records, nodes that reify a triple (RDF 1.2) and have a ``:basis``
-(``:detection``, ``:filter``, ``:inference``), a ``:probability``, and the ``:earliest`` and ``:latest``
-frame of an event. A doubtful event has a record too, but the triple that gives it its class is only
-reified, not asserted: no question's program sees it, SPARQL does.
+The log has an annotation's content, one tick per frame: objects, visibility, motion, entries, exits,
+collisions and poses. It also has records: nodes that reify a triple (RDF 1.2) and have a ``:basis``
+(``:detection``, ``:filter``, ``:inference``), a ``:probability``, and an event's ``:earliest`` and
+``:latest`` frame. A doubtful event has a record too, but its class triple is only reified, not asserted: no
+question's program sees it, SPARQL does.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _SAID = """SELECT ?event ?class ?p ?at ?n WHERE {
     ?event :frame ?at ; :participant/:number ?n }"""
 _PREFIXES = {"": NAMESPACE, "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#"}
 _SURE = 0.9999
-"""The most that is said of anything: a probability of 1 would forbid to doubt it."""
+"""The highest stated probability: 1 would forbid doubt."""
 
 Event = PerceivedCrossing | PerceivedCollision
 Line = tuple[int, str]
@@ -58,8 +58,8 @@ def perceived_log(video: Video, record: Perceived | None = None, belief: Belief 
     """The event log of a video.
 
     Args:
-        video: as it was examined.
-        record: its record, where that is at hand.
+        video: the examined video.
+        record: its record, if already made.
     """
     record = record or recorded(video, belief=belief)
     plain = annotation_log(_annotation(video, record, belief))
@@ -75,7 +75,7 @@ def perceived_log(video: Video, record: Perceived | None = None, belief: Belief 
 
 
 def _annotation(video: Video, record: Perceived, belief: Belief) -> Annotation:
-    """The video as an annotation would have it: the filter's states, all that are in view marked so."""
+    """The video as an annotation: the filter's states, with all bodies in view marked."""
     last = video.seen.last
     enters = {event.object: event.frame for event in record.in_outs if event.type == "in"}
     leaves = {event.object: event.frame for event in record.in_outs if event.type == "out"}
@@ -103,7 +103,7 @@ def _annotation(video: Video, record: Perceived, belief: Belief) -> Annotation:
 
 
 def _records(log: EventLog, scene: str, record: Perceived) -> Iterator[Line]:
-    """The records of objects and events, and what is only suspected."""
+    """The records of objects and events, and of suspected events."""
     known = {_key(event): event for event in (*record.in_outs, *record.collisions)}
     classes: dict[str, tuple[int, str]] = {}
     taking: dict[str, list[int]] = {}
@@ -136,7 +136,7 @@ def _key(event: Event) -> tuple[str, int, tuple[int, ...]]:
 
 
 def _record(record: str, subject: str, class_: str, tick: int, event: Event | None) -> Iterator[Line]:
-    """Annotations of the triple that gives an individual its class."""
+    """Annotate the triple that gives an individual its class."""
     triple = f"<<( <{subject}> <{RDF_TYPE.value}> <{NAMESPACE}{class_}> )>>"
     yield tick, f"A {record} {_REIFIES} {triple} ."
     yield tick, f"A {record} <{NAMESPACE}basis> <{NAMESPACE}{_BASES[class_]}> ."
@@ -148,7 +148,7 @@ def _record(record: str, subject: str, class_: str, tick: int, event: Event | No
 
 
 def read_back(log: EventLog, scene_index: int) -> PossibleScene:
-    """A video out of its perceived log: the objects, and every event with its probability."""
+    """Read a video from its perceived log: the objects, and every event with its probability."""
     scene, taking = Scene(log), defaultdict[tuple[str, str, int, float], list[int]](list)
     found: Any = log.head.query(_SAID, prefixes=_PREFIXES)
     for row in found:

@@ -1,4 +1,4 @@
-"""The ``perceived`` part of ``params.yaml``: of answers, and what perception was fitted to."""
+"""The ``perceived`` part of ``params.yaml``: parameters of answers, and fitted constants of perception."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from substrate.domains.clevrer.parameters import Parameters
 
 
 class Perception(Parameters, frozen=True, forbid_unknown_fields=True):
-    """CLEVRER's parameters, the camera, and the weights of what speaks for an event.
+    """CLEVRER's parameters, the camera, and the weights of the evidence.
 
     >>> Perception().camera == SEEN
     True

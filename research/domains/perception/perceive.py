@@ -26,12 +26,12 @@ from substrate.domains.clevrer.format import FRAMES, CompactObject
 from substrate.domains.clevrer.possible import THRESHOLD
 
 _STAMP = 1
-"""Frames from the last one before a blow to the one that official files record."""
+"""Frames from the last one before a blow to the frame that official files record."""
 _DIGITS = 4
 
 
 class PerceivedCrossing(msgspec.Struct, frozen=True):
-    """An entry or exit; ``frames`` are the first and last that it may have happened in."""
+    """An entry or exit; ``frames`` are the first and last frame in which it may have happened."""
 
     frame: int
     object: int
@@ -41,7 +41,7 @@ class PerceivedCrossing(msgspec.Struct, frozen=True):
 
 
 class PerceivedCollision(msgspec.Struct, frozen=True):
-    """A collision; ``frames`` are the first and last that explain the paths about as well."""
+    """A collision; ``frames`` are the first and last frame that explain the paths about as well."""
 
     object: tuple[int, int]
     frame: int
@@ -50,17 +50,17 @@ class PerceivedCollision(msgspec.Struct, frozen=True):
 
 
 class PerceivedObject(CompactObject, frozen=True):
-    """An object, and in how many frames it was seen."""
+    """An object, with the number of frames in which it was seen."""
 
     frames_seen: int
 
 
 class Perceived(msgspec.Struct, frozen=True):
-    """A video as it was perceived: a line that ``--events`` takes, and more.
+    """A perceived video: a line that ``--events`` reads, and more.
 
-    Events of at least the threshold's probability stand in ``in_outs`` and ``collisions``, the others in
-    ``doubtful``. ``trajectory`` has, by object, frame and place (units) from where it was first seen to where
-    it was last. All of it, early places too, rests on frames as late as ``until``.
+    Events of at least the threshold's probability are in ``in_outs`` and ``collisions``, the others in
+    ``doubtful``. ``trajectory`` has, by object, frame and place (units) from its first to its last sighting.
+    All of it, early places too, depends on frames as late as ``until``.
     """
 
     scene_index: int
@@ -74,9 +74,7 @@ class Perceived(msgspec.Struct, frozen=True):
 
 
 class Video(msgspec.Struct, frozen=True):
-    """All stages of a video up to the hypotheses: what was seen, who is who, where they went, who may have
-    met.
-    """
+    """A video after all stages up to the hypotheses: sightings, identities, paths, possible contacts."""
 
     seen: Sightings
     objects: dict[Look, Track]
@@ -85,11 +83,11 @@ class Video(msgspec.Struct, frozen=True):
     camera: Camera = SEEN
 
     def blows(self, number: int, belief: Belief = BELIEF) -> list[int]:
-        """The frames after which an object took a blow, of contacts more likely than not."""
+        """The last frames before an object's blows, from contacts that are more likely than not."""
         return sorted({c.frame for c in self.contacts if number in c.pair and belief.touched(c) >= THRESHOLD})
 
     def crossings(self, belief: Belief = BELIEF) -> list[Crossing]:
-        """The objects that may have entered or left, given who met."""
+        """The objects that may have entered or left, given the believed contacts."""
         return [
             crossing
             for number, path in enumerate(self.paths)
@@ -98,7 +96,7 @@ class Video(msgspec.Struct, frozen=True):
 
 
 def read_videos(where: FilePath, only: Collection[int] | None = None) -> Iterator[tuple[str, ProposedVideo]]:
-    """Name and proposals of the videos of a folder or zip, by number.
+    """Read the name and proposals of each video of a folder or zip, by number.
 
     Raises:
         FormatError: as :func:`~research.domains.perception.format.decode_proposals`.
@@ -117,14 +115,14 @@ def examined(
     mended: bool = True,
     bridged: bool = True,
 ) -> Video:
-    """All stages of a video.
+    """Run all stages of a video.
 
     Args:
         video: its proposals.
-        name: of its file, for messages.
-        until: the last frame that may be read; all where ``None``.
-        mended: whether slips of the detector's labels are put right; without is an ablation.
-        bridged: whether bodies may touch where one is not seen; without is an ablation.
+        name: its file's name, for messages.
+        until: the last frame that may be read; by default the last one.
+        mended: whether wrong labels of the detector are corrected; ``False`` is an ablation.
+        bridged: whether bodies may touch while one is not seen; ``False`` is an ablation.
     """
     if until is not None:
         frames = [frame for frame in video.frames if frame.frame_index <= until]
@@ -145,7 +143,7 @@ def examined(
 
 
 def perceive(video: ProposedVideo, name: str = "", *, until: int | None = None) -> Perceived:
-    """A video's objects and events; the arguments are those of :func:`examined`.
+    """Perceive a video's objects and events; the arguments are those of :func:`examined`.
 
     >>> from research.domains.perception.format import ProposedFrame
     >>> perceive(ProposedVideo(7, [ProposedFrame(0, [])])).objects
@@ -194,7 +192,7 @@ def recorded(video: Video, threshold: float = THRESHOLD, belief: Belief = BELIEF
 
 
 def _trajectory(video: Video, number: int, belief: Belief) -> list[tuple[int, float, float]]:
-    """The places of an object, frame by frame, as its pieces of free motion say."""
+    """An object's places, frame by frame, from its pieces of free motion."""
     path = video.paths[number]
     places: list[tuple[int, float, float]] = []
     start = path.first

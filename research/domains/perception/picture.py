@@ -1,4 +1,4 @@
-"""A perceived video as data for a page: proposals and paths in the picture, events on lanes of objects."""
+"""A perceived video as data for a page: proposals and paths in the picture, events on objects' lanes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Drawn(NamedTuple):
 
 
 def drawn(video: Video, belief: Belief = BELIEF) -> Iterator[Drawn]:
-    """The objects in the picture: the centres of their boxes as detected, and as their paths say."""
+    """The objects in the picture: the centres of their detected boxes, and of the boxes along their paths."""
     for number, path in enumerate(video.paths):
         boxes = video.seen.boxes[list(video.objects[path.look].values())]
         ends = [blow for blow in video.blows(number, belief) if path.first <= blow < path.last]
@@ -43,7 +43,7 @@ def _centres(boxes: np.ndarray) -> Iterator[str]:
 
 
 def slips(video: Video) -> Iterator[tuple[str, str]]:
-    """The proposals that were not taken as labelled: their place in the picture, and their label."""
+    """The proposals whose labels were corrected or dropped: place in the picture, and label."""
     taken = {(place, label) for label, track in video.objects.items() for place in track.values()}
     for place, label in enumerate(video.seen.looks):
         if (place, label) not in taken:
@@ -52,7 +52,7 @@ def slips(video: Video) -> Iterator[tuple[str, str]]:
 
 
 def timeline(video: Video, events: Sequence[Happening]) -> Timeline:
-    """The frames in which each object was seen, and its events, those that are not believed too."""
+    """The frames in which each object was seen, and its events, believed or not."""
     x = Scale(video.seen.last)
     lanes = [
         Lane(
