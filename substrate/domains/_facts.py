@@ -1,4 +1,4 @@
-"""A log up to a tick, to be looked up by subject and by object, in its spellings and without a store."""
+"""A log up to a tick, indexed by subject and by object, without a store; terms keep their spelling."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NONE: Mapping[str, dict[str, None]] = {}
 
 
 class Facts:
-    """Triples that change; who asks for several gets them in the order in which they came.
+    """Triples that change; look-ups give them in the order of their insertion.
 
     >>> facts = Facts()
     >>> facts.change("A", "<urn:ann> <urn:in> <urn:cafe>")
@@ -43,7 +43,7 @@ class Facts:
             del self._subjects[object_][predicate][subject]
 
     def follow(self, log: EventLog, start: int, stop: int) -> None:
-        """Take in a log's deltas from one position to before another."""
+        """Take in a log's deltas from position ``start`` to before ``stop``."""
         for columns, a, b in log.pieces(start, stop):
             texts = log.triples.texts(columns.numbers[a:b])
             for insert, text in zip(columns.inserts[a:b], texts, strict=True):
@@ -58,7 +58,7 @@ class Facts:
         return self._subjects.get(object_, _NONE).get(predicate, ())
 
     def about(self, subject: str) -> Iterator[Fact]:
-        """All that is said of a subject."""
+        """The facts about a subject."""
         for predicate, objects in self._objects.get(subject, _NONE).items():
             for object_ in objects:
                 yield subject, predicate, object_

@@ -1,4 +1,4 @@
-"""Carrying and giving: who carries what, and who gave what to whom."""
+"""Carrying and giving: what people carry, and who gave what to whom."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from substrate.domains.babi._telling import iri
 
 NUMBERS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
-# A list keeps the order in which its things first came into the agent's hands.
+# The list has its things in the order in which they first came into the agent's hands.
 _CARRIED = """SELECT ?label { ?agent :carries ?node . ?node rdfs:label ?label .
     ?event :thing ?node ; (:agent|:receiver) ?agent ; :tick ?tick . OPTIONAL { ?event :order ?later }
     BIND(?tick + COALESCE(?later, 1) / 1000 AS ?when)
@@ -17,8 +17,9 @@ _COUNTED = "SELECT (COUNT(DISTINCT ?thing) AS ?number) { ?agent :carries ?thing 
 
 
 def what_carries(reader: Reader, agent: str) -> str:
-    """The things that someone carries, joined by commas; nothing where the story names the person and tells
-    of no taking, unknown where it does not name the person.
+    """The things that someone carries, joined by commas.
+
+    ``nothing`` if the story names the person but no taking; unknown if it does not name the person.
     """
     return ",".join(_in_hands(reader, agent, _CARRIED)) or "nothing"
 
@@ -38,7 +39,7 @@ def _in_hands(reader: Reader, agent: str, sparql: str) -> list[str]:
 
 
 def transfer(reader: Reader, asked: str, agent: str | None, thing: str | None, receiver: str | None) -> str:
-    """The open role of the latest gift that fits; of things given at once, all, joined by commas."""
+    """The open role of the latest gift that fits; if several were given at once, all, joined by commas."""
     told = {"agent": agent, "thing": thing, "receiver": receiver}
     gifts = reader.some(
         "such a gift",

@@ -1,7 +1,7 @@
-"""The words that the grammar knows: verbs with their effects and nouns with their classes, from the TBox.
+"""The grammar's words: verbs with their effects, and nouns with their classes, from the TBox.
 
-Names and nouns are open. Closed are the verbs, and the function words of English: none of them is ever
-part of a name or a noun, so that what no pattern covers is seen and named.
+Names and nouns are open classes. Verbs and English function words are closed: a function word is never part
+of a name or a noun, so that words outside every pattern are noticed and reported.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _PREFIXES = """PREFIX word: <urn:substrate:word:> PREFIX : <urn:substrate:babi:>
 PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#> """
 
 Kinds = Callable[[str], frozenset[str]]
-"""The classes that a noun is known to have, ``Place`` or ``Thing`` among them."""
+"""Gives the known classes of a noun, such as ``Place`` or ``Thing``."""
 
 RELATIONS = {
     "north of": "northOf", "south of": "southOf", "east of": "eastOf", "west of": "westOf",
@@ -49,7 +49,7 @@ FUNCTION_WORDS = frozenset(
     tonight too towards toward twice two under underneath unless unlike until up upon upstairs us very via was
     we well were what whatever when whenever where wherever whether which while who whoever whole whom whose
     why will with within without would yesterday yet you your yours
-    """.split()  # noqa: SIM905 - a list of words is read more easily as words
+    """.split()  # noqa: SIM905 - words without quotes are easier to read
 )
 
 
@@ -57,11 +57,11 @@ class Verb(NamedTuple):
     """A verb in one of its uses.
 
     Attributes:
-        base: its base form, as questions have it.
-        past: its past form, as sentences have it.
-        effect: what it does, a class of events of the TBox.
-        object: what its object is: ``Place``, ``Thing``, or nothing.
-        particles: the words that it needs beside it; ``up`` in "picked up".
+        base: its base form, for questions.
+        past: its past form, for sentences.
+        effect: its effect, a class of events of the TBox.
+        object: the class of its object: ``Place``, ``Thing``, or nothing.
+        particles: words that it needs, such as ``up`` in "picked up".
     """
 
     base: str
@@ -79,7 +79,7 @@ class Lexicon(NamedTuple):
     adjectives: frozenset[str]
 
     def kinds(self, noun: str) -> frozenset[str]:
-        """The classes that the TBox gives a noun; empty where it does not know it.
+        """The classes that the TBox gives a noun; empty if it does not know the noun.
 
         >>> sorted(lexicon().kinds("kitchen")), sorted(lexicon().kinds("xylophone"))
         (['Place'], [])
@@ -97,7 +97,7 @@ def lexicon() -> Lexicon:
     store = TBox.load("babi").store
 
     def rows(pattern: str) -> list[list[str]]:
-        """The solutions of a SELECT as words, of a class its name; empty where there is none."""
+        """The solutions of a SELECT as words; a class gives its name, an unbound variable an empty text."""
         solutions: Any = store.query(_PREFIXES + pattern)
         return [[value.value.rpartition(":")[2] if value else "" for value in row] for row in solutions]
 
@@ -120,7 +120,7 @@ def lexicon() -> Lexicon:
 
 
 def is_function_word(word: str) -> bool:
-    """Tell whether a word can be no part of a name or a noun.
+    """Tell whether a word cannot be part of a name or a noun.
 
     >>> [word for word in ["with", "kitchen", "Then", "Mary's", "Emily"] if is_function_word(word)]
     ['with', 'Then', "Mary's"]
@@ -130,7 +130,7 @@ def is_function_word(word: str) -> bool:
 
 
 def is_adverb(word: str) -> bool:
-    """Tell whether a word looks like an adverb, and so can be no part of a noun.
+    """Tell whether a word looks like an adverb, so that it cannot be part of a noun.
 
     >>> [word for word in ["quickly", "kitchen"] if is_adverb(word)]
     ['quickly']

@@ -1,4 +1,4 @@
-"""Relations of place, position and size: what stands beside what, what follows from a chain, ways."""
+"""Relations of place, position and size: direct ones, inferences along a chain, routes."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ Step = tuple[str, str, str]
 
 
 def what_relates(reader: Reader, relation: str, object: str) -> str:
-    """Name what stands in a relation to something."""
+    """Name the things in a relation to something."""
     ends = {"relation": term(relation), "object": iri(object)}
     return _one_relation(reader, "subject", ends, f"what is {relation} {object}")
 
 
 def relates_to_what(reader: Reader, subject: str, relation: str) -> str:
-    """To what something stands in a relation."""
+    """Name the things to which something is in a relation."""
     ends = {"relation": term(relation), "subject": iri(subject)}
     return _one_relation(reader, "object", ends, f"what {subject} is {relation}")
 
 
 def _one_relation(reader: Reader, side: str, given: dict[str, str], missed: str) -> str:
-    """Name who or what stands on the open side of a relation; several are joined by commas."""
+    """Name the entities on the open side of a relation, joined by commas."""
     rows = reader.some(
         missed,
         f"""SELECT ?{side} ?label {{ ?subject ?relation ?object . ?{side} rdfs:label ?label . }}
@@ -40,7 +40,7 @@ def _one_relation(reader: Reader, side: str, given: dict[str, str], missed: str)
 
 
 class _Axis(NamedTuple):
-    """An order and the relations that leave a place in it unchanged (above keeps left and right)."""
+    """An order, and the relations across it, which keep a place's rank (above keeps left and right)."""
 
     forward: str
     backward: str
@@ -55,7 +55,7 @@ class _Axis(NamedTuple):
     def rigid(self) -> list[str]:
         """Every relation that a chain along this axis may use.
 
-        An order without a level is walked one way only: a chain that turns around proves nothing about size.
+        Without relations across it, an order is walked one way only: a chain that turns back proves no size.
         """
         across = [name.strip(":") for name in self.level.split("|") if name]
         return list(map(term, (self.forward, self.backward, *across) if across else (self.forward,)))
@@ -75,10 +75,10 @@ _AXES = {
 
 
 def does_relate(reader: Reader, subject: str, relation: str, object: str) -> str:
-    """Yes where a relation follows from what was told, no where its contrary does, or that neither holds.
+    """Answer yes if the relation follows from the story, no if its contrary or equality does.
 
     Raises:
-        ProgramError: both follow.
+        ProgramError: both the relation and its contrary follow.
     """
     axis, first, second = _AXES[relation], iri(subject), iri(object)
     holds = reader.ask(f"ASK {{ {first} {axis.path} {second} }}")
@@ -95,8 +95,8 @@ def does_relate(reader: Reader, subject: str, relation: str, object: str) -> str
 
 
 def route(reader: Reader, start: str, goal: str) -> str:
-    """A shortest way between two places, as the letters of its steps joined by commas."""
-    # Who is south of the next room goes north: a step is spelled by the inverse of its relation.
+    """A shortest route between two places, as the letters of its steps joined by commas."""
+    # Whoever is south of the next room goes north: a step's letter is its inverse relation's.
     spelled = "SELECT ?relation ?letter { ?inverse :letter ?letter ; :inverse ?relation } ORDER BY ?letter"
     letters = {row[0]: row[1] for row in reader.rows(spelled)}
     if iri(start) == iri(goal):
@@ -110,9 +110,7 @@ def route(reader: Reader, start: str, goal: str) -> str:
 
 
 def _chain(reader: Reader, start: str, goal: str, relations: Iterable[str]) -> list[Step] | None:
-    """The shortest chain of relations from a node to a node, first by name among equals; ``None`` where there
-    is none.
-    """
+    """The shortest chain of relations between two nodes, if any; the first by name among equals."""
     among = sorted(relations, key=bare)
     reached: dict[str, Step | None] = {start: None}
     for node in (queue := [start]):

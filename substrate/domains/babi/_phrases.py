@@ -1,6 +1,6 @@
-"""Phrases: the words of a sentence, and the names and nouns that they make.
+"""Phrases: the words of a sentence, and its names and nouns.
 
-A noun ends where a function word or a verb begins, so that "the kitchen with John" is never a place.
+A noun ends before a function word or a verb, so that "the kitchen with John" is never a place.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _WORD = re.compile(r"[^\W\d_][\w'-]*")
 
 
 class Complement(NamedTuple):
-    """The objects of a preposition: nouns, or names, with the word that joins them."""
+    """The objects of a preposition: nouns or names, with the word that joins them."""
 
     nouns: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
@@ -30,7 +30,7 @@ def _parts(phrase: str) -> list[str]:
 
 
 class Phrases:
-    """A sentence being read: its words, and how many of them are read."""
+    """A sentence in reading: its words, and the number of words already read."""
 
     def __init__(self, text: str, kinds: Kinds) -> None:
         self.text, self.kinds = text, kinds
@@ -39,12 +39,12 @@ class Phrases:
         self.read_so_far = 0
 
     def next(self, ahead: int = 0) -> str:
-        """The word that many ahead, in lower case; empty at the end."""
+        """The next word, or the word ``ahead`` places after it, in lower case; empty at the end."""
         place = self.read_so_far + ahead
         return self._lower[place] if place < len(self._lower) else ""
 
     def take(self, *phrases: str) -> str:
-        """The first of some phrases that comes next, which is then read; empty where none does."""
+        """Read the first of some phrases that comes next, and return it; empty if none comes next."""
         start = self.read_so_far
         for phrase in phrases:
             parts = _parts(phrase)
@@ -54,12 +54,12 @@ class Phrases:
         return ""
 
     def word(self) -> str:
-        """The next word as it is written, which is then read."""
+        """Read the next word, and return it as written."""
         self.read_so_far += 1
         return self.words[self.read_so_far - 1]
 
     def fail(self, what: str = "", start: int | None = None) -> NoReturn:
-        """Refuse the sentence for what comes next, or for the words from a place on."""
+        """Refuse the sentence because of the next words, or of the words from ``start`` on."""
         rest = " ".join(self.words[self.read_so_far if start is None else start :])
         unread = f"{rest!r} cannot be read" if rest else "the sentence ends too early"
         raise FormatError(
@@ -68,11 +68,11 @@ class Phrases:
         )
 
     def expect(self, *phrases: str) -> str:
-        """As :meth:`take`, where one of the phrases must come."""
+        """Read one of the phrases as :meth:`take`, or refuse the sentence."""
         return self.take(*phrases) or self.fail()
 
     def plain(self) -> str:
-        """A single word that is no function word."""
+        """Read a single word that is neither a function word nor a verb."""
         if (
             not _WORD.fullmatch(self.next())
             or is_function_word(self.next())
@@ -82,13 +82,13 @@ class Phrases:
         return self.word()
 
     def name(self) -> str:
-        """A person's name: a word that is not in lower case."""
+        """Read a person's name: a word that is not in lower case."""
         if self.next() and self.words[self.read_so_far][0].islower():
             self.fail()
         return self.plain()
 
     def names(self, *, subject: bool = False) -> tuple[str, ...]:
-        """Names joined by commas and "and"; before a verb where they are its subject."""
+        """Read names joined by commas and "and"; names before a verb are the ``subject``."""
         names = [self.name()]
         while self.joins_a_name(subject):
             self.take(",")
@@ -97,7 +97,7 @@ class Phrases:
         return tuple(names)
 
     def joins_a_name(self, subject: bool) -> bool:
-        """Tell whether "and" or a comma comes next, then a name that is no other clause's subject."""
+        """Tell whether "and" or a comma comes next, then a name that is not the subject of another clause."""
         ahead = 2 if (self.next(), self.next(1)) == (",", "and") else 1
         following = self.read_so_far + ahead
         if self.next() not in (",", "and") or following >= len(self.words):
@@ -108,7 +108,7 @@ class Phrases:
         return subject or self.next(ahead + 1) not in {*lexicon().verbs, "is", "are"}
 
     def noun(self) -> str:
-        """A noun of one word or several after "the"."""
+        """Read "the" and a noun of one or several words."""
         self.expect("the")
         start = self.read_so_far
         words: list[str] = []
@@ -125,7 +125,7 @@ class Phrases:
         return " ".join(words)
 
     def ends_a_noun(self) -> bool:
-        """Tell whether the next word is no part of the noun before it."""
+        """Tell whether the next word is not part of the noun before it."""
         word = self.next()
         if word == "of":
             return False
@@ -134,7 +134,7 @@ class Phrases:
         )
 
     def check_compound(self, words: list[str], start: int) -> None:
-        """Refuse words after a noun that may be no part of it: "the kitchen singing", "the milk cold"."""
+        """Refuse words after a noun that cannot be part of it: "the kitchen singing", "the milk cold"."""
         *before, last = (word.lower() for word in words)
         participle = re.fullmatch(r".*[aeiouy].*ing", last) and not self.kinds(last)
         begins = next((n for n in range(len(words) - 1, 0, -1) if self.kinds(" ".join(words[:n]).lower())), 0)
@@ -147,7 +147,7 @@ class Phrases:
             self.fail(start=start + begins)
 
     def nouns(self) -> Complement:
-        """Nouns joined by "and", by commas, or by "or"."""
+        """Read nouns joined by "and", by commas, or by "or"."""
         nouns, joined = [self.noun()], ""
         while True:
             here = self.read_so_far
@@ -163,7 +163,7 @@ class Phrases:
         return Complement(nouns=tuple(nouns), joined=joined or "and")
 
     def goes_on_as_list(self) -> bool:
-        """Tell whether the noun that comes next is one of a list, and not a new clause's subject."""
+        """Tell whether the next noun continues a list, and is not the subject of a new clause."""
         here = self.read_so_far
         try:
             self.noun()

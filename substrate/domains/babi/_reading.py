@@ -1,7 +1,7 @@
-"""Reading a story's state at a tick, and tracing what was read to the log.
+"""Read a story's state at a tick, and trace what was read to the log.
 
-A triple's evidence is the delta that last made it true; its supporting fact is that delta's tick. What is
-common knowledge stands at tick 0 and is no fact of the story. Terms are spelled as in N-Triples.
+A triple's evidence is the delta that last made it true; its supporting fact is that delta's tick. Common
+knowledge is inserted at tick 0 and is no fact of the story. Terms are spelled as in N-Triples.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ _PREFIXES = {"": NAMESPACE, "entity": ENTITY, "rdfs": "http://www.w3.org/2000/01
 
 
 class UnknownError(Exception):
-    """The story does not say what was looked for; that is another answer than "no" and "nothing"."""
+    """The story does not say; this differs from the answers "no" and "nothing"."""
 
 
 class Reader:
-    """A story's log read at the tick of one question after another, and what is gathered while it is queried.
+    """Reads a story's log at the tick of one question after another, and gathers an answer's evidence.
 
     Attributes:
-        unread: the tick of the first sentence that could not be read; ``None`` where all were.
-        tick: the question's.
-        facts: what stands at that tick.
-        positions: the deltas that the answer rests on, in the order in which they were found.
+        unread: the tick of the first sentence that could not be read; ``None`` if all were.
+        tick: the question's tick.
+        facts: the triples that hold at that tick.
+        positions: the deltas that the answer rests on, in the order of their discovery.
         queries: the SPARQL that read the state, each text once.
     """
 
@@ -59,7 +59,7 @@ class Reader:
                 position += 1
 
     def turn_to(self, tick: int, state: State) -> None:
-        """Read the state at a tick from now on; nothing is gathered yet."""
+        """Read the state at a tick from now on, and gather evidence anew."""
         self.tick, self.state = tick, state
         self.positions: dict[int, None] = {}
         self.queries: dict[str, None] = {}
@@ -71,7 +71,7 @@ class Reader:
         self._followed = position
 
     def _latest(self, text: str, tick: int) -> int | None:
-        """The position of the delta that last made a triple true by a tick; ``None`` where none did."""
+        """The position of the delta that last made a triple true by a tick, if any."""
         if tick not in self._stops:
             self._stops[tick] = self.log.position(tick)
         positions = self._insertions.get(text, [])
@@ -79,7 +79,7 @@ class Reader:
         return positions[index - 1] if index else None
 
     def _since(self, node: str, place: str, tick: int) -> int:
-        """The last tick by a tick at which something came to a place; 0 where it never did."""
+        """The last tick, not after ``tick``, at which something came to a place; 0 if it never did."""
         position = self._latest(f"{node} {AT} {place}", tick)
         return 0 if position is None else self.log.when(position)[0]
 
@@ -90,17 +90,18 @@ class Reader:
         return tuple(sorted(ticks - {0}))
 
     def rows(self, sparql: str, **given: str) -> list[tuple[str, ...]]:
-        """The solutions of a SELECT, plain literals as their texts; the terms in ``given`` take the place of
-        variables of their names.
+        """The solutions of a SELECT, plain literals as their texts.
+
+        The terms in ``given`` replace the variables of the same names.
         """
         self.queries[_bound(sparql, given)] = None
         return list(self._look(sparql, given))
 
     def some(self, missed: str, sparql: str, **given: str) -> list[tuple[str, ...]]:
-        """The same where there are any.
+        """The solutions of a SELECT that must have some.
 
         Raises:
-            UnknownError: there is none; names what is missed.
+            UnknownError: there are none; the error names ``missed``.
         """
         rows = self.rows(sparql, **given)
         if not rows:
@@ -122,13 +123,13 @@ class Reader:
             yield tuple(map(_spelled, solution))  # pyright: ignore[reportArgumentType]
 
     def rest_on(self, *triple: str, at: int | None = None) -> None:
-        """Take a triple, as it stood at a tick (the question's unless given), as evidence."""
+        """Take a triple as evidence, as it was at a tick, by default the question's."""
         position = self._latest(" ".join(triple), self.tick if at is None else at)
         if position is not None:
             self.positions[position] = None
 
     def rest_on_event(self, event: str) -> None:
-        """Take an event as evidence, and the one whose agents it takes up by a pronoun."""
+        """Take an event as evidence, and the event of its pronoun's antecedent."""
         for node in (*self.facts.objects(event, _ANTECEDENT), event):
             for fact in self.facts.about(node):
                 self.rest_on(*fact)
@@ -139,7 +140,7 @@ class Reader:
         when = integer(self._since(agent, place, at))
         there = self.facts.subjects(TICK, when)
         events = [event for event in there if agent in self.facts.objects(event, _AGENT)]
-        if len(events) > 1:  # two parts of a sentence: SPARQL says which comes first
+        if len(events) > 1:  # two parts of a sentence: SPARQL gives their order
             sparql = "SELECT ?event { ?event :agent ?agent ; :tick ?tick }"
             events = [next(self._look(sparql, {"agent": agent, "tick": when}))[0]]
         for event in events:
@@ -147,9 +148,7 @@ class Reader:
             self.rest_on(agent, AT, place, at=at)
 
     def rest_on_place(self, node: str, place: str) -> None:
-        """Take as evidence where something is now: who handled it last and how they came there, or its own
-        move.
-        """
+        """Take a node's last handling and holder's arrival, or its own move, as evidence of its place."""
         event = self._last_handling(node)
         agents = self.facts.objects(event, _AGENT)
         if not agents:
@@ -161,25 +160,25 @@ class Reader:
             self.rest_on_presence(holder, place, at=since)
 
     def rest_on_handling(self, node: str) -> None:
-        """Take the last handling of a thing as evidence, where there is one."""
+        """Take the last handling of a thing as evidence, if there is one."""
         if event := self._last_handling(node):
             self.rest_on_event(event)
 
     def _last_handling(self, node: str) -> str:
-        """The last event in which a thing was handled; empty where there is none."""
+        """The last event in which a thing was handled; empty if there is none."""
         events = {
             event: max(int(text_of_term(tick)) for tick in ticks)
             for event in self.facts.subjects(_THING, node)
             if (ticks := self.facts.objects(event, TICK))
         }
         last = [event for event, tick in events.items() if tick == max(events.values())]
-        if len(last) > 1:  # two parts of a sentence: SPARQL says which comes first
+        if len(last) > 1:  # two parts of a sentence: SPARQL gives their order
             sparql = "SELECT ?event { ?event :thing ?node ; :tick ?tick } ORDER BY DESC(?tick) LIMIT 1"
             return next(self._look(sparql, {"node": node}))[0]
         return "".join(last)
 
     def rest_on_hands(self, agent: str) -> None:
-        """Take everything that went through an agent's hands as evidence of what the agent carries."""
+        """Take as evidence of what an agent carries everything that went through its hands."""
         for role in (_AGENT, _RECEIVER):
             for event in self.facts.subjects(role, agent):
                 if self.facts.objects(event, _THING) and self.facts.objects(event, TICK):

@@ -11,7 +11,7 @@ _MOTIVE = "?event :described ?agent ; :as ?motive ; :tick ?tick . ?motive a :Mot
 
 
 def what_fears(reader: Reader, individual: str) -> str:
-    """Name what an individual's kind is afraid of, joined by commas where there are several."""
+    """Name what an individual's kind is afraid of, joined by commas."""
     node = iri(individual)
     rows = reader.some(
         f"what {individual} is afraid of",
@@ -27,7 +27,7 @@ def what_fears(reader: Reader, individual: str) -> str:
 
 
 def what_color(reader: Reader, individual: str) -> str:
-    """An individual's own colour, else that of the one of its kind that was told of last."""
+    """An individual's own colour, else the colour of the individual of its kind described last."""
     node = iri(individual)
     own = reader.rows(
         f"""SELECT ?color ?label {{ ?one :quality ?color . ?color a :Color . {_LABELLED} }}
@@ -50,7 +50,7 @@ def what_color(reader: Reader, individual: str) -> str:
 
 
 def where_will(reader: Reader, agent: str) -> str:
-    """Name the place where someone's latest motive leads; unknown once the story has told that way."""
+    """Name the place where someone's latest motive leads; unknown once the person has gone there."""
     event, motive, place, label = reader.first(
         f"what moves {agent}",
         f"""SELECT ?event ?motive ?place ?label {{ {_MOTIVE} ; :leadsTo ?place . ?place rdfs:label ?label .
@@ -75,7 +75,7 @@ def why_took(reader: Reader, agent: str, thing: str) -> str:
 
 
 def _why(reader: Reader, agent: str, kind: str, role: str, filler: str) -> str:
-    """The motive told last before the latest such act of the agent."""
+    """The last motive told before the latest such act of the agent."""
     event, label = reader.first(
         f"why {agent} did so",
         f"""SELECT ?event ?label {{ ?act a :{kind} ; :agent ?agent ; :{role} ?filler ; :tick ?when .

@@ -1,7 +1,7 @@
-"""A fact being told: what it changes in its story so far, as RDF Patch lines.
+"""Tell a fact: its changes to its story so far, as RDF Patch lines.
 
-Terms are spelled as in N-Triples. What a fact changes is read from the triples that earlier ones left; there
-is no other memory of the story.
+Terms are spelled as in N-Triples. The changes are computed from the triples that earlier facts left; there is
+no other memory of the story.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def term(name: str) -> str:
 
 @lru_cache(maxsize=1 << 12)
 def iri(name: str) -> str:
-    """The IRI of who or what a name means; case does not matter.
+    """The IRI of a named person, thing or place, whatever the case of its letters.
 
     >>> iri("box of chocolates")
     '<urn:babi:box_of_chocolates>'
@@ -37,7 +37,7 @@ def iri(name: str) -> str:
 
 
 def event(tick: int, order: int = 1) -> str:
-    """The IRI of an event that the sentence of a tick tells; no entity's name has a colon.
+    """The IRI of an event in the sentence at a tick; no entity's IRI has a colon after its prefix.
 
     >>> event(3), event(3, 2)
     ('<urn:babi:event:3>', '<urn:babi:event:3:2>')
@@ -55,7 +55,7 @@ def integer(value: int) -> str:
 
 
 def bare(node: str) -> str:
-    """An IRI without its brackets, by which SPARQL sorts."""
+    """An IRI without its brackets, as SPARQL sorts it."""
     return node[1:-1]
 
 
@@ -64,11 +64,11 @@ AT, NOT_AT, MAY_BE_AT, CARRIES, GENDER, TICK, RANK = map(
     term, ("at", "notAt", "mayBeAt", "carries", "gender", "tick", "rank")
 )
 _CLASSES = ("Agent", "Place", "Thing", "Kind")
-"""Kinds of which no two can be the same entity."""
+"""Classes that exclude each other."""
 
 
 class Pronoun(NamedTuple):
-    """A subject whose antecedent stands in an earlier sentence: ``he``, ``she`` or ``they``."""
+    """A subject whose antecedent is in an earlier sentence: ``he``, ``she`` or ``they``."""
 
     word: str
 
@@ -78,10 +78,10 @@ Who = tuple[str, ...] | Pronoun
 
 
 class Telling:
-    """A fact of a sentence being told: its event, what holds before it, the events before it.
+    """A sentence's fact in telling: its event, the state before it, the events before it.
 
     Attributes:
-        lines: what it changes, as far as it is told.
+        lines: its changes, as far as they are told.
     """
 
     def __init__(self, statement: Statement, order: int, facts: Facts, told: Sequence[str]) -> None:
@@ -94,15 +94,15 @@ class Telling:
         raise FormatError(f"{what} in {self.text!r}", hint=hint)
 
     def add(self, subject: str, predicate: str, *objects: str) -> None:
-        """Let a subject have objects by a predicate."""
+        """Insert triples of a subject, a predicate and each object."""
         self.lines += (f"A {subject} {predicate} {object_} ." for object_ in objects)
 
     def drop(self, subject: str, predicate: str, *objects: str) -> None:
-        """Let a subject have objects by a predicate no longer."""
+        """Retract triples of a subject, a predicate and each object."""
         self.lines += (f"D {subject} {predicate} {object_} ." for object_ in objects)
 
     def is_a(self, node: str, kind: str) -> bool:
-        """Tell whether an individual is known to be of a class."""
+        """Tell whether an individual is known to have a class."""
         return (node, TYPE, term(kind)) in self.facts
 
     def objects(self, node: str, predicate: str) -> list[str]:
@@ -114,7 +114,7 @@ class Telling:
         return list(self.facts.subjects(CARRIES, thing))
 
     def mention(self, name: str, kind: str = "") -> str:
-        """An entity by its name; its label and its class are told where they are not known."""
+        """The node of a named entity; its label and its class are inserted if they are not known."""
         node = iri(name)
         for known in _CLASSES if kind in _CLASSES else ():
             if known != kind and self.is_a(node, known):
@@ -126,7 +126,7 @@ class Telling:
         return node
 
     def happens(self, kind: str, **roles: str | Iterable[str]) -> None:
-        """Tell the sentence's event with its roles."""
+        """Insert the sentence's event with its roles."""
         self.add(self.event, TYPE, term(kind))
         self.add(self.event, TICK, integer(self.tick))
         if self.order > 1:
@@ -137,7 +137,8 @@ class Telling:
     def people(self, who: Who) -> list[str]:
         """The people whom a subject means.
 
-        A pronoun means those of the latest event that names as many as it asks for, and no other gender.
+        ``he`` or ``she`` means the only person not of another gender in the latest event with such people;
+        ``they`` means everyone in the latest event with at least two people.
         """
         if not isinstance(who, Pronoun):
             return [self.mention(name, "Agent") for name in who]
@@ -165,27 +166,25 @@ class Telling:
         return self.fail(f"{pronoun!r} has no antecedent", hint)
 
     def put(self, node: str, places: Iterable[str], predicate: str = AT) -> None:
-        """Put something at a place, at one of several (``mayBeAt``), or nowhere known; what was known before
-        is retracted.
-        """
+        """Replace a node's place with a place, one of several (``mayBeAt``), or none."""
         for known in (AT, NOT_AT, MAY_BE_AT):
             self.drop(node, known, *self.objects(node, known))
         self.add(node, predicate, *places)
 
     def bring(self, agent: str, places: Iterable[str], predicate: str = AT, *, but: str = "") -> None:
-        """Put an agent somewhere with all that the agent carries, but for one thing."""
+        """Bring an agent somewhere with everything that the agent carries, except ``but``."""
         for node in (agent, *self.objects(agent, CARRIES)):
             if node != but:
                 self.put(node, places, predicate)
 
     def leave(self, agent: str, place: str) -> None:
-        """Take an agent from a place to nowhere known, with all that the agent carries."""
+        """Take an agent, with everything that the agent carries, from a place to nowhere known."""
         self.put(agent, [place], NOT_AT)
         for thing in self.objects(agent, CARRIES):
             self.put(thing, [])
 
     def is_latest(self, agent: str, period: str) -> bool:
-        """Tell whether nothing is told of an agent's later periods."""
+        """Tell whether no later period is told of an agent."""
         if period == "now":
             return True
         events = self.facts.subjects(term("agent"), agent)

@@ -21,7 +21,7 @@ def where_is(reader: Reader, entity: str) -> str:
 
 
 def where_was(reader: Reader, entity: str, before: str) -> str:
-    """The other place where someone or something was last before it came to a place."""
+    """The last other place of someone or something before it came to a place."""
     node, place = iri(entity), iri(before)
     later = reader.first(
         f"that {entity} was in the {before}",
@@ -52,7 +52,7 @@ _KNOWN_PLACES = """SELECT ?known ?where { VALUES (?known ?order) { (:at 0) (:may
 
 
 def is_in(reader: Reader, entity: str, place: str) -> str:
-    """Yes or no where it is settled, maybe where the story leaves it open."""
+    """Answer yes or no if the story settles it, maybe if the story leaves it open."""
     node, sought = iri(entity), iri(place)
     known = reader.some(f"anything of where {entity} is", _KNOWN_PLACES, node=node)
     predicate, where = known[0]

@@ -1,8 +1,8 @@
-"""Sentences ► RDF deltas: one event log a story, a sentence's number its tick.
+"""Sentences ► RDF deltas: one event log per story, with each sentence's number as its tick.
 
-At tick 0 stands the TBox's common knowledge (motives and where they lead, inverse relations, the order
-of the times of day). Each sentence adds an event node, and changes what holds: who is where, who
-carries what.
+Tick 0 inserts the TBox's common knowledge (motives and where they lead, inverse relations, the order of the
+times of day). Each sentence inserts an event node, and changes the state: where people are and what they
+carry.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ UNREAD, REASON = term("Unread"), term("reason")
 
 @cache
 def common_knowledge() -> tuple[str, ...]:
-    """The TBox's own facts as RDF Patch lines, sorted: what every story may take for granted."""
+    """The TBox's own facts as sorted RDF Patch lines, which hold in every story."""
     quads = list(ox.parse(TBox.load("babi").turtle, ox.RdfFormat.TURTLE))
     individuals = {quad.subject for quad in quads if _is_fact(quad)}
     known = [q for q in quads if _is_fact(q) or (q.predicate == RDFS_LABEL and q.subject in individuals)]
@@ -42,7 +42,7 @@ def _is_fact(quad: ox.Quad) -> bool:
 
 @cache
 def _common_quads() -> tuple[range, list[ox.Quad]]:
-    """The same as quads, with their numbers in a story's log, which opens with them."""
+    """The common knowledge as quads, with their numbers in each story's log, which begins with them."""
     quads = quads_of(line[2:-2] for line in common_knowledge())
     return range(len(quads)), quads
 
@@ -50,9 +50,9 @@ def _common_quads() -> tuple[range, list[ox.Quad]]:
 def story_log(story: Story) -> EventLog:
     """The event log of a story, as far as it can be read.
 
-    A story ends at the first sentence that cannot be read: a part of it is none of the grammar's, a pronoun
-    has no antecedent or several, an adjective is neither a colour nor a motive, a name is that of a person
-    and of a thing, or what is told goes against what was told before. The log's last event then says so.
+    A story ends at the first sentence that cannot be read; the log's last event then says so. Its cause may
+    be a part that the grammar lacks, a pronoun with no antecedent or several, an adjective that is neither a
+    colour nor a motive, a name for both a person and a thing, or a contradiction of an earlier sentence.
 
     >>> from substrate.domains.babi.format import parse_stories
     >>> (story,) = parse_stories("1 Mary went to the park.\\n", file="f", subset="qa1")
@@ -62,7 +62,7 @@ def story_log(story: Story) -> EventLog:
     facts, deltas, told = Facts(), list[tuple[int, str]](), list[str]()
 
     def kinds(noun: str) -> frozenset[str]:
-        """The classes of a noun: those that the story gave it, and the TBox's where it gave none."""
+        """The classes that the story gave a noun; if it gave none, the TBox's."""
         types = facts.objects(iri(noun), TYPE)
         return frozenset(bare(kind).removeprefix(NAMESPACE) for kind in types) or lexicon().kinds(noun)
 
@@ -75,7 +75,7 @@ def story_log(story: Story) -> EventLog:
     for statement in story.statements:
         try:
             for order, fact in enumerate(parse_sentence(statement.text, kinds), start=1):
-                # What a sentence tells second is told of the state that its first part left.
+                # The second fact of a sentence is told of the state that the first one left.
                 telling = Telling(statement, order, facts, told)
                 fact.tell(telling)
                 keep(statement.id, telling.lines)
@@ -88,6 +88,6 @@ def story_log(story: Story) -> EventLog:
             break
     log = EventLog()
     log.extend_lines(deltas)
-    # A question's SPARQL needs these quads, in every story
+    # A question's SPARQL needs these quads in every story.
     log.triples.keep(*_common_quads())
     return log

@@ -1,4 +1,4 @@
-"""Why an answer is what it is: the sentences it rests on, and the query that read the state."""
+"""Explain an answer: the sentences it rests on, and the query that read the state."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from substrate.log.event_log import EventLog
 
 
 def explain_answer(story: Story, question: int, log: EventLog | None = None) -> Explanation:
-    """Why a question's answer is what it is: a step for each sentence that it rests on, then the query.
+    """Explain a question's answer: one step for each sentence that it rests on, then the query.
 
     Args:
         story: the story.
         question: the question's number in the story.
-        log: the story's event log, where it was made before.
+        log: the story's event log, if already made.
 
     Raises:
-        FormatError: the story has no question of that number.
+        FormatError: the story has no question with this number.
 
     >>> from substrate.domains.babi.format import parse_stories
     >>> (story,) = parse_stories("1 Mary went to the park.\\n2 Where is Mary?\\n", file="f", subset="qa1")

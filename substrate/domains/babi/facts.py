@@ -1,4 +1,4 @@
-"""The facts that a sentence may tell, and what each changes: who is where, who carries what."""
+"""The facts that a sentence may tell, and the changes of each: where people are, what they carry."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from substrate.domains.babi._telling import AT, CARRIES, MAY_BE_AT, NOT_AT, Tell
 
 
 class Moved(NamedTuple):
-    """People go to a place, or are said to be there; ``period`` is the time of day, where it is told."""
+    """People go to a place, or are said to be there; ``period`` is any time of day told."""
 
     who: Who
     place: str
     period: str | None = None
 
     def tell(self, story: Telling) -> None:
-        """Anybody who is told of no later time is there, with all that is carried."""
+        """Move everyone of whom no later time is told, with everything they carry."""
         agents, place, period = (
             story.people(self.who),
             story.mention(self.place, "Place"),
@@ -30,13 +30,13 @@ class Moved(NamedTuple):
 
 
 class Departed(NamedTuple):
-    """People leave a place; where they go is not told."""
+    """People leave a place; the sentence does not tell where to."""
 
     who: Who
     place: str
 
     def tell(self, story: Telling) -> None:
-        """They are known not to be there."""
+        """Record that they are not there."""
         agents, place = story.people(self.who), story.mention(self.place, "Place")
         story.happens("Departure", agent=agents, place=place, period=term("now"))
         for agent in agents:
@@ -50,7 +50,7 @@ class Absent(NamedTuple):
     place: str
 
     def tell(self, story: Telling) -> None:
-        """A place less where they may be; nothing new where they are known to be elsewhere."""
+        """Remove the place from where they may be; nothing changes if they are known to be elsewhere."""
         agents, place = story.people(self.who), story.mention(self.place, "Place")
         story.happens("Absence", agent=agents)
         for agent in agents:
@@ -68,13 +68,13 @@ class Absent(NamedTuple):
 
 
 class Either(NamedTuple):
-    """People are at one of several places; of one that is named twice, the teller commits to nothing."""
+    """People are at one of several places; if one place is named twice, they still only may be there."""
 
     who: Who
     places: tuple[str, ...]
 
     def tell(self, story: Telling) -> None:
-        """They may be at each."""
+        """Record that they may be at each."""
         agents, places = story.people(self.who), {story.mention(name, "Place") for name in self.places}
         story.happens("Alternative", agent=agents)
         for agent in agents:
@@ -82,7 +82,7 @@ class Either(NamedTuple):
 
 
 class Took(NamedTuple):
-    """Someone picks a thing up; ``place`` is where and ``source`` from whom, if that is told."""
+    """Someone picks a thing up; ``place`` and ``source`` say where and from whom, if told."""
 
     who: Who
     thing: str
@@ -90,7 +90,7 @@ class Took(NamedTuple):
     source: str | None = None
 
     def tell(self, story: Telling) -> None:
-        """The agent carries it."""
+        """Let the agent carry it."""
         agent = story.people(self.who)[0]
         holders = story.holders(iri(self.thing))
         if self.source and holders and holders != [iri(self.source)]:
@@ -102,14 +102,14 @@ class Took(NamedTuple):
 
 
 class Dropped(NamedTuple):
-    """Someone puts a thing down; ``place`` is where, if that is told."""
+    """Someone puts a thing down; ``place`` says where, if told."""
 
     who: Who
     thing: str
     place: str | None = None
 
     def tell(self, story: Telling) -> None:
-        """Nobody carries it, if the agent did."""
+        """Let nobody carry it; if someone else holds it, record only a claim."""
         agent = story.people(self.who)[0]
         if agent in (story.holders(iri(self.thing)) or [agent]):
             _handled(story, "Drop", agent, self.thing, None, self.place)
@@ -125,7 +125,7 @@ class Gave(NamedTuple):
     receiver: str
 
     def tell(self, story: Telling) -> None:
-        """The receiver carries it, if the agent did."""
+        """Let the receiver carry it; if someone else than the agent holds it, record only a claim."""
         agent, receiver = story.people(self.who)[0], story.mention(self.receiver, "Agent")
         if agent in (story.holders(iri(self.thing)) or [agent]):
             _handled(story, "Give", agent, self.thing, receiver, receiver=receiver)
@@ -134,9 +134,9 @@ class Gave(NamedTuple):
 
 
 def _claimed(story: Telling, agent: str, thing: str, told_place: str | None, **roles: str) -> None:
-    """Someone is told to let go of a thing that another holds: the thing stays with its holder.
+    """Record a claim: someone is told to let go of a thing that another holds; the thing stays there.
 
-    Where the sentence names the place, the agent is there, with all that the agent carries.
+    If the sentence names the place, the agent is there, with everything that the agent carries.
     """
     places: Iterable[str] = story.objects(agent, AT)
     if told_place and places != [iri(told_place)]:
@@ -153,9 +153,9 @@ def _handled(
     told: str | None = None,
     **roles: str,
 ) -> None:
-    """A thing changes hands: it is where its holder is, or the agent, and the holder, if any, carries it.
+    """Let a thing change hands: its holder, if any, carries it, and it is where its holder or the agent is.
 
-    Where the sentence has ``told`` the place, the agent is there too, with all that the agent carries.
+    If the sentence has ``told`` the place, the agent is there too, with everything that the agent carries.
     """
     thing = iri(name)
     places = (story.objects(holder, AT) if holder else []) or story.objects(agent, AT)
@@ -172,16 +172,14 @@ def _handled(
 
 
 class Related(NamedTuple):
-    """``subject`` stands in ``relation`` (a predicate of the TBox) to ``object``: direction, position or
-    size.
-    """
+    """``subject`` has a ``relation`` (a predicate of the TBox) to ``object``: direction, position or size."""
 
     subject: str
     relation: str
     object: str
 
     def tell(self, story: Telling) -> None:
-        """They are related, and the other way round by the inverse."""
+        """Insert the relation, and its inverse in the other direction."""
         relation, between = term(self.relation), "Place" if self.relation in _DIRECTIONS else "Thing"
         subject, other = (
             story.mention(name, "Place" if story.is_a(iri(name), "Place") else between)
@@ -196,38 +194,38 @@ _DIRECTIONS = ("northOf", "southOf", "eastOf", "westOf")
 
 
 class Fears(NamedTuple):
-    """A kind of animal is afraid of a kind; both in the singular."""
+    """A kind of animal is afraid of another kind; both in the singular."""
 
     kind: str
     feared: str
 
     def tell(self, story: Telling) -> None:
-        """The one fears the other."""
+        """Record that one kind fears the other."""
         kind, feared = (story.mention(name, "Kind") for name in self)
         story.add(kind, term("fears"), feared)
 
 
 class Belongs(NamedTuple):
-    """An individual is of a kind."""
+    """An individual belongs to a kind."""
 
     individual: str
     kind: str
 
     def tell(self, story: Telling) -> None:
-        """The one is of the other."""
+        """Record the individual's kind."""
         individual, kind = story.mention(self.individual, "Animal"), story.mention(self.kind, "Kind")
         story.happens("Description", described=individual, **{"as": kind})
         story.add(individual, term("isA"), kind)
 
 
 class Quality(NamedTuple):
-    """Someone has a quality: a colour, or a state of mind or body that makes one act."""
+    """Someone has a quality: a colour, or a state of mind or body that is a motive."""
 
     individual: str
     quality: str
 
     def tell(self, story: Telling) -> None:
-        """It takes the place of another of its class, which common knowledge has to name."""
+        """Replace the individual's quality of the same class; common knowledge must give that class."""
         quality = term(self.quality)
         kinds = [kind for kind in ("Color", "Motive") if story.is_a(quality, kind)]
         if not kinds:

@@ -1,8 +1,8 @@
 """bAbI's file format: stories of numbered sentences and questions (Weston et al., 2015; release v1.2).
 
-A line is ``ID text`` or ``ID question<TAB>answer<TAB>supporting ids``; an ID of 1 opens a new story.
-These types are all that the interpreter and the story teller share. The number of the task comes from
-the file's name and serves reports only: nothing here or in the grammar depends on it.
+A line is ``ID text`` or ``ID question<TAB>answer<TAB>supporting ids``; an ID of 1 opens a new story. The
+interpreter and the story teller share only these types. A task's number comes from the file's name and is for
+reports only: neither this module nor the grammar depends on it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Statement(msgspec.Struct, frozen=True, tag=True):
 
 
 class Question(msgspec.Struct, frozen=True, tag=True):
-    """A question; ``answer`` is ``None`` and ``supporting`` empty where the file carries no gold."""
+    """A question; without gold in the file, ``answer`` is ``None`` and ``supporting`` empty."""
 
     id: int
     line: int
@@ -76,14 +76,14 @@ def task_number(subset: str) -> int:
 
 
 def read_tasks(path: Path) -> list[Story]:
-    """The stories of one file ``qaN_….txt`` or of every such file in a folder, gzipped or not, by task and
-    name.
+    """Read the stories of one file ``qaN_….txt`` or of every such file in a folder, gzipped or not, by task
+    and name.
 
     A task is known by its number: ``qa01`` is ``qa1``. A name that ends in ``_train``, ``_valid`` or
-    ``_test`` tells its split, whatever mark of a copy follows, such as ``(1)``.
+    ``_test`` gives the split, even before a copy's mark such as ``(1)``.
 
     Raises:
-        FormatError: names file, line and fault; also where a folder holds no task, or two files hold one.
+        FormatError: names file, line and fault; also if a folder holds no task, or a task twice.
     """
     names = [(_FILE.fullmatch(file.name), file) for file in (path.iterdir() if path.is_dir() else [path])]
     tasks = sorted((int(match[1]), file.name, match[2] or "", file) for match, file in names if match)
@@ -102,15 +102,15 @@ def read_tasks(path: Path) -> list[Story]:
 
 
 def parse_stories(text: str, *, file: str, subset: str, split: str = "") -> list[Story]:
-    """The stories of one file's text.
+    """Parse the stories of one file's text.
 
     >>> text = "1 Mary went to the park.\\n2 Where is Mary? \\tpark\\t1\\n"
     >>> parse_stories(text, file="f", subset="qa1")[0].questions[0].answer
     'park'
 
     Raises:
-        FormatError: the text is empty, a line has no ID or IDs do not grow, a question comes before any fact
-            or lacks the answer that others have, or its supporting IDs are not those of earlier facts.
+        FormatError: the text is empty, a line has no ID or IDs do not increase, a question comes before any
+            fact or lacks the answer that others have, or a supporting ID is not an earlier fact's.
     """
     stories: list[list[Statement | Question]] = []
     fields: set[int] = set()
@@ -132,7 +132,7 @@ def parse_stories(text: str, *, file: str, subset: str, split: str = "") -> list
 
 
 def _line(raw: str, number: int, stories: list[list[Statement | Question]]) -> Statement | Question:
-    """A line of the latest story, or the first of a new one, which is begun."""
+    """Parse a line of the latest story, or begin a new story with it."""
     match = _LINE.fullmatch(raw.rstrip())
     if not match:
         raise FormatError("the line does not begin with an ID and a text", hint=_OFFICIAL)
@@ -161,7 +161,7 @@ def _line(raw: str, number: int, stories: list[list[Statement | Question]]) -> S
 
 
 def render_stories(stories: Iterable[Iterable[Statement | Question]]) -> str:
-    """Stories as official text; what :func:`parse_stories` reads back."""
+    """Write stories as official text, which :func:`parse_stories` reads back."""
     return "".join(f"{_rendered(line)}\n" for story in stories for line in story)
 
 

@@ -1,4 +1,4 @@
-"""Questions ► answers by SPARQL over a story's state, supporting facts from its log."""
+"""Questions ► answers by SPARQL over a story's state, with supporting facts from its log."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from substrate.log.replay import Replay
 
 
 def answer_story(story: Story, log: EventLog | None = None, split: str | None = None) -> Iterator[Row]:
-    """Every question of a story, answered from the state at its tick, in order.
+    """Answer every question of a story from the state at its tick, in order.
 
-    A row's subset is its story's task, its scene the story's number; it names the supporting facts by their
-    ticks.
+    A row's subset is its story's task, its scene the story's number; it lists the ticks of the supporting
+    facts.
 
     Args:
-        story: the story; its gold is compared with the answers and seen by nothing else.
-        log: its event log, where it was made before.
-        split: the rows' split, where it is not the story's own.
+        story: the story; its gold is only compared with the answers.
+        log: its event log, if already made.
+        split: the rows' split, by default the story's own.
 
-    A question that cannot be read, and one after a sentence that cannot, is answered ``error`` with the
-    reason: the row counts as wrong, and no other story suffers for it.
+    A question gets the answer ``error`` with the reason if it, or a sentence before it, cannot be read. The
+    row counts as wrong; no other story is affected.
 
     >>> from substrate.domains.babi.format import parse_stories
     >>> text = "1 Mary went to the park.\\n2 Where is Mary? \\tpark\\t1\\n"
@@ -61,19 +61,19 @@ def answer_story(story: Story, log: EventLog | None = None, split: str | None = 
 
 
 class Reply(NamedTuple):
-    """A question's answer, ``error`` with the reason where there is none; ``unknown`` where the story does
-    not say, with what was ``missed``.
+    """A question's answer, or ``error`` with its reason; or ``unknown``, with what was ``missed``, if the
+    story does not say.
     """
 
     answer: str
     asked: str
-    """The query that was asked, or the question itself where it could not be read."""
+    """The query, or the question itself if it could not be read."""
     missed: str = ""
     error: str = ""
 
 
 def answer_question(story: Story, question: Question, reader: Reader) -> Reply:
-    """The answer to a question; its evidence is left with the reader."""
+    """Answer a question; the reader gathers the evidence."""
     query_text, file, line = question.text, *story.where(question)[:2]
     try:
         tick = reader.unread

@@ -1,4 +1,4 @@
-"""A story's log as lanes and marks: who and what takes part, a sentence's event at its tick."""
+"""A story's log as lanes and marks: people and things, and each sentence's event at its tick."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _ROLES = tuple(map(term, ("agent", "receiver", "thing", "brought")))
 
 
 def picture_story(story: Story, question: int, why: Explanation) -> Pictured:
-    """A story up to a question, with the sentences that the answer rests on."""
+    """Picture a story up to a question, with the sentences that the answer rests on marked."""
     log = why.logs[OWN]
     used = {log[position].tick for position in why.evidence()}
     told = [(line.id, line.text, line.id in used) for line in story.statements if line.id < question]
@@ -20,7 +20,7 @@ def picture_story(story: Story, question: int, why: Explanation) -> Pictured:
 
 
 def _timeline(log: EventLog, told: list[tuple[int, str, bool]]) -> Timeline:
-    """People and things as lanes, and the events of sentences.
+    """Draw people and things as lanes, with the events of sentences as marks.
 
     ``told`` has the tick and the text of each sentence, and whether the answer rests on it.
     """

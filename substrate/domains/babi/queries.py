@@ -1,7 +1,7 @@
-"""Questions: the patterns that read them, each beside what answers it.
+"""Questions: the patterns that read them, each with the function that answers it.
 
-As in a sentence, no gap of a pattern takes a function word: "Where is the milk with John?" is no question
-after a "milk with John".
+As in a sentence, no gap of a pattern takes a function word: "Where is the milk with John?" does not ask for a
+"milk with John".
 """
 
 from __future__ import annotations
@@ -20,10 +20,9 @@ from substrate.domains.babi._whereabouts import is_in, where_is, where_was
 
 
 class Query(NamedTuple):
-    """The meaning of a question: the function that answers it, and whom and what it is about, by their roles.
+    """The meaning of a question: the function that answers it, and the fillers of its roles.
 
-    An answer is computed from the state at the question's tick, by SPARQL; the evidence that it rests on is
-    left with the reader.
+    The answer is computed from the state at the question's tick, by SPARQL; the reader gathers the evidence.
     """
 
     answer: Callable[..., str]
@@ -43,7 +42,7 @@ _GAPS = {
 
 
 def _bases(effect: str) -> str:
-    """The base forms of the verbs that have an effect, with their particles, as a pattern."""
+    """A pattern of the base forms of the verbs that have an effect, with their particles."""
     uses = [use for uses in lexicon().verbs.values() for use in uses if use.effect == effect]
     return "|".join(sorted({" ".join((use.base, *use.particles)) for use in uses}))
 
@@ -90,11 +89,11 @@ _QUESTIONS: tuple[tuple[re.Pattern[str], Callable[..., str], Mapping[str, str | 
         (f"why did <agent:name> {_GETS}", why_took, {}),
     )
 )
-"""A pattern, what answers its questions, and the roles that it implies."""
+"""A pattern, the function that answers its questions, and the roles that the pattern implies."""
 
 
 def parse_question(text: str) -> Query:
-    """The query a question asks.
+    """Parse a question into its query.
 
     >>> parse_question("Where was the apple before the garden?")
     WhereWas(entity='apple', before='garden')
@@ -102,7 +101,7 @@ def parse_question(text: str) -> Query:
     DoesRelate(subject='box', relation='biggerThan', object='box of chocolates')
 
     Raises:
-        FormatError: the question is none of the grammar's.
+        FormatError: the grammar has no such question.
     """
     wording = text.strip().removesuffix("?").strip()
     for pattern, answer, implied in _QUESTIONS:
@@ -118,7 +117,7 @@ def parse_question(text: str) -> Query:
 
 
 def _holds_function_word(match: re.Match[str]) -> bool:
-    """Tell whether a gap of a pattern has taken a word that is no part of a name or a noun."""
+    """Tell whether a gap of a pattern has taken a word that cannot be part of a name or a noun."""
     for role, filler in match.groupdict().items():
         words = filler.split() if filler and role != "relation" else []
         if any(word != "of" and is_function_word(word) for word in words):

@@ -1,10 +1,10 @@
-"""The grammar of all tasks: a sentence to the facts that it tells.
+"""The grammar of all tasks: from a sentence to the facts that it tells.
 
     sentence   = [opening] [time] clause {("and" | "then" | ",") (clause | predicate)} [time] "."
     clause     = people predicate | "the" noun "is" relation "the" noun | kinds "are afraid of" kinds | …
     predicate  = "is" state | verb [particle] [things] [particle] {preposition (places | people)} ["there"]
 
-The whole of a sentence is read or none of it: what no rule covers is an error that names it.
+A sentence is read as a whole or not at all: an error names the part that no rule covers.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ def parse_sentence(text: str, kinds: Kinds | None = None) -> list[Fact]:
 
     Args:
         text: the sentence.
-        kinds: the classes that nouns are known to have; the TBox's words where it is left out.
+        kinds: gives the known classes of a noun; by default the TBox's words.
 
     Raises:
-        FormatError: a part of the sentence is none of the grammar's; names that part.
+        FormatError: the grammar lacks a part of the sentence; the error names that part.
 
     >>> parse_sentence("Then they went back to the kitchen.")
     [Moved(who=Pronoun(word='they'), place='kitchen', period=None)]
@@ -80,7 +80,7 @@ class _Sentence(Phrases):
         return [move._replace(period=PERIODS[period])]
 
     def continuation(self, before: Fact) -> list[Fact]:
-        """A sentence's addition by "and" or "then": another clause, or more of the same people."""
+        """Read an addition by "and" or "then": another clause, or more about the same people."""
         self.take(",")
         self.expect("and then", "and", "then")
         who = getattr(before, "who", None)
@@ -94,7 +94,7 @@ class _Sentence(Phrases):
         return self.next() in lexicon().verbs or self.next() in ("is", "are")
 
     def clause(self) -> list[Fact]:
-        """A subject and what is said of it."""
+        """Read a subject and the statement about it."""
         if self.next() == "the":
             subject = self.noun()
             if self.is_predicate() and self.next() != "is":
@@ -111,7 +111,7 @@ class _Sentence(Phrases):
         return self.predicate(Pronoun(self.word().lower()) if pronoun else self.names(subject=True))
 
     def predicate(self, who: Who) -> list[Fact]:
-        """A statement of what people are, or do."""
+        """Read a statement of what people are, or do."""
         if self.take("is", "are"):
             return self.state(who)
         uses = lexicon().verbs.get(self.next()) or self.fail()
@@ -121,7 +121,7 @@ class _Sentence(Phrases):
     # What people are
 
     def state(self, who: Who) -> list[Fact]:
-        """The rest of a sentence after "is"."""
+        """Read the rest of a sentence after "is"."""
         self.take("now", "back")
         if self.take("either in", "either at"):
             return [facts.Either(who, self.alternatives())]
@@ -138,7 +138,7 @@ class _Sentence(Phrases):
         return [facts.Quality(individual, self.plain().lower())]
 
     def alternatives(self) -> tuple[str, ...]:
-        """Places joined by "or"."""
+        """Read places joined by "or"."""
         places = [self.place(self.noun())]
         while self.take("or in", "or at", "or"):
             places.append(self.place(self.noun()))
@@ -147,7 +147,7 @@ class _Sentence(Phrases):
     # What people do
 
     def complements(self) -> dict[str, Complement]:
-        """The objects of the prepositions that follow, each once."""
+        """Read the objects of the prepositions that follow, each preposition once."""
         by_role: dict[str, Complement] = {}
         while preposition := self.take(*_PREPOSITIONS):
             role = _PREPOSITIONS[preposition]
@@ -157,7 +157,7 @@ class _Sentence(Phrases):
         return by_role
 
     def deed(self, who: Who, uses: tuple[Verb, ...]) -> list[Fact]:
-        """The rest of a sentence after a verb."""
+        """Read the rest of a sentence after a verb."""
         start = self.read_so_far - 1
         particle = self.take(*_PARTICLES)
         gives = any(use.effect == "Give" for use in uses)
@@ -191,7 +191,7 @@ class _Sentence(Phrases):
         return _EFFECTS[effect](self, who, objects.nouns, others)
 
     def fits(self, use: Verb, particle: str, objects: tuple[str, ...], others: dict[str, Complement]) -> bool:
-        """Tell whether a verb is used that way here."""
+        """Tell whether this use of a verb fits the words here."""
         loose = {"Move": {"back"} if objects else {"back", "over"}, "Give": {"back"}}
         extra = {particle} - {"", *use.particles}
         if not set(use.particles) <= {particle} or extra - loose.get(use.effect, set()):
@@ -210,27 +210,27 @@ class _Sentence(Phrases):
         return use.effect != "Placement" or ("in" in others and not particle)
 
     def place(self, noun: str, *, known: bool = False) -> str:
-        """A noun that names a place."""
+        """Check that a noun names a place."""
         kinds = self.kinds(noun)
         if "Place" not in kinds and (known or kinds & {"Thing", "Vehicle"}):
             self.fail(f"the {noun} {'is a thing' if kinds else 'is not known to be a place'}")
         return noun
 
     def thing(self, noun: str) -> str:
-        """A noun that names a thing."""
+        """Check that a noun names a thing."""
         kinds = self.kinds(noun)
         if "Place" in kinds and "Thing" not in kinds:
             self.fail(f"the {noun} is a place")
         return noun
 
     def only(self, others: dict[str, Complement], *roles: str) -> None:
-        """Refuse prepositions that mean nothing here."""
+        """Refuse prepositions that the verb does not take."""
         for role in others:
             if role not in roles:
                 self.fail(f"{role!r} is not read with that verb")
 
     def one_place(self, others: dict[str, Complement], role: str, *, known: bool = False) -> str | None:
-        """The one place that a preposition brings, if any."""
+        """The only place that a preposition gives, if any."""
         if role not in others:
             return None
         if len(others[role].nouns) != 1:
@@ -238,18 +238,18 @@ class _Sentence(Phrases):
         return self.place(others[role].nouns[0], known=known)
 
     def one_name(self, others: dict[str, Complement], role: str) -> str:
-        """The one person that a preposition brings."""
+        """The only person that a preposition gives."""
         names = others.get(role, Complement()).names
         return names[0] if len(names) == 1 else self.fail(f"{role!r} is not followed by one name")
 
     def one_by_name(self, who: Who) -> str:
-        """The one person that a subject names."""
+        """The only person that a subject names."""
         if isinstance(who, Pronoun) or len(who) != 1:
             self.fail("the sentence is read of one person by name only")
         return who[0]
 
     def one_agent(self, who: Who) -> Who:
-        """Refuse several who would have to hold one thing."""
+        """Refuse several people who would have to hold one thing."""
         if len(who) > 1 or who == Pronoun("they"):
             self.fail("several people cannot hold one thing")
         return who
@@ -321,7 +321,7 @@ class _Sentence(Phrases):
 
 
 def _together(who: Who, companions: tuple[str, ...]) -> list[Who]:
-    """People and who is with them, as one group where all are named."""
+    """People with their companions, in one group if all are named."""
     if isinstance(who, Pronoun):
         return [who, companions] if companions else [who]
     return [tuple(dict.fromkeys((*who, *companions)))]

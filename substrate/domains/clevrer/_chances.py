@@ -14,11 +14,11 @@ REMOVALS = ("get_counterfact", "filter_counterfact", "counterfact_events")
 
 
 class Chances:
-    """The answers of one scene, judged by an ensemble of simulated forks; each fork is made once.
+    """Judges the answers of one scene by an ensemble of simulated forks, each made once.
 
     Args:
-        world: what the answers were computed from.
-        ground: what the answer that some steps lead to rests on, in a world.
+        world: the world that the answers were computed from.
+        ground: gives the ground of the answer that some steps lead to in a world.
     """
 
     def __init__(self, world: World, ground: Callable[[list[Step], World], str]) -> None:
@@ -26,11 +26,11 @@ class Chances:
         self._ground = ground
 
     def of(self, program: Sequence[str], answer: str) -> float | None:
-        """The probability of a program's answer; ``None`` where nothing of it was simulated by the law.
+        """The probability of a program's answer; ``None`` if the law simulated nothing for it.
 
-        It is 1 where in no draw anyone concerned departs from what was observed: that is the causal graph's
-        word, and no simulation's. Else it is the share of draws with the same answer, half a draw added to
-        either side, so that an ensemble that agrees is no proof.
+        It is 1 if no concerned object departs from its observed path in any draw: then the causal graph
+        decides, and no simulation. Otherwise it is the share of draws with the same answer, with half a draw
+        added to either side: an ensemble that agrees proves nothing.
         """
         parameters = self._world.parameters
         imagines = ("unseen_events" in program and parameters.predictive.kinematics is None) or (
@@ -44,7 +44,7 @@ class Chances:
             try:
                 same += run(list(program), world, steps.append) == answer
             except ProgramError:
-                proved = False  # another number of events than the program takes: another answer
+                proved = False  # a number of events that the program cannot take is a different answer
                 continue
             proved = proved and self._ground(steps, world) != "simulated"
         if proved and same == DRAWS:

@@ -1,9 +1,8 @@
-"""Simulated forks of a scene's log: the future that was not filmed, and the video without one of its objects.
+"""Simulated forks of a scene's log: the future after the video, and the video without one of its objects.
 
-A branch is an event log like any other: what holds as observed is taken over, the rest is simulated by the
-calibrated law of motion (:mod:`substrate.domains.clevrer.motion`) from the poses that the log records. A
-question that asks which events happen reads them off the course that the bodies take; the log of it is made
-when it is looked at.
+A branch is an event log like any other. Observations that still hold are taken over; the calibrated law of
+motion (:mod:`substrate.domains.clevrer.motion`) simulates the rest from the log's poses. A question about
+events reads them off the simulated course of the bodies; a fork's log is made only when it is read.
 """
 
 from __future__ import annotations
@@ -32,32 +31,32 @@ from substrate.domains.clevrer.scene import Event, Scene
 from substrate.log.event_log import Delta, EventLog, Op, triple_of
 
 Engine = Literal["calibrated", "bullet"]
-"""The simulator of a fork: with the calibrated law of motion, or Bullet as it comes."""
+"""The simulator of a fork: the calibrated law of motion, or Bullet with its default constants."""
 _TYPE, _TRUE = str(RDF_TYPE), str(ox.Literal(True))
 _OBJECT, _COLLISION, _FRAME, _PARTICIPANT, _SIMULATED, _POSE = (
     f"<{NAMESPACE}{name}>" for name in ("Object", "Collision", "frame", "participant", "simulated", "pose")
 )
 _OPS = {op.value: op for op in Op}
-_DIGITS = 4  # of a simulated pose, as many as annotations have
+_DIGITS = 4  # of a simulated pose, as in annotations
 
 
 @dataclass(frozen=True)
 class MotionEmitter:
-    """The emitter of a scene's motion, for a fork that takes objects away, or that goes on after the video.
+    """The emitter of a scene's motion, for a fork that removes objects or continues after the video.
 
-    An object that the intervention retracts as ``:Object`` leaves with all that was said of it. Its absence
-    reaches others through contacts that are missing and contacts that are new. The emitter simulates those
-    from then on, and marks them and the collisions that come of it ``:simulated``; everyone else moves, and
-    collides, as observed to the video's end. After it the emitter simulates all. It models no camera: it does
+    An object that the intervention retracts as ``:Object`` is removed with all statements about it. Its
+    absence reaches other objects through missing contacts and new contacts. From then on the emitter
+    simulates these objects, and marks them and their collisions ``:simulated``. All others move and collide
+    as observed to the video's end; after it the emitter simulates every object. It models no camera: it does
     not say whether a simulated object is in view, and such an object neither enters nor exits.
 
     Args:
-        until: last tick; the parent's last one unless given.
-        engine: what moves the bodies.
-        scene: the parent as it was read already, which saves reading it again.
-        by_ancestry: true if a log that records no pose is asked too. There an observed event from the branch
-            tick on happens unless it rests on an object that is gone (paper, Proposition 1): unless such an
-            object takes part in it, or in one of its ancestors from that tick on. No event is new.
+        until: last tick; by default the parent's last tick.
+        engine: moves the bodies.
+        scene: the parent, if already read, to save reading it again.
+        by_ancestry: whether to accept a log without poses. In such a log an observed event from the branch
+            tick on happens unless it depends on a removed object (paper, Proposition 1): unless the object
+            takes part in the event, or in an ancestor of it from that tick on. No event is new.
     """
 
     until: int | None = None
@@ -72,7 +71,7 @@ class MotionEmitter:
             yield Delta(tick, op, triple_of(quad))
 
     def spell(self, branch: EventLog, parent: EventLog, at: int) -> Iterator[Spelled]:
-        """The same as :meth:`emit`, each triple by its spelling."""
+        """The deltas of :meth:`emit`, with each triple's spelling."""
         scene = self.scene
         if scene is None or scene.log is not parent:
             scene = Scene(parent)
@@ -113,16 +112,16 @@ class MotionEmitter:
 
 
 def future(scene: Scene, horizon: int, engine: Engine = "calibrated") -> Scene:
-    """The fork that goes on for ``horizon`` frames after the video."""
+    """The fork that continues for ``horizon`` frames after the video."""
     return _branch(scene, ("future", 0, horizon, engine), scene.end + 1, None)
 
 
 def without(scene: Scene, removed: int, engine: Engine = "calibrated", horizon: int = 0) -> Scene:
-    """The fork without an object, from its first collision on: before that, its absence changes nothing but
-    itself.
+    """The fork without an object, from the object's first collision on: until then only the object is
+    missing.
 
     Args:
-        horizon: frames by which it goes on after the video, everyone simulated.
+        horizon: frames by which the fork continues after the video, with every object simulated.
     """
     first = min(
         (e.frame or 0 for e in scene.events if e.kind == "Collision" and removed in e.objects),
@@ -132,7 +131,7 @@ def without(scene: Scene, removed: int, engine: Engine = "calibrated", horizon: 
 
 
 def ensemble(scene: Scene) -> list[Scene]:
-    """The same scene under each draw of poses, masses and law, with forks of its own; made once."""
+    """The same scene under each draw of poses, masses and law, each with its own forks; made once."""
     if not scene.draws:
         scene.draws = [_drawn(scene, number) for number in range(DRAWS)]
     return scene.draws
@@ -146,8 +145,10 @@ def _drawn(scene: Scene, number: int) -> Scene:
 
 
 def _branch(scene: Scene, name: tuple[str, int, int, Engine], at: int, removed: int | None) -> Scene:
-    """A scene's branch, made once. Its events are known from its course; its log is a fork of the scene's,
-    made by the same course when it is asked for.
+    """A scene's branch, made once.
+
+    Its events come from its course. Its log is a fork of the scene's log with the same course, made when
+    read.
     """
     if name in scene.branches:
         return scene.branches[name]
@@ -167,7 +168,7 @@ def _branch(scene: Scene, name: tuple[str, int, int, Engine], at: int, removed: 
         return fork(scene.log, at, change, MotionEmitter(end, engine, scene))
 
     branch = Scene(make)
-    if not scene.simulated:  # a fork of a fork says of more than its own course that it was simulated
+    if not scene.simulated:  # in a fork of a fork, objects are simulated by more than its own course
         course = _course(scene, at, end, gone, engine)
         contacts = [event for event in _contacts(scene, at, course) if (event.frame or 0) <= end]
         standing = [event for event in scene.events if _stands(event, at, gone, course)]
@@ -175,7 +176,7 @@ def _branch(scene: Scene, name: tuple[str, int, int, Engine], at: int, removed: 
         branch.simulated = frozenset(
             number for number, tick in _departures(at, gone, course).items() if tick <= end
         )
-    scene.branches[name] = branch  # whole: another thread may look for it
+    scene.branches[name] = branch  # only when complete: another thread may look it up
     return branch
 
 
@@ -190,7 +191,7 @@ def _stands(event: Event, at: int, gone: Set[int], course: Course) -> bool:
 
 
 def _prevented(scene: Scene, at: int, gone: Set[int]) -> Iterator[str]:
-    """The events from a tick on that rest on another from there on in which a removed object takes part."""
+    """The events from a tick on that have an ancestor, from the tick on, with a removed object."""
     ancestry = scene.ancestry("event")
     after = [event for event in scene.events if event.objects and (event.frame or 0) >= at]
     missing = {event.iri for event in after if event.objects & gone}
@@ -198,19 +199,20 @@ def _prevented(scene: Scene, at: int, gone: Set[int]) -> Iterator[str]:
 
 
 def _contacts(scene: Scene, at: int, course: Course) -> Iterator[Event]:
-    """The collisions that come of a course."""
+    """The collisions of a simulated course."""
     for serial, (frame, *pair) in enumerate(course.contacts, start=len(scene.events)):
         yield Event("Collision", max(at, frame), frozenset(pair), f"{scene.iri}:event:{serial}")
 
 
 def _departures(at: int, gone: Set[int], course: Course) -> dict[int, int]:
-    """The ticks from which those who are there no longer move as observed."""
+    """The ticks from which the remaining objects no longer move as observed."""
     return {number: max(at, frame) for number, frame in sorted(course.departed.items()) if number not in gone}
 
 
 def recorded_bodies(scene: Scene, masses: Mapping[int, float]) -> dict[int, dict[int, Body]]:
-    """The recorded poses as bodies, by frame and object; yaw and spin count for cubes only, and a mass
-    that is not given is 1.
+    """The recorded poses as bodies, by frame and object.
+
+    Yaw and spin are kept for cubes only; a mass that is not given is 1.
     """
     shapes = cast(dict[int, Shape], {number: thing.shape for number, thing in scene.objects.items()})
     by_frame: dict[int, dict[int, Body]] = {}
@@ -233,7 +235,7 @@ def observed_collisions(scene: Scene) -> list[Contact]:
 
 
 def observed_masses(scene: Scene) -> Mapping[int, float]:
-    """The masses that the observed collisions show, as far as both bodies were in view."""
+    """The masses from the observed collisions with both bodies in view."""
     if scene.shown_masses is None:
         bodies = recorded_bodies(scene, {})
         scene.shown_masses = relative_masses(
@@ -246,7 +248,7 @@ def observed_masses(scene: Scene) -> Mapping[int, float]:
 
 
 def _course(scene: Scene, at: int, end: int, gone: Iterable[int], engine: Engine) -> Course:
-    """The course from the frame before ``at`` to ``end``; after the video everyone ever seen departs."""
+    """The course from the frame before ``at`` to ``end``; after the video every recorded body departs."""
     bodies = recorded_bodies(scene, observed_masses(scene))
     collisions = observed_collisions(scene)
     if scene.draw:
@@ -289,17 +291,17 @@ def _as_observed(
 
 
 def _until(parent: EventLog, at: int, ends: Mapping[str, int]) -> Iterator[Spelled]:
-    """The parent's deltas from ``at`` on; those of a subject in ``ends`` stop before its tick there."""
+    """The parent's deltas from ``at`` on; a subject's deltas stop before its tick in ``ends``, if any."""
     for tick, lines in parent.lines(parent.position(at - 1)):
         for line in lines:
             text = line[2:-2]
-            # A subject that is no object or event, such as a blank node, is not found.
+            # Subjects that are no object or event, such as blank nodes, are not in ``ends``.
             if tick < ends.get(text[: text.index(" ")], tick + 1):
                 yield Spelled(tick, _OPS[line[0]], text)
 
 
 def _camera(scene: Scene, thing: str, tick: int) -> Iterable[str]:
-    """The parent's last statements before a tick on an object's being in view and moving."""
+    """The parent's last statements before a tick on whether an object is in view and moves."""
     standing: dict[str, None] = {}
     for when, op, text in scene.camera.get(thing, ()):
         if when >= tick:

@@ -1,4 +1,4 @@
-"""The event that decides an answer about a video, and how far it lies from the record's own."""
+"""The event that decides an answer about a video, and its distance from the true record's event."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ _TRIED = ("Collision", "Entry", "Exit")
 
 
 def rests_on(why: Explanation, part: ExplainedPart, imagines: str = RULED) -> Rest:
-    """Tell what decides a part of an answer: a choice, or a question that has none.
+    """Find the event that decides a part of an answer: of a choice, or of a question without choices.
 
-    A choice about a world that was not filmed rests on its event where that happens: recorded, simulated, or
-    by a rule such as straight lines. Where it does not happen it rests on the recorded event that is
-    prevented, or on no collision at all. Any other answer rests on the last event that its steps name, or on
-    none, where a step looked for events and found no one.
+    If a choice is about a world that was not filmed and its event happens there, it rests on that event:
+    recorded, simulated, or by a rule such as straight lines. If the event does not happen, the choice rests
+    on the recorded event that is prevented, or on no collision. Any other answer rests on the last event that
+    its steps name, or on none, if a step looked for events and found none.
 
     Args:
-        imagines: what brings events about where the part's ground does not say it.
+        imagines: the cause of imagined events if the part's ground does not name it.
     """
     if not part.steps:
         return Rest(ABSENT)
@@ -54,21 +54,22 @@ def _kinds(why: Explanation) -> Mapping[str, str]:
 
 
 def _sought(part: ExplainedPart, membership: ExplainedStep) -> tuple[str, ...]:
-    """The event whose membership is asked, as the step that found it says what it is about."""
+    """The event whose membership is tested, from the step that found it."""
     steps: Iterable[ExplainedStep] = (step for step in part.steps if step.gave == membership.took[0])
     return next((step.about[0] for step in steps if len(step.about) == 1), ())
 
 
 def _filmed(why: Explanation, objects: tuple[str, ...]) -> str:
-    """The first filmed collision of some objects; empty where there is none."""
+    """The first filmed collision of some objects, or an empty text."""
     scene = Scene.of(why.logs[OWN])
     wanted = frozenset(int(iri.rpartition(":")[2]) for iri in objects)
     return next((e.iri for e in scene.events if e.kind == "Collision" and e.objects == wanted), "")
 
 
 def frames_off(event: str, seen: Scene, true: Scene) -> int | None:
-    """The frames between an event of a log and the nearest one of its kind and participants that the record
-    has; ``None`` where the record has no such event. Objects are known by their looks in both.
+    """The frames between an event of a log and the record's nearest event of its kind and participants.
+
+    ``None`` if the record has no such event. Both identify objects by their looks.
     """
 
     def told(e: Event, scene: Scene) -> tuple[str, frozenset[tuple[str, str, str]]]:

@@ -1,4 +1,4 @@
-"""Why an answer is what it is: the program step by step, with the queries and deltas behind it."""
+"""Explain an answer: its program step by step, with the queries and deltas behind each step."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ from substrate.domains.clevrer.scene import Event, Scene
 from substrate.log.event_log import EventLog
 
 GROUNDS: tuple[Ground, ...] = get_args(Ground)
-"""From the surest to the least sure."""
+"""The grounds of an answer, from the surest to the least sure."""
 
 
 def explain(log: EventLog, scene_index: int, question: Question, parameters: Parameters) -> Explanation:
-    """Explain a question: the steps of its program, or of one program for each of its choices.
+    """Explain a question by the steps of its program, or of one program per choice.
 
     Args:
         log: the scene's event log.
         scene_index: the scene's number.
 
-    The logs of simulated forks are among the explanation's, each named by what it imagines.
+    The explanation also has the log of each simulated fork, named by its imagined change.
     """
     world = World(Scene.of(log), parameters)
     reading = reading_of(world.scene, scene_iri(scene_index))
@@ -69,7 +69,7 @@ def explain(log: EventLog, scene_index: int, question: Question, parameters: Par
 
 
 class Asked(Protocol):
-    """A question as it is explained: its words, its program, and its choices where it has some."""
+    """The fields of a question that an explanation reads: words, program and any choices."""
 
     @property
     def question(self) -> str:
@@ -98,17 +98,17 @@ def explanation(
     rule: Callable[[list[Step]], str] = lambda steps: "",
     called: Mapping[str, str] = MappingProxyType({}),
 ) -> Explanation:
-    """The explanation of a question: a part for each program that it runs.
+    """Explain a question: one part for each program that it runs.
 
     Args:
         execute: runs a program, calling its second argument with every step.
-        explained: what there is to say of a step.
-        logs: what the evidence points into; steps may add to it.
+        explained: explains a step.
+        logs: the logs that the evidence points into, by name; ``explained`` may add some.
         names: short names for IRIs.
-        ground: what the answer that the steps lead to rests on.
-        chance: how probable the answer of a program is, where that is known.
-        rule: the rule that the steps leave the answer to.
-        called: objects and events in words, by IRI.
+        ground: gives the ground of the answer that the steps lead to.
+        chance: gives the probability of a program's answer, if known.
+        rule: gives the rule by which the steps decide the answer.
+        called: words for objects and events, by IRI.
     """
 
     def part(program: list[str], title: str, text: str) -> tuple[ExplainedPart, str | ProgramError]:
@@ -148,7 +148,7 @@ _FRAMES = {
 
 
 def rule_of(steps: Iterable[Step], parameters: Parameters) -> str:
-    """The rule that decided, by its name, with the parameters that it takes."""
+    """The name of the rule that decided the answer, with its parameters."""
     tokens = {step.token for step in steps}
     predictive = parameters.predictive
     if tokens & set(REMOVALS):
@@ -188,7 +188,7 @@ def _branch(step: Step, world: World) -> tuple[str, EventLog] | None:
 
 
 def _forked(fork: EventLog) -> list[int]:
-    """The positions of a fork's own deltas about events, and about objects taken out or simulated."""
+    """The positions of a fork's own deltas about events, or about objects removed or simulated."""
     positions: list[int] = []
     first = fork.position((fork.branch_tick or 0) - 1)
     for position, (_, _, (subject, predicate, value)) in enumerate(fork[first:], first):
@@ -207,7 +207,7 @@ class Said(NamedTuple):
 
 
 def said_of(world: World, questions: Iterable[Question]) -> list[Said]:
-    """The probability of every choice of some questions, as far as an ensemble says one; gold is not read."""
+    """The probability of each choice that the ensemble can judge; gold is not read."""
     chances = Chances(world, ground_of)
     probabilities: list[Said] = []
     for question in questions:
@@ -225,10 +225,10 @@ def said_of(world: World, questions: Iterable[Question]) -> list[Said]:
 
 
 def ground_of(steps: list[Step], world: World) -> str:
-    """The grounds of an answer.
+    """The ground of an answer.
 
-    A yes has the surest ground of the events that make it one; a no has the least sure of those that might
-    have made it a yes.
+    A yes has the surest ground among the events that make it true. A no has the least sure ground among the
+    events that could have made it a yes.
     """
     for step in reversed(steps):
         if step.token == "unseen_events":
@@ -239,7 +239,7 @@ def ground_of(steps: list[Step], world: World) -> str:
 
 
 def _asked_after(step: Step, steps: list[Step]) -> Event | int | None:
-    """The event or object that a later ``belong_to`` looks for; ``None`` where there is none."""
+    """The event or object that a later ``belong_to`` looks for, if any."""
     for later in steps:
         if later.token == "belong_to" and later.place > step.place:
             return later.arguments[0]

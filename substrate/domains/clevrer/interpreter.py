@@ -1,4 +1,4 @@
-"""Questions ► answers: each question's program, run on its scene by `program.py`, gives one row."""
+"""Questions ► answers: `program.py` runs each question's program on its scene and gives one row."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _LABELS = {"yes": "correct", "no": "wrong"}
 def answer_scene(
     log: EventLog, scene_index: int, questions: Iterable[Question], parameters: Parameters, split: str
 ) -> Iterator[Row]:
-    """A row for each question about a scene, in question order.
+    """Answer each question about a scene with one row, in question order.
 
     Args:
         log: the scene's event log.
         scene_index: the scene's number in its split.
         split: the name of the split, for the rows.
 
-    A question whose program cannot run is answered ``error`` with the reason, and counts as wrong.
+    If a program cannot run, its row has the answer ``error`` with the reason, and counts as wrong.
     """
     common = {"benchmark": "clevrer", "split": split, "scene": scene_index, "log": log.digest}
     return rows(
@@ -37,7 +37,7 @@ def answer_scene(
 
 
 class Language(NamedTuple):
-    """The interpreter of a benchmark's programs, and the rule by which two answers are the same."""
+    """The interpreter of a benchmark's programs, and its test of whether two answers are the same."""
 
     run: Callable[[Sequence[str], World], str]
     run_choices: Callable[[Sequence[str], Sequence[Sequence[str]], World], Iterable[str | ProgramError]]
@@ -49,7 +49,7 @@ LANGUAGE = Language(run, run_choices, str.__eq__)
 
 
 class Asked(Protocol):
-    """A question as it is answered."""
+    """The fields of a question that answering reads."""
 
     @property
     def question_id(self) -> int:
@@ -82,10 +82,10 @@ def rows(
     subset: Callable[[Q], str],
     common: Mapping[str, Any],
 ) -> Iterator[Row]:
-    """A row for each question, in question order.
+    """Answer each question with one row, in question order.
 
     Args:
-        subset: the subset a question belongs to.
+        subset: gives the subset that a question belongs to.
         common: the fields that all rows of the scene share.
     """
     for question in sorted(questions, key=lambda q: q.question_id):
@@ -113,7 +113,7 @@ def judged(
 
     Args:
         answer: gives the answer, or raises a :class:`ProgramError`.
-        expected: the gold; read only after the answer is there.
+        expected: the gold; read only after the answer is computed.
         same: whether two answers are the same.
     """
     try:
@@ -129,7 +129,7 @@ def judged(
 
 
 class Option(Protocol):
-    """A choice as it is judged: its number, and its gold where there is one."""
+    """The fields of a choice that judging reads: its number, and any gold."""
 
     @property
     def choice_id(self) -> int:
@@ -143,11 +143,11 @@ class Option(Protocol):
 
 
 def judged_choices(choices: Sequence[Option], outcomes: Iterable[str | ProgramError]) -> dict[str, Any]:
-    """The fields of a multiple-choice question's row: right only when all of its choices are.
+    """The fields of a multiple-choice question's row, which is right only if every choice is right.
 
     Args:
-        choices: in order.
-        outcomes: of each choice, ``yes``, ``no`` or why it has none.
+        choices: the choices, in order.
+        outcomes: per choice ``yes``, ``no`` or the error of its program.
     """
     rows: list[ChoiceRow] = []
     errors: list[str] = []
@@ -169,5 +169,5 @@ def judged_choices(choices: Sequence[Option], outcomes: Iterable[str | ProgramEr
 
 
 def choice_program(program: Sequence[str], choice: Choice) -> list[str]:
-    """The program that says whether a choice is right: the choice's, then the question's."""
+    """The program that judges a choice: the choice's program, then the question's."""
     return [*choice.program, *program]

@@ -1,4 +1,4 @@
-"""Algorithm 3: straight-line projection of the last visible frames, closed form, no simulator."""
+"""Algorithm 3: project the last visible frames on straight lines, in closed form, without a simulator."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from substrate.domains.clevrer.scene import Sample
 def predict_collisions(
     samples: Mapping[int, Sequence[Sample]], last_frame: int, kinematics: Kinematics
 ) -> list[tuple[int, int, float]]:
-    """Pairs whose closest approach on straight lines is nearer than τ within the horizon.
+    """The pairs whose closest approach on straight lines is below τ within the horizon.
 
     Args:
-        samples: velocities (units/s) and last positions (units) by object number, in time order, none empty.
-        last_frame: only objects in view at this frame are projected, from where they were then.
-        kinematics: frames averaged, τ in units, horizon in frames.
+        samples: each object's velocities (units/s) and last positions (units) in time order; never empty.
+        last_frame: only objects visible at this frame are projected, from their positions there.
+        kinematics: frames to average, τ in units, horizon in frames.
 
     Returns:
-        ``(a, b, t)`` with a < b, sorted; t is the closest approach in frames after ``last_frame``.
+        ``(a, b, t)`` with a < b, sorted; t is the time of closest approach, in frames after ``last_frame``.
 
     >>> track = lambda x, vx: [Sample(127, vx, 0.0, x, 0.0)]
     >>> tracks = {0: track(-1.0, 1.0), 1: track(1.0, 0.0)}

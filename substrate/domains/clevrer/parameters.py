@@ -36,15 +36,14 @@ CONFIGURATIONS = {
 }
 """The paper's three configurations.
 
-It prints no threshold for A and B: here, contact of two bodies of radius 0.2.
+The paper prints no threshold for A and B; 0.4 is the contact distance of two bodies of radius 0.2.
 """
 
 
 class Predictive(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A configuration of Algorithm 3, and what overrides it where not ``None``; or S, the calibrated
-    simulator.
+    """A configuration of Algorithm 3 with optional overrides, or S, the calibrated simulator.
 
-    Of S, ``horizon`` alone can be set: the frames it simulates.
+    S takes only ``horizon``: the number of frames it simulates.
     """
 
     configuration: Literal["A", "B", "C", "S"] = "C"
@@ -53,13 +52,13 @@ class Predictive(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     horizon: Frames | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what S does not read."""
+        """Refuse parameters that S does not read."""
         if self.configuration == "S" and (self.frames, self.tau) != (None, None):
             raise ValueError("configuration S reads neither frames nor tau: it simulates")
 
     @property
     def kinematics(self) -> Kinematics | None:
-        """The parameters of Algorithm 3 in force; ``None`` where S simulates instead.
+        """The parameters of Algorithm 3 in force; ``None`` for S, which simulates.
 
         >>> Predictive(tau=0.4).kinematics
         Kinematics(frames=5, tau=0.4, horizon=300)

@@ -1,4 +1,4 @@
-"""A scene's log as lanes and marks: its objects, its events, and how each stands to an answer."""
+"""A scene's log as lanes and marks: its objects, its events, and the role of each in an answer."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from substrate.domains.clevrer.scene import Event, Scene
 
 
 def scene_timeline(scene: Scene, explanation: Explanation) -> Timeline:
-    """A scene's log with the marks that an explanation singles out.
+    """The timeline of a scene's log, with the marks that an explanation highlights.
 
-    Args:
-        scene: the scene's log, opened.
+    scene: the scene's log, opened.
+    explanation: the explanation of a question about the scene.
         explanation: why a question about the scene is answered as it is.
     """
     steps = [step for part in explanation.parts for step in part.steps]
@@ -58,7 +58,7 @@ def scene_timeline(scene: Scene, explanation: Explanation) -> Timeline:
 def _removed(
     steps: Sequence[ExplainedStep], explanation: Explanation, numbers: Mapping[str, int]
 ) -> int | None:
-    """The object that a question removes: the step that imagines it gone rests on its being there."""
+    """The object that a question removes: the evidence of the removing step contains its type."""
     for step in steps:
         if step.name in ("get_counterfact", "filter_counterfact") and len(step.took) == 2:
             for piece in step.evidence:
@@ -71,7 +71,7 @@ def _removed(
 def _predicted(
     steps: Sequence[ExplainedStep], numbers: Mapping[str, int], explanation: Explanation
 ) -> list[tuple[int, ...]]:
-    """The pairs that collide after the video, as a question's first look at the future has them."""
+    """The pairs that collide after the video, as the question's first ``unseen_events`` step gives them."""
     step = next((step for step in steps if step.name == "unseen_events"), None)
     if step is None:
         return []
@@ -81,7 +81,7 @@ def _predicted(
 def _pair(
     about: tuple[str, ...], step: ExplainedStep, numbers: Mapping[str, int], explanation: Explanation
 ) -> tuple[int, ...]:
-    """The participants of an event; of one that a fork holds, by its deltas."""
+    """The participants of an event; a fork's event names them in its deltas."""
     if len(about) != 1:
         return tuple(numbers[iri] for iri in about)
     (event,) = about
@@ -93,7 +93,7 @@ def _pair(
 def _states(
     scene: Scene, steps: Sequence[ExplainedStep], explanation: Explanation, removed: int | None
 ) -> dict[str, str]:
-    """The relation to the answer of each event that the steps single out, by IRI."""
+    """The role in the answer of each event that the steps highlight, by IRI."""
     if removed is not None:
         ancestry = scene.ancestry("event")
         return {e.iri: "lost" for e in scene.events if e.objects and removed in ancestry[e.iri].objects}
@@ -118,7 +118,7 @@ _SINGLED_OUT = (
 
 
 def _events(scene: Scene, step: ExplainedStep, explanation: Explanation) -> set[str]:
-    """The IRIs of the events that a step's evidence is about."""
+    """The IRIs of the events in a step's evidence."""
     subjects = {str(explanation.delta(piece).triple[0])[1:-1] for piece in step.evidence}
     return {event.iri for event in scene.events if event.iri in subjects}
 
@@ -136,7 +136,7 @@ def _title(scene: Scene, event: Event) -> str:
 
 
 def _spans(scene: Scene, number: int, x: Scale) -> list[Span]:
-    """The time in which an object is in view; the whole video where the log does not say."""
+    """The times in which an object is visible; the whole video if the log has no motion."""
     if not scene.has_motion:
         return [Span(x(0), x(scene.end))]
     flips = [e.frame or 0 for e in scene.events if number in e.objects and e.kind in ("Entry", "Exit")]

@@ -1,9 +1,9 @@
-"""Answers from every log that a scene may have, each counted by its probability.
+"""Answer from every log that a scene may have, weighted by its probability.
 
-The most probable log is one guess. Which events are in doubt is known, though: a world is a choice for each
-of them, its weight the product of their chances. A question is put to every world that matters. In a world
-where its program cannot run, the question speaks of what did not happen there; such worlds are left out, as
-a listener does. So a probability is that of an answer given what its question presupposes.
+The most probable log is one guess, but the doubtful events are known. A world fixes each of them, and its
+weight is the product of their chances. Each question is put to every world that matters. If its program
+cannot run in a world, the question presupposes an event that did not happen there, and that world is left
+out, as a listener would. So an answer's probability is conditional on the question's presuppositions.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ from substrate.domains.rows import ChoiceRow, Row
 THRESHOLD = 0.5
 """Probability from which an event is in the most probable log."""
 SURE = 0.98
-"""Probability from which an event is in every world; at one less than the rest, it is in none."""
+"""Probability from which an event is in every world; below one minus this, it is in none."""
 MOST = 64
-"""Worlds of a scene, unless it is said otherwise: the six most doubtful events are there or not."""
+"""Most worlds of a scene, by default: the six most doubtful events each happen or not."""
 _DIGITS = 4
 
 
@@ -53,7 +53,7 @@ class Event(NamedTuple):
 
 
 class PossibleScene(NamedTuple):
-    """A scene, and every event that it may have."""
+    """A scene, with every event that may have happened in it."""
 
     scene_index: int
     n_frames: int
@@ -62,14 +62,14 @@ class PossibleScene(NamedTuple):
 
 
 class PossibleWorld(NamedTuple):
-    """A log that a scene may have, and how probable it is."""
+    """A log that a scene may have, with its probability."""
 
     weight: float
     events: SceneEvents
 
 
 class _Said(msgspec.Struct):
-    """An event as a record has it: ``type`` is of an entry or exit."""
+    """An event of a record; only entries and exits have a ``type``."""
 
     frame: Whole
     object: Whole | list[Whole]
@@ -87,12 +87,12 @@ _records = msgspec.json.Decoder(_Record)
 
 
 def decode_possible(source: Source) -> PossibleScene:
-    """A checked line of a compact event file whose events have probabilities.
+    """Decode and check a line of a compact event file whose events have probabilities.
 
-    Those that rather did not happen may stand under ``doubtful``.
+    ``doubtful`` may list events that probably did not happen.
 
     Raises:
-        FormatError: the line breaks the format, an event has no probability, or one stands twice.
+        FormatError: the line breaks the format, an event has no probability, or an event occurs twice.
 
     >>> empty = b'{"scene_index": 7, "n_frames": 9, "objects": [], "in_outs": [], "collisions": []}'
     >>> decode_possible(("events.jsonl:1", empty))
@@ -125,8 +125,8 @@ def worlds(scene: PossibleScene, most: int = MOST) -> list[PossibleWorld]:
     """The possible worlds of a scene, the most probable first; their weights add up to 1.
 
     Args:
-        most: how many there may be: of so many events as that allows, the most doubtful ones, each is there
-            or not; of all others those are there that rather happened than not.
+        most: the most worlds to make. The most doubtful events each happen or not, as many as this allows;
+            every other event happens if its probability is at least one half.
 
     >>> hit = Event(9, "", (0, 1), 0.75)
     >>> [round(world.weight, 2) for world in worlds(PossibleScene(7, 20, [], [hit]))]
@@ -147,7 +147,7 @@ def worlds(scene: PossibleScene, most: int = MOST) -> list[PossibleWorld]:
 
 
 def _with(scene: PossibleScene, events: Iterable[Event]) -> SceneEvents:
-    """The record of a scene with so many of its events."""
+    """The record of a scene with the given events."""
     record = SceneEvents(scene.scene_index, scene.n_frames, scene.objects, [], [])
     for event in events:
         if event.kind:
@@ -159,7 +159,7 @@ def _with(scene: PossibleScene, events: Iterable[Event]) -> SceneEvents:
 
 
 class Answers:
-    """What each world answers to a program, or why it has no answer."""
+    """The answer of each world to a program, or the error that left it without one."""
 
     def __init__(self, answers: Sequence[tuple[float, str | ProgramError]]) -> None:
         self.answers = answers
@@ -182,21 +182,21 @@ class Answers:
 
     @property
     def best(self) -> str | ProgramError:
-        """The answer with most weight; the first reason where no world has one."""
+        """The answer with most weight; if no world has an answer, the first error."""
         answers = sorted({answer for _, answer in self.answers if isinstance(answer, str)})
         return max(answers, key=self.weight) if answers else self.answers[0][1]
 
     def probability(self, answer: str) -> float | msgspec.UnsetType:
-        """Of the worlds in which the program runs, the share that give an answer."""
+        """The share of worlds that give an answer, among those in which the program runs."""
         return round(self.weight(answer) / self.spoken, _DIGITS) if self.spoken else msgspec.UNSET
 
 
 def answer_possible(
     scene: PossibleScene, questions: Iterable[Question], parameters: Parameters, split: str, most: int = MOST
 ) -> Iterator[Row]:
-    """A row for each question about a scene, answered by its possible worlds, with probabilities.
+    """Answer each question about a scene with one row, from its possible worlds, with probabilities.
 
-    A multiple-choice question's is that of all of its choices together: given what each presupposes.
+    A multiple-choice row's probability is that of all its answers together, given what each presupposes.
     """
     made = [(world.weight, events_log(world.events)) for world in worlds(scene, most)]
     open_ = [(weight, World(Scene(log), parameters)) for weight, log in made]
@@ -226,7 +226,7 @@ def _given(answer: str | ProgramError) -> str:
 
 
 def _of_all(of_each: Sequence[Answers]) -> float | msgspec.UnsetType:
-    """The probability of the best answers to some programs together, of the worlds in which all run."""
+    """The probability that the best answers to some programs hold together, among worlds in which all run."""
     together: list[tuple[float, str | ProgramError]] = []
     for each in zip(*(answers.answers for answers in of_each), strict=True):
         failed = [answer for _, answer in each if isinstance(answer, ProgramError)]

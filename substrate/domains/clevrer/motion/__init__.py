@@ -1,7 +1,7 @@
 """The calibrated law of motion, and a deterministic simulator with that law.
 
-- :func:`simulate`: bodies on the ground plane, frame by frame, with or without one of them;
-- :func:`observed`, :func:`bodies`, :func:`masses`: bodies of an annotated video.
+- :func:`simulate`: moves bodies on the ground plane, frame by frame, with or without one of them;
+- :func:`observed`, :func:`bodies`, :func:`masses`: give the bodies of an annotated video.
 
 ``docs/design/motion.md`` says how the law was found and how well it fits.
 """

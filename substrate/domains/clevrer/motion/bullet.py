@@ -1,4 +1,4 @@
-"""Bullet as it comes, for the ablation that the paper reports: a physics engine that nobody calibrated."""
+"""Bullet with its default constants, for the ablation that the paper reports: an uncalibrated engine."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from substrate.domains.clevrer.format import RADIUS, SECONDS_PER_FRAME
 from substrate.domains.clevrer.motion.engine import Body, Motion
 
 _STEPS = 7
-"""A frame's: as near to Bullet's own step of 1/240 s as a whole number of them comes."""
+"""Steps per frame: the whole number that comes nearest to Bullet's own step of 1/240 s."""
 
 
 def simulate(bodies: Sequence[Body], frames: int) -> Motion:
-    """The motion of ``bodies`` over ``frames`` frames, each a primitive of mass 1 with Bullet's default
-    friction, restitution and damping.
+    """Move ``bodies`` over ``frames`` frames, each a primitive of mass 1 with Bullet's default friction,
+    restitution and damping.
 
-    Its friction brakes a sliding body by 0.25 g where the video's lose 0.03 g: the same ball comes three
-    frames later than it should.
+    Bullet's friction slows a sliding body by 0.25 g, but the videos show 0.03 g: the ball below hits three
+    frames too late.
 
     >>> simulate([Body(0, "sphere", 0.0, 0.0, 2.0), Body(1, "cube", 1.0, 0.0)], frames=20).contacts
     [(14, 0, 1)]
@@ -37,7 +37,7 @@ def simulate(bodies: Sequence[Body], frames: int) -> Motion:
         physicsClientId=client,
     )
     bullet.setGravity(0, 0, -9.81, physicsClientId=client)
-    # A look that nobody draws: without one Bullet makes a hull of each shape, the longest part of its set-up.
+    # A visual shape that nobody draws. Without it Bullet hulls each shape, the longest part of its set-up.
     look = bullet.createVisualShape(bullet.GEOM_BOX, halfExtents=[RADIUS] * 3, physicsClientId=client)
     plane = bullet.createCollisionShape(bullet.GEOM_PLANE, physicsClientId=client)
     bullet.createMultiBody(0, plane, look, physicsClientId=client)

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from math import copysign, cos, hypot, inf, sin
 
 Point = tuple[float, float, float, float, float]
-"""A contact: unit normal from the first body to the second (x, y), its place (x, y), and the gap (negative
-where they overlap).
+"""A contact: unit normal from the first body to the second (x, y), place (x, y), and gap (negative if they
+overlap).
 """
 
 
@@ -23,7 +23,7 @@ class Pose:
 _CORNERS = ((1.0, 1.0), (1.0, -1.0), (-1.0, -1.0), (-1.0, 1.0))
 _FACES = ((1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0))
 _TIE = 1e-9
-"""Units: of two faces that keep the squares as far apart the first is taken."""
+"""Tolerance (units): two separations this close count as equal, and the first face is used."""
 
 
 def _disc_disc(a: Pose, b: Pose, reach: float, radius: float) -> list[Point]:
@@ -39,7 +39,7 @@ def _disc_disc(a: Pose, b: Pose, reach: float, radius: float) -> list[Point]:
 def _square_disc(a: Pose, b: Pose, reach: float, radius: float) -> list[Point]:
     c, s = cos(a.yaw), sin(a.yaw)
     dx, dy = b.x - a.x, b.y - a.y
-    x, y = c * dx + s * dy, c * dy - s * dx  # the disc's centre as the square sees it
+    x, y = c * dx + s * dy, c * dy - s * dx  # the disc's centre in the square's axes
     px, py = min(max(x, -radius), radius), min(max(y, -radius), radius)
     outside = hypot(x - px, y - py)
     if outside > reach + radius:
@@ -58,7 +58,7 @@ def _disc_square(a: Pose, b: Pose, reach: float, radius: float) -> list[Point]:
 
 
 def _square_square(a: Pose, b: Pose, reach: float, radius: float) -> list[Point]:
-    """The other's nearest edge, cut to the width of the face that keeps the two furthest apart: one or two
+    """The nearest edge of one square, cut to the width of the other's most separating face: one or two
     points.
     """
     best, face = -inf, None
@@ -119,9 +119,8 @@ _MEETING: dict[tuple[bool, bool], Callable[[Pose, Pose, float, float], list[Poin
 
 
 def meeting(first: str, second: str) -> Callable[[Pose, Pose, float, float], list[Point]]:
-    """The function ``(a, b, reach, radius) -> points`` for two shapes; ``radius`` is also a square's half
-    edge.
-
+    """The function ``(a, b, reach, radius) -> points`` for two shapes; ``radius`` is half a square's edge
+    too.
     >>> [gap for *_, gap in meeting("sphere", "cylinder")(Pose(0, 0, 0), Pose(0.5, 0, 0), 0.2, 0.2)]
     [0.09999999999999998]
     >>> len(meeting("cube", "cube")(Pose(0, 0, 0), Pose(0.41, 0.1, 0), 0.02, 0.2))

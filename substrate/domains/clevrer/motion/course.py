@@ -1,4 +1,4 @@
-"""Another course of events: bodies that no longer move as they were observed, among others that still do."""
+"""Simulate a changed course of events: some bodies leave their observed paths, the others keep to them."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from msgspec import Struct
 from substrate.domains.clevrer.motion.engine import Body, Contact, Motion, simulate
 
 Recorded = Mapping[int, Mapping[int, Body]]
-"""Bodies as they were observed, by frame, then by id; between two of the frames they move freely."""
+"""Observed bodies, by frame, then by id; between these frames they move freely."""
 
 
 class Course(Struct, frozen=True):
     """The events after the start.
 
-    ``contacts`` are the simulated collisions, of pairs that had not met; ``standing`` the observed ones that
-    still happen, both in time order. ``departed`` has the frame from which a body no longer moves as
-    observed; ``states`` the simulated bodies at the frames at which bodies were recorded, and at the last.
+    ``contacts`` are simulated collisions of pairs that had not met; ``standing`` are observed collisions that
+    still happen. Both are in time order. ``departed`` gives the frame from which a body leaves its observed
+    path. ``states`` has the simulated bodies at every recorded frame and at the last frame.
     """
 
     contacts: list[Contact]
@@ -37,26 +37,26 @@ def course(
     without: Iterable[int] = (),
     advance: Callable[[Sequence[Body], int], Motion] = simulate,
 ) -> Course:
-    """From a frame on, simulate the bodies that depart from what was observed, and whomever they reach.
+    """From frame ``start`` on, simulate the bodies that leave their observed paths, and all that they reach.
 
-    A body departs when one that has departed touches it, or was observed to touch it: then that contact is
-    missing, or comes otherwise. A body that has not departed is set back to where it was observed
-    whenever that was recorded, and its collisions with others that have not are those observed. A pair's
-    first contact alone counts, as in an annotation.
+    A body departs when a departed body touches it, or was observed to touch it: that contact is now missing
+    or different. A body that has not departed returns to its observed state at every recorded frame. Its
+    collisions with other such bodies are the observed ones. Only a pair's first contact counts, as in an
+    annotation.
 
     Args:
-        recorded: where bodies were observed; a body first recorded after ``start`` joins there.
+        recorded: the observed bodies; a body first recorded after ``start`` joins there.
         seen: observed collisions.
-        start: frame to start from; a body that was recorded before it alone has left the view, and is taken
-            to have moved on.
+        start: first frame; a body that was recorded only before it has left the view and is assumed to have
+            moved on.
         end: last frame, which is simulated too.
-        last: last frame that was observed, where ``end`` lies beyond it: after it everyone is simulated.
-        departing: the bodies that do not move as observed from the start.
-        without: the bodies that are not there at all; they count as ``departing`` for those whom they were
-            observed to touch.
+        last: last observed frame, if ``end`` is later; after it every body is simulated.
+        departing: the bodies that leave their observed paths at the start.
+        without: the bodies that are removed; the bodies that they were observed to touch depart too.
+        advance: moves bodies over some frames.
         advance: the motion of bodies over some frames.
 
-    A ball that was stopped rolls on and hits what it was not seen to hit:
+    A ball whose obstacle is gone rolls on and hits a body that it was not seen to hit:
 
     >>> ball, wall = Body(0, "sphere", 0.0, 0.0, 2.0), Body(1, "cube", 1.0, 0.0)
     >>> post = Body(2, "cylinder", 2.0, 0.0)
@@ -100,7 +100,7 @@ def course(
 def _known(
     recorded: Recorded, frame: int, advance: Callable[[Sequence[Body], int], Motion]
 ) -> dict[int, Body]:
-    """Everyone recorded by a frame, brought there from where last recorded."""
+    """All bodies recorded by a frame, advanced to it from their last records."""
     last = {name: known for known in sorted(recorded) if known <= frame for name in recorded[known]}
     bodies: dict[int, Body] = {}
     now = 0

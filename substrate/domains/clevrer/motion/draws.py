@@ -1,7 +1,7 @@
-"""The states of affairs that a filmed scene leaves possible: constants of the law, masses, poses.
+"""Random states of affairs that a filmed scene allows: constants of the law, masses, poses.
 
-How far each may be off is not fitted to any answer. A constant that a grid search found is known to a step
-of the grid; a mass that collisions show, to a hundredth, any other as masses spread; a pose to its last digit
+No error here is fitted to an answer. A constant from a grid search is known to one step of the grid. A mass
+that collisions show is known to a hundredth; any other varies as masses do. A pose is known to its last digit
 (docs/design/forks.md).
 """
 
@@ -28,7 +28,7 @@ _STEPS: Mapping[str, float] = {
     "friction": 0.001,
     "inertia": 0.0025,
 }
-"""By constant: how far it may be off to either side."""
+"""By constant: its largest error to either side."""
 _SHOWN = 0.01
 """Spread of the logarithm of a mass that a video's collisions show."""
 _DIGIT = 0.00005
@@ -36,12 +36,12 @@ _DIGIT = 0.00005
 
 
 class Draw(Struct, frozen=True):
-    """A possible state of affairs, by its number; equal numbers are equal states."""
+    """A possible state of affairs, by number; equal numbers give equal states."""
 
     number: int
 
     def law(self, law: Law = LAW) -> Law:
-        """The law with its constants off by what they may be.
+        """The law with a random error on each uncertain constant.
 
         >>> Draw(1).law() == Draw(1).law(), Draw(1).law() == LAW
         (True, False)
@@ -51,7 +51,7 @@ class Draw(Struct, frozen=True):
         return replace(law, **off)
 
     def bodies(self, recorded: Recorded, known: Collection[int]) -> dict[int, dict[int, Body]]:
-        """The recorded bodies with masses and poses off by what they may be.
+        """The recorded bodies with random errors on masses and poses.
 
         Args:
             known: the bodies whose masses the video's collisions show.

@@ -18,7 +18,7 @@ from substrate.domains.clevrer.motion.contact import Point, Pose, meeting
 from substrate.domains.clevrer.motion.law import LAW, Law
 
 _SWEEPS = 10  # of the impulse solver over all contacts; two bodies need one, a chain of five fewer than ten
-_FOREVER = 1000  # frames; a simulation that is longer looks again after so many
+_FOREVER = 1000  # frames; a longer simulation checks again after these
 _CAREFUL = 0.999  # rounding must not let a pair come near a frame early
 Contact = tuple[int, int, int]
 """Frame and two bodies, the lower id first."""
@@ -43,9 +43,9 @@ class Body(Struct, frozen=True):
 class Motion(Struct, frozen=True):
     """The outcome of a simulation.
 
-    ``contacts`` has each pair's first contact as ``(frame, a, b)``, a < b, in time order; frames count
-    from 1, the first after the start, and a pair that touches at the start has frame 0. ``final`` is the
-    last state, by id; ``states`` has one such list a frame, the start first, where it was asked for.
+    ``contacts`` has each pair's first contact as ``(frame, a, b)``, a < b, in time order. Frame 1 is the
+    first after the start; a pair that touches at the start has frame 0. ``final`` is the last state, by id.
+    With ``trace``, ``states`` has the state at the start and after each frame.
     """
 
     contacts: list[Contact]
@@ -56,10 +56,10 @@ class Motion(Struct, frozen=True):
 def simulate(
     bodies: Sequence[Body], frames: int, *, remove: int | None = None, trace: bool = False, law: Law = LAW
 ) -> Motion:
-    """The motion of ``bodies`` over ``frames`` frames, without body ``remove``.
+    """Move ``bodies`` over ``frames`` frames, without body ``remove``.
 
     Raises:
-        ParameterError: two bodies have one id, or ``remove`` names none of them.
+        ParameterError: two bodies have the same id, or ``remove`` is the id of no body.
 
     >>> motion = simulate([Body(0, "sphere", 0.0, 0.0, 2.0), Body(1, "cube", 1.0, 0.0)], frames=20)
     >>> motion.contacts
@@ -88,7 +88,7 @@ def simulate(
 
 
 class _Row(Pose):
-    """A body as it moves: beside its pose its velocity, its spin and what an impulse does to it."""
+    """A moving body: pose, velocity, spin, and its response to an impulse (inverse mass and inertia)."""
 
     __slots__ = ("inertia", "mass", "spin", "vx", "vy")
 
@@ -109,7 +109,7 @@ def _bodies(bodies: list[Body], rows: list[_Row]) -> list[Body]:
 
 
 class _World:
-    """The bodies as rows of floats, and what one frame does to them."""
+    """The bodies as rows of floats, with the step from one frame to the next."""
 
     def __init__(self, law: Law, shapes: list[Shape], rows: list[_Row]) -> None:
         self.law = law
@@ -121,8 +121,9 @@ class _World:
         self.quiet = 0  # frames ahead in which no pair can come near
 
     def advance(self, frame: int, end: int) -> int:
-        """From one frame to the next, ``substeps`` times: find contacts, slow bodies down, exchange impulses,
-        move. Where no pair can come near, several frames at once, up to ``end``; how many.
+        """Advance by one frame; while no pair can come near, by several, up to ``end``. Return how many.
+
+        Each of a frame's ``substeps`` steps finds contacts, slows bodies down, exchanges impulses and moves.
         """
         rows = self.rows
         if self.quiet:
@@ -161,8 +162,9 @@ class _World:
                 row.yaw += length * row.spin
 
     def _near(self) -> list[_Pair]:
-        """Pairs that can come into reach of each other within a frame: one of them moves, or is about to be
-        pushed. Where there is none, ``quiet`` says for how long.
+        """The pairs that may touch within a frame because a body of the pair moves or may be pushed.
+
+        If there are none, set ``quiet`` to the number of frames for which this holds.
         """
         rows = self.rows
         speeds = [hypot(row.vx, row.vy) for row in rows]
@@ -171,7 +173,7 @@ class _World:
             self.quiet = _FOREVER
             return []
         way = 2 * max(speeds) * self.law.frame
-        margin = max(0.1, way)  # a push passes on at most the speed of the fastest
+        margin = max(0.1, way)  # a push passes on at most the speed of the fastest body
         close: list[_Pair] = []
         room = _FOREVER * way
         pushed: set[int] = set()
@@ -191,7 +193,7 @@ class _World:
         return [pair for pair in close if pair.i in pushed or pair.j in pushed]
 
     def _glide(self, k: int, frames: int) -> None:
-        """The effect of some frames on a body that touches no other."""
+        """Move a body that touches no other over some frames."""
         row, law = self.rows[k], self.law
         friction, drag, step, steps = self.friction[k], law.drag, law.step, range(law.substeps)
         for _ in range(frames):
@@ -207,7 +209,7 @@ class _World:
             if not (vx or vy):
                 return
             speed = hypot(vx, vy)
-            # On a straight line only the speed changes: follow it alone.
+            # On a straight line only the speed changes.
             now, travelled = speed, 0.0
             for _ in steps:
                 now -= step * (friction + drag * now * (1 + now))
@@ -223,7 +225,7 @@ class _World:
             row.vy = vy * keep
 
     def _exchange(self, touching: list[tuple[_Pair, Point]]) -> list[_Pair]:
-        """Sequential impulses along the normals; the pairs that exchanged any."""
+        """Apply sequential impulses along the normals; return the pairs that exchanged any."""
         law = self.law
         rows: list[_Impulse] = [
             _Impulse(pair, point, self.rows[pair.i], self.rows[pair.j], law) for pair, point in touching
@@ -235,7 +237,7 @@ class _World:
 
 
 def _brake(moving: Iterable[tuple[_Row, float, float]], law: Law) -> None:
-    """The effect of the ground in one step on bodies, each with its friction and its turning."""
+    """Slow bodies down by one step of ground friction and drag; each has its own friction and turning."""
     step, drag, inertia, rim_of_spin = law.step, law.drag, law.inertia, 1.4142 * law.radius
     for row, friction, turning in moving:
         vx, vy, spin = row.vx, row.vy, row.spin
@@ -245,7 +247,7 @@ def _brake(moving: Iterable[tuple[_Row, float, float]], law: Law) -> None:
                 rate, rim = abs(spin), rim_of_spin * spin
                 total = hypot(speed, rim)
                 torque, held = turning, total * inertia
-                if held:  # else nothing a float can say is left of it
+                if held:  # else the value is below the smallest float
                     torque += friction * 1.4142 * law.radius * abs(rim) / held
                 keep = 1 - step * (torque / rate + drag * (1 + rate))
                 row.spin = spin * (keep if keep > 0 else 0.0)
@@ -258,8 +260,8 @@ def _brake(moving: Iterable[tuple[_Row, float, float]], law: Law) -> None:
 
 
 class _Pair:
-    """Two bodies by their places among the rows, how their footprints meet, and the distance of centres from
-    which they can.
+    """Two bodies by row number, the function that finds their contacts, and the largest distance of centres
+    at which they can touch.
     """
 
     __slots__ = ("flat", "i", "j", "meet", "reach")
@@ -277,7 +279,7 @@ class _Pair:
 
 @lru_cache(maxsize=1 << 10)
 def _pairs(shapes: tuple[Shape, ...], law: Law) -> tuple[_Pair, ...]:
-    """All pairs of so many bodies."""
+    """All pairs of the bodies."""
     pairs: list[_Pair] = []
     for i, j in combinations(range(len(shapes)), 2):
         wide = (shapes[i] == "cube") + (shapes[j] == "cube")
@@ -288,7 +290,7 @@ def _pairs(shapes: tuple[Shape, ...], law: Law) -> tuple[_Pair, ...]:
 
 
 class _Impulse:
-    """A contact point in a step: the normal velocity it aims at and the impulse it has given so far."""
+    """A contact point in one step: its target normal velocity, and the impulse given so far."""
 
     __slots__ = ("a", "arm_a", "arm_b", "b", "nx", "ny", "pair", "share", "target", "total")
 
@@ -306,7 +308,7 @@ class _Impulse:
             self.target = close + (law.restitution * approach if approach > law.threshold else 0.0)
 
     def speed(self) -> float:
-        """At which the two points part (units/s)."""
+        """The normal speed at which the two points separate (units/s)."""
         a, b = self.a, self.b
         return (b.vx - a.vx) * self.nx + (b.vy - a.vy) * self.ny + b.spin * self.arm_b - a.spin * self.arm_a
 

@@ -1,18 +1,17 @@
-"""CLEVRER's law of motion on the ground plane: what moves bodies, in one struct of constants.
+"""CLEVRER's law of motion on the ground plane, as one struct of constants.
 
 The constants are in :mod:`.constants`, written by :mod:`research.domains.foretelling.calibrate` from the
 official annotations; ``docs/design/motion.md`` tells how each was found. Lengths are scene units, times
 seconds.
 
-A free body slows by ``drag · v · (1 + v)`` (Bullet's damping of multibodies) and, cubes and
-cylinders, by dry friction. Velocity is advanced before position, ``substeps`` times a frame.
+A free body slows by ``drag · v · (1 + v)`` (Bullet's damping of multibodies); cubes and cylinders slow by dry
+friction too. Each of the ``substeps`` steps of a frame advances velocity before position.
 
-Two bodies nearer than ``reach`` exchange an impulse along the normal, without friction. Where a sphere
-takes part, it makes their normal velocity ``restitution · approach − gap / step``: the solver lets
-bodies keep the speed that closes the gap in one step. That rule, and not a coefficient alone, is why
-slow impacts are inelastic and fast ones bounce or not as the sub-step falls. Cubes and cylinders meet
-along edges and faces, in several points that average this out: they part with a share of what their
-approach exceeds a threshold by.
+Two bodies nearer than ``reach`` exchange an impulse along the normal, without friction. If one is a sphere,
+their normal velocity becomes ``restitution · approach − gap / step``: the solver leaves bodies the speed that
+closes the gap in one step. So slow impacts are inelastic, and whether a fast impact bounces depends on its
+sub-step. Cubes and cylinders meet along edges and faces, in several points that average this effect out.
+They separate with a share of the approach above a threshold.
 """
 
 from __future__ import annotations
@@ -33,20 +32,17 @@ class Law(Struct, frozen=True):
     radius: float
     """Radius of spheres and cylinders, half edge of cubes, with the solver's margin (units)."""
     drag: float
-    """A second: a free body loses ``drag · v · (1 + v)`` of its speed, and of its spin likewise."""
+    """Per second: a free body loses ``drag · v · (1 + v)`` of its speed; its spin falls by the same law."""
     friction: float
     """Deceleration of cubes and cylinders by the ground (units/s²); spheres have none."""
     turning: float
-    """Deceleration of spin by the ground, whatever the speed (rad/s²)."""
+    """Deceleration of spin by the ground, independent of its rate (rad/s²)."""
     inertia: float
     """Moment of inertia about the vertical of a body of mass 1 (units²)."""
     restitution: float
-    """The share of the approach with which a sphere and another body part, where the gap does not take it
-    back.
-    """
+    """Share of the approach with which a sphere and another body separate, before the gap is subtracted."""
     restitution_flat: float
-    """Between cubes and cylinders: share of the approach beyond ``threshold_flat`` with which the two part.
-    """
+    """Share of the approach beyond ``threshold_flat`` with which two cubes or cylinders separate."""
     threshold_flat: float
     """Approach up to which cubes and cylinders do not bounce off each other (units/s)."""
     threshold: float
@@ -54,12 +50,12 @@ class Law(Struct, frozen=True):
     reach: float
     """Gap at which the solver begins to act (units)."""
     correction: float
-    """Share of an overlap that is taken back in one step."""
+    """Share of an overlap that one step removes."""
     stamp: int
-    """Steps into a frame before which a contact is still recorded under the frame before."""
+    """Number of a frame's first steps whose contacts are recorded under the previous frame."""
 
     def deceleration(self, shape: Shape, speed: float) -> float:
-        """Of a free body that does not spin (units/s²).
+        """The deceleration of a free body that does not spin (units/s²).
 
         >>> round(LAW.deceleration("sphere", 1.0), 3), round(LAW.deceleration("cube", 1.0), 3)
         (0.08, 0.372)
@@ -73,40 +69,39 @@ class Law(Struct, frozen=True):
 
 
 class Sight(Struct, frozen=True):
-    """The differences of the released trajectories from the motion: fitted on one half of their scenes."""
+    """The errors of the released trajectories against the motion, fitted on one half of their scenes."""
 
     interval: int
     """Frames between two positions."""
     seams: tuple[int, ...]
     """Frames at which the trajectories begin a new, independent fit."""
     still: float
-    """Speed below which a body is taken to rest (units/s)."""
+    """Speed below which a body counts as at rest (units/s)."""
     touching: float
-    """Distance of centres at which two bodies have touched for sure (units)."""
+    """Distance of centres below which two bodies have surely touched (units)."""
     near: float
-    """Distance within which two bodies that change their velocity at once have collided (units)."""
+    """Distance within which two bodies that change velocity together have collided (units)."""
     blow: float
-    """Change of velocity above which a body was struck (units/s)."""
+    """Change of velocity that only a blow explains (units/s)."""
     place: tuple[float, ...]
-    """Standard error of a steady body's position in the first fit, the second …; the last stands for those
-    after it (units).
+    """Standard error of a steady body's position in each fit; the last value is for all later fits (units).
     """
     velocity: tuple[float, ...]
-    """Standard error of a steady body's velocity, likewise (units/s)."""
+    """Standard error of a steady body's velocity, by fit likewise (units/s)."""
     struck_place: float
     """Standard error of a struck body's position (units)."""
     struck_velocity: float
     """Standard error of a struck body's velocity in three cases out of four (units/s)."""
     struck_badly: float
-    """The same in the fourth."""
+    """Standard error of its velocity in the fourth case (units/s)."""
     entry_speed: tuple[float, float]
-    """Mean and spread of the speed of a body that comes into view (units/s)."""
+    """Mean and spread of the speed of a body that enters the view (units/s)."""
     entry_aim: tuple[float, float]
-    """The point on the ground plane that such bodies head for (units)."""
+    """The point on the ground plane that entering bodies head for (units)."""
     entry_spread: float
-    """Spread of their direction about that aim (radians)."""
+    """Spread of their direction about that point (radians)."""
     entry_aimed: float
-    """Share of such bodies that head for another body instead."""
+    """Share of entering bodies that head for another body instead."""
     entry_aimed_spread: float
     """Spread of their direction about that body (radians)."""
     mass: float
@@ -114,15 +109,14 @@ class Sight(Struct, frozen=True):
 
     @property
     def edges(self) -> tuple[int, ...]:
-        """Frames whose two neighbouring intervals are not of one fit: a change of velocity there says
-        nothing.
-        """
+        """Frames between intervals of different fits, where a change of velocity is no evidence."""
         return tuple(frame for seam in self.seams for frame in (seam - self.interval, seam))
 
 
 class Belief(Struct, frozen=True):
-    """From the share of draws in which a pair collides to the probability that it does: a logistic sum,
-    fitted on the same half.
+    """Weights of a logistic sum that turns a pair's share of draws into a probability of collision.
+
+    They are fitted on the same half of the scenes.
     """
 
     constant: float = 0.0
@@ -131,27 +125,28 @@ class Belief(Struct, frozen=True):
     late: float = 0.0
     """Weight of how late the draws collide: 0 now, 1 at the end."""
     few_met: float = 0.0
-    """The weight where at most one pair has collided yet: the generator kept few scenes with less than two.
+    """Added if at most one pair has collided: the generator kept few scenes with fewer than two collisions.
     """
     three_met: float = 0.0
-    """The weight where exactly three pairs have: it kept few with more."""
+    """Added if exactly three pairs have collided: the generator kept few scenes with more."""
     more_met: float = 0.0
     shared: float = 0.0
-    """Weight of the number of collisions the two bodies already had with others."""
+    """Weight of the number of collisions that the two bodies already had with others."""
     launched: float = 0.0
-    """Weight of the number of the two that move without having been hit: somebody aimed them."""
+    """Weight of the number of bodies of the pair that move without having been hit, so that they were aimed.
+    """
     entering: float = 0.0
-    """Weight of the number of the two that have just come into view."""
+    """Weight of the number of bodies of the pair that have just entered the view."""
     scattered: float = 0.0
-    """The weight where both move because they were hit: nobody aimed them at each other."""
+    """Added if both bodies move because they were hit, so that neither was aimed at the other."""
     rival: float = 0.0
-    """Weight of the largest share that another collision of either has."""
+    """Weight of the largest share of another collision of either body."""
     forestalled: float = 0.0
-    """Weight of the largest share that an earlier collision of either has."""
+    """Weight of the largest share of an earlier collision of either body."""
     late_share: float = 0.0
     """Weight of the product of log-odds and lateness: late collisions are less sure."""
     cut: float = 0.5
-    """Probability from which a collision is predicted: where F1 was highest."""
+    """Probability from which a collision is predicted; it gave the highest F1."""
 
 
 LAW = Law(**FITTED)

@@ -1,4 +1,4 @@
-"""From what was recorded to bodies: states of an annotation, and masses from the collisions it shows."""
+"""Bodies from records: the states of an annotation, and masses from its collisions."""
 
 from __future__ import annotations
 
@@ -10,13 +10,11 @@ from substrate.domains.clevrer.motion.engine import Body, Contact, simulate
 from substrate.domains.clevrer.motion.law import LAW, Law
 
 _DIGITS = 6
-_DOUBT = (
-    0.1  # how many units/s of unexplained momentum weigh as much as a mass that is off by its whole value
-)
+_DOUBT = 0.1  # units/s of unexplained momentum that cost as much as a mass that is off by its whole value
 
 
 def observed(state: MotionState, shape: Shape, mass: float = 1.0) -> Body:
-    """The body of a recorded state. Yaw and spin count for cubes only: a disc's change nothing.
+    """The body of a recorded state; yaw and spin are kept for cubes only, as a disc's change nothing.
 
     >>> place, turned, velocity, turning = (1.0, 2.0, 0.2), (0.0, 0.0, 0.5), (0.1, 0.0, 0.0), (0.0, 0.0, 2.0)
     >>> observed(MotionState(3, place, turned, velocity, turning, True), "cube")
@@ -37,7 +35,7 @@ def observed(state: MotionState, shape: Shape, mass: float = 1.0) -> Body:
 
 
 def bodies(annotation: Annotation, frame: int, masses: dict[int, float] | None = None) -> list[Body]:
-    """All bodies of a video at a frame, seen or not."""
+    """All bodies of a video at a frame, visible or not."""
     shapes: dict[int, Shape] = {o.object_id: o.shape for o in annotation.object_property}
     states = sorted(annotation.motion_trajectory[frame].objects, key=lambda state: state.object_id)
     return [observed(s, shapes[s.object_id], (masses or {}).get(s.object_id, 1.0)) for s in states]
@@ -65,18 +63,19 @@ def relative_masses(
     *,
     law: Law = LAW,
 ) -> dict[int, float]:
-    """Each body's mass relative to the others it met, from the momentum that recorded collisions pass on.
+    """Each body's mass relative to the bodies that it met, from the momentum exchanged in collisions.
 
     CLEVRER's bodies differ in mass, whatever they look like: in a collision both change their velocity
-    along one line, by unequal amounts. Where no collision tells, the mass is 1.
+    along the same line, by unequal amounts. A body without a usable collision has mass 1.
 
-    Least squares of Σ m·Δv = 0 over each group of simultaneous collisions, drawn towards 1.
+    The masses are the least squares of Σ m·Δv = 0 over each group of simultaneous collisions, drawn towards
+    1.
 
     Args:
         names: the bodies.
         contacts: recorded collisions.
-        state: a body as it was recorded at a frame, if it was; a collision one of whose bodies was not says
-            nothing.
+        state: gives a body's record at a frame, if any; a collision without the records of both bodies is
+            ignored.
         last: the video's last frame.
     """
     import numpy as np  # answers that simulate nothing need none
@@ -94,7 +93,7 @@ def relative_masses(
     momentum = np.array(rows).reshape(len(rows), len(ids))
     doubt = _DOUBT**2 * np.eye(len(ids))
     masses = np.linalg.solve(momentum.T @ momentum + doubt, doubt @ np.ones(len(ids)))
-    # Scale is free: the doubt's pull towards 1 shrinks all masses alike, which this undoes
+    # Scale is free: the pull towards 1 shrinks all masses alike, and the division undoes that.
     met = np.abs(momentum).sum(axis=0) > 0
     centred = np.where(met, masses / masses[met].mean(), 1.0) if met.any() else np.ones(len(masses))
     # Least squares may differ in the last bits from one processor to another.
@@ -102,7 +101,7 @@ def relative_masses(
 
 
 def _groups(contacts: Iterable[Contact]) -> list[list[Contact]]:
-    """Collisions that share a body and lie too close in time to be told apart."""
+    """Collisions grouped if they share a body and are too close in time to separate."""
     groups: list[list[Contact]] = []
     for contact in sorted(contacts):
         for group in groups:
@@ -120,7 +119,7 @@ def _groups(contacts: Iterable[Contact]) -> list[list[Contact]]:
 def _velocity_changes(
     group: Sequence[Contact], state: Callable[[int, int], Body | None], last: int, law: Law
 ) -> dict[int, tuple[float, float]]:
-    """The change of each body's velocity by the group's impulses, beyond that by drag and friction."""
+    """Each body's change of velocity by the group's impulses, without drag and friction."""
     first = max(0, min(frame for frame, _, _ in group) - BEFORE)
     end = min(last, max(frame for frame, _, _ in group) + AFTER)
     change: dict[int, tuple[float, float]] = {}
