@@ -1,4 +1,4 @@
-"""The rows in which answers are kept: one a question, the same bytes for the same input."""
+"""The rows that record answers: one per question, the same bytes for the same input."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import msgspec
 
 
 class ChoiceRow(msgspec.Struct, frozen=True):
-    """An option of a multiple-choice question; ``expected`` is ``None`` where there is no gold."""
+    """An option of a multiple-choice question; ``expected`` is ``None`` without gold."""
 
     choice: int
     predicted: str
@@ -15,10 +15,10 @@ class ChoiceRow(msgspec.Struct, frozen=True):
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """A question: what was predicted, what was expected, and the log it was computed from.
+    """A question: its predicted and expected answer, and the log that the prediction was computed from.
 
-    ``expected`` and ``correct`` are ``None`` where the input has no gold. Keys are written in this
-    order; ``choices``, ``error``, the supporting facts and probabilities only where there are any.
+    ``expected`` and ``correct`` are ``None`` without gold. Keys are written in this order; ``choices``,
+    ``error``, the supporting facts and probabilities only if present.
     """
 
     benchmark: str
@@ -36,7 +36,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     """Ticks of the facts that the answer rests on."""
     expected_supporting: tuple[int, ...] | msgspec.UnsetType = msgspec.UNSET
     probability: float | msgspec.UnsetType = msgspec.UNSET
-    """How probable the answer is, given what the question presupposes."""
+    """The answer's probability, given the question's presuppositions."""
 
 
 _encoder = msgspec.json.Encoder()
@@ -54,4 +54,4 @@ def encode(row: Row) -> bytes:
 
 
 decode = msgspec.json.Decoder(Row).decode
-"""A row from its line."""
+"""Decodes a row from its line."""

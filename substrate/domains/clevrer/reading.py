@@ -1,4 +1,4 @@
-"""A scene's log as the queries of its programs read it: which deltas made true what a step rests on."""
+"""A scene's log as its programs' queries read it, and the deltas behind each step."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def called(scene: Scene, prefix: str) -> dict[str, str]:
     """The objects and events of a scene in words, by IRI.
 
     Args:
-        prefix: the scene's IRI, with which those of its objects begin.
+        prefix: the scene's IRI, which is the prefix of its objects' IRIs.
     """
     objects = {number: f"the {o.color} {o.material} {o.shape}" for number, o in scene.objects.items()}
     in_words = {f"{prefix}:object:{number}": phrase for number, phrase in objects.items()}
@@ -49,7 +49,7 @@ def happening(kind: str, who: Sequence[str]) -> str:
 
 
 class Standing(NamedTuple):
-    """A triple that holds at a tick: the position of the delta that made it true, and its property."""
+    """A triple that holds at a tick: the position of the delta that made it true, its property and value."""
 
     position: int
     predicate: str
@@ -57,7 +57,7 @@ class Standing(NamedTuple):
 
 
 class Reading:
-    """A scene's log as its queries read it: which deltas made true what holds at a tick.
+    """A scene's log as its queries read it, with the deltas that made true what holds at a tick.
 
     Attributes:
         log: a log of :mod:`substrate.domains.clevrer.deltas`.
@@ -74,13 +74,13 @@ class Reading:
         self._holding: dict[int, dict[str, list[Standing]]] = {}
 
     def tick(self, step: Step, opcode: Opcode | None) -> int:
-        """The tick at which a step's query is asked: the frame that it names, or the last one."""
+        """The tick of a step's query: the frame that the step names, or the last frame."""
         if opcode and opcode.query in ("motion", "direction") and isinstance(step.arguments[1], int):
             return step.arguments[1]
         return self.log.last_tick
 
     def holding(self, tick: int) -> dict[str, list[Standing]]:
-        """By subject, what holds at a tick, in the order of the log."""
+        """The triples that hold at a tick, by subject, in the order of the log."""
         if tick not in self._holding:
             made: dict[tuple[str, str, str], int] = {}
             held = self.log[: self.log.position(tick)]
@@ -97,7 +97,7 @@ class Reading:
         return self._holding[tick]
 
     def evidence(self, subjects: Iterable[str], predicates: Sequence[str], tick: int) -> list[Evidence]:
-        """The deltas by which some properties of some individuals hold at a tick."""
+        """The deltas that made properties of individuals true as of a tick."""
         holding = self.holding(tick)
         positions = {
             standing.position
@@ -117,7 +117,7 @@ class Reading:
         ]
 
     def individuals(self, value: Any, kind: Kind) -> list[str]:
-        """The IRIs that a value on the stack is about; of an event that the log does not hold, none."""
+        """The IRIs of a value on the stack; an event outside the log has none."""
         if kind in _OBJECTS:
             numbers = [value] if isinstance(value, int) else value
             return [f"{self.scene}:object:{number}" for number in numbers]
@@ -127,9 +127,9 @@ class Reading:
         return []
 
     def subjects(self, step: Step, opcode: Opcode, wanted: Kind) -> list[str]:
-        """The individuals of a kind that a step came to; where it came to none of them, those it took.
+        """The individuals of a kind that a step gave or, if it gave none of the kind, took.
 
-        A single event that others were compared with is always one of them.
+        A single event with which others were compared is always included.
         """
         kinds = [kind & wanted for kind in opcode.takes]
         came = self.individuals(step.result, step.kind) if step.kind & wanted else []
@@ -139,7 +139,7 @@ class Reading:
         return came
 
     def step(self, step: Step, opcode: Opcode | None, evidence: Iterable[Evidence]) -> ExplainedStep:
-        """A step in words, with the query behind it and what it rests on."""
+        """A step in words, with its query and its evidence."""
         query = ""
         if opcode and opcode.query:
             query = f"at tick {self.tick(step, opcode)}:\n{self.queries[opcode.query]}"
@@ -153,7 +153,7 @@ class Reading:
         )
 
     def shown(self, value: Any) -> str:
-        """A value on the stack, for a reader."""
+        """A value on the stack, in words."""
         if isinstance(value, Event):
             if value.iri in self.words:
                 return self.words[value.iri]
@@ -178,12 +178,12 @@ class Reading:
 
 @lru_cache(maxsize=1)
 def reading_of(scene: Scene, iri: str) -> Reading:
-    """The reading of a scene; the last one is kept, as :meth:`Scene.of` keeps the scene."""
+    """The reading of a scene; the last one is cached, as :meth:`Scene.of` caches the scene."""
     return Reading(scene, iri)
 
 
 def _kind_of(value: Any, kind: Kind) -> Kind:
-    """The kind of a value among those that an operand may have."""
+    """The kind of a value, among the kinds that an operand may have."""
     if isinstance(value, Event):
         return Kind.EVENT
     if isinstance(value, int):
@@ -192,7 +192,7 @@ def _kind_of(value: Any, kind: Kind) -> Kind:
 
 
 def text_of(term: object) -> str:
-    """The IRI of a node, and any other term as it is spelled."""
+    """The IRI of a node; for another term, its spelling."""
     return term.value if isinstance(term, NamedNode) else str(term)
 
 
@@ -202,11 +202,11 @@ _READ: Mapping[str, tuple[str, ...]] = {
     "events": (_TYPE, f"{NAMESPACE}frame", f"{NAMESPACE}participant"),
     "motion": (f"{NAMESPACE}inView", f"{NAMESPACE}motion"),
 }
-"""By query: the properties of an individual that it reads."""
+"""The properties of an individual that each query reads."""
 
 
 def properties(token: str, query: str) -> tuple[str, ...]:
-    """The properties that a step reads: those of its query, or the one attribute that it is about.
+    """The properties that a step reads: its query's, or the single attribute in its token.
 
     >>> properties("filter_color", "objects")
     ('urn:substrate:clevrer:color',)
@@ -216,7 +216,7 @@ def properties(token: str, query: str) -> tuple[str, ...]:
 
 
 def observed(step: Step, opcode: Opcode, reading: Reading) -> list[Evidence]:
-    """The parts of the film that a step of CLEVRER's language rests on."""
+    """The filmed evidence of a step of CLEVRER's language."""
     read, tick = properties(step.token, opcode.query), reading.tick(step, opcode)
     if opcode.query == "motion" and not isinstance(step.arguments[1], int):
         read = (f"{NAMESPACE}moved",)
@@ -230,7 +230,7 @@ def observed(step: Step, opcode: Opcode, reading: Reading) -> list[Evidence]:
 
 
 def sampled_poses(reading: Reading) -> list[Evidence]:
-    """The poses of the last frames, which the future is told from."""
+    """The poses of the last frames, from which the future is predicted."""
     first = reading.log.position(reading.log.last_tick - SAMPLED_FRAMES)
     pose = f"{NAMESPACE}pose"
     last = enumerate(reading.log[first:], first)
@@ -238,9 +238,9 @@ def sampled_poses(reading: Reading) -> list[Evidence]:
 
 
 def removal(reading: Reading, number: int) -> list[Evidence]:
-    """The parts of the log that are read to imagine the scene without an object, or with it changed.
+    """The deltas read to imagine the scene without an object, or with it changed.
 
-    These are the delta by which the object is there, and the collisions that were filmed.
+    These are the delta that inserts the object, and the filmed collisions.
     """
     tick = reading.log.last_tick
     there = reading.evidence([f"{reading.scene}:object:{number}"], (_TYPE,), tick)

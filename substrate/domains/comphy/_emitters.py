@@ -1,6 +1,6 @@
-"""Collisions of a world that was not filmed: after the video, or with another mass or charge.
+"""Collisions of a world that was not filmed: after the video, or with a different mass or charge.
 
-An emitter sees the scene and nothing else; :data:`EMITTERS` holds one entry each, chosen in the parameters.
+An emitter sees only the scene. :data:`EMITTERS` has one entry for each; the parameters choose one.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from substrate.domains.comphy.scene import TargetScene
 
 Pair = frozenset[int]
 NEAREST = 2 * RADIUS
-"""Units, centre to centre: two discs that touch.
+"""Units between the centres of two discs that touch.
 
-The force is taken to follow its law down to here, and to grow no more.
+The force follows its law down to this distance, and is constant below.
 """
 
 
 class PropertyChange(NamedTuple):
-    """Another mass or charge of one object, as :meth:`of` reads it from a program."""
+    """A new mass or charge of an object, as :meth:`of` reads it from a program."""
 
     object: int
     mass: int
@@ -40,8 +40,9 @@ class PropertyChange(NamedTuple):
 
     @classmethod
     def of(cls, scene: TargetScene, number: int, word: str) -> PropertyChange:
-        """The change of an object that a word such as ``counterfact_heavier`` names; an unknown mass counts
-        as light, an unknown charge as none.
+        """The change of an object that a word such as ``counterfact_heavier`` names.
+
+        An unknown mass counts as light, an unknown charge as none.
         """
         mass, charge = scene.masses.get(number, 1), scene.charges.get(number, 0)
         changed = {
@@ -61,25 +62,21 @@ class CollisionEmitter(Protocol):
         ...
 
     def changed(self, scene: TargetScene, change: PropertyChange) -> list[Pair]:
-        """Pairs that collide within the video's time if one object had another mass or charge."""
+        """Pairs that collide within the video's time if an object had a different mass or charge."""
         ...
 
 
 class Kinematic:
-    """Straight lines into the future; of the observed collisions, those that hang on no earlier one of the
-    changed object.
-    """
+    """Straight lines into the future, and the duality for a changed object."""
 
     def future(self, scene: TargetScene, parameters: Parameters) -> list[Pair]:
-        """Algorithm 3 on the last frames; pairs that have met do not meet anew."""
+        """Algorithm 3 on the last frames; pairs that have met do not meet again."""
         kinematics = parameters.predictive.kinematics
         assert kinematics, "ComPhy's parameters refuse S"
         return [frozenset((a, b)) for a, b, _ in predict_collisions(scene.samples, scene.end, kinematics)]
 
     def changed(self, scene: TargetScene, change: PropertyChange) -> list[Pair]:
-        """Judge by the duality: an event with an earlier collision of the object among its ancestors counts
-        as not happening.
-        """
+        """Keep each observed collision that has no collision of the object among its ancestors."""
         ancestry = scene.ancestry("event")
         own = {
             event.iri
@@ -94,12 +91,13 @@ class Kinematic:
 
 
 class Simulated:
-    """The planar simulator, with mass, and with charge as a push between frames; only what the change can
-    reach is simulated anew.
+    """The planar simulator with mass, and with charge as a push between frames.
+
+    It simulates only the objects that the change can reach.
     """
 
     def future(self, scene: TargetScene, parameters: Parameters) -> list[Pair]:
-        """New contacts within the horizon, of the objects that have been in view."""
+        """New contacts within the horizon, of all recorded objects."""
         _require_masses(scene)
         bodies, end = recorded_bodies(scene, scene.masses), scene.end
         run = course(
@@ -113,8 +111,8 @@ class Simulated:
         return _pairs(run.contacts)
 
     def changed(self, scene: TargetScene, change: PropertyChange) -> list[Pair]:
-        """The contacts observed until the change can first be felt; from there those simulated for the
-        objects that it reaches, and observed for the others.
+        """Observed contacts until the change can have an effect; then simulated ones for the objects that it
+        reaches, and observed ones for the others.
         """
         _require_masses(scene)
         seen = observed_collisions(scene)
@@ -154,8 +152,9 @@ def _pairs(contacts: Iterable[Contact]) -> list[Pair]:
 
 
 def _felt(scene: TargetScene, change: PropertyChange) -> int | None:
-    """The frame from which a change may be felt: at once where charges pull, else shortly before the object's
-    first collision.
+    """The frame from which a change can have an effect.
+
+    For a charged object it is the first; otherwise it is shortly before the object's first collision.
     """
     if (change.mass, change.charge) == (
         scene.masses.get(change.object, 1),
@@ -176,7 +175,7 @@ def _felt(scene: TargetScene, change: PropertyChange) -> int | None:
 
 
 def _advance(charges: Mapping[int, int], strength: float) -> Callable[[Sequence[Body], int], Motion]:
-    """The motion of bodies over some frames, pushed and pulled before each where two are charged."""
+    """A function that moves bodies over some frames, with a push before each frame if two are charged."""
 
     def advance(bodies: Sequence[Body], frames: int) -> Motion:
         if not strength or sum(bool(charges.get(body.id)) for body in bodies) < 2:
@@ -192,7 +191,7 @@ def _advance(charges: Mapping[int, int], strength: float) -> Callable[[Sequence[
 
 
 def _pushed(bodies: Iterable[Body], charges: Mapping[int, int], strength: float) -> list[Body]:
-    """The bodies with the velocity that a frame of push and pull gives them."""
+    """The bodies with their velocities after one frame of push and pull."""
     rows = {body.id: [body.vx, body.vy] for body in bodies}
     by_id = {body.id: body for body in bodies}
     for a, b in combinations(by_id.values(), 2):
@@ -212,5 +211,5 @@ EMITTERS: Mapping[str, CollisionEmitter] = {"kinematic": Kinematic(), "motion": 
 
 
 def collisions(pairs: Iterable[Pair]) -> list[Event]:
-    """Pairs as possible collisions, each once, sorted."""
+    """Pairs as possible collisions, sorted, without repeats."""
     return [Event("Collision", None, pair) for pair in sorted(set(pairs), key=sorted)]

@@ -1,8 +1,8 @@
-"""ComPhy's files ► typed deltas: one event log an example, a tick a frame of the target video.
+"""ComPhy's files ► typed deltas: one event log per example, one tick per frame of the target video.
 
-To CLEVRER's deltas of the target are added: the direction in which each object in view moves, where it
-changes; and what is known of mass and charge, at tick 0, since reference videos are seen before the target.
-Classes and predicates are those of the TBox ``comphy``.
+CLEVRER's deltas of the target are extended by the direction of each moving object in view, at its changes,
+and by the known masses and charges, at tick 0, since reference videos are seen before the target. Classes and
+predicates are the TBox ``comphy``'s.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ NAMESPACE = "urn:substrate:comphy:"
 
 
 def target_iri(scene: int) -> str:
-    """The IRI of a target; its objects, events and evidence lie under it."""
+    """The IRI of a target, which is the prefix of its objects', events' and evidence's IRIs."""
     return f"urn:comphy:{scene}"
 
 
 def target_log(target: Target, hidden: Iterable[Spelled] = ()) -> EventLog:
-    """The event log of a target; its reference videos are not looked at.
+    """The event log of a target; its reference videos are not read.
 
     Args:
-        hidden: what is known of mass and charge.
+        hidden: the known masses and charges.
 
     >>> from substrate.domains.clevrer.format import Annotation, Frame, ObjectProperty
     >>> at = lambda x: MotionState(0, (x, 0.0, 0.2), (0.0,) * 3, (-1.0, 0.0, 0.0), (0.0,) * 3, True)

@@ -1,6 +1,4 @@
-"""Why an answer is what it is: as CLEVRER's, and for what is hidden, which reference video showed it and
-when.
-"""
+"""Explain an answer as CLEVRER's, and cite the reference video and time that showed a hidden property."""
 
 from __future__ import annotations
 
@@ -26,7 +24,7 @@ _COUNTERFACTS = ("counterfact_events", "filter_counterfact", "get_counterfact")
 
 
 def explain(log: EventLog, scene_index: int, question: Question, parameters: Parameters) -> Explanation:
-    """Explain a question: the steps of its program, or of one program for each of its choices.
+    """Explain a question by the steps of its program, or of one program per choice.
 
     Args:
         log: the target's event log.
@@ -47,7 +45,7 @@ def explain(log: EventLog, scene_index: int, question: Question, parameters: Par
 
 
 def _rule(steps: list[Step], parameters: Parameters) -> str:
-    """The rule that decided: of a world that was not filmed, what says which collisions happen there."""
+    """The rule that decided; for a world that was not filmed, the rule that gives its collisions."""
     if any(step.token in (*_COUNTERFACTS, "unseen_events") for step in steps):
         if parameters.emitter == "motion":
             return f"motion simulated with mass and charge, to a horizon of {parameters.horizon} frames"
@@ -74,7 +72,7 @@ def _evidence(step: Step, reading: Reading) -> list[Evidence]:
 
 
 def _compared(step: Step, reading: Reading) -> list[str]:
-    """The objects that a step came to, and those it took: whether one is heavy may hang on the others."""
+    """The objects that a step gave and took: whether one counts as heavy may depend on the others."""
     opcode = OPCODES[step.token]
     compared = set(reading.individuals(step.result, step.kind))
     for argument, kind in zip(step.arguments, opcode.takes, strict=True):
@@ -84,7 +82,7 @@ def _compared(step: Step, reading: Reading) -> list[str]:
 
 
 def _hidden(name: str, objects: list[str], reading: Reading) -> list[Evidence]:
-    """The log's record of a hidden property of objects, and of the videos that showed it."""
+    """The log's record of objects' hidden property, and of the videos that showed it."""
     tick = reading.log.last_tick
     holding = reading.holding(tick)
     measured = _MEASURED[name]
@@ -102,7 +100,7 @@ def _measures(reading: Reading, video: str, measured: str) -> bool:
 
 
 def _changed(step: Step, reading: Reading) -> list[Evidence]:
-    """The deltas read to imagine an object changed, its known properties among them."""
+    """The deltas read to imagine an object changed, including its known properties."""
     number = step.arguments[-2]
     known = (f"{NAMESPACE}mass", f"{NAMESPACE}charge")
     thing = f"{reading.scene}:object:{number}"

@@ -1,18 +1,17 @@
 """ComPhy's file formats: a target video, its four reference videos, and questions.
 
-Known from the public description of the release (Chen et al., ComPhy, ICLR 2022) and its authors' code:
-an example is one target video of about five seconds and four reference videos of about two; objects are
-told by colour, material and shape, and an object of a reference video is the target's of the same look;
-masses are 1 (light) and 5 (heavy), charges -1, 0 and 1; files are named by ``NNNNN`` for the target and
-``NNNNN_R`` for reference R = 0 to 3; a question record has ``scene_index``, ``video_filename`` and
-``questions``, each with ``program`` and ``answer`` or ``choices``; an answer that names two values joins
-them with ``and``, in either order; the words of a changed property are ``counterfact_lighter``,
+These facts come from the public description of the release (Chen et al., ComPhy, ICLR 2022) and its authors'
+code. An example is one target video of about five seconds and four reference videos of about two. Colour,
+material and shape identify an object; an object of a reference video is the target's with the same look.
+Masses are 1 (light) and 5 (heavy), charges -1, 0 and 1. Files are named by ``NNNNN`` for the target and
+``NNNNN_R`` for reference R = 0 to 3. A question record has ``scene_index``, ``video_filename`` and
+``questions``, each with ``program`` and ``answer`` or ``choices``. An answer of two values joins them with
+``and``, in either order. The words of a changed property are ``counterfact_lighter``,
 ``counterfact_heavier``, ``counterfact_uncharged`` and ``counterfact_opposite``.
 
-Assumed, since the release itself could not be read: annotations are CLEVRER's, in folders ``target`` and
-``reference``; choices are written as CLEVRER's; left, right, up and down are directions on the ground,
-up leading away from the camera. Fields of a record that are not named here, a mass or charge among
-them, are never read.
+These are assumptions, since the release itself could not be read: annotations are CLEVRER's, in folders
+``target`` and ``reference``; choices are written as CLEVRER's; left, right, up and down are directions on the
+ground, with up away from the camera. Other fields of a record, such as a mass or charge, are never read.
 """
 
 from __future__ import annotations
@@ -45,17 +44,17 @@ CHANGES = ("counterfact_lighter", "counterfact_heavier", "counterfact_uncharged"
 DIRECTIONS = ("left", "right", "up", "down")
 SUBSETS = ("factual", "predictive", "counterfactual")
 HALF_RANGE = 20.0
-"""Degrees to either side of a direction that still count as it, as in the authors' executor; what lies
-between two is neither.
+"""Degrees to either side of a direction that count as it, as in the authors' executor; between two
+directions a velocity has none.
 """
 
 Subset = Literal["factual", "predictive", "counterfactual"]
 Look = tuple[str, str, str]
-"""Colour, material, shape: what tells an object, in one video and from video to video."""
+"""Colour, material and shape, which identify an object within a video and across videos."""
 
 
 class Question(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A question with its postfix program; factual ones have ``answer``, the others ``choices``."""
+    """A question with its postfix program; factual questions have ``answer``, others ``choices``."""
 
     question_id: Whole
     question: str
@@ -67,7 +66,7 @@ class Question(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def subset(self) -> Subset:
-        """Told from the program, not from the record's own label, which differs between releases."""
+        """The subset by the program, since the record's own label differs between releases."""
         if not self.choices:
             return "factual"
         return "counterfactual" if any("counterfact" in token for token in self.program) else "predictive"
@@ -82,7 +81,7 @@ class TargetQuestions(msgspec.Struct, frozen=True):
 
 
 class Target(NamedTuple):
-    """The visible part of an example: the target video's annotation and those of its reference videos."""
+    """The visible part of an example: the annotations of the target video and of its reference videos."""
 
     scene: int
     annotation: Annotation
@@ -100,7 +99,7 @@ _NAME = re.compile(r"annotation_([0-9]{1,9})(?:_([0-9]{1,9}))?\.json(\.gz)?$")
 
 
 def look(thing: ObjectProperty) -> Look:
-    """An object's looks.
+    """An object's look: colour, material and shape.
 
     >>> look(ObjectProperty(3, "red", "metal", "cube"))
     ('red', 'metal', 'cube')
@@ -109,8 +108,9 @@ def look(thing: ObjectProperty) -> Look:
 
 
 def direction(vx: float, vy: float) -> str | None:
-    """The direction of a ground velocity (units/s) as the camera shows it; ``None`` at rest and between two
-    directions.
+    """The direction of a ground velocity (units/s) as the camera shows it.
+
+    ``None`` at rest and between two directions.
 
     >>> direction(0.0, 1.0), direction(-2.0, 0.3), direction(1.0, 1.0), direction(0.0, 0.001)
     ('right', 'up', None, None)
@@ -123,7 +123,7 @@ def direction(vx: float, vy: float) -> str | None:
 
 
 def same_answer(predicted: str, expected: str) -> bool:
-    """Tell whether two answers are the same; of a pair the order does not matter.
+    """Tell whether two answers are the same; a pair's order does not matter.
 
     >>> same_answer("red and blue", "blue and red"), same_answer("red", "blue")
     (True, False)
@@ -135,7 +135,7 @@ def target_names(where: Path) -> dict[int, TargetNames]:
     """The annotations under a folder or in a zip, by target.
 
     Raises:
-        FormatError: it cannot be read, holds none, has one twice, or an example lacks one of its videos.
+        FormatError: it cannot be read, has no annotation or one twice, or an example lacks one of its videos.
     """
     by_scene: dict[int, dict[int, str]] = {}
     for name in names_in(where, "annotation"):
@@ -170,8 +170,7 @@ def target_names(where: Path) -> dict[int, TargetNames]:
 
 
 def read_target(where: Path, scene: int, names: TargetNames) -> Target:
-    """An example, checked: CLEVRER's rules for every annotation, and no two objects of a video that look
-    alike.
+    """Read and check an example: CLEVRER's rules for every annotation, and no two objects that look alike.
 
     Raises:
         FormatError: as CLEVRER's; the message names file and path.
@@ -180,8 +179,9 @@ def read_target(where: Path, scene: int, names: TargetNames) -> Target:
 
 
 def decode_target(scene: int, sources: Iterable[Source]) -> Target:
-    """An example of the names and bytes of its annotations, the target's first; errors as
-    :func:`read_target`.
+    """Decode an example from its annotations' names and bytes, the target's first.
+
+    Errors are as for :func:`read_target`.
     """
     target, *references = (_checked(source, scene) for source in sources)
     return Target(scene, target, tuple(references))
@@ -207,11 +207,11 @@ def _checked(source: tuple[str, bytes], scene: int) -> Annotation:
 
 
 def read_questions(path: Path) -> Records[int, TargetQuestions]:
-    """A question file, list or JSON lines of the same records, by target; each is looked at.
+    """Read and check a question file, a list or JSON lines of the same records, by target.
 
     Raises:
         FormatError: the file breaks the format, a target or question number occurs twice, a question
-            has both answer and choices, or there is no question at all.
+            has both answer and choices, or the file has no question.
     """
     return read_by_scene(path, TargetQuestions, _check_questions)
 

@@ -1,4 +1,4 @@
-"""Questions ► answers: each question's program run on its target, one row a question."""
+"""Questions ► answers: each question's program runs on its target and gives one row."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def answer_target(
     split: str,
     benchmark: str = "comphy",
 ) -> Iterator[Row]:
-    """A row for each question about a target, in question order.
+    """Answer each question about a target with one row, in question order.
 
     Args:
         log: the target's event log, made with or without inferred properties.
@@ -30,7 +30,7 @@ def answer_target(
         split: the name of the split, for the rows.
         benchmark: the benchmark's name, for the rows: ComPhy is answered in two settings.
 
-    A question whose program cannot run is answered ``error`` with the reason, and counts as wrong.
+    If a program cannot run, its row has the answer ``error`` with the reason, and counts as wrong.
     """
     common = {"benchmark": benchmark, "split": split, "scene": scene_index, "log": log.digest}
     return rows(

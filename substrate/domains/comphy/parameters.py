@@ -9,24 +9,27 @@ from substrate.domains.clevrer.format import RECORDED_AFTER
 
 
 class Parameters(clevrer.Parameters, frozen=True, forbid_unknown_fields=True):
-    """The ``comphy`` part of ``params.yaml``: CLEVRER's, and what is done about hidden properties."""
+    """The ``comphy`` part of ``params.yaml``: CLEVRER's parameters, and those of hidden properties."""
 
     infer_properties: bool = False
-    """True if mass and charge are inferred from the reference videos. Where not, nothing is known of them,
-    and a question that needs one of them cannot run.
+    """Whether mass and charge are inferred from the reference videos.
+
+    If not, they are unknown, and a question that needs one of them cannot run.
     """
     least_probability: float = 0.9
     """The probability from which a mass or charge counts as known."""
     emitter: Literal["kinematic", "motion"] = "kinematic"
-    """The source of collisions in a world that was not filmed: ``kinematic``, straight lines and the
-    ancestors of observed events, which need no mass and no charge; or ``motion``, the planar simulator with
-    mass and charge, the likeliest ones.
+    """The source of collisions in a world that was not filmed.
+
+    ``kinematic`` uses straight lines and the ancestors of observed events, and needs no mass or charge;
+    ``motion`` is the planar simulator with the likeliest masses and charges.
     """
     horizon: clevrer.Frames = RECORDED_AFTER
-    """The frames that ``motion`` looks beyond the video; the recorded truth ends about two seconds after it.
+    """The frames after the video that ``motion`` simulates; the recorded truth ends about two seconds after
+    it.
     """
 
     def __post_init__(self) -> None:
-        """Refuse CLEVRER's S, whose simulator knows no charge."""
+        """Refuse CLEVRER's S, whose simulator has no charges."""
         if self.predictive.configuration == "S":
             raise ValueError("ComPhy simulates with emitter: motion, not with configuration S")

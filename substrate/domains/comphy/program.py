@@ -1,6 +1,6 @@
 """ComPhy's question programs: CLEVRER's language with mass, charge, direction and changed properties.
 
-A question that needs a mass or a charge that is not known cannot run, and says which one it lacks.
+A question that needs an unknown mass or charge cannot run; its error names the missing property.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from substrate.domains.comphy.scene import TargetScene
 
 
 def run(program: Sequence[str], world: World, trace: Callable[[Step], None] | None = None) -> str:
-    """Execute a program and give its answer; as CLEVRER's, whose errors it shares.
+    """Execute a program and give its answer, with the errors of CLEVRER's.
 
     Args:
-        world: of a :class:`TargetScene` and ComPhy's parameters.
+        world: a :class:`TargetScene` with ComPhy's parameters.
     """
     return clevrer.run(_plain(program), world, trace, table=_TABLE)
 
@@ -31,12 +31,12 @@ def run(program: Sequence[str], world: World, trace: Callable[[Step], None] | No
 def run_choices(
     question: Sequence[str], choices: Sequence[Sequence[str]], world: World
 ) -> Iterator[str | ProgramError]:
-    """The answer, or what went wrong, of each choice's program followed by the question's."""
+    """The answer or error of each choice's program followed by the question's."""
     return clevrer.run_choices(question, choices, world, table=_TABLE)
 
 
 def _plain(program: Sequence[str]) -> list[str]:
-    """Without a ``unique`` right before a question about a pair, which some programs put there."""
+    """The program without a ``unique`` right before a question about a pair, as some programs have it."""
     following = [*program[1:], ""]
     return [
         token
@@ -66,8 +66,9 @@ def _heavy(heavy: bool) -> Callable[[World, Sequence[int]], list[int]]:
 
 
 def _related(sign: int) -> Callable[[World, Any], list[int]]:
-    """Of several objects, keep those that stand in such a relation to another of them; of one object, give
-    those of the scene that stand in it to that one.
+    """Keep those of several objects that have this relation of charges to another of them.
+
+    For a single object, give the scene's objects that have it to this object.
     """
 
     def related(world: World, first: int, second: int) -> bool:
@@ -138,7 +139,7 @@ OPCODES: dict[str, Opcode] = {
     "filter_light": Opcode((_K.OBJECTS,), _K.OBJECTS, _heavy(False), "mass"),
     "filter_same": Opcode((_ANY_OBJECT,), _K.OBJECTS, _related(1), "charge"),
     "filter_opposite": Opcode((_ANY_OBJECT,), _K.OBJECTS, _related(-1), "charge"),
-    # The objects whose masses are compared next: the comparison reads them.
+    # Nothing is kept out here: the comparison that follows reads the masses.
     "filter_mass": Opcode((_K.OBJECTS,), _K.OBJECTS, lambda world, objects: objects, "mass"),
     "equal_charge": Opcode((_K.OBJECT, _K.OBJECT), _K.YES_NO, _equal_charge, "charge"),
     "is_heavier": Opcode((_K.OBJECT, _K.OBJECT), _K.YES_NO, _compared(1), "mass"),

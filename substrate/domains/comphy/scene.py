@@ -1,4 +1,4 @@
-"""The interpreter's view of a target: CLEVRER's view of it, and mass, charge and direction."""
+"""The interpreter's view of a target: CLEVRER's view, with mass, charge and direction."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ QUERIES = {
     + "SELECT ?number ?direction WHERE { ?object :number ?number ; c:direction ?direction }",
     "strength": _PREFIX + "SELECT ?value WHERE { ?scene a :Scene ; c:strength ?value }",
 }
-"""The reading behind every answer, in SPARQL; ``motion`` and ``direction`` on the state of the frame asked
-for, the others on the last.
+"""The SPARQL query behind each read; ``motion`` and ``direction`` run on the state at a given frame, the
+others on the last.
 """
 
 
@@ -44,12 +44,12 @@ class TargetScene(clevrer.Scene):
 
     @cached_property
     def masses(self) -> dict[int, int]:
-        """The likeliest mass of each object; empty where none was inferred."""
+        """The likeliest mass of each object; empty if none was inferred."""
         return {number: value for number, (value, _) in self._inferred["mass"].items()}
 
     @cached_property
     def charges(self) -> dict[int, int]:
-        """The likeliest charge of each object, up to the sign of all; empty where none was inferred."""
+        """The likeliest charge of each object, up to a common sign; empty if none was inferred."""
         return {number: value for number, (value, _) in self._inferred["charge"].items()}
 
     @cached_property
@@ -68,7 +68,7 @@ class TargetScene(clevrer.Scene):
         """An object's mass or charge.
 
         Raises:
-            ProgramError: none was inferred, or none that is at least as probable as asked for.
+            ProgramError: none was inferred, or its probability is below ``least``.
         """
         if object_ not in self._inferred[name]:
             raise ProgramError(
@@ -85,12 +85,12 @@ class TargetScene(clevrer.Scene):
 
     @cached_property
     def strength(self) -> float:
-        """The strength of the force between two unit charges (units³/s²); 0 where none is known."""
+        """The strength of the force between two unit charges (units³/s²); 0 if unknown."""
         strengths = self.holding(f"{NAMESPACE}strength").values()
         return next((float(clevrer.lexical(value)) for values in strengths for value in values), 0.0)
 
     def direction(self, frame: int) -> dict[int, str]:
-        """The direction of each object in view at a frame that moves in one of the four directions."""
+        """The direction of each visible object that moves in one of the four directions at a frame."""
         if frame not in self._directions:
             self._directions[frame] = {
                 number: way[len(NAMESPACE) + 1 : -1]

@@ -1,8 +1,8 @@
-"""Scene graph ► typed deltas: one event log an image.
+"""Scene graph ► typed deltas: one event log per image.
 
-Tick 0 is the annotation: names, boxes, attributes, relations, and the scene's location and weather.
-Tick 1 is what the TBox and the boxes entail: every kind an object is of, the family of every attribute
-value, what a class implies, and in which part of the image an object lies.
+Tick 0 is the annotation: names, boxes, attributes, relations, and the scene's location and weather. Tick 1 is
+what the TBox and the boxes entail: every class of an object, the family of every attribute value, the
+attributes that a class implies, and the part of the image where an object lies.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _INTEGER = "<http://www.w3.org/2001/XMLSchema#integer>"
 
 
 def scene_iri(image_id: str) -> str:
-    """The IRI of an image's scene; its objects lie under it.
+    """The IRI of an image's scene, which is the prefix of its objects' IRIs.
 
     >>> scene_iri("2375429")
     'urn:gqa:2375429'
@@ -43,7 +43,7 @@ def object_iri(image_id: str, object_id: str) -> str:
 
 
 def scene_log(image_id: str, graph: SceneGraph, ontology: Ontology | None = None) -> EventLog:
-    """The event log of a scene graph; equal graphs give equal logs, whatever the order of their objects.
+    """The event log of a scene graph; equal graphs give equal logs, whatever the order of objects.
 
     >>> cup = SceneObject(name="cup", x=0, y=0, w=10, h=10, attributes=["red"])
     >>> log = scene_log("7", SceneGraph(width=100, height=100, objects={"1": cup}))
@@ -92,7 +92,7 @@ def _entailed(image_id: str, graph: SceneGraph, ontology: Ontology) -> Iterator[
 
 
 def _parts(scene_object: SceneObject, graph: SceneGraph) -> Iterator[tuple[str, str]]:
-    """The half of the image the box's centre lies in, and ``middle`` where that is the middle third too."""
+    """The half of the image with the box's centre, and ``middle`` if the middle third has it too."""
     for family, low, high, twice_centre, size in (
         ("hposition", "left", "right", 2 * scene_object.x + scene_object.w, graph.width),
         ("vposition", "top", "bottom", 2 * scene_object.y + scene_object.h, graph.height),
@@ -116,5 +116,5 @@ def _text(subject: str, name: str, text: str) -> str:
 
 @lru_cache(maxsize=1 << 14)
 def _literal(text: str) -> str:
-    # JSON's escapes are N-Triples' escapes, as long as characters beyond ASCII stay as they are.
+    # JSON's escapes are N-Triples' escapes, if characters beyond ASCII are not escaped.
     return json.dumps(text, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""Why an answer is what it is: the program step by step, with the deltas behind each step."""
+"""Explain an answer: its program step by step, with the deltas behind each step."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ _NAMES = {
     RDF_TYPE.value: "a",
     "urn:gqa:": "",
 }
-"""Short names; an object is written as its image's id and its own."""
+"""Short names; an object is written as its image's id and its own id."""
 _NOTHING = "nothing"
 
 
 def explain(scene: Scene, question: Question, *, resolve: Resolve = "name") -> Explanation:
-    """Answer a question again, writing down every look-up.
+    """Answer a question again, recording every look-up.
 
-    A step's patterns that were looked for in vain are listed where they are the reason: where it found
-    nothing or said no. An answer ends at the step that cannot run.
+    If a step found nothing or gave no, its failed patterns are listed as the reason. The explanation ends at
+    a step that cannot run.
 
     >>> from substrate.domains.gqa.format import SceneGraph, SceneObject, Step
     >>> apple = SceneObject(name="apple", x=60, y=0, w=10, h=10, attributes=["red"])
@@ -82,7 +82,7 @@ def _explained(
     resolve: Resolve,
     positions: Mapping[Fact, int],
 ) -> ExplainedStep:
-    """A step that was run: what it took and gave, what it rests on, what it looked for in vain."""
+    """A step that was run: its input and output, its evidence, its failed look-ups."""
     result = results.get(step.position)
     gave = "error" if result is None else _shown(scene, result)
     missed = tuple(map(_pattern, look.missed)) if gave in (_NOTHING, "no", "error") else ()
@@ -104,13 +104,13 @@ def _explained(
 
 
 def _carries_no_id(step: Instruction) -> bool:
-    """Tell whether the program itself says, by ``-``, that there is no such object."""
+    """Tell whether the program itself says, by ``-``, that no such object exists."""
     target = step.argument.target if isinstance(step.argument, Related) else step.argument
     return isinstance(target, Named) and target.ids == ()
 
 
 def _objects(result: Result | None) -> set[object] | None:
-    """The objects that a step kept; what it found of others is no evidence. ``None`` where all is."""
+    """The objects that a step kept, as facts about others are no evidence; ``None`` if all facts are."""
     if isinstance(result, Said):
         return set(result.objects)
     if isinstance(result, Truth):

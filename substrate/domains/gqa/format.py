@@ -22,7 +22,7 @@ from substrate.base.records import Index, Records, Span, Text, listed
 SCENE_GRAPHS_FILE = "sceneGraphs.json"
 QUESTIONS_FILE = "questions.json"
 LONGEST_LINE = 1 << 20
-"""The longest first line that may be a question of JSON lines, in bytes; a longer one is the whole file."""
+"""The most bytes of a first line that may be a question of JSON lines; a longer line is the whole file."""
 
 VERBS: Mapping[str, tuple[int, ...]] = {
     "select": (0,),
@@ -33,11 +33,11 @@ VERBS: Mapping[str, tuple[int, ...]] = {
     **dict.fromkeys(("same", "different"), (1, 2)),
     "common": (2,),
 }
-"""First word of an operation to how many dependencies it may have; further words name an attribute family."""
+"""The allowed numbers of dependencies, by an operation's first word; other words name an attribute family."""
 
 
 class Relation(msgspec.Struct, frozen=True, gc=False):
-    """A named edge from the object that lists it to another."""
+    """A named edge from the object that lists it to another object."""
 
     name: str
     object: str
@@ -56,7 +56,7 @@ class SceneObject(msgspec.Struct, frozen=True):
 
 
 class SceneGraph(msgspec.Struct, frozen=True, omit_defaults=True):
-    """An image: its size in pixels, its objects by id, and where it was taken in which weather."""
+    """An image: its size in pixels, its objects by id, its location and weather."""
 
     width: Whole
     height: Whole
@@ -74,7 +74,7 @@ class Step(msgspec.Struct, frozen=True):
 
 
 class Question(msgspec.Struct, frozen=True, omit_defaults=True, rename={"image_id": "imageId"}):
-    """A question about an image; ``answer`` is absent where there is no gold."""
+    """A question about an image; ``answer`` is absent without gold."""
 
     image_id: str
     question: str
@@ -91,16 +91,16 @@ def read_scene_graphs(path: Path) -> Records[str, SceneGraph]:
     """The scene graphs of a file, gzipped or not.
 
     Raises:
-        FormatError: the file is absent, empty, cut off or not a JSON object; a scene that breaks the
-            format is named, with file, image and path, when it is asked for.
+        FormatError: the file is absent, empty, cut off or not a JSON object. A scene that breaks the format
+            raises when it is read; the error names file, image and path.
     """
     text = Text(path)
     index = Index[str]()
     if text.first != b"{":
-        decode(_raw_by_id, read_bytes(path), path)  # says what it is
+        decode(_raw_by_id, read_bytes(path), path)  # raises, and names the type found
     for image, span, raw in text.elements():
         if span is None:
-            decode_scene_graph(str(path), image, raw)  # no object: says so
+            decode_scene_graph(str(path), image, raw)  # not an object: raises
         else:
             index.add(image, span)
     if not index:
@@ -109,7 +109,7 @@ def read_scene_graphs(path: Path) -> Records[str, SceneGraph]:
 
 
 def decode_scene_graph(name: str, image_id: str, data: bytes | msgspec.Raw) -> SceneGraph:
-    """A checked scene graph from its JSON.
+    """Decode and check a scene graph.
 
     >>> cup = b'{"name": "cup", "x": 0, "y": 0, "w": 2, "h": 2, "relations": [{"name": "on", "object": "5"}]}'
     >>> decode_scene_graph("a.json", "7", b'{"width": 9, "height": 9, "objects": {"1": %s}}' % cup)
@@ -129,7 +129,7 @@ def decode_scene_graph(name: str, image_id: str, data: bytes | msgspec.Raw) -> S
 
 
 def _faults(graph: SceneGraph) -> Iterator[tuple[str, str, str]]:
-    """The faults that types do not see: the path of each, what is wrong and what to do."""
+    """The faults that types cannot exclude: path, fault and remedy of each."""
     for field, size in (("width", graph.width), ("height", graph.height)):
         if size < 1:
             yield f"$.{field}", f"{field} is {size}", "An image is at least a pixel wide and high"
@@ -150,10 +150,10 @@ def _faults(graph: SceneGraph) -> Iterator[tuple[str, str, str]]:
 
 
 def read_questions(path: Path) -> Records[str, Records[str, Question]]:
-    """A question file by image id, then by question id; both sorted. Each question has been looked at.
+    """Read and check a question file, by image id, then by question id, both sorted.
 
-    Takes the official object of ``{id: record}``, a list, or JSON lines of records that carry
-    ``question_id`` (or ``questionId``), gzipped or not.
+    It may be the official object of ``{id: record}``, a list, or JSON lines of records with ``question_id``
+    (or ``questionId``), gzipped or not.
 
     Raises:
         FormatError: names file, question and path: the file is absent, empty or cut off, a field is
@@ -185,7 +185,7 @@ class _Identified(msgspec.Struct, frozen=True):
 
 def _question_records(text: Text) -> Iterator[tuple[str, Span | None, msgspec.Raw]]:
     if text.first != b"[" and not _first_line_is_a_record(text):
-        # An object of records, as the official files have it.
+        # An object of records, as in the official files.
         yield from text.elements()
         return
     decoder = msgspec.json.Decoder(_Identified)
@@ -206,7 +206,7 @@ def _first_line_is_a_record(text: Text) -> bool:
 
 
 def decode_question(name: str, question_id: str, data: bytes | msgspec.Raw) -> Question:
-    """A checked question from its JSON; errors as :func:`read_questions`."""
+    """Decode and check a question; errors as :func:`read_questions`."""
     where = (name, f"question {question_id}")
     question = decode(_question, data, *where)
     check_program(question.semantic, where)
@@ -214,7 +214,7 @@ def decode_question(name: str, question_id: str, data: bytes | msgspec.Raw) -> Q
 
 
 def check_program(steps: list[Step], where: tuple[object, ...] = ()) -> list[int]:
-    """Refuse a program whose shape is wrong, whatever its scene; else its steps as :func:`order` has them.
+    """Refuse a malformed program, whatever its scene; return its steps in the order of :func:`order`.
 
     >>> check_program([Step("select", "cup", []), Step("query", "color", [3])])
     Traceback (most recent call last):
@@ -222,8 +222,8 @@ def check_program(steps: list[Step], where: tuple[object, ...] = ()) -> list[int
     another step of the program.
 
     Raises:
-        FormatError: no step, an unknown operation, a wrong number of dependencies, a dependency on no
-            step, or steps that depend on one another.
+        FormatError: no step, an unknown operation, a wrong number of dependencies, a dependency on a
+            missing step, or steps that depend on one another.
     """
     for path, what, hint in _faults_of(steps):
         raise FormatError(what, where=(*where, f"$.semantic{path}"), hint=hint)
@@ -231,7 +231,7 @@ def check_program(steps: list[Step], where: tuple[object, ...] = ()) -> list[int
 
 
 def _faults_of(steps: list[Step]) -> Iterator[tuple[str, str, str]]:
-    """The faults of a program's steps: the path of each, what is wrong and what to do."""
+    """The faults of a program's steps: path, fault and remedy of each."""
     if not steps:
         yield "", "the program is empty", "A program has at least one step"
     if len(steps) > LIMITS.steps:
@@ -254,9 +254,9 @@ def _faults_of(steps: list[Step]) -> Iterator[tuple[str, str, str]]:
 
 
 def order(steps: list[Step], where: tuple[object, ...] = ()) -> list[int]:
-    """The steps so that each follows what it depends on; official programs are in order already.
+    """The steps sorted so that each follows its dependencies; official programs are already sorted.
 
-    Others are read from the first step to the last as often as it takes, and each step runs in the first
+    A program that is not sorted is read repeatedly from first step to last; each step runs in the first
     reading in which it can.
 
     >>> order([Step("exist", "?", [1]), Step("select", "cup", [])])
@@ -287,7 +287,7 @@ def order(steps: list[Step], where: tuple[object, ...] = ()) -> list[int]:
 
 
 def require_scenes(questions: Mapping[str, Mapping[str, Question]], graphs: Records[str, SceneGraph]) -> None:
-    """Refuse questions about images whose scene graph is not there.
+    """Refuse questions about images without a scene graph.
 
     Raises:
         FormatError: names the file of scene graphs, the first such image and one of its questions.

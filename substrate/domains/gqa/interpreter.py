@@ -1,10 +1,10 @@
-"""Answers GQA questions: each step of a typed program is one entry of :data:`OPERATIONS`.
+"""Answer GQA's questions: each step of a typed program runs one entry of :data:`OPERATIONS`.
 
-Two ways to find objects, which are two experiments: ``name`` reads the program as language, ``id`` takes
-the ids it carries. By name a phrase may fit several objects. All of them are kept as candidates as the
-steps thin them out, so an object that makes the next step possible is preferred; of those left, the
-closest to the wording, then the largest, then the one of the lowest id is meant. The gold answer is
-never read before the prediction is made.
+Objects are found in two ways, which are two experiments: ``name`` reads the program as language, ``id`` uses
+the ids in the program. A name may fit several objects. All of them remain candidates while later steps filter
+them, so an object that makes the next step possible is preferred. Among the remaining candidates the closest
+to the wording is chosen, then the largest, then the lowest id. The gold answer is never read before the
+prediction is made.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from substrate.domains.rows import Row
 
 Resolve = Literal["name", "id"]
 SUBSETS: Mapping[Resolve, str] = {"name": "by_name", "id": "by_id"}
-"""The subset of a row, by the way in which its objects are found."""
+"""The subset of a row, by the way its objects are found."""
 
 
 class Truth(NamedTuple):
-    """Yes or no, and of which candidates of which step it holds."""
+    """Yes or no, with the candidates of a step for which it holds."""
 
     holds: bool
     step: int
@@ -36,7 +36,7 @@ class Truth(NamedTuple):
 
 
 class Said(NamedTuple):
-    """A word as an answer, and the objects it was read from."""
+    """A word as an answer, with the objects it was read from."""
 
     word: str
     objects: tuple[Node, ...]
@@ -46,13 +46,13 @@ Result = Objects | Truth | Said
 
 
 class _Run(NamedTuple):
-    """A scene that a program is run on, and whether its objects are taken by their ids."""
+    """A scene on which a program runs, and whether it finds objects by their ids."""
 
     scene: Scene
     by_id: bool
 
     def related(self, sources: Objects, relation: str, argument: Related) -> Objects:
-        """The objects that a program's argument names and that stand in a relation to one of the sources."""
+        """The objects that fit a program's argument and have a relation to one of the sources."""
         target, subject = argument.target, argument.subject
         return self.scene.related(sources, relation, subject=subject, target=target, by_id=self.by_id)
 
@@ -60,7 +60,7 @@ class _Run(NamedTuple):
         """The candidates in order of preference.
 
         Raises:
-            ProgramError: there is none.
+            ProgramError: there are no candidates.
         """
         if not objects:
             raise ProgramError("there is no such object in the scene")
@@ -74,12 +74,12 @@ class _Run(NamedTuple):
         return pairs
 
     def share(self, pair: tuple[Node, Node], family: str) -> bool | None:
-        """Tell whether two objects share a value of a family; ``None`` where one has none."""
+        """Tell whether two objects share a value of a family; ``None`` if either has no value."""
         first, second = (set(self.scene.values(node, family)) for node in pair)
         return bool(first & second) if first and second else None
 
     def listed(self, objects: Objects) -> str:
-        """The first of some candidates for a reader."""
+        """The first of some candidates, in words."""
         labels = [self.scene.label(node) for node in self.scene.ranked(objects)[:3]]
         return ", ".join(labels) + (" …" if len(objects) > 3 else "")
 
@@ -127,7 +127,8 @@ def _query(run: _Run, step: Instruction, objects: Objects) -> Said:
                 return Said(values[0], (node,))
         raise ProgramError(f"none of {run.listed(objects)} has a {word}")
     if scene.node in objects and scene.ontology.knows(word):
-        # The place or the room: the scene's own location if it is one, else its largest object that is.
+        # "The place" or "the room": the scene's location if it is of this class, else the largest such
+        # object.
         for location in scene.annotated(scene.node, "location"):
             if word in scene.ontology.kinds(location)[1:]:
                 return Said(location, (scene.node,))
@@ -184,11 +185,10 @@ def _choose_rel(run: _Run, step: Instruction, sources: Objects) -> Said:
 
 
 def _choose_alone(run: _Run, argument: Related, node: Node) -> Said:
-    """The program relates an object to itself: the other end was lost (official "is she to the left or right
-    of …").
+    """Choose between relations of an object to itself, as if the other end were lost (official "is she to the
+    left or right of …").
 
-    What remains is the object's own side: the one option that it stands in with anything, else the half of
-    the image.
+    The object's own side decides: the only option that it has to any object, else its half of the image.
     """
     scene, anything = run.scene, Related(Named("_", None), (), not argument.subject)
     by_name = _Run(scene, by_id=False)
@@ -200,7 +200,7 @@ def _choose_alone(run: _Run, argument: Related, node: Node) -> Said:
 
 
 def _choose_by_box(run: _Run, argument: Related, ends: tuple[Node, Node], failure: str) -> Said:
-    """No relation is annotated: where all speak of positions, the boxes of subject and object decide."""
+    """Choose without an annotated relation: if all options are positions, the two ends' boxes decide."""
     ontology = run.scene.ontology
     axes = [axis for relation in argument.relations if (axis := ontology.axis(relation)) is not None]
     leads = [run.scene.lies(*ends, axis) for axis in axes]
@@ -255,7 +255,7 @@ def _different(run: _Run, step: Instruction, *objects: Objects) -> Truth:
 
 def _and(_: _Run, step: Instruction, first: Truth, second: Truth) -> Truth:
     if first.step == second.step:
-        # Said of one phrase, both must hold of one object: "is the shirt open and black".
+        # If both are about the same phrase, both must hold of one object: "is the shirt open and black".
         both = first.witnesses & second.witnesses
         return Truth(bool(both), first.step, both)
     return Truth(first.holds and second.holds, step.position, frozenset())
@@ -289,10 +289,10 @@ OPERATIONS: Mapping[str, Callable[..., Result]] = {
 
 
 def run_step(scene: Scene, step: Instruction, results: Mapping[int, Result], *, resolve: Resolve) -> Result:
-    """The result of one typed step, given those it depends on.
+    """The result of a typed step, given the results of its dependencies.
 
     Raises:
-        ProgramError: the step cannot run on this scene; names the step.
+        ProgramError: the step cannot run on this scene; the error names the step.
     """
     try:
         return OPERATIONS[step.operation](
@@ -327,10 +327,9 @@ def _predicted(scene: Scene, question: Question, steps: Sequence[Instruction], r
 
 
 def answer_of(scene: Scene, question: Question, last: Instruction, result: Result) -> str:
-    """The answer that a program's last step comes to.
+    """The answer that a program's last step gives.
 
-    A chosen value is given in the question's own spelling: "metallic or wooden?" is answered "wooden", not
-    "wood".
+    A chosen value has the question's own spelling: "metallic or wooden?" is answered "wooden", not "wood".
     """
     word = said(result)
     if last.operation != "choose":
@@ -356,20 +355,20 @@ def answer_scene(
     resolve: Resolve | None = None,
     benchmark: str = "gqa",
 ) -> list[Row]:
-    """A row for each question about a scene and each way to find objects, by question and subset.
+    """Answer each question about a scene with one row per way to find objects, by question and subset.
 
     Args:
         scene: the image's event log, opened.
         questions: question id to question.
         split: the name of the split, for the rows.
-        resolve: the one way in which objects are found, by ``name`` or by the ``id`` that the program
-            carries; both unless given.
+        resolve: the way to find objects, by ``name`` or by the program's ``id``; by default both.
         benchmark: the benchmark's name, for the rows.
 
-    A program that cannot run on its scene is answered ``error``, with the reason, and counts as wrong.
+    If a program cannot run on its scene, its row has the answer ``error`` with the reason, and counts as
+    wrong.
 
     Raises:
-        ParameterError: there is no such way to find objects.
+        ParameterError: ``resolve`` is unknown.
     """
     if resolve is not None and resolve not in SUBSETS:
         raise ParameterError(f"resolve is {resolve!r}", hint=f"Give one of {', '.join(SUBSETS)}")

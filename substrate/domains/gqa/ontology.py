@@ -1,6 +1,6 @@
-"""The GQA TBox as tables: kinds of things, attribute families, readings of relations.
+"""The GQA TBox as tables: classes of things, attribute families, readings of relations.
 
-Nothing of the domain is written here: another TBox file gives another hierarchy and other families.
+Nothing of the domain is written here: a different TBox file gives a different hierarchy and families.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from substrate.rules.tbox import TBox
 
 NAMESPACE = "urn:substrate:gqa:"
 THING = "object"
-"""The name of what every object is, :data:`NAMESPACE` ``Object``."""
+"""The name of the class of every object, :data:`NAMESPACE` ``Object``."""
 
 _OWL, _RDFS = "http://www.w3.org/2002/07/owl#", "http://www.w3.org/2000/01/rdf-schema#"
 _RDF_TYPE = RDF_TYPE.value
 
 Axis = tuple[str, int]
-"""A box axis, ``x`` or ``y``, and whether the subject's centre lies higher (1) or lower (-1) on it."""
+"""A box axis, ``x`` or ``y``, and whether the subject's centre is higher (1) or lower (-1) on it."""
 
 
 @lru_cache(maxsize=1 << 14)
@@ -36,7 +36,7 @@ def local(phrase: str) -> str:
 
 
 def phrase_of(iri: str) -> str:
-    """The phrase an IRI ends in.
+    """The phrase at the end of an IRI.
 
     >>> phrase_of("urn:substrate:gqa:relation:to_the_left_of")
     'to the left of'
@@ -45,14 +45,14 @@ def phrase_of(iri: str) -> str:
 
 
 class Reading(NamedTuple):
-    """A way to find a relation in a scene: by this name, subject and object exchanged where reversed."""
+    """A way to find a relation in a scene: by this name, with subject and object exchanged if reversed."""
 
     name: str
     reversed: bool
 
 
 class Comparison(NamedTuple):
-    """A comparative names the holder of ``favours``, or who stands against the holder of ``against``."""
+    """A comparative names the holder of ``favours``, or the object compared with a holder of ``against``."""
 
     favours: str
     against: str
@@ -73,15 +73,15 @@ class Ontology:
             by_predicate.setdefault(quad.predicate.value, []).append(ends)
 
         def texts(predicate: str, of: str = "") -> list[tuple[str, str]]:
-            """The statements of a predicate about phrases: each phrase, and the object as it is written."""
+            """The statements of a predicate about phrases: each phrase, with the object as written."""
             return [(_phrase(s), o) for s, o in by_predicate.get(predicate, []) if s.startswith(of)]
 
         def phrases(predicate: str, of: str = "") -> list[tuple[str, str]]:
-            """The same, the objects as phrases."""
+            """The statements of a predicate, with the objects as phrases."""
             return [(phrase, _phrase(iri)) for phrase, iri in texts(predicate, of)]
 
         def members(kind: str) -> list[str]:
-            """The phrases that are of a class."""
+            """The phrases in a class."""
             return [phrase for phrase, iri in texts(_RDF_TYPE) if iri == kind]
 
         families = dict(by_predicate.get(f"{_OWL}onProperty", []))
@@ -105,10 +105,10 @@ class Ontology:
         self.families = dict.fromkeys(members(f"{NAMESPACE}Family"), frozenset[str]()) | {
             family: frozenset(answers) for family, answers in _grouped(texts(f"{NAMESPACE}value")).items()
         }
-        """Attribute family to the values it may answer with."""
+        """The values that each attribute family may answer with."""
         ranks = {family: int(rank) for family, rank in texts(f"{NAMESPACE}commonRank")}
         self.comparable = tuple(sorted(ranks, key=lambda family: (ranks[family], family)))
-        """The families tried, in this order, for what two objects have in common."""
+        """The families tried, in this order, to find an attribute that two objects share."""
         if not self.families or not self._parents:
             raise TBoxError(
                 "has no attribute family or no class",
@@ -120,9 +120,9 @@ class Ontology:
         self._spellings = _grouped(labelled)
         self._canonical = {label: value for value, label in labelled}
         self.pronouns = dict(phrases(f"{NAMESPACE}refersTo"))
-        """Pronoun to the class it stands for."""
+        """The class that each pronoun stands for."""
         self.tellers = _grouped((family, kind) for kind, family in phrases(f"{NAMESPACE}tells"))
-        """Family of a whole scene to the classes of objects that speak for it."""
+        """The classes of objects that represent the whole scene in a family."""
         narrower = phrases(f"{_RDFS}subPropertyOf", f"{NAMESPACE}relation:")
         self._narrower = _grouped((broad, narrow) for narrow, broad in narrower)
         symmetric = members(f"{_OWL}SymmetricProperty")
@@ -138,7 +138,7 @@ class Ontology:
         self.comparisons = {
             word: Comparison(favours[word], against[word]) for word in members(f"{NAMESPACE}Comparison")
         }
-        """Comparative to what it looks for."""
+        """The values that each comparative looks for."""
         self._kinds: dict[str, tuple[str, ...]] = {}
         self._readings: dict[str, tuple[Reading, ...]] = {}
 
@@ -147,10 +147,10 @@ class Ontology:
         return name in self._parents
 
     def kinds(self, name: str) -> tuple[str, ...]:
-        """A class name and all it is a kind of, nearest first.
+        """A class name and all its superclasses, nearest first.
 
-        A name the TBox lacks is read as the plural of one it has, else as a kind of its last word ("wicker
-        chair" of "chair") and, if it looks like a plural, of its singular.
+        A name that the TBox lacks is read as the plural of a class; otherwise as a kind of its last word
+        ("wicker chair" of "chair") and, if it looks like a plural, of its singular.
 
         >>> default().kinds("sprockets"), default().kinds("wicker chairs")[:3]
         (('sprockets', 'sprocket'), ('wicker chairs', 'wicker chair', 'chairs'))
@@ -178,7 +178,8 @@ class Ontology:
         return (*singulars, head) if blank and self.kinds(head)[1:] else singulars
 
     def base(self, name: str) -> str:
-        """The name for all spellings of a class: its singular, of two equivalent names the first by letter.
+        """The common name of all spellings of a class: its singular; of two equivalent names the first by
+        letter.
 
         >>> default().base("zebras"), default().base("sofa")
         ('zebra', 'couch')
@@ -190,7 +191,7 @@ class Ontology:
         return min(name, self._equivalent.get(name, name))
 
     def foldings(self, name: str) -> tuple[str, ...]:
-        """The other spellings under which what a name means may be found: its singular, its synonym.
+        """The other spellings by which a name may be found: its singular, its synonym.
 
         >>> default().foldings("trees"), default().foldings("shoes"), default().foldings("sprockets")
         (('tree',), ('shoe',), ('sprocket',))
@@ -201,13 +202,13 @@ class Ontology:
         return () if name in self._parents else _singulars(name)
 
     def implied(self, name: str) -> tuple[tuple[str, str], ...]:
-        """Family and value that every member of a class has."""
+        """The pairs of family and value that every member of a class has."""
         return tuple(
             dict.fromkeys(pair for kind in self.kinds(name) for pair in self._restrictions.get(kind, ()))
         )
 
     def canonical(self, value: str) -> str:
-        """The spelling of a value that the families use."""
+        """The families' spelling of a value."""
         return self._canonical.get(value, value)
 
     def spellings(self, value: str) -> tuple[str, ...]:
@@ -215,11 +216,12 @@ class Ontology:
         return self._spellings.get(value, ())
 
     def families_of(self, value: str) -> tuple[str, ...]:
-        """The families a value belongs to, by name."""
+        """The families of a value, by name."""
         return self._families_of.get(value, ())
 
     def readings(self, relation: str) -> tuple[Reading, ...]:
-        """List the ways to find a relation: itself, then narrower ones, then the same from the other side.
+        """List the ways to find a relation: itself, then narrower ones, then their inverses from the other
+        side.
 
         >>> default().readings("to the left of")
         (Reading(name='to the left of', reversed=False), Reading(name='to the right of', reversed=True))
@@ -244,7 +246,7 @@ class Ontology:
         return self._answers.get(relation, relation)
 
     def axis(self, relation: str) -> Axis | None:
-        """A relation's condition on two box centres, where it has one."""
+        """A relation's condition on two box centres, if it has one."""
         return self._axes.get(relation)
 
 
@@ -257,7 +259,7 @@ def _both_ways(pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
 
 
 def _singulars(name: str) -> tuple[str, ...]:
-    """The endings of regular English plurals, with those of their singulars."""
+    """The possible singulars of a regular English plural, by its ending."""
     if name.endswith("ies"):
         return (f"{name[:-3]}y", name[:-1])
     if name.endswith("es"):
@@ -274,5 +276,5 @@ def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
 
 @cache
 def default() -> Ontology:
-    """The tables of the TBox that ships with the package."""
+    """The tables of the package's TBox."""
     return Ontology(TBox.load("gqa"))

@@ -1,9 +1,8 @@
 """GQA's semantic programs, parsed and type-checked before they run.
 
-Every operation has a verb, an argument of its own shape and typed inputs. A set of objects is found by
-``select`` and ``relate`` and thinned out by ``filter``; ``verify``, ``exist``, ``same`` and
-``different`` make it a truth, ``and`` and ``or`` join truths, ``query``, ``choose`` and ``common`` end in a
-word.
+Every operation has a verb, an argument of its own form and typed inputs. ``select`` and ``relate`` find a set
+of objects and ``filter`` reduces it. ``verify``, ``exist``, ``same`` and ``different`` turn objects into a
+truth; ``and`` and ``or`` join truths; ``query``, ``choose`` and ``common`` give a word.
 """
 
 from __future__ import annotations
@@ -30,9 +29,9 @@ class Kind(enum.Enum):
 
 
 class Named(NamedTuple):
-    """An object by class name, and by the ids the program carries.
+    """An object by class name, and by any ids in the program.
 
-    ``ids`` is ``None`` where it carries none, empty where it says that no such object is there (``-``).
+    ``ids`` is ``None`` without ids, and empty if the program says that no such object exists (``-``).
     """
 
     name: str
@@ -40,7 +39,7 @@ class Named(NamedTuple):
 
 
 class Related(NamedTuple):
-    """An object in one of some relations; ``subject`` where the named object is the relation's subject."""
+    """An object in one of some relations; ``subject`` says whether it is the relation's subject."""
 
     target: Named
     relations: tuple[str, ...]
@@ -55,20 +54,20 @@ class Value(NamedTuple):
 
 
 class Options(NamedTuple):
-    """The words a choice is made from."""
+    """The words of a choice."""
 
     words: tuple[str, ...]
 
 
 class Word(NamedTuple):
-    """The thing that is asked for: ``name``, an attribute family, or a class."""
+    """The object of a question: ``name``, an attribute family, or a class."""
 
     word: str
 
 
 class Instruction(NamedTuple):
     """A typed step: its position in the file, its entry of :data:`SIGNATURES`, attribute family, argument
-    (``None`` where it says nothing) and inputs.
+    (``None`` if it has none) and inputs.
     """
 
     position: int
@@ -81,7 +80,7 @@ class Instruction(NamedTuple):
 
 
 class Signature(NamedTuple):
-    """Kinds of the inputs, kind of the result, and how the argument is read."""
+    """The kinds of the inputs, the kind of the result, and the parser of the argument."""
 
     inputs: tuple[Kind, ...]
     result: Kind
@@ -141,7 +140,7 @@ def _word(text: str) -> Word:
 
 
 def _nothing(_: str) -> None:
-    """An argument that says nothing."""
+    """Parse the argument of an operation that has none."""
 
 
 _O, _T, _W = Kind.OBJECTS, Kind.TRUTH, Kind.WORD
@@ -166,14 +165,12 @@ SIGNATURES: dict[str, Signature] = {
     "and": Signature((_T, _T), _T, _nothing),
     "or": Signature((_T, _T), _T, _nothing),
 }
-"""Every operation of the interpreter's dispatch table."""
+"""The signature of every operation in the interpreter's dispatch table."""
 
 
 @lru_cache(maxsize=1 << 10)
 def _operation(operation: str, inputs: int) -> tuple[str, str]:
-    """The entry of :data:`SIGNATURES` that an operation of so many inputs is an instance of, and its
-    attribute family.
-    """
+    """An operation's entry of :data:`SIGNATURES`, by its number of inputs, and its attribute family."""
     verb, _, family = operation.strip().partition(" ")
     family = family.strip()
     if verb in ("verify", "choose") and family in ("rel", "relation", "relate"):
@@ -188,7 +185,7 @@ def _operation(operation: str, inputs: int) -> tuple[str, str]:
 
 
 def compile_program(steps: Sequence[Step]) -> list[Instruction]:
-    """The typed program, each step after what it depends on, the last of the file last.
+    """Type a program: each step comes after its dependencies, the file's last step last.
 
     >>> man, old = Step("select", "man (3)", []), Step("filter age", "not(young) ", [0])
     >>> for i in compile_program([man, old, Step("query", "hposition", [1])]):
@@ -198,8 +195,8 @@ def compile_program(steps: Sequence[Step]) -> list[Instruction]:
     query Word(word='hposition') word
 
     Raises:
-        ProgramError: names the step: its argument has the wrong shape, an input is of the wrong kind, or
-            the program does not end in an answer.
+        ProgramError: an argument has the wrong form, an input has the wrong kind, or the program does not end
+            in an answer; the error names the step.
         FormatError: as :func:`substrate.domains.gqa.format.check_program`.
     """
     done: dict[int, Instruction] = {}

@@ -1,7 +1,7 @@
 """A scene as the interpreter sees it: look-ups of patterns among the triples of its last tick.
 
-Terms are spelled as in N-Triples, and no store is filled. Every look-up can be written down, so that an
-answer can say which triples it stands on and which it looked for in vain.
+Terms are spelled as in N-Triples, and no store is filled. Every look-up can be recorded, so that an answer
+can list the triples it rests on and the patterns that found none.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from substrate.log.event_log import EventLog
 Node = str
 """An IRI as in N-Triples."""
 Objects = dict[Node, int]
-"""Candidates, each with a penalty: how far it is from what the program literally says."""
+"""Candidates, each with a penalty: its distance from the program's literal wording."""
 
 _TYPE = str(RDF_TYPE)
 _OBJECT, _SCENE, _NAME, _ATTRIBUTE, *_BOUNDS = (
@@ -31,34 +31,35 @@ _SIDES = tuple(_BOUNDS[:4])
 _WHOLE = (*_BOUNDS[:2], *_BOUNDS[4:])
 
 EXACT, KIND, SPELLING = 0, 1, 2
-"""Penalties: of this very name; of a kind of it; of another spelling (singular, plural, synonym)."""
+"""Penalties: an object with this name; of a subclass; with a different spelling (singular, plural, synonym).
+"""
 
 
 Pattern = tuple[Node | None, Node, str | None]
-"""A look-up: subject, predicate and object, ``None`` where any would do."""
+"""A look-up: subject, predicate and object, ``None`` for any."""
 
 
 class Look:
-    """A step's look-ups: the triples it found, and the patterns it looked for in vain."""
+    """A step's look-ups: the triples it found, and the patterns that found none."""
 
     def __init__(self) -> None:
         self.found: dict[Fact, None] = {}
         self.missed: dict[Pattern, None] = {}
 
     def at(self, pattern: Pattern, facts: list[Fact]) -> None:
-        """Write down a look-up."""
+        """Record a look-up."""
         self.found |= dict.fromkeys(sorted(facts))
         if not facts:
             self.missed[pattern] = None
 
 
 class Scene:
-    """An image's event log, its state after all ticks, and the look-ups programs are made of.
+    """An image's event log, its state after all ticks, and the look-ups that programs use.
 
     Args:
         image_id: the image's id.
-        log: its event log, of :func:`substrate.domains.gqa.deltas.scene_log`.
-        ontology: the TBox's tables; the shipped TBox's where it is ``None``.
+        log: its event log, as :func:`substrate.domains.gqa.deltas.scene_log` makes it.
+        ontology: the TBox's tables; by default the package's TBox.
     """
 
     def __init__(self, image_id: str, log: EventLog, ontology: Ontology | None = None) -> None:
@@ -83,21 +84,21 @@ class Scene:
         return cls(image_id, scene_log(image_id, graph, ontology), ontology)
 
     def has(self, subject: Node, predicate: Node, value: str) -> bool:
-        """Tell whether a triple stands in the state."""
+        """Tell whether a triple holds in the state."""
         stands = (subject, predicate, value) in self._facts
         if self.look is not None:
             self.look.at((subject, predicate, value), [(subject, predicate, value)] if stands else [])
         return stands
 
     def values_of(self, subject: Node, predicate: Node) -> list[str]:
-        """The objects that a subject has by a predicate, in no order."""
+        """The objects of a subject and a predicate, in no order."""
         values = list(self._facts.objects(subject, predicate))
         if self.look is not None:
             self.look.at((subject, predicate, None), [(subject, predicate, value) for value in values])
         return values
 
     def nodes_with(self, predicate: Node, value: str) -> list[Node]:
-        """The subjects that have an object by a predicate, in no order."""
+        """The subjects of a predicate and an object, in no order."""
         nodes = list(self._facts.subjects(predicate, value))
         if self.look is not None:
             self.look.at((None, predicate, value), [(node, predicate, value) for node in nodes])
@@ -110,18 +111,18 @@ class Scene:
         return node[self._prefix : -1]
 
     def name(self, node: Node) -> str:
-        """The class name an object was annotated with."""
+        """The class name in an object's annotation."""
         name = self._names.get(node)
         if name is None or self.look is not None:
             name = self._names[node] = "".join(map(text_of_term, self.values_of(node, _NAME)))
         return name
 
     def label(self, node: Node) -> str:
-        """An object for a reader: its name and id."""
+        """An object in words: its name and id."""
         return "the scene" if node == self.node else f"{self.name(node)} ({self.object_id(node)})"
 
     def box(self, node: Node) -> tuple[int, int, int, int]:
-        """x, y, width and height of an object's box, or of the whole image, pixels."""
+        """x, y, width and height in pixels of an object's box, or of the whole image."""
         box = self._boxes.get(node)
         if box is None:
             pixels = (self._facts.objects(node, side) for side in self._sides(node))
@@ -130,7 +131,7 @@ class Scene:
         return box
 
     def _sides(self, node: Node) -> tuple[Node, ...]:
-        """The properties that hold x, y, width and height, of an object or of the whole image."""
+        """The properties for x, y, width and height, of an object or of the whole image."""
         return _WHOLE if node == self.node else _SIDES
 
     def ranked(self, objects: Objects) -> list[Node]:
@@ -140,20 +141,20 @@ class Scene:
         return sorted(objects, key=lambda node: (objects[node], *self.prominence(node)))
 
     def prominence(self, node: Node) -> tuple[int, int, str]:
-        """Sorts before what is less likely meant: larger boxes first, then lower ids."""
+        """A sort key by likely meaning: larger boxes first, then lower ids."""
         _, _, w, h = self.box(node)
         object_id = self.object_id(node)
         return -w * h, len(object_id), object_id
 
     def best(self, objects: Objects) -> Objects:
-        """The candidates of the least penalty."""
+        """The candidates with the least penalty."""
         least = min(objects.values(), default=0)
         return {node: penalty for node, penalty in objects.items() if penalty == least}
 
     def named(self, target: Named, *, by_id: bool) -> Objects:
-        """The objects a program means: by the ids it carries, or by class name.
+        """The objects that a program means: by its ids, or by class name.
 
-        By name: of that name or of a kind of it; where the scene has none, of another spelling of it.
+        By name, these are objects with the name or of a subclass; if there are none, with another spelling.
         """
         if by_id and target.ids is not None:
             nodes = [f"<{object_iri(self.image_id, object_id)}>" for object_id in target.ids]
@@ -172,7 +173,7 @@ class Scene:
         return self.nodes_with(_TYPE, _class(name))
 
     def is_kind(self, node: Node, name: str) -> int | None:
-        """The penalty for calling an object by a name; ``None`` where it is not of that kind."""
+        """The penalty for calling an object by a name; ``None`` if the object is not of that class."""
         if self.name(node) == name:
             return EXACT
         if self.has(node, _TYPE, _class(name)):
@@ -183,7 +184,7 @@ class Scene:
     # Attributes
 
     def has_value(self, node: Node, family: str, value: str) -> bool:
-        """Tell whether an object, or the scene, has an attribute value (of a family, where one is named)."""
+        """Tell whether an object, or the scene, has an attribute value, in the given family if any."""
         value = self.ontology.canonical(value)
         if family and node == self.node:
             return value in self.values(node, family)
@@ -193,9 +194,9 @@ class Scene:
         return any(self.has(node, predicate, literal(value)) for predicate in predicates)
 
     def values(self, node: Node, family: str) -> list[str]:
-        """The values an object has of a family, sorted; ``type`` and ``name`` are its class.
+        """An object's values in a family, sorted; ``type`` and ``name`` are its class.
 
-        Of a scene that lacks its own, those of the objects that speak for it (the sky for the weather).
+        A scene without values of its own has those of an object that represents it (the sky for the weather).
         """
         if family in ("type", "name"):
             return [self.ontology.base(self.name(node))]
@@ -206,7 +207,7 @@ class Scene:
         return sorted(values & listed or values)
 
     def _told(self, family: str) -> set[str]:
-        """The values of a family that the first object has which speaks for the scene."""
+        """The family's values of the first object that represents the scene and has some."""
         kinds = self.ontology.tellers.get(family, ())
         tellers = {teller: EXACT for kind in kinds for teller in self._of_class(kind)}
         for teller in self.ranked(tellers):
@@ -215,8 +216,8 @@ class Scene:
         return set()
 
     def annotated(self, node: Node, family: str) -> list[str]:
-        """Every value the state holds for an object or scene and a family, sorted; also those the TBox does
-        not list.
+        """Every value of an object or scene in a family, sorted, including values that the TBox does not
+        list.
         """
         return sorted(map(text_of_term, self.values_of(node, _family(family))))
 
@@ -225,13 +226,13 @@ class Scene:
     def related(
         self, sources: Objects, relation: str, *, subject: bool, target: Named, by_id: bool
     ) -> Objects:
-        """The named objects that stand in a relation to one of the sources.
+        """The named objects that have a relation to one of the sources.
 
         Args:
             subject: whether the named object is the relation's subject (else its object).
 
-        A relation is taken as written; only where that finds nothing is it read as a narrower one, or
-        seen from the other side. ``same FAMILY`` relates objects that share a value.
+        A relation is taken as written; only if that finds nothing is it read as a narrower one, or from the
+        other side. ``same FAMILY`` relates objects that share a value.
         """
         wanted = self.named(target, by_id=by_id)
         verb, _, family = relation.partition(" ")
@@ -267,7 +268,7 @@ class Scene:
         return alike
 
     def lies(self, subject: Node, other: Node, axis: Axis) -> int:
-        """By how many half-pixels the subject's box centre lies on the axis's side of the other's."""
+        """The half-pixels by which the subject's box centre is on the axis's side of the other's."""
         side, sign = axis
         position = 0 if side == "x" else 1
         if self.look is not None:

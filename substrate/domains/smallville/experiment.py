@@ -1,4 +1,4 @@
-"""A twin experiment event by event: the shared prefix of a log, its fork, and what each arm has after it."""
+"""A twin experiment event by event: a log's shared prefix, its fork, and each arm after it."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from substrate.rules.tbox import TBox
 
 HORIZON = 13
 Span = tuple[int, int | None]
-"""The tick from which on a fact holds, and the one at which it no longer does, if there is one."""
+"""The tick at which a fact begins to hold, and the tick at which it ends, if any."""
 
 
 class Happening(NamedTuple):
-    """An event in words, like ones counted, and whether the other arm has the same at the same tick."""
+    """Equal events in words with their count, and whether the other arm has as many at the same tick."""
 
     words: str
     shared: bool
@@ -41,9 +41,7 @@ class Tick(NamedTuple):
 
 
 class Experiment(NamedTuple):
-    """A twin experiment: the prefix, the branch, what is done there, and both arms after it; places are per
-    cent of the width.
-    """
+    """A twin experiment: prefix, branch, intervention and both arms; places are per cent of the width."""
 
     branch: int
     fork_x: float
@@ -52,11 +50,11 @@ class Experiment(NamedTuple):
     ticks: list[Tick]
     digests: tuple[str, str]
     differing: int
-    """Events after the branch that one arm has and the other has not."""
+    """Events after the branch that only one arm has."""
     last: int
     """The last tick of either arm."""
     facts: list[tuple[str, list[Span], list[Span]]]
-    """Each fact in words, with when it holds in arm A and in arm B."""
+    """Each fact in words, with the spans in which it holds in arm A and in arm B."""
     source: str = "the village that the TBox itself holds"
     asked: str = ""
     answers: Mapping[str, str] = {}
@@ -64,21 +62,21 @@ class Experiment(NamedTuple):
 
 
 def twin_experiment(tbox: TBox, log: EventLog, at: int, intervention: Intervention, words: str) -> Experiment:
-    """Both arms of a log, forked at a tick under the TBox's rules, event by event.
+    """Fork a log at a tick under the TBox's rules, and compare both arms event by event.
 
     Args:
-        tbox: what the events are called, and the rules that make the arms.
+        tbox: the labels of events, and the rules that produce the arms.
         log: the observed log.
         at: the branch tick.
-        intervention: what arm B has there.
-        words: the intervention for a reader.
+        intervention: arm B's intervention at the branch tick.
+        words: the intervention in words.
     """
     pair = arms(log, at, intervention, RuleEmitter(tbox))
     told = [_by_tick(tbox, arm) for arm in pair]
     last = max(arm.last_tick for arm in pair)
 
     def place(tick: float) -> float:
-        """At the branch the axis leaves out a tick's width, for the fork itself."""
+        """A tick's place; at the branch the axis leaves out one tick's width, for the fork itself."""
         return round(3 + 94 / (1 + last) * tick, 2)
 
     ticks: list[Tick] = []
@@ -94,7 +92,7 @@ def twin_experiment(tbox: TBox, log: EventLog, at: int, intervention: Interventi
 
 
 def village_twin() -> Experiment:
-    """The small village of the TBox, where one who could pass on the news of the party forgets it."""
+    """The TBox's small village, where a person who could pass on the news of the party forgets it."""
     tbox, john, party = village_tbox(), entity("john"), entity("party")
     act = made("retract_awareness", (john, party), term("knows"))
     words = f"do({type(act).__name__}): {tbox.label(john)} no longer knows that {tbox.label(party)}"
@@ -113,7 +111,7 @@ def spec_twin(spec: Spec, answers: Mapping[str, str]) -> Experiment:
 
 
 def _by_tick(tbox: TBox, log: EventLog) -> dict[int, Counter[str]]:
-    """The events of each tick in words, with how many there are of each."""
+    """The events of each tick in words, with their counts."""
     by_tick: dict[int, Counter[str]] = {}
     for event, who in occasions(tbox, log):
         by_tick.setdefault(event.tick, Counter())[f"{tbox.label(event.kind)}: {', '.join(who)}"] += 1
@@ -121,7 +119,7 @@ def _by_tick(tbox: TBox, log: EventLog) -> dict[int, Counter[str]]:
 
 
 def _facts(tbox: TBox, pair: Sequence[EventLog]) -> list[tuple[str, list[Span], list[Span]]]:
-    """Every fact about somebody with a name, in words, with the ticks between which it holds in each arm."""
+    """Every fact about a labelled individual, in words, with the spans in which it holds in each arm."""
     by_fact: dict[str, tuple[list[Span], list[Span]]] = {}
     for arm, log in enumerate(pair):
         names, since = labels_in(log), dict[str, int]()

@@ -1,4 +1,4 @@
-"""Answers to a specification of Twin-EventLog held against its gold, by whatever asks: one code for all."""
+"""Judge the answers to a specification of Twin-EventLog by its gold, with the same code for every source."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from itertools import combinations
 from typing import Literal, NamedTuple
 
 Said = Literal["yes", "no", "error"]
-"""An arm's answer; ``error`` where there is none."""
+"""An arm's answer; ``error`` if it has none."""
 ANSWERS = ("yes", "no")
 
 
 class Judgement(NamedTuple):
-    """The right part of a specification's answers: so many of its arms, all of them at once, and of so many
-    pairs of arms whether the two differ.
+    """The number of right answers in a specification.
+
+    It counts arms, all arms together, and pairs of arms whose difference is right.
     """
 
     per_arm: int
@@ -23,7 +24,7 @@ class Judgement(NamedTuple):
 
 
 def weights(arms: int) -> Judgement:
-    """The counts of a specification of so many arms in each metric.
+    """The largest counts of a specification with ``arms`` arms, by metric.
 
     >>> weights(3)
     Judgement(per_arm=3, joint=1, divergence=3)
@@ -32,9 +33,9 @@ def weights(arms: int) -> Judgement:
 
 
 def judge(predicted: Sequence[str], expected: Sequence[str]) -> Judgement:
-    """Hold the answers to a specification's arms against its gold, arm A first.
+    """Compare the answers to a specification's arms with its gold, arm A first.
 
-    An answer that is neither yes nor no says nothing of whether two arms differ: it is wrong there too.
+    An answer that is neither yes nor no does not say whether two arms differ, so its pairs are wrong too.
 
     >>> judge(("no", "no"), ("yes", "yes"))
     Judgement(per_arm=0, joint=0, divergence=1)
@@ -44,7 +45,7 @@ def judge(predicted: Sequence[str], expected: Sequence[str]) -> Judgement:
     Judgement(per_arm=2, joint=0, divergence=1)
 
     Raises:
-        ValueError: there are fewer than two arms, or not as many answers as arms.
+        ValueError: there are fewer than two arms, or the numbers of answers and arms differ.
     """
     if len(expected) < 2:
         raise ValueError("there are fewer than two arms")
@@ -58,7 +59,7 @@ def judge(predicted: Sequence[str], expected: Sequence[str]) -> Judgement:
 
 
 def normal(text: str) -> Said | None:
-    """Read a reply that is yes, no or error in any case of letters, with any quotes and full stops.
+    """Read a reply that is yes, no or error, in any case, with any quotes and full stops.
 
     >>> normal(" No."), normal('"YES!"'), normal("error"), normal("yes and no")
     ('no', 'yes', 'error', None)

@@ -1,4 +1,4 @@
-"""An arm of a twin experiment as lanes and marks: who takes part in its events."""
+"""An arm of a twin experiment as lanes and marks: the participants of its events."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from substrate.rules.tbox import TBox
 
 
 def labels_in(log: EventLog) -> dict[Term, str]:
-    """The labels that a log gives."""
+    """The labels in a log."""
     return {
         subject: value.value
         for _, op, (subject, predicate, value) in log
@@ -24,20 +24,20 @@ def labels_in(log: EventLog) -> dict[Term, str]:
 
 
 def occasions(tbox: TBox, log: EventLog) -> Iterator[tuple[Occurrence, tuple[str, ...]]]:
-    """The events of a log, each with who takes part in words, sorted."""
+    """The events of a log, each with its participants in words, sorted."""
     labels: Mapping[Any, str] = labels_in(log)
     for event in occurrences(log, tbox):
         yield event, tuple(sorted(labels.get(node) or tbox.label(node) for node in event.participants))
 
 
 def arm_timeline(tbox: TBox, log: EventLog, evidence: Sequence[int]) -> Timeline:
-    """An arm of a twin experiment: who takes part in its events as lanes, and a mark for all that the same
-    ones do at a tick.
+    """An arm of a twin experiment: its participants as lanes, with one mark per tick and group of
+    participants.
 
     Args:
-        tbox: what the events are called.
+        tbox: the labels of events.
         log: the arm's log.
-        evidence: the positions in it that the answer rests on; an event that one speaks of stands out.
+        evidence: the log positions that the answer rests on; an event with one of them is highlighted.
     """
     rests_on = {log[position].triple[0] for position in evidence}
     kinds: dict[tuple[int, tuple[str, ...]], dict[str, bool]] = {}
