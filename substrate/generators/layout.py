@@ -1,4 +1,4 @@
-"""Generated scenes as the files of a release: one archive of a kind, and one question file."""
+"""Generated scenes as the files of a release: one archive per kind, and one question file."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from zipfile import ZipFile, ZipInfo
 import msgspec
 
 QUESTIONS = "questions"
-"""The key under which a scene's files have its questions."""
+"""The key of the questions among a scene's files."""
 _UNIX = 3
 _scene = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 class Listing(NamedTuple):
-    """The bytes that stand before, between and after the records of a file."""
+    """The bytes before, between and after the records of a file."""
 
     begin: bytes = b""
     between: bytes = b""
@@ -37,14 +37,14 @@ def write_release(out: Path, scenes: Iterable[bytes]) -> int:
     """Write scenes as a release does: ``annotation.zip``, ``truth.zip`` and the list ``questions.json``.
 
     A file ``KIND/…`` of a scene becomes a member of ``KIND.zip``. The same scenes give the same bytes:
-    members are stored as they are, in order and without a date.
+    members are not compressed, are in order and have no date.
 
     Args:
-        out: the folder, made where it is absent.
-        scenes: what :func:`encode_scene` gave, by scene.
+        out: the folder, made if absent.
+        scenes: the output of :func:`encode_scene`, by scene.
 
     Returns:
-        How many questions there are.
+        The number of questions.
     """
     out.mkdir(parents=True, exist_ok=True)
     archives: dict[str, ZipFile] = {}

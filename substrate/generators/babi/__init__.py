@@ -1,7 +1,7 @@
-"""A story teller: official-format files of all 20 tasks, with gold from its own account of what it tells.
+"""A story teller: official-format files of all 20 tasks, with gold from the teller's own account.
 
-The teller shares the format with the interpreter and nothing else. A task's text depends on the seed, the
-task and the number of questions alone.
+The teller shares only the format with the interpreter. A task's text depends only on the seed, the task and
+the number of questions.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from substrate.generators.babi._tale import Tale
 
 
 class Task(NamedTuple):
-    """A task's name in its file's name, and who tells one of its stories."""
+    """The task's name in a file's name, and the function that tells one of its stories."""
 
     name: str
     tell: Callable[[Tale], None]
@@ -51,7 +51,7 @@ TASKS: Mapping[str, Task] = {
 
 
 def tell_task(subset: str, *, questions: int = 1000, seed: int = 0) -> str:
-    """A task's file as text: whole stories, the last one cut after the last question asked for.
+    """Write a task's file as text: whole stories, the last one cut after the last question.
 
     >>> print(tell_task("qa4", questions=1, seed=1), end="")  # doctest: +ELLIPSIS
     1 The ... is ... of the ...
@@ -59,7 +59,7 @@ def tell_task(subset: str, *, questions: int = 1000, seed: int = 0) -> str:
     3 What is ...
 
     Raises:
-        ParameterError: there is no such task, or the number of questions is not positive.
+        ParameterError: the task is unknown, or the number of questions is not positive.
     """
     if subset not in TASKS or questions < 1:
         raise ParameterError(
@@ -78,12 +78,12 @@ def tell_task(subset: str, *, questions: int = 1000, seed: int = 0) -> str:
 
 
 def write_tasks(out: Path, *, questions: int = 1000, seed: int = 0, split: str = "test") -> list[Path]:
-    """Write all 20 files ``qaN_NAME_SPLIT.txt`` into a folder; their paths, by task.
+    """Write all 20 files ``qaN_NAME_SPLIT.txt`` into a folder; return their paths, by task.
 
     Args:
-        out: the folder, made where it is absent.
-        questions: how many a file.
-        seed: same seed, same bytes.
+        out: the folder, made if absent.
+        questions: the number of questions per file.
+        seed: the same seed gives the same bytes.
         split: ``train``, ``valid`` or ``test``, for the name.
     """
     texts = ((subset, tell_task(subset, questions=questions, seed=seed)) for subset in TASKS)
@@ -91,7 +91,7 @@ def write_tasks(out: Path, *, questions: int = 1000, seed: int = 0, split: str =
 
 
 def write_texts(out: Path, texts: Iterable[tuple[str, str]], split: str = "test") -> list[Path]:
-    """Write tasks, each given by its key in :data:`TASKS` and its text, into a folder; their paths."""
+    """Write tasks, each a key of :data:`TASKS` and a text, into a folder; return their paths."""
     out.mkdir(parents=True, exist_ok=True)
     paths: list[Path] = []
     for subset, text in texts:

@@ -1,4 +1,4 @@
-"""Tasks about people who go places and handle things: the teller moves them and keeps its own account."""
+"""Tasks about people who move and handle things; the teller moves them and keeps its own account."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ MOTIVES: dict[str, tuple[str, str]] = {
 
 
 class Stage:
-    """The true places of everyone and everything, and the part that the reader has been told.
+    """The true places of all people and things, and the part that the reader knows.
 
-    People and things start somewhere the reader does not know. Whoever is not yet placed handles only
-    things that are not placed either, so that whatever is placed once stays placed.
+    People and things start at places unknown to the reader. People whose places are unknown handle only
+    things whose places are unknown, so that a known place stays known.
     """
 
     def __init__(self, tale: Tale, people: tuple[str, ...] = tuple(PEOPLE)) -> None:
@@ -38,13 +38,14 @@ class Stage:
         self.gifts: list[tuple[int, str, str, str]] = []
 
     def held(self, person: str) -> list[str]:
-        """The things that a person holds, in the order in which it first came to hand."""
+        """The things that a person holds, in the order in which the person first handled them."""
         order = list(dict.fromkeys(thing for _, thing in self.hands[person]))
         return [thing for thing in order if self.holder.get(thing) == person]
 
     def _mark(self, thing: str, person: str) -> None:
-        """Add a person's place to a thing's trail, where the reader knows it; who handles a thing last
-        vouches for its place.
+        """Add a person's place to a thing's trail, if the reader knows it.
+
+        The person who handles a thing last determines its place.
         """
         self.place[thing] = self.place[person]
         trail, stay = self.trail[thing], (self.place[person], self.arrived.get(person, 0))
@@ -52,7 +53,7 @@ class Stage:
             self.trail[thing] = [*(trail[:-1] if trail and trail[-1][0] == stay[0] else trail), stay]
 
     def move(self) -> None:
-        """Someone goes somewhere else, with all that is held."""
+        """Move someone to a different place, with everything they hold."""
         rng = self.tale.rng
         person = rng.choice(self.people)
         self.place[person] = rng.choice([place for place in PLACES if place != self.place[person]])
@@ -61,7 +62,7 @@ class Stage:
             self._mark(thing, person)
 
     def take(self) -> bool:
-        """Someone picks up what lies about; whether anyone could."""
+        """Let someone pick up a thing that nobody holds; return whether anyone could."""
         lying = [thing for thing in THINGS if thing not in self.holder]
         able = [
             (person, thing, None)
@@ -71,11 +72,11 @@ class Stage:
         return self._handle(able, GET)
 
     def drop(self) -> bool:
-        """Someone puts something down; whether anyone could."""
+        """Let someone put something down; return whether anyone could."""
         return self._handle([(person, thing, None) for thing, person in sorted(self.holder.items())], DROP)
 
     def give(self) -> bool:
-        """Someone hands something to someone beside them; whether anyone could."""
+        """Let someone hand something to a person in the same place; return whether anyone could."""
         able = [
             (giver, thing, other)
             for (thing, giver), other in product(sorted(self.holder.items()), self.people)
@@ -86,7 +87,7 @@ class Stage:
         return self._handle(able, GIVE)
 
     def _handle(self, able: Sequence[tuple[str, str, str | None]], verbs: tuple[str, ...]) -> bool:
-        """Somebody who is able handles a thing."""
+        """Let one of the able people handle a thing."""
         if not able:
             return False
         tale = self.tale
@@ -105,7 +106,7 @@ class Stage:
         return True
 
     def go_on(self, *acts: Callable[[], bool]) -> None:
-        """A sentence: an act that is possible, or a move."""
+        """Tell a sentence: a possible act, or a move."""
         rng = self.tale.rng
         if not (acts and rng.random() < 0.5 and rng.choice(acts)()):
             self.move()
@@ -133,7 +134,7 @@ def where_is_something(tale: Tale) -> None:
 
 
 def _brought(stage: Stage, thing: str) -> int:
-    """The move that brought a thing, or whoever handled it last, to where it is."""
+    """The move that brought a thing, or the last person to handle it, to its place."""
     if holder := stage.holder.get(thing):
         return stage.arrived[holder]
     handled = stage.handled[thing]
@@ -215,7 +216,7 @@ def _in_hands(tale: Tale, question: str, answer: Callable[[list[str]], str], *, 
 
 
 def negation(tale: Tale) -> None:
-    """Task 9: ``known`` holds a person's place, whether they are there, and the sentence that says so."""
+    """Task 9: ``known`` has a person's place, whether they are there, and the sentence that says so."""
     known: dict[str, tuple[str, bool, int]] = {}
     rng = tale.rng
     while tale.asked < QUESTIONS:
@@ -234,7 +235,7 @@ def negation(tale: Tale) -> None:
 
 
 def indefinite(tale: Tale) -> None:
-    """Task 10: ``known`` holds the places where a person may be, and the sentence that says so."""
+    """Task 10: ``known`` has the places where a person may be, and the sentence that says so."""
     known: dict[str, tuple[list[str], int]] = {}
     rng = tale.rng
     while tale.asked < QUESTIONS:
@@ -251,8 +252,9 @@ def indefinite(tale: Tale) -> None:
 
 
 def taken_up(tale: Tale, *, size: int, pronoun: bool) -> None:
-    """Tasks 11 to 13: so many people go somewhere, and where ``pronoun`` on somewhere else; ``last`` holds
-    place and sentences of each.
+    """Tasks 11 to 13: ``size`` people go somewhere, then, with ``pronoun``, somewhere else.
+
+    ``last`` has the place of each person, and the sentences that say so.
     """
     last: dict[str, tuple[str, tuple[int, ...]]] = {}
     rng = tale.rng
@@ -269,7 +271,7 @@ def taken_up(tale: Tale, *, size: int, pronoun: bool) -> None:
 
 
 def times_of_day(tale: Tale) -> None:
-    """Task 14: every day is planned at first, then told out of order."""
+    """Task 14: every day is planned first, then told out of order."""
     rng = tale.rng
     days = {
         person: dict(zip(PERIODS, rng.sample(TOWN, len(PERIODS)), strict=True))
@@ -293,7 +295,7 @@ def times_of_day(tale: Tale) -> None:
 
 
 def motives(tale: Tale) -> None:
-    """Task 20: who feels something goes where it leads, and takes what helps."""
+    """Task 20: people with a motive go where it leads, and take what helps."""
     rng = tale.rng
     plans = dict(zip(rng.sample(RESTLESS, 4), rng.sample(sorted(MOTIVES), 4), strict=True))
     steps = [person for person in plans for _ in range(3)]

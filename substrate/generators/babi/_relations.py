@@ -1,6 +1,4 @@
-"""Tasks about how things relate: the teller draws a map, a board, a row of sizes or a bestiary, and reads it
-off.
-"""
+"""Tasks about relations: the teller draws a map, a board, a row of sizes or a bestiary, and describes it."""
 
 from __future__ import annotations
 
@@ -23,11 +21,11 @@ BEASTS: tuple[str, ...] = ("Bernhard", "Brian", "Greg", "Julius", "Lily")
 
 
 Join = tuple[str, str, str]
-"""A name, its relation to another, and the other."""
+"""A name, its relation to a second name, and the second name."""
 
 
 def _drawn(tale: Tale, names: list[str], offsets: Mapping[str, Cell]) -> tuple[dict[str, Cell], list[Join]]:
-    """Cells of a random map and the relations that join it: each name is put beside one put before."""
+    """Cells of a random map, and the relations that join it: each name is placed next to an earlier one."""
     cells: dict[str, Cell] = {names[0]: (0, 0)}
     joins: list[Join] = []
     for name in names[1:]:
@@ -47,7 +45,7 @@ def _sum(cell: Cell, offset: Cell) -> Cell:
 
 
 def _either_way(tale: Tale, join: Join, offsets: Mapping[str, Cell]) -> Join:
-    """A relation, or its inverse told from the other side."""
+    """A relation as given, or its inverse from the other side."""
     name, relation, other = join
     if tale.rng.random() < 0.5:
         return join
@@ -86,7 +84,7 @@ def deduction(tale: Tale) -> None:
 
 
 def induction(tale: Tale) -> None:
-    """Task 16: the colour of the same kind's individual that was introduced last."""
+    """Task 16: the colour of the individual of the same kind that was introduced last."""
     rng = tale.rng
     *seen, nameless = rng.sample(BEASTS, len(BEASTS))
     kinds = {name: rng.choice(("frog", "lion", "rhino", "swan")) for name in seen}
@@ -103,7 +101,7 @@ def induction(tale: Tale) -> None:
 
 
 def positions(tale: Tale) -> None:
-    """Task 17: what lies above is in the same column, what lies beside is in the same row."""
+    """Task 17: things above each other share a column, things beside each other share a row."""
     rng = tale.rng
     cells, joins = _drawn(tale, rng.sample(SHAPES, 3), BOARD)
     facts = [_either_way(tale, join, BOARD) for join in joins]
@@ -137,7 +135,7 @@ def sizes(tale: Tale) -> None:
 
 
 def way(tale: Tale) -> None:
-    """Task 19: six rooms on a map that is a tree of stated neighbours; a way of two steps is asked for."""
+    """Task 19: six rooms on a map that is a tree of stated neighbours; the route asked for has two steps."""
     rng = tale.rng
     cells, joins = _drawn(tale, rng.sample(PLACES, 6), COMPASS)
     ticks: dict[frozenset[str], int] = {}

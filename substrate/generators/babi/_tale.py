@@ -1,4 +1,4 @@
-"""A story being written: numbered sentences, and questions with the answer and facts the teller knows."""
+"""A story in writing: numbered sentences, and questions with the answers and facts that the teller knows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ GIVE: tuple[str, ...] = ("gave", "handed", "passed")
 
 
 class Tale:
-    """The lines of one story, and the dice that its teller throws."""
+    """The lines of one story, and the random numbers of its teller."""
 
     def __init__(self, rng: Random) -> None:
         self.rng = rng
@@ -26,7 +26,7 @@ class Tale:
 
     @property
     def next_id(self) -> int:
-        """The ID of the line to come."""
+        """The ID of the next line."""
         return len(self.lines) + 1
 
     @property
@@ -35,7 +35,7 @@ class Tale:
         return sum(isinstance(line, Question) for line in self.lines)
 
     def say(self, text: str) -> int:
-        """Write a sentence; its ID."""
+        """Write a sentence; return its ID."""
         self.lines.append(Statement(self.next_id, 0, text))
         return len(self.lines)
 

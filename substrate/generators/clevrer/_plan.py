@@ -1,7 +1,7 @@
-"""The plan of a scene: who acts, who is set in motion, and when each is first hit.
+"""The plan of a scene: its actors, the objects set in motion, and the frame of each first hit.
 
-The official scenes show how they were made: the first three or four objects are actors, numbered as they were
-thought up, and up to two more stand by that nothing ever touches. All shares are those of :mod:`.measured`.
+The official scenes show how they were made: the first three or four objects are actors, numbered in the order
+of their invention, and up to two more are bystanders that nothing touches. All shares are :mod:`.measured`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Actor(msgspec.Struct, frozen=True):
     Attributes:
         object_id: its number.
         launched: whether it moves at frame 0; else it rests until it is hit.
-        frame: of its first collision; 0 for the first actor, who is hit by the second.
+        frame: the frame of its first collision; 0 for the first actor, which the second hits.
     """
 
     object_id: int
@@ -39,24 +39,24 @@ class Actor(msgspec.Struct, frozen=True):
 
     @property
     def hidden(self) -> bool:
-        """Tell whether it is first hit after the video."""
+        """Tell whether its first hit is after the video."""
         return self.frame >= FRAMES
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """The actors in the order of their numbers, and how many objects stand by."""
+    """The actors in the order of their numbers, and the number of bystanders."""
 
     actors: tuple[Actor, ...]
     bystanders: int
 
     @property
     def tells_of_future(self) -> bool:
-        """Tell whether somebody is first hit after the video."""
+        """Tell whether any actor's first hit is after the video."""
         return any(actor.hidden for actor in self.actors)
 
 
 def draw_plan(rng: Random) -> Plan:
-    """A plan, as likely as in the official scenes.
+    """Draw a plan with the probabilities of the official scenes.
 
     >>> plan = draw_plan(Random(0))
     >>> plan.actors[0].launched, len(plan.actors) + plan.bystanders in OBJECTS
@@ -76,12 +76,12 @@ def draw_plan(rng: Random) -> Plan:
 
 
 def draw(rng: Random, shares: Mapping[T, float]) -> T:
-    """A key, as likely as its share."""
+    """Draw a key with a probability proportional to its share."""
     return rng.choices(list(shares), list(shares.values()))[0]
 
 
 def _late(rng: Random, role: str, number: int, first: int) -> int:
-    """The time at which the third or fourth actor is first hit: a small letter means after the video."""
+    """The frame of the third or fourth actor's first hit: a small letter means after the video."""
     if role.islower():
         return rng.randint(FRAMES, _LAST)
     gaps = GAPS[f"{role}{number}"]

@@ -1,5 +1,5 @@
-"""Scenes like CLEVRER's: the actors of a plan, placed or launched one by one so that each is first hit when
-it should be.
+"""Scenes like CLEVRER's: a plan's actors are placed or launched one by one, so that each first hit is on
+time.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ _SLOW = 0.3
 _EARLY = 5
 """Frames by which a collision may miss its plan."""
 _STAGINGS = 40
-"""Times a plan is tried before another one is drawn."""
+"""Tries of a plan before a different one is drawn."""
 _TRIES = 5
-"""Simulated ways of adding an actor."""
+"""Candidates simulated per actor."""
 _DRAWS = 40
-"""Ways of adding an object that are looked at, simulated or not."""
+"""Candidates drawn per object, simulated or not."""
 
 Point = tuple[float, float]
 
@@ -63,11 +63,11 @@ class Shot:
 
 
 def shoot(scene_index: int, seed: int, *, future: bool) -> Shot:
-    """The scene of a seed; new pairs collide in the hidden seconds with ``future``, and none without.
+    """The scene of a seed; new pairs collide in the hidden seconds exactly if ``future`` is true.
 
-    A scene is kept when it goes as planned and shows well: every object is seen, enters and leaves
-    at most once, and every collision is in view, hidden ones too: of 1,100 objects of official scenes
-    that were launched and not touched in the video, none leaves the view.
+    A scene is kept if it goes as planned and shows well: every object is seen, enters and leaves at most
+    once, and every collision is in view, even a hidden one. Of 1,100 objects of official scenes that were
+    launched and not touched in the video, none leaves the view.
     """
     rng = Random(f"{seed}/{scene_index}/layout")
     while True:
@@ -85,12 +85,12 @@ def shoot(scene_index: int, seed: int, *, future: bool) -> Shot:
 
 
 def _staged(rng: Random, plan: Plan, shapes: Sequence[Shape]) -> tuple[tuple[Body, ...], Run] | None:
-    """Bodies at frame 0 by number and their run; None where one of them finds no place."""
+    """Bodies at frame 0 by number and their run; ``None`` if there is no place for one of them."""
     bodies = [_opening(rng, shapes[0])]
     run = simulate(bodies, plan.actors[1].frame + 1)
     turns = sorted(plan.actors[1:], key=lambda actor: actor.frame)
     for actor, following in zip(turns, [*turns[1:], None], strict=True):
-        # No further than the next one's turn: the rest will change.
+        # Simulate no further than the next actor's turn: the rest will change.
         length = max(actor.frame + _EARLY, following.frame) + 1 if following else _LENGTH
         for body in islice(_candidates(rng, actor, shapes[actor.object_id], bodies, run), _TRIES):
             trial = simulate([*bodies, body], length, stop=partial(_strays, actor))
@@ -116,7 +116,7 @@ def _staged(rng: Random, plan: Plan, shapes: Sequence[Shape]) -> tuple[tuple[Bod
 
 
 def _strays(actor: Actor, frame: int, contacts: Contacts) -> bool:
-    """Tell whether an actor is hit too early or not in time: no need to simulate on."""
+    """Tell whether an actor is hit too early or not in time, so that the simulation can stop."""
     if frame > actor.frame + _EARLY:
         return False
     hit = any(actor.object_id in pair for pair in contacts)
@@ -128,7 +128,7 @@ def _strays(actor: Actor, frame: int, contacts: Contacts) -> bool:
 
 
 def _kept(rng: Random, run: Run) -> bool:
-    """Tell whether to keep a scene, so that scenes have as many collisions and exits as the official ones."""
+    """Tell whether to keep a scene, so that numbers of collisions and exits match the official scenes."""
     exits = sum(
         CAMERA.sees(before) and not CAMERA.sees(after)
         for number in run.poses[0]
@@ -139,12 +139,12 @@ def _kept(rng: Random, run: Run) -> bool:
 
 
 def _share(shares: Mapping[int, float], number: int) -> float:
-    """The share of a number; a number beyond all known ones has that of the largest."""
+    """The share of a number; a number beyond the known ones has the share of the largest."""
     return shares.get(min(number, max(shares, default=0)), 1.0)
 
 
 def _opening(rng: Random, shape: Shape) -> Body:
-    """The first actor, launched from the ring across the place where objects rest."""
+    """The first actor, launched from the ring across the area where objects rest."""
     radius, angle = rng.uniform(*RING), rng.uniform(0, 2 * math.pi)
     x, y = radius * math.cos(angle), radius * math.sin(angle)
     heading = math.atan2(rng.uniform(*REST_Y) - y, rng.uniform(*REST_X) - x)
@@ -154,7 +154,7 @@ def _opening(rng: Random, shape: Shape) -> Body:
 
 
 def _candidates(rng: Random, actor: Actor, shape: Shape, bodies: Sequence[Body], run: Run) -> Iterator[Body]:
-    """Ways for an actor to be hit at its frame by one that is there already."""
+    """Candidates for an actor: ways in which an earlier body hits it at its frame."""
     for _ in range(_DRAWS):
         x, y, vx, vy = _state(run, rng.choice(bodies).object_id, actor.frame)
         if actor.launched:
@@ -175,7 +175,7 @@ def _candidates(rng: Random, actor: Actor, shape: Shape, bodies: Sequence[Body],
 
 
 def _launched(rng: Random, actor: Actor, shape: Shape, target: Point, velocity: Point) -> Body:
-    """A body that reaches a moving target at its frame if nothing stands in its way."""
+    """A body that reaches a moving target at its frame if its way is free."""
     start, heading = rng.uniform(*SPEED), rng.uniform(0, 2 * math.pi)
     distance, speed = slide(shape, start, actor.frame)
     towards = math.atan2(velocity[1] - speed * math.sin(heading), velocity[0] - speed * math.cos(heading))
@@ -191,8 +191,9 @@ def _launched(rng: Random, actor: Actor, shape: Shape, target: Point, velocity: 
 
 
 def _beside(rng: Random, point: Point, direction: float) -> Point:
-    """The place where a body touches one at ``point`` on the side of ``direction``, about as squarely as
-    official collisions are.
+    """A place where a body touches the body at ``point``, on the side of ``direction``.
+
+    It is about as far off-centre as in official collisions.
     """
     return _moved(point, direction + math.asin(rng.uniform(-OFFSET, OFFSET) / (2 * RADIUS)), 2 * RADIUS)
 
@@ -232,7 +233,7 @@ def _clear(body: Body, run: Run) -> bool:
 
 
 def _state(run: Run, number: int, frame: int) -> tuple[float, float, float, float]:
-    """Location and velocity on the ground."""
+    """The location and velocity on the ground."""
     location, _, velocity, _ = run.poses[frame][number]
     return location[0], location[1], velocity[0], velocity[1]
 

@@ -1,4 +1,4 @@
-"""Multiple-choice questions: explanatory, predictive and counterfactual, with the truth of each choice."""
+"""Multiple-choice questions: explanatory, predictive and counterfactual, with each choice's gold."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from substrate.generators.clevrer.phrases import Names, Phrase
 T = TypeVar("T")
 Pair = tuple[int, int]
 
-# Shares among official explanatory questions, by number of correct choices of four.
+# Weights of the number of correct choices among four, from official explanatory questions.
 _CORRECT = {0: 41, 1: 124, 2: 221, 3: 146, 4: 32}
 _ROOTLESS = 0.2
-"""Probability of asking about an event that no collision led to as soon as about one that some did."""
+"""Probability of treating an event without a collision among its causes like one that has some."""
 _READILY = {
     "object": {True: 1.0, False: 0.3},
     "collision": {True: 2.0, False: 6.0},
     "in": {True: 3.0, False: 0.6},
 }
-"""The weights by which an explanatory option names a cause, or what is none, of each kind (worlds.md)."""
+"""Weights of an explanatory option by its kind, and by whether it is a cause (worlds.md)."""
 _BOTH_RIGHT = 0.15
-"""Probability that a predictive question offers two events that both happen, where two do."""
+"""Probability that a predictive question offers two events that both happen, if two do."""
 _SHUN_DULL = 0.85
-"""Probability of putting a question back whose choices are few or all alike."""
+"""Probability of moving a question back if its choices are few or all alike."""
 
 _EXPLANATORY = "Which of the following is {}responsible for {}?"
 _PREDICTIVE = (
@@ -51,7 +51,7 @@ _COUNTERFACTUAL = (
 
 @dataclass(frozen=True)
 class MultipleChoice:
-    """A question without its number; each choice comes with whether it is correct."""
+    """A question without its number; each choice says whether it is correct."""
 
     text: str
     program: tuple[str, ...]
@@ -59,11 +59,11 @@ class MultipleChoice:
 
 
 def explain(film: Film, names: Names, rng: Random, number: int) -> list[MultipleChoice]:
-    """Choices about what is (not) responsible for a collision or an exit.
+    """Make choices about what is (not) responsible for a collision or an exit.
 
-    An event is responsible when it is a cause; an object's presence is when the object takes part
-    in one. The objects of the explained event itself and their entries are no choices, as in the official
-    questions, and most explained events have a collision among their causes.
+    An event is responsible if it is a cause; an object's presence is responsible if the object takes part in
+    a cause. The explained event's own objects and their entries are no choices, as in the official questions.
+    Most explained events have a collision among their causes.
     """
     effects = [*film.of_type("collision"), *film.of_type("out")]
     pools = {effect: _explanations(film, names, rng, effect) for effect in effects}
@@ -91,7 +91,7 @@ def explain(film: Film, names: Names, rng: Random, number: int) -> list[Multiple
 
 
 _Option = tuple[Phrase, bool, float]
-"""A choice, whether it is correct, and how readily it is taken."""
+"""A choice, whether it is correct, and its weight."""
 
 
 def _explanations(film: Film, names: Names, rng: Random, effect: Event) -> list[_Option]:
@@ -118,8 +118,8 @@ def _explanations(film: Film, names: Names, rng: Random, effect: Event) -> list[
 
 
 Wrong = Literal["any", "near", "met"]
-"""The wrong choices of a predictive question: any pair that never collides, the one that comes nearest to it,
-or a pair whose collision was filmed: the right pair at another time.
+"""The wrong choice of a predictive question: any pair that never collides, the pair that comes nearest to a
+collision without one, or a pair whose collision was filmed, so that only the time is wrong.
 """
 
 
@@ -132,14 +132,15 @@ def predict(
     wrong: Wrong = "any",
     misses: Mapping[Pair, float] | None = None,
 ) -> list[MultipleChoice]:
-    """Choices about what happens after the video: a pair that first collides then, against one that does not.
+    """Make choices about the time after the video: a pair that first collides then, against one that does
+    not.
 
     Args:
         contacts: every first contact of the simulation, hidden seconds included.
-        names: what the objects are called.
-        rng: the randomness of the choices and their wording.
-        number: of questions.
-        wrong: what the wrong choices are.
+        names: the names of the objects.
+        rng: the random numbers of the choices and their wording.
+        number: the number of questions.
+        wrong: the kind of the wrong choices.
         misses: how near each pair comes to a collision after the video (units), for ``near``.
     """
     seen = [_pair(c.object_ids) for c in contacts if c.frame_id < FRAMES]
@@ -167,11 +168,11 @@ def imagine(
     rng: Random,
     number: int,
 ) -> list[MultipleChoice]:
-    """Choices about what would (not) happen without an object: which pairs would collide, hidden seconds
-    included.
+    """Make choices about what would (not) happen without an object: the pairs that would collide, hidden
+    seconds included.
 
-    The official key counts what collides after the video's last frame too: of 1,398 videos, 34.6 % of the
-    questions that remove an object which touched nothing have a choice that the key says happens and that no
+    The official key includes collisions after the video's last frame. In 1,398 videos, 34.6 % of the
+    questions that remove an object which touched nothing have a choice that happens by the key and that no
     frame shows (CausalVis, github.com/bukhari-hamzamukhtar/CausalVis, ``paper_exp/RESULTS.md``).
     """
     outcomes = {
@@ -195,7 +196,7 @@ def imagine(
 def _telling_first(
     rng: Random, items: Sequence[T], choices: Callable[[T], Sequence[tuple[object, bool]]]
 ) -> list[T]:
-    """In random order, but mostly those first whose choices are at least four and of both kinds."""
+    """Shuffle the items, but mostly put first those with at least four choices of both kinds."""
     telling, dull = [], []
     for item in rng.sample(items, len(items)):
         rich = len(choices(item)) >= 4 and len({true for _, true in choices(item)}) == 2
@@ -206,9 +207,7 @@ def _telling_first(
 def _outcomes(
     contacts: Sequence[Collision], imagined: Sequence[Collision], pairs: Sequence[Pair], rng: Random
 ) -> list[tuple[Pair, bool]]:
-    """Up to four pairs with whether they collide: those that collide in either world before those that never
-    do.
-    """
+    """Up to four pairs, with whether they collide; pairs that collide in either world come before others."""
     first = {_pair(c.object_ids): c.frame_id for c in imagined}
     outcomes = [(pair, pair in first) for pair in pairs]
     observed = {_pair(c.object_ids) for c in contacts if c.frame_id < FRAMES}
@@ -219,8 +218,8 @@ def _outcomes(
 
 
 def _pick(rng: Random, pool: Sequence[_Option], size: int, correct: int) -> tuple[tuple[Phrase, bool], ...]:
-    """``size`` choices, ``correct`` of them correct as far as the pool has them."""
-    # The least of these exponential draws comes from each with a probability in proportion to its weight.
+    """Pick ``size`` choices, ``correct`` of them correct if the pool has as many."""
+    # The least of these exponential draws is each choice's with a probability proportional to its weight.
     ordered = sorted(pool, key=lambda choice: rng.expovariate(choice[2]))
     right = [choice for choice in ordered if choice[1]][:correct]
     wrong = [choice for choice in ordered if not choice[1]][: size - len(right)]

@@ -13,7 +13,7 @@ from substrate.generators.clevrer.events import Event, EventType, Film
 from substrate.generators.clevrer.phrases import ATTRIBUTES, Group, Names, Phrase
 
 SUBTYPES = {"count": 27, "exist": 25, "query_color": 18, "query_material": 13, "query_shape": 17}
-"""Subtypes and how often each is asked, per cent."""
+"""Subtypes, with the per cent of questions that have each."""
 
 _STATES = ("moving", "stationary")
 _VERBS: dict[EventType, tuple[str, str]] = {
@@ -36,7 +36,7 @@ class Descriptive:
 
 @dataclass(frozen=True)
 class Moment:
-    """A moment of the video: the program of its frame, who is then in which state, and whom it names."""
+    """A moment of the video: the program of its frame, the objects in each state, the objects it names."""
 
     text: str
     program: tuple[str, ...]
@@ -46,7 +46,7 @@ class Moment:
 
 @dataclass(frozen=True)
 class Span:
-    """A part of the video: the program of its events, those of one kind, and the objects it names."""
+    """A part of the video: the program of its events, its events of one kind, and the objects it names."""
 
     text: str
     program: tuple[str, ...]
@@ -56,14 +56,14 @@ class Span:
 
 @dataclass(frozen=True)
 class Tale:
-    """The subject of a template: a film, how its objects are named, and the randomness of the wording."""
+    """The input of a template: a film, its objects' names, and the random numbers of the wording."""
 
     film: Film
     names: Names
     rng: Random
 
     def event(self, event: Event) -> Phrase:
-        """The wording of an event, and the program that finds it."""
+        """Word an event, with the program that finds it."""
         return self.names.event(event, self.rng)
 
     def moments(self) -> Iterator[Moment]:
@@ -86,16 +86,16 @@ class Tale:
         )
 
     def states(self) -> Iterator[tuple[Moment, str, Group, frozenset[int]]]:
-        """Moments, states and groups, each with the objects of the group that are then in that state."""
+        """Moments, states and groups, each with the group's objects in that state at that moment."""
         for moment in self.moments():
             for state, members in moment.members.items():
                 for group in self.names.groups if members is not None else ():
                     yield moment, state, group, group.members & (members or frozenset())
 
     def spans(self, kind: EventType) -> Iterator[Span]:
-        """The whole video, then what is before and after each event.
+        """The whole video, then the parts before and after each event.
 
-        A span is left out where an event of the kind coincides with the one that bounds it.
+        A span is left out if an event of the kind coincides with the event that bounds it.
         """
         events = self.film.of_type(kind)
         yield Span("", ("events",), events, ())
@@ -217,7 +217,7 @@ def _exist_meetings(tale: Tale) -> Iterator[Descriptive]:
 
 def _query_states(tale: Tale) -> Iterator[Descriptive]:
     for moment, state, group, members in tale.states():
-        # An object that the moment names gives its own answer away.
+        # An object that the moment names would give its own answer away.
         if len(members) == 1 and not members & set(moment.named):
             phrase = Phrase(
                 f"the {state} {group.singular} {moment.text}",
@@ -276,8 +276,8 @@ def _query_partners(tale: Tale) -> Iterator[Descriptive]:
 def _queries(
     tale: Tale, phrase: Phrase, number: int, *, known: Sequence[str] = (), named: Sequence[int] = ()
 ) -> Iterator[Descriptive]:
-    """A question about each attribute of an object, but for those ``known`` and objects ``named`` by the
-    phrase itself.
+    """Ask about each attribute of an object, except ``known`` attributes and ``named`` objects, which the
+    phrase itself gives away.
     """
     for attribute in ATTRIBUTES if number not in named else ():
         if attribute not in known:
@@ -291,7 +291,7 @@ def _queries(
 
 
 def _ordered(events: list[Event]) -> Iterator[tuple[str, Event]]:
-    """First, second and last of at least two events, each where its frame is its own."""
+    """First, second and last of at least two events, if no other event has the same frame."""
     for order, place in _ORDERS.items() if len(events) > 1 else ():
         if sum(event.frame == events[place].frame for event in events) == 1:
             yield order, events[place]
@@ -314,9 +314,7 @@ _TEMPLATES: dict[str, tuple[Callable[[Tale], Iterator[Descriptive]], ...]] = {
 
 
 def ask(film: Film, names: Names, rng: Random, number: int) -> list[Descriptive]:
-    """``number`` different questions: subtype, template and answer are drawn in turn, so that answers
-    balance.
-    """
+    """Draw ``number`` different questions: subtype, then template, then answer, so that answers balance."""
     tale = Tale(film, names, rng)
     shelves: dict[str, dict[str, dict[str, list[Descriptive]]]] = defaultdict(
         lambda: defaultdict(lambda: defaultdict(list))

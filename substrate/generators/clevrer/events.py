@@ -1,4 +1,4 @@
-"""The content of a video, read off its annotation: events, causes, who is in view and who moves."""
+"""The content of a video, read from its annotation: events, causes, visibility and motion."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ from substrate.domains.clevrer.format import MOVING_SPEED, Annotation, Frame
 EventType = Literal["in", "out", "collision"]
 
 _DOUBT = 0.001
-"""A speed (units/s) this close to the threshold of moving is left out of questions."""
+"""Distance (units/s) from the threshold of moving within which a speed is left out of questions."""
 _END = 3
-"""Tools differ by up to two frames in what they call the end: it is asked about only where these last frames
-agree.
+"""Number of last frames that must agree before a question asks about the end.
+
+Tools differ by up to two frames in their definition of the end.
 """
 
 
 class Event(msgspec.Struct, frozen=True):
-    """An event: its type, its object or two (ascending) and its frame."""
+    """An event: its type, its one or two objects (ascending) and its frame."""
 
     type: EventType
     objects: tuple[int, ...]
@@ -31,8 +32,9 @@ class Event(msgspec.Struct, frozen=True):
 
 
 def observed_events(annotation: Annotation) -> list[Event]:
-    """Entries, exits and collisions of the video, by frame; an entry or exit is a flip of visibility after
-    frame 0.
+    """Entries, exits and collisions of the video, by frame.
+
+    An entry or exit is a change of visibility after frame 0.
     """
     collisions = [Event("collision", _sorted(c.object_ids), c.frame_id) for c in annotation.collision]
     flips = [
@@ -51,8 +53,8 @@ def _sorted(objects: Sequence[int]) -> tuple[int, ...]:
 def causes(events: Sequence[Event]) -> list[frozenset[int]]:
     """For each event, the places of its causes in ``events``, which are in time order.
 
-    A cause is linked to its effect by a chain of events of strictly growing frames, neighbours
-    sharing an object.
+    A chain of events with strictly increasing frames links a cause to its effect; neighbours in it share an
+    object.
 
     >>> first, last = Event("collision", (0, 1), 9), Event("collision", (1, 2), 20)
     >>> chain = [Event("in", (0,), 3), first, Event("out", (2,), 9), last]
@@ -72,7 +74,7 @@ def causes(events: Sequence[Event]) -> list[frozenset[int]]:
 
 @dataclass(frozen=True)
 class Film:
-    """A video's annotation with what can be asked about it."""
+    """A video's annotation, with everything that questions ask about."""
 
     annotation: Annotation
 
@@ -94,14 +96,14 @@ class Film:
         return [event for event in self.events if event.type == kind]
 
     def in_state(self, state: str, frame: int) -> frozenset[int] | None:
-        """Objects in view at ``frame`` that are "moving" or "stationary"; None where a speed is too close to
+        """Objects in view at ``frame`` that are "moving" or "stationary"; ``None`` if a speed is too close to
         call.
         """
         return _split(self.annotation.motion_trajectory[frame])[state]
 
     def in_state_throughout(self, state: str) -> frozenset[int] | None:
-        """Objects moving at some frame while in view, or "stationary" at all of these; None where too close
-        to call.
+        """Objects that move at some frame while in view, or are "stationary" at all; ``None`` if too close to
+        call.
         """
         return self._throughout[state]
 
@@ -115,12 +117,12 @@ class Film:
 
     @cached_property
     def end_is_clear(self) -> bool:
-        """Tell whether the last frames agree on who is in view and who moves."""
+        """Tell whether the last frames agree on which objects are in view and which move."""
         return len({tuple(_split(frame).items()) for frame in self.annotation.motion_trajectory[-_END:]}) == 1
 
 
 def _speeds(frame: Frame) -> dict[int, float]:
-    """Ground speed of the objects in view, from the rounded velocities a reader sees."""
+    """Ground speed of the objects in view, from the rounded velocities that a reader sees."""
     return {
         o.object_id: (o.velocity[0] ** 2 + o.velocity[1] ** 2) ** 0.5
         for o in frame.objects

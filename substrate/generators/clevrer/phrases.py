@@ -1,4 +1,4 @@
-"""Names of objects and events, in words and as the part of a program that finds them."""
+"""Names of objects and events, in words and as the parts of programs that find them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _EVENT_NAMES = {
 
 @dataclass(frozen=True)
 class Phrase:
-    """Words, and the program that leaves on the stack what they name."""
+    """Words, and the program that leaves the named object or event on the stack."""
 
     text: str
     program: tuple[str, ...]
@@ -35,7 +35,7 @@ class Phrase:
 
 @dataclass(frozen=True)
 class Group:
-    """Objects that share the given attribute values; with none, all objects."""
+    """The objects that share the given attribute values; without values, all objects."""
 
     looks: tuple[tuple[str, str], ...]
     members: frozenset[int]
@@ -64,7 +64,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Names:
-    """The ways to name the objects of a scene.
+    """The possible names of a scene's objects.
 
     >>> cube, ball = ObjectProperty(0, "red", "metal", "cube"), ObjectProperty(1, "red", "metal", "sphere")
     >>> names = Names((cube, ball))
@@ -75,7 +75,7 @@ class Names:
     properties: tuple[ObjectProperty, ...]
 
     def group(self, looks: Sequence[tuple[str, str]]) -> Group:
-        """The objects that share some looks."""
+        """The objects that have all of the given looks."""
         return Group(
             tuple(looks),
             frozenset(
@@ -93,7 +93,7 @@ class Names:
 
     @cached_property
     def _minimal(self) -> dict[int, list[Group]]:
-        """For each object, the descriptions that fit it alone and none of whose parts does."""
+        """For each object, the descriptions that fit only this object and have no superfluous part."""
         minimal: dict[int, list[Group]] = {}
         for o in self.properties:
             groups: list[Group] = []

@@ -1,5 +1,5 @@
-"""All questions about a scene in the official format, as many of each kind as CLEVRER's validation split has
-on average.
+"""All questions about a scene in the official format, with the mean numbers per kind of CLEVRER's validation
+split.
 """
 
 from __future__ import annotations
@@ -21,16 +21,15 @@ VALIDATION_QUESTIONS: dict[Subset, int] = {
     "counterfactual": 9_333,
 }
 FUTURES = 2_970
-"""Of these scenes, those with collisions after the video: in 59 % of the official ones an actor is still
-untouched at the end.
+"""Of these scenes, the number with a collision after the video: in 59 % of the official ones an actor is
+still untouched at the end.
 """
 
 
 def quota(scene_index: int) -> dict[Subset, int]:
-    """The number of questions of each kind that a scene gets: scenes 10000 to 14999 together get the official
-    totals.
+    """A scene's number of questions of each kind; scenes 10000 to 14999 together get the official totals.
 
-    Predictive questions fall to :data:`FUTURES` of the scenes, one or two each.
+    Predictive questions are in :data:`FUTURES` of the scenes, one or two each.
 
     >>> sum(sum(quota(scene).values()) for scene in range(10_000, 15_000))
     75618
@@ -49,7 +48,7 @@ def quota(scene_index: int) -> dict[Subset, int]:
 
 
 def _share(total: int, parts: int, place: int) -> int:
-    """The part of a total at a place, where all parts are within one of each other."""
+    """The part of a total at a place; all parts are within one of each other."""
     return (place + 1) * total // parts - place * total // parts
 
 
@@ -62,15 +61,15 @@ def write_down(
     wrong: Wrong = "any",
     misses: Mapping[Pair, float] | None = None,
 ) -> SceneQuestions:
-    """The scene's questions, numbered from 0: descriptive, explanatory, predictive, counterfactual.
+    """Write the scene's questions, numbered from 0: descriptive, explanatory, predictive, counterfactual.
 
     Args:
-        annotation: what a reader sees.
+        annotation: the visible part of the scene.
         contacts: every first contact of the simulation, hidden seconds included.
         without: for each object, every first contact of the simulation without it.
         seed: the world's seed.
-        wrong: what the wrong choices of predictive questions are.
-        misses: how near each pair comes to a collision after the video (units), where ``wrong`` asks for it.
+        wrong: the kind of the wrong choices of predictive questions.
+        misses: how near each pair comes to a collision after the video (units), if ``wrong`` needs it.
     """
     scene = annotation.scene_index
     film, names, wanted = Film(annotation), Names(tuple(annotation.object_property)), quota(scene)

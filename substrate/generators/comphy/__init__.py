@@ -1,9 +1,9 @@
-"""ComPhy worlds: targets with hidden mass and charge and four reference videos each, with independent truth.
+"""ComPhy worlds: targets with hidden mass and charge and four reference videos each, with independent gold.
 
     write_release(out, (encode_scene(target_files(index, seed=7)) for index in range(60)))
 
-Gold answers come from the simulation itself: the future from hidden seconds, the counterfactual from
-simulating again with the other mass or charge. No program is ever run.
+Gold answers come from the simulation itself: the future from hidden seconds, the counterfactual from a second
+simulation with the new mass or charge. No program is ever run.
 """
 
 from substrate.generators.comphy._target import Truth, WorldTarget, generate_target, target_files

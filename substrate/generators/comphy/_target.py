@@ -1,4 +1,4 @@
-"""A generated example: target and reference annotations, questions and the truth behind them, as files."""
+"""A generated example as files: target and reference annotations, questions and their truth."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from substrate.generators.comphy.sampling import REFERENCE_FRAMES, Example, Vide
 from substrate.generators.layout import QUESTIONS
 
 _FOLDER = 1000
-"""Annotations a folder."""
+"""Annotations per folder."""
 
 
 class HiddenProperties(msgspec.Struct, frozen=True):
-    """The properties of an object that no annotation tells."""
+    """The properties of an object that no annotation shows."""
 
     object_id: int
     mass: int
@@ -36,7 +36,7 @@ class Truth(msgspec.Struct, frozen=True):
         properties: mass and charge of each object.
         future_collisions: first contacts in the hidden seconds, frames 128 to 178.
         counterfactual_collisions: by object and change (``2 counterfact_heavier``), first contacts of the
-            same scene with that change, frames 1 to 178. Gold answers take those of the visible frames.
+            same scene with that change, frames 1 to 178. Gold answers use only those in the visible frames.
     """
 
     scene_index: int
@@ -46,7 +46,7 @@ class Truth(msgspec.Struct, frozen=True):
 
 
 class WorldTarget(msgspec.Struct, frozen=True):
-    """An example: a reader's view, its questions, and its truth."""
+    """An example: the visible part, its questions, and its truth."""
 
     annotation: Annotation
     references: list[Annotation]
@@ -55,7 +55,7 @@ class WorldTarget(msgspec.Struct, frozen=True):
 
 
 def generate_target(scene_index: int, seed: int) -> WorldTarget:
-    """An example; it depends on ``scene_index`` and ``seed`` alone, to the last bit.
+    """Generate an example; it depends only on ``scene_index`` and ``seed``, to the last bit.
 
     Raises:
         ParameterError: ``scene_index`` is negative.
@@ -110,8 +110,9 @@ _CHANGED = {
 
 
 def _changed_contacts(made: Example) -> dict[Change, list[Collision]]:
-    """The contacts of the target's world under each change; changes that come to the same are simulated once:
-    of two charges it does not matter which one is turned or taken away.
+    """The contacts of the target's world under each change; equivalent changes are simulated once.
+
+    With two charges it does not matter which one is reversed or removed.
     """
     observed, by_change = list(made.target.run.contacts), dict[Change, list[Collision]]()
     worlds: dict[Any, list[Collision]] = {}
@@ -121,7 +122,7 @@ def _changed_contacts(made: Example) -> dict[Change, list[Collision]]:
             and not made.hidden[number].charge
             and not any(number in c.object_ids for c in observed)
         ):
-            # A solid that touches and pulls nothing slides the same whatever its mass.
+            # Mass has no effect on a solid that touches nothing and has no charge.
             by_change[number, word] = observed
             continue
         solids: list[Solid] = [
@@ -135,8 +136,7 @@ def _changed_contacts(made: Example) -> dict[Change, list[Collision]]:
 
 
 def target_files(scene_index: int, seed: int) -> dict[str, Any]:
-    """An example's records by the names of their files in the official layout, and under ``questions`` its
-    questions.
+    """An example's records by file name in the official layout, with its questions under ``questions``.
 
     >>> list(target_files(12, seed=0))[1]
     'annotation/reference/00000-01000/annotation_00012_0.json'

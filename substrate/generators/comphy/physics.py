@@ -1,9 +1,8 @@
 """CLEVRER's physics with mass and charge: charged solids push or pull each other at a distance.
 
-The force between two charges is ``STRENGTH * q1 * q2 / r**2`` along the ground, applied in every substep;
-nearer than ``NEAREST`` it grows no more, or a touching pair would fly apart. Released masses and charges
-are 1 and 5, and -1, 0 and 1; the strength of the release is not known, this one moves a light solid
-visibly at two or three units.
+The force between two charges is ``STRENGTH * q1 * q2 / r**2`` along the ground, applied in every substep.
+Below ``NEAREST`` it is constant, or a touching pair would fly apart. Released masses are 1 and 5, charges -1,
+0 and 1. The release's strength is not known; this one moves a light solid visibly at two or three units.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ NEAREST = 0.6
 
 @dataclass(frozen=True)
 class Solid:
-    """A body with what cannot be seen of it."""
+    """A body with its hidden properties."""
 
     body: Body
     mass: int
@@ -32,8 +31,9 @@ class Solid:
 
 
 def pulls(solids: Sequence[Solid]) -> tuple[tuple[int, int, float], ...]:
-    """Each pair of charged solids by their numbers, and the strength of its force (units³/s²): all that
-    motion knows of charges.
+    """Each pair of charged solids by number, with the strength of its force (units³/s²).
+
+    Motion depends on charges only through these strengths.
 
     >>> one, other = (Solid(Body(n, "cube", (n, 0.0), 0.0, (0.0, 0.0)), 1, 1 - 2 * n) for n in (0, 1))
     >>> pulls([one, other]), pulls([one])
@@ -47,7 +47,7 @@ def pulls(solids: Sequence[Solid]) -> tuple[tuple[int, int, float], ...]:
 
 
 def simulate(solids: Sequence[Solid], frames: int, **options: Any) -> Run:
-    """CLEVRER's simulation of ``solids``, with its options, under their masses and charges.
+    """Run CLEVRER's simulation of ``solids``, with its options, under their masses and charges.
 
     >>> one = Solid(Body(0, "sphere", (0.0, 0.0), 0.0, (0.0, 0.0)), mass=1, charge=1)
     >>> other = Solid(Body(1, "sphere", (-1.0, 0.0), 0.0, (0.0, 0.0)), mass=1, charge=-1)

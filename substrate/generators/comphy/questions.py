@@ -1,6 +1,4 @@
-"""Questions about a target: what is seen, what is hidden, what comes next, what would be with another mass or
-charge.
-"""
+"""Questions about a target: visible and hidden properties, the future, and a changed mass or charge."""
 
 from __future__ import annotations
 
@@ -21,22 +19,22 @@ from substrate.generators.comphy.sampling import Hidden
 
 Pair = tuple[int, int]
 Change = tuple[int, str]
-"""An object's number and the word for what is changed of it."""
+"""An object's number, and the word for its change."""
 
 TARGETS = 600
 FACTUAL = 5882
-"""Factual questions of as many targets, the number of the paper."""
+"""Factual questions of :data:`TARGETS` targets, the number in the paper."""
 _COUNTERFACTUAL = 2
 _HIDDEN_SHARE = 0.5
-"""Of factual questions.
+"""Share of factual questions about hidden properties.
 
 The release's share is not known, and the setting without inference depends on it directly.
 """
 
 _CLEAR = 30.0
-"""Degrees: a direction is asked about only this near to one of the four."""
+"""Degrees to one of the four directions within which a direction is asked about."""
 _BRISK = 0.3
-"""Units/s: and only of an object this fast."""
+"""Least speed (units/s) of an object whose direction is asked about."""
 _WAYS = {"left": (0.0, -1.0), "right": (0.0, 1.0), "up": (-1.0, 0.0), "down": (1.0, 0.0)}
 
 _KINDS: Mapping[str, Callable[[Hidden], bool]] = {
@@ -65,7 +63,7 @@ _COUNTERFACTUALS = (
 
 @dataclass(frozen=True)
 class Factual:
-    """A question without its number; ``family`` is the template it came from."""
+    """A question without its number; ``family`` is its template."""
 
     family: str
     text: str
@@ -75,13 +73,13 @@ class Factual:
 
 @dataclass(frozen=True)
 class Lore:
-    """The subject of a template: the tale of the video, and what is hidden of each object."""
+    """The input of a template: the video's tale, and the hidden properties of each object."""
 
     tale: Tale
     hidden: tuple[Hidden, ...]
 
     def one(self, number: int) -> Phrase:
-        """A description that fits one object alone."""
+        """A description that fits only this object."""
         return self.tale.names.of(number, self.tale.rng)
 
 
@@ -101,7 +99,7 @@ def asks_of_future(scene_index: int) -> bool:
 
 
 def changes(hidden: Sequence[Hidden]) -> Iterator[Change]:
-    """The changes that may be imagined: the mass of each object, the charge of each charged one."""
+    """The changes that may be imagined: the mass of each object, and the charge of each charged object."""
     for number, traits in enumerate(hidden):
         yield number, "counterfact_lighter" if traits.mass > 1 else "counterfact_heavier"
         if traits.charge:
@@ -116,11 +114,11 @@ def write_down(
     changed: Mapping[Change, Sequence[Collision]],
     seed: int,
 ) -> TargetQuestions:
-    """The target's questions, numbered from 0: factual, predictive, counterfactual.
+    """Write the target's questions, numbered from 0: factual, predictive, counterfactual.
 
     Args:
-        annotation: what is seen of the target.
-        hidden: by object number.
+        annotation: the visible part of the target.
+        hidden: the hidden properties, by object number.
         contacts: every first contact of the simulation, hidden seconds included.
         changed: for each change, every first contact of the simulation with it.
         seed: the world's seed.
@@ -272,9 +270,7 @@ _TEMPLATES = (_exist, _count, _query, _compare, _same_charge, _both, _heading)
 
 
 def _balanced(lore: Lore, number: int) -> list[Factual]:
-    """``number`` different questions, fewer where a target has no more: template and answer are drawn in
-    turn.
-    """
+    """Draw ``number`` different questions, or fewer if a target has no more: template, then answer."""
     rng = lore.tale.rng
     shelves: dict[str, dict[str, dict[str, Factual]]] = defaultdict(lambda: defaultdict(dict))
     for template in _TEMPLATES:
@@ -296,8 +292,9 @@ def _balanced(lore: Lore, number: int) -> list[Factual]:
 def _imagine(
     contacts: Sequence[Collision], changed: Mapping[Change, Sequence[Collision]], names: Names, rng: Random
 ) -> list[MultipleChoice]:
-    """Questions about changes, those first that make a difference; a pair that first meets in the hidden
-    seconds is no choice.
+    """Ask about changes, first about those with an effect.
+
+    A pair that first meets in the hidden seconds is no choice.
     """
     pairs = list(combinations(sorted(o.object_id for o in names.properties), 2))
     seen = {_pair(c) for c in contacts if c.frame_id < FRAMES}

@@ -1,5 +1,5 @@
-"""Examples like ComPhy's: objects with hidden properties, a target video and four reference videos of some of
-them.
+"""Examples like ComPhy's: objects with hidden properties, a target video, and four reference videos of some
+objects.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ T = TypeVar("T")
 Pair = tuple[int, int]
 
 REFERENCE_FRAMES = 50
-# Shares, per cent. The release's are not known; it has at most two charged objects a video, since a lone
-# charge shows nothing.
+# Weights, in per cent; the release's are not known. A video has at most two charged objects, as in the
+# release, since a lone charge shows nothing.
 _OBJECTS = {3: 30, 4: 40, 5: 30}
 _HEAVY = {0: 20, 1: 50, 2: 30}
 _CHARGES: Mapping[tuple[int, ...], float] = {(): 40, (1, 1): 15, (-1, -1): 15, (1, -1): 30}
 _MOVING = {1: 20, 2: 50, 3: 30}
 _MOST = 5
-"""Collisions in a target video; at least one there is."""
+"""Most collisions in a target video; the least is one."""
 _SPEED = (1.8, 3.0)
 _SPECTATOR = 0.3
 """Probability that a third object takes part in a reference video."""
@@ -50,9 +50,9 @@ _SPREAD = 0.2
 _TRIES = 8
 _GAP = 2 * math.sqrt(2) * RADIUS + 0.05
 _CLOSE = 1.2
-"""Two charges that come this near (units, centre to centre) show their force without touching."""
+"""Distance of centres (units) at which two charges show their force without touching."""
 _LONG = 12
-"""Frames in view that a meeting leaves to be seen on either side, together."""
+"""Frames in view that a meeting must have around it, both sides together."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Example:
 
 
 def example(scene_index: int, seed: int, *, future: bool) -> Example:
-    """The example of a seed; with ``future`` a new pair collides in the hidden seconds.
+    """Sample the example of a seed; with ``future`` a new pair collides in the hidden seconds.
 
     The reference videos show enough: see :func:`_pairs`.
     """
@@ -111,8 +111,10 @@ def _hidden(rng: Random, size: int) -> tuple[Hidden, ...]:
 
 
 def _pairs(rng: Random, hidden: Sequence[Hidden]) -> list[Pair]:
-    """The meetings of the reference videos: a tree over all objects, so that every mass can be compared with
-    every other, with the charged pair as one of its branches; the rest is drawn at random.
+    """The meetings of the reference videos.
+
+    They include a tree over all objects, so that all masses can be compared, with the charged pair as a
+    branch; the rest is random.
     """
     charged = tuple(number for number, traits in enumerate(hidden) if traits.charge)
     joined = list(charged) or [rng.randrange(len(hidden))]
@@ -138,8 +140,9 @@ def _target(
 def _staged(
     rng: Random, properties: Sequence[ObjectProperty], hidden: Sequence[Hidden], *, future: bool
 ) -> tuple[tuple[Solid, ...], Run | None]:
-    """Moving objects added one by one, each aimed at where another will be; with ``future`` the last is there
-    to hit something after the video.
+    """Add moving objects one by one, each aimed at a later place of another.
+
+    With ``future`` the last one is to hit something after the video.
     """
     moving = max(_draw(rng, _MOVING), 1 + future)
     bodies = [_resting(rng, number, properties[number].shape) for number in range(moving, len(properties))]
@@ -148,7 +151,7 @@ def _staged(
     run = None
     for number in range(moving):
         late = future and number == moving - 1
-        # No further than the next one may look for a place: the rest will change.
+        # Simulate no further than the next object may look for a place: the rest will change.
         then = _ARRIVAL_HIDDEN[1] + 1 if future and number == moving - 2 else FRAMES
         length = then if number < moving - 1 else FRAMES + HIDDEN_FRAMES
         for _ in range(_TRIES):
@@ -168,7 +171,7 @@ def _staged(
 
 
 def _aim(rng: Random, bodies: Sequence[Body], run: Run | None, arrival: int) -> tuple[float, float]:
-    """A body's place at a frame, or a place of its own where there is none yet."""
+    """A random body's place at a frame; a random place if there is no body yet."""
     if not bodies:
         return _uniform(rng, _REST_X), _uniform(rng, _REST_Y)
     if run is None:
@@ -178,13 +181,13 @@ def _aim(rng: Random, bodies: Sequence[Body], run: Run | None, arrival: int) -> 
 
 
 def _crowded(frame: int, contacts: Contacts) -> bool:
-    """Tell whether a target has too many collisions in the video: no need to simulate on."""
+    """Tell whether a target has too many collisions in the video, so that the simulation can stop."""
     return frame < FRAMES and len(contacts) > _MOST
 
 
 def _shows_well(run: Run) -> bool:
-    """Every object is seen, enters and leaves at most once, stands upright, and every collision of the video
-    is in view.
+    """Tell whether a video shows well: every object is seen, enters and leaves at most once, and stays
+    upright, and every collision of the video is in view.
     """
     video = run.frames[:FRAMES]
     for column in zip(*(frame.objects for frame in video), strict=True):
@@ -227,7 +230,7 @@ def _reference(
 
 
 def _meets(run: Run, pair: Pair, *, force: bool) -> bool:
-    """Tell whether the pair touches (or two charges come close) in view, with enough video around it."""
+    """Tell whether the pair touches, or two charges come close, in view and with enough video around it."""
     a, b = sorted(pair)
     seen = [number for number, frame in enumerate(run.frames) if _in_view(frame, (a, b))]
     touch = [c.frame_id for c in run.contacts if tuple(sorted(c.object_ids)) == (a, b)]
@@ -252,9 +255,7 @@ def _resting(rng: Random, number: int, shape: Shape) -> Body:
 
 
 def _launched(rng: Random, number: int, shape: Shape, aim: tuple[float, float], arrival: int) -> Body:
-    """A body that would reach the neighbourhood of ``aim`` at frame ``arrival`` if nothing stood or pulled in
-    its way.
-    """
+    """A body that comes near ``aim`` at frame ``arrival`` if nothing is in its way or pulls it."""
     speed, heading = rng.uniform(*_SPEED), rng.uniform(0, 2 * math.pi)
     distance = travel(shape, speed, arrival)
     x, y = (place + rng.uniform(-_SPREAD, _SPREAD) for place in aim)

@@ -1,7 +1,7 @@
-"""A world of everyday scenes that writes GQA's official files, with truth of its own.
+"""A world of everyday scenes that writes GQA's official files, with independent gold.
 
-The scenes are sampled as things with boxes, kinds, attributes and relations; questions and their gold
-answers are read off those things. Nothing of the interpreter or of the TBox is used: only the file format.
+Scenes are sampled as things with boxes, kinds, attributes and relations, which give questions and gold
+answers. The generator uses neither the interpreter nor the TBox, only the file format.
 """
 
 from substrate.generators.gqa.sampling import AMBIGUOUS, QUESTIONS_PER_SCENE, sample, write

@@ -1,4 +1,4 @@
-"""Referring to things: phrases with the program steps that say the same, and what they truly denote."""
+"""References to things: phrases, the equivalent program steps, and the things that they denote."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Steps = tuple[Step, ...]
 
 
 def then(steps: Steps, operation: str, argument: str = "", *inputs: int) -> Steps:
-    """Steps and one more, which uses some of them by their positions, or else the last.
+    """Append a step that uses the steps at the given positions, by default the last.
 
     >>> then((Step("select", "cup", []),), "exist", "?")[1].dependencies
     [0]
@@ -23,9 +23,9 @@ def then(steps: Steps, operation: str, argument: str = "", *inputs: int) -> Step
 
 @dataclass(frozen=True)
 class Phrase:
-    """Words, the steps of a program that ends in what they denote, and one thing they are meant for.
+    """Words, the steps of a program that ends in what they denote, and the intended thing.
 
-    ``unique`` says whether they fit nothing else; where they do, only an id tells which one is meant.
+    ``unique`` says whether they fit only this thing; if not, only an id identifies it.
     """
 
     words: str
@@ -35,11 +35,11 @@ class Phrase:
 
     @property
     def last(self) -> int:
-        """Position of the step that holds the thing."""
+        """Position of the step that gives the thing."""
         return len(self.steps) - 1
 
     def then(self, operation: str, argument: str) -> Steps:
-        """The phrase's steps and one more that uses the thing."""
+        """The phrase's steps, and one more step that uses the thing."""
         return then(self.steps, operation, argument)
 
 
@@ -59,24 +59,24 @@ class Speaker:
     rng: Random
 
     def carried(self, things: Iterable[Thing]) -> str:
-        """The ids a program carries for these things; ``-`` where there are none."""
+        """The ids of these things as a program carries them; ``-`` if there are none."""
         return ",".join(self.ids[thing.number] for thing in things) or "-"
 
     def called(self, name: str) -> list[Thing]:
-        """Everything in the scene that may be called so."""
+        """All things in the scene with this name or kind."""
         return [thing for thing in self.room.things if name in thing.kinds]
 
     def select(self, name: str, things: Iterable[Thing]) -> Steps:
-        """A program that finds some things by a name, and by their ids."""
+        """A program that finds things by a name, and by their ids."""
         return (Step("select", f"{name} ({self.carried(things)})", []),)
 
     def bare(self, thing: Thing, name: str | None = None) -> Phrase:
-        """The thing by its name, or by one of its kinds, alone."""
+        """The thing by only its name or one of its kinds."""
         name = name or thing.name
         return Phrase(f"the {name}", self.select(name, [thing]), thing, len(self.called(name)) == 1)
 
     def refer(self, thing: Thing) -> Phrase | None:
-        """A phrase that fits this thing alone; ``None`` where none was found."""
+        """A phrase that fits only this thing, if one is found."""
         phrases = (self.bare(thing), *self._pronoun(thing), *self._filtered(thing))
         unique = [phrase for phrase in phrases if phrase.unique]
         return self.rng.choice(unique) if unique else None
@@ -94,7 +94,7 @@ class Speaker:
             steps = base.then(f"filter {family}".strip(), value)
             yield Phrase(f"the {value} {thing.name}", steps, thing, unique)
         for family, value in thing.attributes.items():
-            # "not red" is only said where everything else of that name is red.
+            # "not red" is used only if everything else with this name is red.
             contrast = {other.attributes.get(family) for other in peers if other is not thing}
             shared = contrast.pop() if len(contrast) == 1 else None
             if family and shared and shared != value:

@@ -1,4 +1,4 @@
-"""Question templates: each looks at the things of a scene and yields questions with their true answers."""
+"""Question templates: each reads the things of a scene and yields questions with their gold answers."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class Draft(NamedTuple):
 
 Refer = Callable[[Thing], "Phrase | None"]
 Asker = Callable[[Speaker, Refer], Iterator[Draft]]
-"""A template: yields questions about a scene, naming things with the function it is given."""
+"""A template: yields questions about a scene, and names things with the given function."""
 _MARGIN = 0.05
 
 
 def yes(holds: object) -> str:
-    """A truth as an answer."""
+    """A truth value as an answer."""
     return "yes" if holds else "no"
 
 
@@ -36,14 +36,14 @@ def _op(verb: str, family: str) -> str:
 
 
 def _named(speaker: Speaker, refer: Refer) -> Iterator[tuple[Thing, Phrase]]:
-    """The things of a scene that have a name, with it."""
+    """The things of a scene that ``refer`` can name, with their phrases."""
     for thing in speaker.room.things:
         if phrase := refer(thing):
             yield thing, phrase
 
 
 def _attributes(speaker: Speaker, refer: Refer) -> Iterator[Draft]:
-    """Questions for a value, for its presence, and for one of two values."""
+    """Ask for a value, for its presence, and for one of two values."""
     rng = speaker.rng
     for thing, phrase in _named(speaker, refer):
         words = phrase.words
@@ -62,7 +62,7 @@ def _attributes(speaker: Speaker, refer: Refer) -> Iterator[Draft]:
 
 
 def _both(speaker: Speaker, refer: Refer) -> Iterator[Draft]:
-    """Two attributes of one thing."""
+    """Ask about two attributes of one thing."""
     rng = speaker.rng
     for thing, phrase in _named(speaker, refer):
         if len(thing.attributes) < 2:
@@ -93,7 +93,7 @@ def _positions(speaker: Speaker, refer: Refer) -> Iterator[Draft]:
 
 
 def _relations(speaker: Speaker, refer: Refer) -> Iterator[Draft]:
-    """Questions about a relation: its name, its truth, and one relation further on."""
+    """Ask for a relation's end, for its truth, and for the end of a further relation."""
     room = speaker.room
     for s, relation, o in sorted(room.relations):
         subject, target = room.things[s], room.things[o]
@@ -115,7 +115,7 @@ def _relations(speaker: Speaker, refer: Refer) -> Iterator[Draft]:
 def _about_related(
     speaker: Speaker, steps: Steps, where: str, name: str, sought: Thing, known: Thing
 ) -> Iterator[Draft]:
-    """Questions about the one thing that stands in a relation."""
+    """Ask about the only thing with a relation."""
     room, what = speaker.room, "" if name == "_" else f"{name} "
     yield Draft("query", f"What {what}{where}?", then(steps, "query", "name"), sought.name)
     if name == "_":
@@ -212,7 +212,7 @@ def _existence(speaker: Speaker, _: Refer) -> Iterator[Draft]:
 
 
 def _comparisons(speaker: Speaker, refer: Refer) -> Iterator[Draft]:
-    """Same, different, in common."""
+    """Ask for same, different and common attributes."""
     room = speaker.room
     for thing in room.things:
         for other in speaker.rng.sample(room.things, min(4, len(room.things))):
@@ -275,7 +275,7 @@ def _groups(speaker: Speaker, _: Refer) -> Iterator[Draft]:
 
 
 def _whole(speaker: Speaker, _: Refer) -> Iterator[Draft]:
-    """The scene itself: place, indoors or outdoors, weather."""
+    """Ask about the scene itself: place, indoors or outdoors, weather."""
     room, scene = speaker.room, (Step("select", "scene", []),)
     if room.place:
         noun = "place" if room.setting == "outdoors" else "room"
@@ -304,4 +304,4 @@ TEMPLATES: tuple[Asker, ...] = (
     _groups,
     _whole,
 )
-"""Every template, in the order a scene draws from them."""
+"""Every template, in the order in which a scene draws from them."""

@@ -1,4 +1,4 @@
-"""The things of this world: kinds of things, the values they can have, and a sampled scene of them."""
+"""The things of this world: their kinds, possible values, and a sampled scene."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ ATTRIBUTES: dict[str, dict[str, tuple[str, ...]]] = {
     "container": {"color": COLORS, "material": ("glass", "plastic", "ceramic"), "": ("empty", "full")},
     "plant": {"color": ("green", "brown"), "height": _HEIGHTS, "": ("leafy", "bare")},
 }
-"""Top kind to attribute family to values; the family of plain attributes is blank."""
+"""The values by top kind and attribute family; plain attributes have an empty family."""
 
 _NAMES = {
     "person": ("man", "woman", "boy", "girl"),
@@ -65,7 +65,7 @@ _BETWEEN = {"office chair": ("chair",), "coffee table": ("table",), "palm tree":
 KINDS: dict[str, tuple[str, ...]] = {
     name: (*_BETWEEN.get(name, ()), top) for top, names in _NAMES.items() for name in names
 }
-"""Name to what else it may be called, the top kind last."""
+"""A name's other names, the top kind last."""
 
 GENDER = {"man": "male", "boy": "male", "woman": "female", "girl": "female"}
 PLACES = {
@@ -95,7 +95,7 @@ _SEATS = ("chair", "office chair", "couch", "bench")
 
 @dataclass(frozen=True)
 class Thing:
-    """An object: number in the scene, name, box (x, y, width, height in pixels), family to value."""
+    """An object: its number in the scene, name, box (x, y, width, height in pixels), and value by family."""
 
     number: int
     name: str
@@ -114,21 +114,21 @@ class Thing:
 
     @property
     def centre(self) -> tuple[float, float]:
-        """Centre of its box, pixels."""
+        """The centre of its box, in pixels."""
         x, y, w, h = self.box
         return x + w / 2, y + h / 2
 
     @property
     def side(self) -> str:
-        """The half of the image that its centre lies in."""
+        """The half of the image with its centre."""
         return "left" if self.centre[0] < WIDTH / 2 else "right"
 
 
 @dataclass(frozen=True)
 class Room:
-    """A sampled scene: its things, who stands in which relation to whom, where and in which weather.
+    """A sampled scene: its things, their relations, the place and the weather.
 
-    ``place`` is ``None`` where only the setting, indoors or outdoors, is known.
+    ``place`` is ``None`` if only the setting, indoors or outdoors, is known.
     """
 
     things: tuple[Thing, ...]
@@ -138,16 +138,16 @@ class Room:
     relations: frozenset[tuple[int, str, int]]
 
     def subjects(self, relation: str, target: Thing) -> list[Thing]:
-        """The things that stand in a relation to one, by number."""
+        """The things that have a relation to ``target``, by number."""
         return [thing for thing in self.things if (thing.number, relation, target.number) in self.relations]
 
     def objects(self, source: Thing, relation: str) -> list[Thing]:
-        """The things one stands in a relation to, by number."""
+        """The things to which ``source`` has a relation, by number."""
         return [thing for thing in self.things if (source.number, relation, thing.number) in self.relations]
 
 
 def sample_room(rng: Random) -> Room:
-    """A scene of up to two dozen things, of which some share a name."""
+    """Sample a scene of up to two dozen things, some with the same name."""
     setting = rng.choice(sorted(PLACES))
     bodies = [rng.choice(_BODIES[setting]) for _ in range(rng.randint(5, 9))]
     things: list[Thing] = []
@@ -193,7 +193,7 @@ def sample_room(rng: Random) -> Room:
 
 
 def _sides(things: list[Thing]) -> set[tuple[int, str, int]]:
-    """Left and right of one another: boxes that are level and do not overlap sideways."""
+    """The left and right relations: between boxes that are level and do not overlap sideways."""
     edges: set[tuple[int, str, int]] = set()
     for first, second in permutations(things, 2):
         x, y, w, h = first.box

@@ -1,4 +1,4 @@
-"""Scenes with questions, one from each seed and number, and their files."""
+"""Scenes with questions, one per seed and number, and their files."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from substrate.generators.gqa._things import Thing, sample_room, scene_graph
 from substrate.generators.layout import Listing
 
 QUESTIONS_PER_SCENE = 13
-"""The size of the official balanced validation split: 132,062 questions on 10,234 images."""
+"""The mean of the official balanced validation split: 132,062 questions on 10,234 images."""
 AMBIGUOUS = 0.1
-"""Share of the templates' draws that name things only by words that fit others as well."""
+"""Share of the templates' draws whose words fit other things as well."""
 
 RECORDS = Listing(b"{", b",\n", b"}\n")
-"""The layout of the official files: an object with a record a line."""
+"""The layout of the official files: an object with one record per line."""
 
 
 class Sample(NamedTuple):
@@ -39,14 +39,14 @@ class Sample(NamedTuple):
 def sample(
     number: int, *, seed: int, questions: int = QUESTIONS_PER_SCENE, ambiguous: float = AMBIGUOUS
 ) -> Sample:
-    """The scene of a number: the same on every machine and whatever was sampled before.
+    """Sample the scene of a number, the same on every machine and after any other samples.
 
     Args:
-        number: number of the scene; its image id.
-        seed: seed of the world.
-        questions: how many questions at most, drawn evenly from the templates.
-        ambiguous: share of the templates' draws that name things by words that fit others too; the gold
-            is then known from the id alone.
+        number: the scene's number, which is its image id.
+        seed: the world's seed.
+        questions: the most questions, drawn evenly from the templates.
+        ambiguous: share of the templates' draws whose words fit other things too; then only the id gives the
+            gold.
 
     >>> sample(3, seed=1) == sample(3, seed=1), len(sample(3, seed=1).questions)
     (True, 13)
@@ -80,7 +80,7 @@ def sample(
 
 
 def _vaguely(speaker: Speaker, thing: Thing) -> Phrase | None:
-    """The thing by its name, where others bear it too."""
+    """The thing by its name, if other things have the name too."""
     phrase = speaker.bare(thing)
     return None if phrase.unique else phrase
 
@@ -100,7 +100,7 @@ _records = msgspec.json.Decoder(tuple[str, list[str]])
 
 
 def write_records(out: Path, scenes: Iterable[bytes]) -> None:
-    """Write ``sceneGraphs.json`` and ``questions.json`` of scenes that :func:`scene_records` gave."""
+    """Write ``sceneGraphs.json`` and ``questions.json`` from the records of :func:`scene_records`."""
     out.mkdir(parents=True, exist_ok=True)
     with (out / SCENE_GRAPHS_FILE).open("wb") as graphs, (out / QUESTIONS_FILE).open("wb") as questions:
         before = {graphs: RECORDS.begin, questions: RECORDS.begin}
@@ -114,7 +114,7 @@ def write_records(out: Path, scenes: Iterable[bytes]) -> None:
 
 
 def write(out: Path, *, scenes: int, seed: int, questions: int = QUESTIONS_PER_SCENE) -> tuple[Path, Path]:
-    """Write so many scenes, from number 0 on, in the official format.
+    """Write ``scenes`` scenes, from number 0 on, in the official format.
 
     Returns:
         The paths of ``sceneGraphs.json`` and ``questions.json``.
@@ -124,7 +124,7 @@ def write(out: Path, *, scenes: int, seed: int, questions: int = QUESTIONS_PER_S
 
 
 def _official(question_id: str, question: Question, structural: str) -> dict[str, Any]:
-    """The record with the keys an official one has that can be filled truly."""
+    """The record with every official key for which there is a true value."""
     return {
         "imageId": question.image_id,
         "question": question.question,

@@ -1,7 +1,7 @@
-"""The cast that a village is drawn from: personas and places of Generative Agents (Park et al., 2023).
+"""The cast of a village: personas and places of Generative Agents (Park et al., 2023).
 
-Names and relations are theirs, and so are the party and the mayor's race; the other facts are made for the
-benchmark, so that several can go round at once.
+Their names and relations are from there, as are the party and the mayor's race; the other facts are made for
+the benchmark, so that several can spread at once.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ PERSONAS = (
     "Wolfgang Schulz",
     "Yuriko Yamamoto",
 )
-"""The 25 personas; no two share a first name, so that is their identifier."""
+"""The 25 personas; first names differ, so each is an identifier."""
 
 PLACES: Mapping[str, str] = {
     "cafe": "Hobbs Cafe",
@@ -57,13 +57,11 @@ HOMES = {
     "moore_house": ("jennifer", "sam"),
     "moreno_house": ("jane", "tom"),
 }
-"""The personas who start the day at a house, where they and it are in the village."""
+"""The personas who start the day at a house, if both are in the village."""
 
 
 class News(NamedTuple):
-    """A fact: its words, the place it draws those to who plan for it, and who knows it first (anyone where
-    ``None``).
-    """
+    """A fact: its words, the place of those who plan for it, and who knows it first (anyone if ``None``)."""
 
     words: str
     venue: str
