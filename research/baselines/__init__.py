@@ -1,1 +1,1 @@
-"""Language models that act before they answer, and the tools that they have."""
+"""Language models that act before they answer, and their tools."""

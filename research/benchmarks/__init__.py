@@ -1,1 +1,1 @@
-"""A declaration for each benchmark beyond the paper."""
+"""The declarations of the benchmarks beyond the paper."""

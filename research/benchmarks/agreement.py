@@ -94,7 +94,7 @@ def imagined(scene: Scene) -> Iterator[Imagined]:
 
 
 def rows(case: bm.Case, logs: bm.Logs, _: Any, split: str) -> Iterable[Row]:
-    """One row for each two methods and each kind of pairs.
+    """Compare two methods on each kind of pairs, in one row each.
 
     An option is a removed object and a pair of the others. The first method's verdict is the prediction, the
     second's the expected value.

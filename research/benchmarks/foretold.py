@@ -100,7 +100,7 @@ def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = 
 
 
 def logs(case: bm.Case, parameters: Perception) -> list[bm.NamedLog]:
-    """One log of predictions per frame, for each of proposals and tracks that a scene has."""
+    """The logs of predictions: one per frame, for each of proposals and tracks that a scene has."""
     given, made = _given.decode(case.record), list[bm.NamedLog]()
     for medium, at in product(given, AT):
         source = (case.source, bytes(given[medium]))
@@ -115,7 +115,7 @@ def logs(case: bm.Case, parameters: Perception) -> list[bm.NamedLog]:
 
 
 def rows(case: bm.Case, logs: bm.Logs, _: Any, split: str) -> Iterable[Row]:
-    """One row for each log and each basis of prediction: all pairs of the scene as options."""
+    """The rows for each log and each basis of prediction, with all pairs of the scene as options."""
     given, truth = _given.decode(case.record), decode_scene_events((case.source, case.questions))
     unsorted: list[Row] = []
     for (medium, at), log in zip(product(given, AT), logs, strict=True):

@@ -39,6 +39,7 @@ def without_gold(record: dict[str, Any]) -> tuple[bytes, bytes]:
     """Split a video's record into its proposals and its true events.
 
     The true events have the form that `substrate answer clevrer --events` reads.
+
     >>> without_gold({"video_index": 7, "frames": [], "ground_truth": {"objects": []}})
     (b'{"video_index":7,"frames":[]}', b'{"scene_index":7,"n_frames":0,"objects":[]}')
     """

@@ -206,7 +206,7 @@ def wordings(
 
 
 def kept_out(rows: Rows) -> tuple[int, int]:
-    """Whether a row is right, in the videos that no weight of perception was fitted to."""
+    """The score of a row, in the videos that no weight of perception was fitted to."""
     return RIGHT.measure(rows) if is_aside(int(rows[0].scene)) else (0, 0)
 
 
@@ -222,7 +222,7 @@ def always_wrong(rows: Rows) -> tuple[int, int]:
 
 
 def of_depth(depth: int, rows: Rows) -> tuple[int, int]:
-    """Whether a row is right, among questions about a chain of ``depth`` collisions."""
+    """The score of a row, among questions about a chain of ``depth`` collisions."""
     return RIGHT.measure(rows) if depth_of(int(rows[0].question)) == depth else (0, 0)
 
 

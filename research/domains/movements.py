@@ -52,6 +52,7 @@ class Activity(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 class Movements(NamedTuple):
     """A movement file: its steps in order with their changed records, and all personas sorted by name.
+
     >>> Movements({7: {}}, ()).steps
     {7: {}}
     """

@@ -95,7 +95,7 @@ METHODS: Mapping[str, Mapping[str, Language]] = {
 
 
 def trivial_rows(scene: Scene, number: int, questions: Iterable[Question], split: str) -> Iterator[Row]:
-    """One row for each question of a scene under each trivial method; the row's subset names the method."""
+    """Answer each question of a scene by each trivial method; a row's subset names the method."""
     world, all_questions = World(scene, Parameters()), list(questions)
     common = {"benchmark": "clevrer", "split": split, "scene": number, "log": scene.log.digest}
     for kind, methods in METHODS.items():
@@ -105,7 +105,7 @@ def trivial_rows(scene: Scene, number: int, questions: Iterable[Question], split
 
 
 def last_word_rows(story: Story, log: str, split: str) -> Iterator[Row]:
-    """One row for each question of a bAbI story, answered by the last word of the sentence before it."""
+    """Answer each question of a bAbI story by the last word of the sentence before it."""
     last_word = ""
     for line in story.lines:
         if isinstance(line, Statement):

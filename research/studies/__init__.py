@@ -1,1 +1,1 @@
-"""A benchmark under conditions: robustness, reliability, questions, evidence."""
+"""Benchmarks under changed conditions: robustness, reliability, questions, evidence."""

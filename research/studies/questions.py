@@ -61,13 +61,13 @@ def without_interpreter(case: Case, logs: Logs, _: Parameters, split: str) -> It
 
 
 def last_words(case: Case, logs: Logs, _: Any, split: str) -> Iterator[Row]:
-    """One row for each question of a case's stories, answered by the last word before it."""
+    """Answer each question of a case's stories by the last word before it."""
     for story, log in zip(_stories.decode(case.record), logs, strict=True):
         yield from last_word_rows(story, log.digest, split)
 
 
 def trial_rows(case: Case, logs: Logs, _: Parameters, split: str) -> Iterator[Weighed]:
-    """One row for each object and collision on which a video's key gives both verdicts; no answer is read."""
+    """The rows of the objects and collisions with both verdicts of a video's key; no answer is read."""
     questions = msgspec.json.decode(case.questions, type=SceneQuestions).questions
     for trial in trials(Scene(logs[0]), questions):
         held = trial.collides if trial.responsible else not trial.collides

@@ -1,1 +1,1 @@
-"""A folder a domain: its records, its log, its answers; it knows the core and no other domain."""
+"""The domains, one folder each: records, logs and answers, built on the core."""

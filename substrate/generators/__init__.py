@@ -1,1 +1,1 @@
-"""A folder a world: data with truth of its own; it knows a domain's format, nothing that answers."""
+"""The worlds, one folder each: data with independent gold. None imports code that answers."""

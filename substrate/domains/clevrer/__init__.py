@@ -1,1 +1,1 @@
-"""CLEVRER: colliding objects; what happened, why, what will happen and what would."""
+"""CLEVRER: colliding objects; questions about events, causes, the future and removed objects."""

@@ -1,1 +1,1 @@
-"""ComPhy: CLEVRER's language with mass and charge that only motion shows."""
+"""ComPhy: CLEVRER's language, with masses and charges that only motion shows."""

@@ -12,9 +12,9 @@ class Parameters(clevrer.Parameters, frozen=True, forbid_unknown_fields=True):
     """The ``comphy`` part of ``params.yaml``: CLEVRER's parameters, and those of hidden properties."""
 
     infer_properties: bool = False
-    """Whether mass and charge are inferred from the reference videos.
+    """Infers mass and charge from the reference videos.
 
-    If not, they are unknown, and a question that needs one of them cannot run.
+    Otherwise they are unknown, and a question that needs one of them cannot run.
     """
     least_probability: float = 0.9
     """The probability from which a mass or charge counts as known."""

@@ -1,1 +1,1 @@
-"""Smallville: a village, who tells what to whom, and what were if somebody did not."""
+"""Smallville: a village in which news spreads, and the effect of a person who does not pass it on."""

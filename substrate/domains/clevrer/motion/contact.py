@@ -119,8 +119,8 @@ _MEETING: dict[tuple[bool, bool], Callable[[Pose, Pose, float, float], list[Poin
 
 
 def meeting(first: str, second: str) -> Callable[[Pose, Pose, float, float], list[Point]]:
-    """The function ``(a, b, reach, radius) -> points`` for two shapes; ``radius`` is half a square's edge
-    too.
+    """The function ``(a, b, reach, radius) -> points`` for two shapes; a square's edge is ``2 * radius``.
+
     >>> [gap for *_, gap in meeting("sphere", "cylinder")(Pose(0, 0, 0), Pose(0.5, 0, 0), 0.2, 0.2)]
     [0.09999999999999998]
     >>> len(meeting("cube", "cube")(Pose(0, 0, 0), Pose(0.41, 0.1, 0), 0.02, 0.2))
