@@ -47,7 +47,7 @@ def step_of(call: str) -> Step:
     """
     match = _CALL.fullmatch(call)
     if not match or match[1] not in _STEPS:
-        raise FormatError(f"no step is known that is written {call!r}", hint=f"Use {', '.join(_STEPS)}")
+        raise FormatError(f"unknown call {call!r}", hint=f"Use {', '.join(_STEPS)}")
     operation, argument = _STEPS[match[1]]
     return Step(operation, argument.format(match[3]), [int(match[2])] if match[2] else [])
 

@@ -117,7 +117,7 @@ def read_human_questions(path: Path) -> dict[int, HumanScene]:
     for name, record in records.items():
         if not (name.isascii() and name.isdecimal() and len(name) < 10 and str(int(name)) == name):
             raise FormatError(
-                f"{name[:40]!r} is no scene number", where=(path,), hint="Scenes are named by number"
+                f"{name[:40]!r} is not a scene number", where=(path,), hint="Scenes are named by number"
             )
         for index, question in enumerate(record.questions):
             if not question.choices:

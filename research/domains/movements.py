@@ -109,5 +109,5 @@ def _faults(record: Activity, personas: list[str]) -> Iterator[tuple[str, str, s
         what = f"{record.description!r} is not ACTION @ WORLD:SECTOR:ARENA:OBJECT"
         yield "description", what, "Compare the record with the official format"
     if strangers := sorted({speaker for speaker, _ in record.chat or ()} - set(personas)):
-        what = f"{strangers[0]!r} speaks, but is no persona of the file"
+        what = f"{strangers[0]!r} speaks, but has no record in the file"
         yield "chat", what, "Give the speaker's own records too"

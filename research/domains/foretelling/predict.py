@@ -94,7 +94,7 @@ def _known(
         if any(points[k][0] >= points[k + 1][0] for k in range(len(points) - 1)):
             raise ParameterError(
                 f"the trajectory of object {name} does not go forward in time",
-                hint="Sort its points by frame, one a frame",
+                hint="Sort its points by frame, one per frame",
             )
         seen[name] = [point for point in points if point[0] <= at]
     return known, seen

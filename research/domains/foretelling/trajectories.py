@@ -57,7 +57,7 @@ def decode_trajectories(source: Source) -> TrajectoryScene:
             raise FormatError(
                 "frames do not ascend",
                 where=(source[0], f"$.trajectory.{name}"),
-                hint="Sort the points by frame, one a frame",
+                hint="Sort the points by frame, one per frame",
             )
     return scene
 

@@ -222,7 +222,7 @@ def main(arguments: list[str] | None = None) -> int:
             raise FormatError(
                 "none of its videos has proposals",
                 where=(given.annotations,),
-                hint="Give annotations of videos that the proposals are of",
+                hint="Give annotations of the videos of the proposals",
             )
         camera = fit_camera(known)
         belief = fit_belief(developed(given.proposals, camera), read_gold(given.events))

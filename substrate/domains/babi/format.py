@@ -95,7 +95,7 @@ def read_tasks(path: Path) -> list[Story]:
     for number, name, split, file in tasks:
         if other := seen.get((number, split)):
             what = f"qa{number} is in {other} as well"
-            raise FormatError(what, where=(file,), hint="Keep one file a task and split")
+            raise FormatError(what, where=(file,), hint="Keep one file per task and split")
         seen[number, split] = name
         stories += parse_stories(read_text(file), file=str(file), subset=f"qa{number}", split=split)
     return stories
@@ -122,7 +122,7 @@ def parse_stories(text: str, *, file: str, subset: str, split: str = "") -> list
             fields |= {raw.count("\t")} if isinstance(line, Question) else set()
             if len(fields) > 1:
                 hint = "The file is cut off or mixed; give every question its answer, or none"
-                raise FormatError("the question has not as many fields as those before it", hint=hint)
+                raise FormatError("the question does not have as many fields as earlier questions", hint=hint)
         except FormatError as fault:
             raise fault.within(file, f"line {number}", repr(raw)) from None
         stories[-1].append(line)
@@ -147,16 +147,16 @@ def _line(raw: str, number: int, stories: list[list[Statement | Question]]) -> S
         return Statement(identifier, number, text)
     facts = sorted({line.id for line in stories[-1] if isinstance(line, Statement)})
     if not facts:
-        raise FormatError("a question before any fact", hint="A story tells before it asks")
+        raise FormatError("the question comes before any fact", hint="A story tells before it asks")
     if not gold:
         return Question(identifier, number, text)
     if len(gold) > 2 or not gold[0]:
-        raise FormatError("not a question, an answer and supporting IDs", hint=_OFFICIAL)
+        raise FormatError("the line is not a question, an answer and supporting IDs", hint=_OFFICIAL)
     supporting = gold[1].split() if len(gold) == 2 else []
     if not all(
         word.isascii() and word.isdigit() and len(word) < 10 and int(word) in facts for word in supporting
     ):
-        raise FormatError("a supporting ID is not that of an earlier fact", hint=f"Name IDs among {facts}")
+        raise FormatError("a supporting ID belongs to no earlier fact", hint=f"Name IDs among {facts}")
     return Question(identifier, number, text, gold[0], tuple(map(int, supporting)))
 
 

@@ -117,7 +117,9 @@ def decode_possible(source: Source) -> PossibleScene:
     for place, (kind, who, frame) in enumerate(doubtful):
         if (kind, frozenset(who), frame) in known:
             where = (source[0], f"$.doubtful[{place}]")
-            raise FormatError("stands among the other events too", where=where, hint="List each event once")
+            raise FormatError(
+                "is listed among the other events too", where=where, hint="List each event once"
+            )
     return PossibleScene(scene.scene_index, scene.n_frames, scene.objects, events)
 
 

@@ -201,7 +201,7 @@ def _checked(source: tuple[str, bytes], scene: int) -> Annotation:
             raise FormatError(
                 f"a second {' '.join(features)}",
                 where=(source[0], f"$.object_property[{index}]"),
-                hint="Objects are told by their looks",
+                hint="Give each object a look of its own",
             )
     return annotation
 

@@ -63,7 +63,7 @@ def tell_task(subset: str, *, questions: int = 1000, seed: int = 0) -> str:
     """
     if subset not in TASKS or questions < 1:
         raise ParameterError(
-            f"no {questions} questions of task {subset!r}",
+            f"cannot write {questions} questions of task {subset!r}",
             hint=f"Name one of {', '.join(TASKS)} and a number from 1",
         )
     stories: list[list[Statement | Question]] = []

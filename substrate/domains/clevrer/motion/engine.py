@@ -72,7 +72,7 @@ def simulate(
         raise ParameterError("an id occurs twice", where=("bodies",), hint="Number every body once")
     if remove is not None and remove not in names:
         raise ParameterError(
-            f"remove={remove} is none of the bodies {sorted(names)}", hint="Name a body of the scene"
+            f"remove={remove} is not among the bodies {sorted(names)}", hint="Name a body of the scene"
         )
     remaining = sorted((body for body in bodies if body.id != remove), key=lambda body: body.id)
     rows = [_Row(body, law) for body in remaining]
