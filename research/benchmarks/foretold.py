@@ -135,7 +135,7 @@ def _counts(rows: Rows, *, entrants: bool = False) -> tuple[int, int, int]:
 
 
 def f1(rows: Rows, *, entrants: bool = False) -> tuple[int, int]:
-    """F1 of the visible pairs as counts: twice the correct predictions, over predicted plus actual."""
+    """F1 as counts, by default of visible pairs: twice the right predictions, over predicted plus actual."""
     both, predicted, came = _counts(rows, entrants=entrants)
     return 2 * both, predicted + came
 

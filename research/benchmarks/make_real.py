@@ -3,7 +3,7 @@
     python -m research.benchmarks.make_real PROPOSALS QUESTIONS --out FOLDER
 
 PROPOSALS is the folder or zip of NS-DR's processed proposals (``sim_NNNNN.json``, each with its own
-``ground_truth``), QUESTIONS the file of the 564 explanatory questions. The true events go to a separate file,
+``ground_truth``), QUESTIONS the file of the 564 explanatory questions. The true events go to separate files,
 so that no code that answers can read them. `params.yaml` has each file's SHA-256.
 """
 

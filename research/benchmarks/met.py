@@ -62,7 +62,7 @@ def rows(case: bm.Case, logs: bm.Logs, _: Any, split: str) -> Iterable[Row]:
 
 
 def ever(rows: Rows) -> tuple[int, int]:
-    """The score of a row on the question if the two met at all."""
+    """The score of a row on whether the two met at all."""
     return int((rows[0].predicted == NEVER) == (rows[0].expected == NEVER)), 1
 
 

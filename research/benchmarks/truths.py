@@ -42,7 +42,7 @@ PROFILES = ("real", "local")
 SEED = 20
 """The seed that picks the questions and words them."""
 EVERY = 20
-"""Every so many-th scene is asked about, and each scene with proposals that is kept from every fit."""
+"""The step of the scenes asked about; scenes with proposals that are kept from every fit are added."""
 TRUTH, DETECTIONS, WORLDS, SHARING = "truth", "detections", "worlds", "sharing"
 """The sources of answers: the true events, the most probable perceived log, all possible perceived logs, and
 a method that follows no chain.

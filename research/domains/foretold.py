@@ -1,7 +1,7 @@
 """Predict a video's collisions at a frame, as an event log; compare a prediction with what happened.
 
 The log reifies a pair's later collision without asserting it, with a ``:probability`` and a ``:basis``.
-``:vote`` comes from simulations that the motion allows; ``:line``, from paths that near on straight lines.
+``:vote`` comes from simulations that the motion allows; ``:line``, from straight paths that come near.
 """
 
 from __future__ import annotations

@@ -1,22 +1,22 @@
 """CLEVRER-Humans: causal questions in people's own words, resolved to events of the scene (Mao et al.,
 NeurIPS 2022).
 
-No programs exist: few rules over few words, written from the wordings alone, read "the red ball came from
-the left" as a moment of the scene's event log. Two named objects mean their collision. An object that comes,
-enters, or moves *from* somewhere means its entry; an object that leaves, its exit. An object that stops means
-the effect of its last collision; an object that is pushed or changes its way, of its first. An object said
-to be in a path, to keep moving or not to stop means its presence. People mistake a color or a shape: if two
-or more attributes fit no object, they describe the only object that fits without its color, its material or
-its shape.
+The questions have no programs. Few rules over few words, written from the wordings only, read "the red ball
+came from the left" as a moment of the scene's event log. Two named objects mean their collision. An object
+that comes, enters, or moves *from* somewhere means its entry; an object that leaves, its exit. An object that
+stops means the effect of its last collision; an object that is pushed or changes its way, of its first. An
+object said to be in a path, to keep moving or not to stop means its presence. People mistake a color or a
+shape: if two or more attributes fit no object, they describe the only object that fits without its color, its
+material or its shape.
 
 If the log records motion, as an annotation's or trajectories' log does, a but-for test decides: a moment or
-presence is responsible for a later collision if a simulated fork without one of its participants, who is not
-in the collision, lacks that collision. Without motion, and for entries, exits and moments among the same
-objects, a moment is responsible for a later moment if it is its ancestor, by the closure that answers
-CLEVRER's own explanatory questions. A collision is also responsible for its effect on those it moved. The log
-records every collision, entry and exit: any other did not happen, and is neither cause nor effect. If words
-fit several moments, one responsible moment is enough. Words that fit no object, or that no rule reads, give
-an error; scores count it as wrong, and counts of answers keep it apart.
+presence is responsible for a later collision if a simulated fork lacks that collision. The fork removes a
+participant of the moment who is not in the collision. Without motion, and for entries, exits and moments
+among the same objects, a moment is responsible for a later moment if it is its ancestor, by the closure that
+answers CLEVRER's own explanatory questions. A collision is also responsible for its effect on those it moved.
+The log records every collision, entry and exit: any other did not happen, and is neither cause nor effect. If
+words fit several moments, one responsible moment is enough. Words that fit no object, or that no rule reads,
+give an error; scores count it as wrong, and counts of answers keep it apart.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ def altered(friction: float = 1.0, restitution: float = 1.0) -> Iterator[None]:
     Args:
         friction: factor on the ground's friction, for every shape.
         restitution: factor on the bounce of two bodies. Bullet multiplies the restitutions of the two, so
-            each body's own restitution is multiplied by the square root.
+            each body's own restitution takes the factor's square root.
 
     Do not use it while other threads generate: it changes the module's constants.
 

@@ -37,7 +37,7 @@ _RESTITUTIONS = (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8)
 _FLAT = (0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65)
 _FLAT_THRESHOLDS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 
-# Bullet's defaults: the approach below which it does not bounce, the share of an overlap removed per step.
+# From Bullet: ``threshold`` and ``correction``; the fit replaces the other values.
 SOLVER = Law(
     substeps=1,
     step=0.028,
@@ -203,7 +203,7 @@ def fit_steps(free: Sequence[Free]) -> tuple[int, float]:
 
 
 def _drag(free: Free, law: Law) -> float:
-    """The loss of a sphere's speed, in units of ``v · (1 + v)`` (a second)."""
+    """The loss of a sphere's speed, in units of ``v · (1 + v)`` (per second)."""
     return -log(free.next_speed * (1 + free.speed) / (free.speed * (1 + free.next_speed))) / law.frame
 
 

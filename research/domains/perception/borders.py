@@ -15,7 +15,7 @@ _LONGEST = 30
 _ENOUGH = 5
 """Places that a piece needs before it is followed beyond its end."""
 _UNSURE = 2
-"""Frames at the end of a path that are too few to follow after a blow."""
+"""Frames at a path's end within which a blow leaves too little to follow."""
 
 
 class Crossing(msgspec.Struct, frozen=True):

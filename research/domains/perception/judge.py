@@ -29,9 +29,9 @@ from substrate.log.event_log import EventLog
 _CROSSINGS = {"Entry": "in", "Exit": "out"}
 _KINDS = {kind: name for name, kind in _CROSSINGS.items()}
 _KNOWN = 8
-"""Proposals of a label that count as detection of its object."""
+"""Least number of proposals with a label for its object to count as detected."""
 _SEEN = 5
-"""Frames before and after a contact in which a body must be seen to be judged."""
+"""Frames before and after a contact in which a body must be seen."""
 
 
 class Gold(NamedTuple):

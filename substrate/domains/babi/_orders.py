@@ -14,13 +14,13 @@ Step = tuple[str, str, str]
 
 
 def what_relates(reader: Reader, relation: str, object: str) -> str:
-    """Name the things in a relation to something."""
+    """Name the things that have a relation to something."""
     ends = {"relation": term(relation), "object": iri(object)}
     return _one_relation(reader, "subject", ends, f"what is {relation} {object}")
 
 
 def relates_to_what(reader: Reader, subject: str, relation: str) -> str:
-    """Name the things to which something is in a relation."""
+    """Name the things to which something has a relation."""
     ends = {"relation": term(relation), "subject": iri(subject)}
     return _one_relation(reader, "object", ends, f"what {subject} is {relation}")
 

@@ -65,12 +65,12 @@ def where_will(reader: Reader, agent: str) -> str:
 
 
 def why_moved(reader: Reader, agent: str, place: str) -> str:
-    """Why someone went to a place."""
+    """The motive for which someone went to a place."""
     return _why(reader, agent, "Move", "place", place)
 
 
 def why_took(reader: Reader, agent: str, thing: str) -> str:
-    """Why someone took a thing."""
+    """The motive for which someone took a thing."""
     return _why(reader, agent, "Take", "thing", thing)
 
 

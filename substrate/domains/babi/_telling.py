@@ -78,7 +78,7 @@ Who = tuple[str, ...] | Pronoun
 
 
 class Telling:
-    """A sentence's fact in telling: its event, the state before it, the events before it.
+    """A sentence's fact as it is told: its event, the state before it, the events before it.
 
     Attributes:
         lines: its changes, as far as they are told.

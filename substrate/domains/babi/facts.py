@@ -134,7 +134,7 @@ class Gave(NamedTuple):
 
 
 def _claimed(story: Telling, agent: str, thing: str, told_place: str | None, **roles: str) -> None:
-    """Record a claim: someone is told to let go of a thing that another holds; the thing stays there.
+    """Record a claim to let go of a thing that someone else holds: the thing stays with its holder.
 
     If the sentence names the place, the agent is there, with everything that the agent carries.
     """

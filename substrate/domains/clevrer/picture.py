@@ -13,9 +13,9 @@ from substrate.domains.clevrer.scene import Event, Scene
 def scene_timeline(scene: Scene, explanation: Explanation) -> Timeline:
     """The timeline of a scene's log, with the marks that an explanation highlights.
 
-    scene: the scene's log, opened.
-    explanation: the explanation of a question about the scene.
-        explanation: why a question about the scene is answered as it is.
+    Args:
+        scene: the scene's log, opened.
+        explanation: the explanation of a question about the scene.
     """
     steps = [step for part in explanation.parts for step in part.steps]
     numbers = {f"{scene.iri}:object:{number}": number for number in scene.objects}

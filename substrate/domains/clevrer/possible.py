@@ -39,7 +39,7 @@ THRESHOLD = 0.5
 SURE = 0.98
 """Probability from which an event is in every world; below one minus this, it is in none."""
 MOST = 64
-"""Most worlds of a scene, by default: the six most doubtful events each happen or not."""
+"""The most worlds of a scene, by default: the six most doubtful events each happen or not."""
 _DIGITS = 4
 
 

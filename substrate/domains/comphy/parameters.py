@@ -12,9 +12,9 @@ class Parameters(clevrer.Parameters, frozen=True, forbid_unknown_fields=True):
     """The ``comphy`` part of ``params.yaml``: CLEVRER's parameters, and those of hidden properties."""
 
     infer_properties: bool = False
-    """Infers mass and charge from the reference videos.
+    """True to infer mass and charge from the reference videos.
 
-    Otherwise they are unknown, and a question that needs one of them cannot run.
+    If false, they are unknown, and a question that needs one of them cannot run.
     """
     least_probability: float = 0.9
     """The probability from which a mass or charge counts as known."""
@@ -25,9 +25,7 @@ class Parameters(clevrer.Parameters, frozen=True, forbid_unknown_fields=True):
     ``motion`` is the planar simulator with the likeliest masses and charges.
     """
     horizon: clevrer.Frames = RECORDED_AFTER
-    """The frames after the video that ``motion`` simulates; the recorded truth ends about two seconds after
-    it.
-    """
+    """Frames after the video that ``motion`` simulates; the recorded truth ends about 2 s after it."""
 
     def __post_init__(self) -> None:
         """Refuse CLEVRER's S, whose simulator has no charges."""

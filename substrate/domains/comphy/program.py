@@ -20,7 +20,7 @@ from substrate.domains.comphy.scene import TargetScene
 
 
 def run(program: Sequence[str], world: World, trace: Callable[[Step], None] | None = None) -> str:
-    """Execute a program and give its answer, with the errors of CLEVRER's.
+    """Execute a program and give its answer, with CLEVRER's errors.
 
     Args:
         world: a :class:`TargetScene` with ComPhy's parameters.

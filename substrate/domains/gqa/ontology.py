@@ -1,6 +1,6 @@
 """The GQA TBox as tables: classes of things, attribute families, readings of relations.
 
-Nothing of the domain is written here: a different TBox file gives a different hierarchy and families.
+No knowledge of the domain is written here: a different TBox file gives a different hierarchy and families.
 """
 
 from __future__ import annotations

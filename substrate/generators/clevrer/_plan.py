@@ -1,7 +1,7 @@
 """The plan of a scene: its actors, the objects set in motion, and the frame of each first hit.
 
 The official scenes show how they were made: the first three or four objects are actors, numbered in the order
-of their invention, and up to two more are bystanders that nothing touches. All shares are :mod:`.measured`.
+of their design, and up to two more are bystanders that nothing touches. All shares are in :mod:`.measured`.
 """
 
 from __future__ import annotations

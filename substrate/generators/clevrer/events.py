@@ -96,15 +96,11 @@ class Film:
         return [event for event in self.events if event.type == kind]
 
     def in_state(self, state: str, frame: int) -> frozenset[int] | None:
-        """Objects in view at ``frame`` that are "moving" or "stationary"; ``None`` if a speed is too close to
-        call.
-        """
+        """Objects in view at ``frame`` that are "moving" or "stationary"; ``None`` if one is too close."""
         return _split(self.annotation.motion_trajectory[frame])[state]
 
     def in_state_throughout(self, state: str) -> frozenset[int] | None:
-        """Objects that move at some frame while in view, or are "stationary" at all; ``None`` if too close to
-        call.
-        """
+        """Objects in view that are "moving" at some frame, or "stationary" at all; ``None`` if too close."""
         return self._throughout[state]
 
     @cached_property

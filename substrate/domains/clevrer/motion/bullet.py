@@ -37,7 +37,7 @@ def simulate(bodies: Sequence[Body], frames: int) -> Motion:
         physicsClientId=client,
     )
     bullet.setGravity(0, 0, -9.81, physicsClientId=client)
-    # A visual shape that nobody draws. Without it Bullet hulls each shape, the longest part of its set-up.
+    # A look that nobody draws: without it Bullet makes a hull of each shape, most of its set-up.
     look = bullet.createVisualShape(bullet.GEOM_BOX, halfExtents=[RADIUS] * 3, physicsClientId=client)
     plane = bullet.createCollisionShape(bullet.GEOM_PLANE, physicsClientId=client)
     bullet.createMultiBody(0, plane, look, physicsClientId=client)

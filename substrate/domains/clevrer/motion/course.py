@@ -54,7 +54,6 @@ def course(
         departing: the bodies that leave their observed paths at the start.
         without: the bodies that are removed; the bodies that they were observed to touch depart too.
         advance: moves bodies over some frames.
-        advance: the motion of bodies over some frames.
 
     A ball whose obstacle is gone rolls on and hits a body that it was not seen to hit:
 

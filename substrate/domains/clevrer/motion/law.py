@@ -84,8 +84,7 @@ class Sight(Struct, frozen=True):
     blow: float
     """Change of velocity that only a blow explains (units/s)."""
     place: tuple[float, ...]
-    """Standard error of a steady body's position in each fit; the last value is for all later fits (units).
-    """
+    """Standard error of a steady body's position by fit; the last value serves all later fits (units)."""
     velocity: tuple[float, ...]
     """Standard error of a steady body's velocity, by fit likewise (units/s)."""
     struck_place: float
@@ -125,16 +124,14 @@ class Belief(Struct, frozen=True):
     late: float = 0.0
     """Weight of how late the draws collide: 0 now, 1 at the end."""
     few_met: float = 0.0
-    """Added if at most one pair has collided: the generator kept few scenes with fewer than two collisions.
-    """
+    """Added if at most one pair has collided: the generator kept few scenes with fewer than two."""
     three_met: float = 0.0
     """Added if exactly three pairs have collided: the generator kept few scenes with more."""
     more_met: float = 0.0
     shared: float = 0.0
     """Weight of the number of collisions that the two bodies already had with others."""
     launched: float = 0.0
-    """Weight of the number of bodies of the pair that move without having been hit, so that they were aimed.
-    """
+    """Weight of the number of bodies of the pair that move without having been hit: they were aimed."""
     entering: float = 0.0
     """Weight of the number of bodies of the pair that have just entered the view."""
     scattered: float = 0.0

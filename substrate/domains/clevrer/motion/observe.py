@@ -68,8 +68,7 @@ def relative_masses(
     CLEVRER's bodies differ in mass, whatever they look like: in a collision both change their velocity
     along the same line, by unequal amounts. A body without a usable collision has mass 1.
 
-    The masses are the least squares of Σ m·Δv = 0 over each group of simultaneous collisions, drawn towards
-    1.
+    They are the least squares of Σ m·Δv = 0 over each group of simultaneous collisions, drawn towards 1.
 
     Args:
         names: the bodies.
