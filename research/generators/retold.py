@@ -1,6 +1,6 @@
 """Change stories by rule and by chance: other wording, added asides, missing sentences.
 
-Questions and gold do not change. A missing sentence may make the gold wrong, as it is the whole story's.
+Questions and gold do not change. The gold is the whole story's: a missing sentence may make it wrong.
 """
 
 from __future__ import annotations

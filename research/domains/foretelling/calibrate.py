@@ -1,4 +1,4 @@
-"""Write :mod:`.constants` from official data.
+"""Writes :mod:`.constants` from official data.
 
     python -m research.domains.foretelling.calibrate ANNOTATIONS [TRAJECTORIES EVENTS] [--out FILE]
 

@@ -17,11 +17,11 @@ from substrate.log.event_log import EventLog
 
 _REIFIES = "http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies"
 _EVERYTHING = frozenset({"events", "objects", "all_events", "unseen_events"})
-"""Steps that take the whole log; an answer rests only on the evidence of its other steps."""
+"""Steps that take the whole log: an answer rests on what later steps keep of it."""
 
 
 class Link(NamedTuple):
-    """A statement of a perceived log, with its probability."""
+    """Something that a perceived log says, and how sure it is."""
 
     subject: str
     class_: str
@@ -30,7 +30,7 @@ class Link(NamedTuple):
 
 
 def links(log: EventLog) -> dict[str, Link]:
-    """By individual, its record in the log; only events have a probability."""
+    """By individual, what its record says; only events have a probability."""
     about: dict[str, dict[str, str]] = {}
     reified: dict[str, tuple[str, str]] = {}
     for delta in log:

@@ -71,7 +71,7 @@ def gold_of(log: EventLog) -> Gold:
 
 
 def read_gold(files: Iterable[Path]) -> dict[int, Gold]:
-    """The truth of the videos in several files of events."""
+    """The truth of the videos of several files of events."""
     return {scene: gold(events) for file in files for scene, events in read_scene_events(file).items()}
 
 

@@ -148,7 +148,7 @@ def _record(record: str, subject: str, class_: str, tick: int, event: Event | No
 
 
 def read_back(log: EventLog, scene_index: int) -> PossibleScene:
-    """Read a video from its perceived log: the objects, and every event with its probability."""
+    """A video out of its perceived log: the objects, and every event with its probability."""
     scene, taking = Scene(log), defaultdict[tuple[str, str, int, float], list[int]](list)
     found: Any = log.head.query(_SAID, prefixes=_PREFIXES)
     for row in found:

@@ -192,7 +192,7 @@ def recorded(video: Video, threshold: float = THRESHOLD, belief: Belief = BELIEF
 
 
 def _trajectory(video: Video, number: int, belief: Belief) -> list[tuple[int, float, float]]:
-    """An object's places, frame by frame, from its pieces of free motion."""
+    """The places of an object, frame by frame, as its pieces of free motion say."""
     path = video.paths[number]
     places: list[tuple[int, float, float]] = []
     start = path.first

@@ -301,7 +301,7 @@ def _until(parent: EventLog, at: int, ends: Mapping[str, int]) -> Iterator[Spell
 
 
 def _camera(scene: Scene, thing: str, tick: int) -> Iterable[str]:
-    """The parent's last statements before a tick on whether an object is in view and moves."""
+    """The parent's last statements before a tick on an object's being in view and moving."""
     standing: dict[str, None] = {}
     for when, op, text in scene.camera.get(thing, ()):
         if when >= tick:

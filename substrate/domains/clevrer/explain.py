@@ -69,7 +69,7 @@ def explain(log: EventLog, scene_index: int, question: Question, parameters: Par
 
 
 class Asked(Protocol):
-    """The fields of a question that an explanation reads: words, program and any choices."""
+    """A question as it is explained: its words, its program, and its choices where it has some."""
 
     @property
     def question(self) -> str:

@@ -49,7 +49,7 @@ LANGUAGE = Language(run, run_choices, str.__eq__)
 
 
 class Asked(Protocol):
-    """The fields of a question that answering reads."""
+    """A question as it is answered."""
 
     @property
     def question_id(self) -> int:
@@ -129,7 +129,7 @@ def judged(
 
 
 class Option(Protocol):
-    """The fields of a choice that judging reads: its number, and any gold."""
+    """A choice as it is judged: its number, and its gold where there is one."""
 
     @property
     def choice_id(self) -> int:
@@ -143,7 +143,7 @@ class Option(Protocol):
 
 
 def judged_choices(choices: Sequence[Option], outcomes: Iterable[str | ProgramError]) -> dict[str, Any]:
-    """The fields of a multiple-choice question's row, which is right only if every choice is right.
+    """The fields of a multiple-choice question's row: right only when all of its choices are.
 
     Args:
         choices: the choices, in order.

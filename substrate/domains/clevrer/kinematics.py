@@ -17,9 +17,9 @@ def predict_collisions(
     """The pairs whose closest approach on straight lines is below τ within the horizon.
 
     Args:
-        samples: each object's velocities (units/s) and last positions (units) in time order; never empty.
-        last_frame: only objects visible at this frame are projected, from their positions there.
-        kinematics: frames to average, τ in units, horizon in frames.
+        samples: velocities (units/s) and last positions (units) by object number, in time order, none empty.
+        last_frame: only objects in view at this frame are projected, from where they were then.
+        kinematics: frames averaged, τ in units, horizon in frames.
 
     Returns:
         ``(a, b, t)`` with a < b, sorted; t is the time of closest approach, in frames after ``last_frame``.

@@ -49,7 +49,7 @@ def happening(kind: str, who: Sequence[str]) -> str:
 
 
 class Standing(NamedTuple):
-    """A triple that holds at a tick: the position of the delta that made it true, its property and value."""
+    """A triple that holds at a tick: the position of the delta that made it true, and its property."""
 
     position: int
     predicate: str
@@ -80,7 +80,7 @@ class Reading:
         return self.log.last_tick
 
     def holding(self, tick: int) -> dict[str, list[Standing]]:
-        """The triples that hold at a tick, by subject, in the order of the log."""
+        """By subject, what holds at a tick, in the order of the log."""
         if tick not in self._holding:
             made: dict[tuple[str, str, str], int] = {}
             held = self.log[: self.log.position(tick)]
@@ -97,7 +97,7 @@ class Reading:
         return self._holding[tick]
 
     def evidence(self, subjects: Iterable[str], predicates: Sequence[str], tick: int) -> list[Evidence]:
-        """The deltas that made properties of individuals true as of a tick."""
+        """The deltas by which some properties of some individuals hold at a tick."""
         holding = self.holding(tick)
         positions = {
             standing.position

@@ -13,9 +13,8 @@ ANSWERS = ("yes", "no")
 
 
 class Judgement(NamedTuple):
-    """The number of right answers in a specification.
-
-    It counts arms, all arms together, and pairs of arms whose difference is right.
+    """The right part of a specification's answers: so many of its arms, all of them at once, and of so many
+    pairs of arms whether the two differ.
     """
 
     per_arm: int
@@ -24,7 +23,7 @@ class Judgement(NamedTuple):
 
 
 def weights(arms: int) -> Judgement:
-    """The largest counts of a specification with ``arms`` arms, by metric.
+    """The counts of a specification of so many arms in each metric.
 
     >>> weights(3)
     Judgement(per_arm=3, joint=1, divergence=3)
@@ -35,7 +34,7 @@ def weights(arms: int) -> Judgement:
 def judge(predicted: Sequence[str], expected: Sequence[str]) -> Judgement:
     """Compare the answers to a specification's arms with its gold, arm A first.
 
-    An answer that is neither yes nor no does not say whether two arms differ, so its pairs are wrong too.
+    An answer that is neither yes nor no says nothing of whether two arms differ: it is wrong there too.
 
     >>> judge(("no", "no"), ("yes", "yes"))
     Judgement(per_arm=0, joint=0, divergence=1)
@@ -45,7 +44,7 @@ def judge(predicted: Sequence[str], expected: Sequence[str]) -> Judgement:
     Judgement(per_arm=2, joint=0, divergence=1)
 
     Raises:
-        ValueError: there are fewer than two arms, or the numbers of answers and arms differ.
+        ValueError: there are fewer than two arms, or not as many answers as arms.
     """
     if len(expected) < 2:
         raise ValueError("there are fewer than two arms")

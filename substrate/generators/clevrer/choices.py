@@ -207,7 +207,9 @@ def _telling_first(
 def _outcomes(
     contacts: Sequence[Collision], imagined: Sequence[Collision], pairs: Sequence[Pair], rng: Random
 ) -> list[tuple[Pair, bool]]:
-    """Up to four pairs, with whether they collide; pairs that collide in either world come before others."""
+    """Up to four pairs with whether they collide: those that collide in either world before those that never
+    do.
+    """
     first = {_pair(c.object_ids): c.frame_id for c in imagined}
     outcomes = [(pair, pair in first) for pair in pairs]
     observed = {_pair(c.object_ids) for c in contacts if c.frame_id < FRAMES}

@@ -23,7 +23,7 @@ Change = tuple[int, str]
 
 TARGETS = 600
 FACTUAL = 5882
-"""Factual questions of :data:`TARGETS` targets, the number in the paper."""
+"""Factual questions of as many targets, the number of the paper."""
 _COUNTERFACTUAL = 2
 _HIDDEN_SHARE = 0.5
 """Share of factual questions about hidden properties.
@@ -63,7 +63,7 @@ _COUNTERFACTUALS = (
 
 @dataclass(frozen=True)
 class Factual:
-    """A question without its number; ``family`` is its template."""
+    """A question without its number; ``family`` is the template it came from."""
 
     family: str
     text: str
@@ -270,7 +270,9 @@ _TEMPLATES = (_exist, _count, _query, _compare, _same_charge, _both, _heading)
 
 
 def _balanced(lore: Lore, number: int) -> list[Factual]:
-    """Draw ``number`` different questions, or fewer if a target has no more: template, then answer."""
+    """``number`` different questions, fewer where a target has no more: template and answer are drawn in
+    turn.
+    """
     rng = lore.tale.rng
     shelves: dict[str, dict[str, dict[str, Factual]]] = defaultdict(lambda: defaultdict(dict))
     for template in _TEMPLATES:
