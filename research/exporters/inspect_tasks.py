@@ -8,17 +8,13 @@ C). The answers are judged by the code of `substrate score twin`. Needs the extr
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
-from inspect import signature
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from research.baselines.agent import Tool
-from research.baselines.village_tools import MEMORIES
-from research.exporters.inspect_memory import acted, count_offline, ours, remembering
 from research.exporters.twin_sample import sampled
 from substrate import __version__
-from substrate.base.errors import FormatError, ParameterError, SubstrateError
+from substrate.base.errors import FormatError
 from substrate.base.extras import missing_extra
 from substrate.baselines.twin import FORM, request, said_in
 from substrate.domains.smallville.format import Gold, Spec, read_gold, read_specs
@@ -44,7 +40,6 @@ try:
         stderr,
     )
     from inspect_ai.solver import solver  # pyright: ignore[reportMissingImports]
-    from inspect_ai.tool import ToolDef, ToolError  # pyright: ignore[reportMissingImports]
     from inspect_ai.util import JSONSchema  # pyright: ignore[reportMissingImports]
 except ModuleNotFoundError as error:
     raise (missing_extra(error) or error) from error
@@ -53,7 +48,18 @@ REPLIES = "replies"
 """The metadata keys of a sample's replies, arm A's first."""
 
 
-__all__ = ["remembering", "twin_eventlog", "twin_eventlog_agent"]
+def ours(register: Callable[..., Any], **more: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Register a function as `substrate/NAME`, wherever its module lies and however that is installed.
+
+    Inspect puts a package's name before what it registers, where it can tell one; of a module of Python's own
+    it tells none.
+    """
+
+    def named(function: Callable[..., Any]) -> Any:
+        function.__module__ = "builtins"
+        return register(name=f"substrate/{function.__name__}", **more)(function)
+
+    return named
 
 
 @ours(task)
@@ -74,31 +80,6 @@ def twin_eventlog(specs: str | None = None, count: int = 500, seed: int = 20, le
         scorer=all_arms(),
         version=__version__,
         metadata={"canary": CANARY, "seed": None if specs else seed, "level": None if specs else level},
-    )
-
-
-@ours(task)
-def twin_eventlog_agent(
-    memory: str = "substrate", count: int = 500, seed: int = 20, level: str = "village"
-) -> Any:
-    """Twin-EventLog for an agent: what does a memory that it may ask do for a model?
-
-    Args:
-        memory: ``substrate``: states of the village's log and forks under the five interventions; ``bm25``: a
-            search over its sentences, which the prompt then lacks; ``none``: the agent alone.
-        count: how many specifications, the same for each memory.
-        seed: what they are generated from.
-        level: how hard they are, as in :func:`twin_eventlog`.
-    """
-    if memory not in MEMORIES:
-        raise ParameterError(f"no memory is called {memory!r}", hint=f"Say one of {', '.join(MEMORIES)}")
-    graded = list(_generated(count, seed, level))
-    return Task(
-        dataset=MemoryDataset([_sample(spec, gold) for spec, gold in graded], name="twin-eventlog"),
-        solver=each_arm_by_agent(memory, {spec.spec: spec for spec, _ in graded}),
-        scorer=all_arms(),
-        version=__version__,
-        metadata={"canary": CANARY, "seed": seed, "level": level, "memory": memory},
     )
 
 
@@ -142,7 +123,7 @@ def each_arm() -> Any:
 
     async def solve(state: Any, generate: Any) -> Any:
         model, replies = get_model(), list[str]()
-        count_offline(model)
+        _count_offline(model)
         for arm in state.metadata["arms"]:
             system, user = state.metadata[f"arm_{arm}"]
             state.output = await model.generate(
@@ -155,45 +136,14 @@ def each_arm() -> Any:
     return solve
 
 
-TURNS = 40
-"""The most messages of an agent's conversation about one arm."""
+def _count_offline(model: Any) -> None:
+    """Let Inspect's mock of a model count words: else it counts with a vocabulary from the network."""
 
+    async def words(text: str) -> int:
+        return len(text.split())
 
-@ours(solver)
-def each_arm_by_agent(memory: str, specs: Mapping[int, Spec]) -> Any:
-    """Let an agent answer each arm, in a conversation and with a memory of its own."""
-
-    async def solve(state: Any, generate: Any) -> Any:
-        count_offline(get_model())
-        replies: list[str] = []
-        spec = specs[int(state.sample_id)]
-        for arm in state.metadata["arms"]:
-            system, user = state.metadata[f"arm_{arm}"]
-            tools = [_tool(tool) for tool in MEMORIES[memory].tools(spec)]
-            question = MEMORIES[memory].asked(user)
-            output = await acted(f"{system}\n{_SUBMIT}", tools, question, TURNS)
-            if output is not None:
-                state.output = output
-            replies.append("" if output is None else output.completion)
-        state.metadata[REPLIES] = replies
-        return state
-
-    return solve
-
-
-_SUBMIT = "Use the tools as often as you like, then submit the JSON as your answer."
-
-
-def _tool(tool: Tool) -> Any:
-    async def execute(*arguments: Any, **named: Any) -> str:
-        try:
-            return tool.call(*arguments, **named)
-        except SubstrateError as error:
-            raise ToolError(str(error)) from None
-
-    execute.__signature__ = signature(tool.call)  # pyright: ignore[reportFunctionMemberAccess]
-    execute.__annotations__ = dict(tool.types)
-    return ToolDef(execute, name=tool.name, description=tool.about, parameters=tool.parameters).as_tool()
+    if type(model.api).__module__.endswith("mockllm"):
+        model.api.count_text_tokens = words
 
 
 _CONFIG = GenerateConfig(

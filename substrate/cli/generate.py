@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from substrate.base.extras import missing_extra, needed
+from substrate.base.extras import missing_extra
 from substrate.base.files import filling
 from substrate.cli.console import JsonOption, failing, give, option, say
 from substrate.cli.events import speaking
@@ -27,8 +27,6 @@ WORLDS: Mapping[str, str] = {
     "twin": "smallville",
 }
 """The worlds by the name of their benchmark, each with its folder in :mod:`substrate.generators`."""
-PUBLISHED = ("twin",)
-"""Worlds whose data have a form to share: Parquet, with a card."""
 
 
 def worlds() -> typer.Typer:
@@ -71,10 +69,6 @@ def _add_world(group: typer.Typer, name: str, levels: Mapping[str, World]) -> No
         first = Annotated[int, option("--first", "Number of the first scene.", min=0)]
         options["first_scene"] = first, world.first
 
-    if name in PUBLISHED:
-        about = "Also as Parquet with a dataset card and Croissant metadata, to publish."
-        options["parquet"] = Annotated[bool, option("--parquet", about)], False
-
     if len(levels) > 1:
         names = StrEnum("Level", {name: name for name in levels})
         about = "How hard it is; the first is the benchmark."
@@ -94,7 +88,6 @@ def _add_world(group: typer.Typer, name: str, levels: Mapping[str, World]) -> No
         count: int,
         seed: int,
         json: bool,
-        parquet: bool = False,
         level: str = own,
         truth: Path | None = None,
         **more: int,
@@ -116,9 +109,6 @@ def _add_world(group: typer.Typer, name: str, levels: Mapping[str, World]) -> No
             world.write(fresh, made(), seed)
             if real:
                 real.describe(fresh)
-            if parquet:
-                publishing = needed("research.exporters.twin_dataset")
-                publishing.publish_numbers(fresh / "published", numbers, seed, level)
         about = {"out": str(out_), counted: len(numbers), "seed": seed} | ({"level": level} if level else {})
         line = f"{len(numbers):,} {world.unit} in {out_}"
         if not give(about, line, json=json):

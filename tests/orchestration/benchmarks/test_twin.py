@@ -278,13 +278,12 @@ def test_why_an_arm_is_answered_as_it_is(specs: Path, rows: Path) -> None:
 
 def test_a_harder_level_is_generated_answered_graded_and_explained(tmp_path: Path) -> None:
     made = tmp_path / "three"
-    about = ("generate", "twin", "--level", "three_arms", "--specs", 4, "--seed", 20, "--parquet")
+    about = ("generate", "twin", "--level", "three_arms", "--specs", 4, "--seed", 20)
     result = json.loads(run(*about, "--out", made, "--json").stdout)
     assert result == {"out": str(made), "specs": 4, "seed": 20, "level": "three_arms"}
     lines = (made / "specs.jsonl").read_text("utf-8").splitlines()
     assert lines == [spec_line(number, 20, "three_arms") for number in range(4)]
     assert "three_arms" in (made / "DATASHEET.md").read_text("utf-8").splitlines()[0]
-    assert "gold_c" in (made / "published" / "croissant.json").read_text("utf-8")
     specs, rows = made / "specs.jsonl", made / "rows.jsonl"
     answered = run("answer", "twin", "--specs", specs, "--out", rows)
     assert answered.stdout.splitlines()[-1] == "12 questions, 12 of 12 correct (100.00%)"

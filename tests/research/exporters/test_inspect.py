@@ -23,8 +23,8 @@ pytest.importorskip("inspect_ai")
 from inspect_ai import eval as evaluate  # pyright: ignore[reportMissingImports]
 from inspect_ai.model import ModelOutput, ModelUsage, get_model  # pyright: ignore[reportMissingImports]
 
-from research.exporters.inspect_tasks import twin_eventlog, twin_eventlog_agent
-from substrate.baselines.twin import names_of, plan_text, said_in
+from research.exporters.inspect_tasks import twin_eventlog
+from substrate.baselines.twin import said_in
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 COUNT = 18
@@ -103,44 +103,6 @@ def test_a_reply_is_read_as_asked_for_or_as_a_bare_word() -> None:
     answers = [said_in(text) for text in ('Sure: {"answer": "yes"}', "No.", " YES ", "yes and no", "", "{}")]
     assert answers == ["yes", "no", "yes", "error", "error", "error"]
     assert said_in("The answer is: no.") == "no"
-
-
-def test_an_agent_with_the_substrate_gets_what_its_tools_say(tmp_path: Path) -> None:
-    """A scripted agent that looks at one state: of the planned world in arm A, of the imagined in arm B."""
-    specs = list(sampled(3, 20))
-
-    def answer(messages: Any, tools: Any, *_: Any) -> Any:
-        assert {"state", "imagine", "submit"} <= {tool.name for tool in tools}
-        results = [message for message in messages if message.role == "tool"]
-        happens = re.search(r"At tick (\d+), before anything", messages[1].text)
-        spec = next(s for s in specs if s.query.text in messages[1].text)
-        act, names = spec.intervention, names_of(spec)
-        if happens and not results:
-            what = plan_text(act.plan, names) if act.plan else names[act.place or act.fact]
-            call = ("imagine", {"tick": spec.branch, "intervention": act.type, "villager": names[act.agent]})
-            call[1]["what"] = what
-        elif len(results) == (1 if happens else 0):
-            world = results[0].text if happens else "planned"
-            call = ("state", {"tick": spec.branch, "world": world})
-        else:
-            assert " is at " in results[-1].text, results[-1]
-            call = ("submit", {"answer": '{"answer": "no"}'})
-        output = ModelOutput.for_tool_call("mockllm/model", *call)
-        output.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
-        return output
-
-    (log,) = evaluate(
-        twin_eventlog_agent(count=3),
-        model=get_model("mockllm/model", custom_outputs=answer),
-        log_dir=str(tmp_path),
-        display="none",
-    )
-    assert log.status == "success", log.error
-    assert {score.name for score in log.results.scores} == {*METRICS, "unreadable"}
-    scores = {score.name: score.metrics["accuracy"].value for score in log.results.scores}
-    golds = [spec.gold for spec in specs]
-    assert scores["per_arm"] == sum((g.a == "no") + (g.b == "no") for g in golds) / 6
-    assert scores["unreadable"] == 0
 
 
 def inspect_eval(folder: Path, *arguments: str) -> tuple[subprocess.CompletedProcess[str], dict[str, Any]]:
