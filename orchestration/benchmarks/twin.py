@@ -20,7 +20,7 @@ from substrate.domains.smallville.judging import judge, weights
 from substrate.domains.smallville.picture import arm_timeline
 from substrate.domains.smallville.twin import answer_spec, parent_log, replay_twin, twin_rows, village_tbox
 from substrate.domains.smallville.twin_explain import explain as explain_arm
-from substrate.generators.smallville.release import WORLDS
+from substrate.generators.smallville.release import WORLD
 from substrate.rules.fixpoint import RuleEmitter
 
 _spec = msgspec.json.Decoder(Spec)
@@ -134,7 +134,7 @@ SPECS = bm.Source(
     data=TwinData,
     inputs={"specs": ("specs.jsonl",)},
     cases=cases,
-    worlds=WORLDS,
+    world=(WORLD,),
     size=lambda data: f"{data.specs:,} specifications",
 )
 TWIN = bm.Explained(

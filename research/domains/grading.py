@@ -1,6 +1,6 @@
 """Anyone's answers to Twin-EventLog, read and graded: `substrate score twin`.
 
-A line is a row as :mod:`substrate.domains.rows` writes it (question 0 is arm A, 1 arm B, 2 arm C), or no
+A line is a row as :mod:`substrate.domains.rows` writes it (question 0 is arm A, 1 arm B), or no
 more than ``{"spec": 17, "arm": "a", "answer": "yes"}``. The gold is taken from the specifications in either
 case. An answer is yes or no, however it is written ("No."), or "error" where none was given: that counts as
 wrong. Other keys of a line are passed over.
@@ -60,7 +60,7 @@ class _Row(msgspec.Struct, frozen=True):
 
     benchmark: str
     scene: int
-    question: Literal[0, 1, 2]
+    question: Literal[0, 1]
     predicted: str
 
 

@@ -1,8 +1,8 @@
 """Twin-EventLog as a task of Inspect: `inspect eval substrate/twin_eventlog --model MODEL [--limit N]`.
 
 A sample is a specification. Its question is put once for each arm, each time in a conversation of its own: of
-the village as planned (arm A), with the intervention (arm B), and with the second one where there is one (arm
-C). The answers are judged by the code of `substrate score twin`. Needs the extra ``inspect``.
+the village as planned (arm A), and with the intervention (arm B). The answers are judged by the code of
+`substrate score twin`. Needs the extra ``inspect``.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def ours(register: Callable[..., Any], **more: Any) -> Callable[[Callable[..., A
 
 
 @ours(task)
-def twin_eventlog(specs: str | None = None, count: int = 500, seed: int = 20, level: str = "village") -> Any:
+def twin_eventlog(specs: str | None = None, count: int = 500, seed: int = 20) -> Any:
     """Twin-EventLog: does a memory stay consistent under intervention?
 
     Args:
@@ -71,20 +71,19 @@ def twin_eventlog(specs: str | None = None, count: int = 500, seed: int = 20, le
         count: how many, a fair sample; Inspect reads them all before it applies its own limit, so that
             ``-T count=10`` is the quick way to a few.
         seed: what they are generated from; a new seed is a new test that nobody has seen.
-        level: of what is generated: ``village``, ``belief``, ``town`` or ``three_arms``.
     """
-    graded = _read(Path(specs)) if specs else _generated(count, seed, level)
+    graded = _read(Path(specs)) if specs else _generated(count, seed)
     return Task(
         dataset=MemoryDataset([_sample(spec, gold) for spec, gold in graded], name="twin-eventlog"),
         solver=each_arm(),
         scorer=all_arms(),
         version=__version__,
-        metadata={"canary": CANARY, "seed": None if specs else seed, "level": None if specs else level},
+        metadata={"canary": CANARY, "seed": None if specs else seed},
     )
 
 
-def _generated(count: int, seed: int, level: str) -> Iterator[tuple[Spec, Gold]]:
-    for graded in sampled(count, seed, level):
+def _generated(count: int, seed: int) -> Iterator[tuple[Spec, Gold]]:
+    for graded in sampled(count, seed):
         yield graded, graded.gold
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
@@ -35,14 +34,14 @@ def worlds() -> typer.Typer:
     for name, folder in WORLDS.items():
         try:
             with others_apart():
-                levels: Mapping[str, World] = import_module(f"substrate.generators.{folder}.release").WORLDS
+                world: World = import_module(f"substrate.generators.{folder}.release").WORLD
         except ModuleNotFoundError as error:
             missing = missing_extra(error)
             if missing is None:
                 raise
             _add_missing(group, name, missing)
         else:
-            _add_world(group, name, levels)
+            _add_world(group, name, world)
     return group
 
 
@@ -54,8 +53,7 @@ def _add_missing(group: typer.Typer, name: str, missing: Exception) -> None:
     group.command(name, help=about, context_settings={"ignore_unknown_options": True})(run)
 
 
-def _add_world(group: typer.Typer, name: str, levels: Mapping[str, World]) -> None:
-    own, world = next(iter(levels.items()))
+def _add_world(group: typer.Typer, name: str, world: World) -> None:
     counted, number = world.counted
     count = Annotated[int, option(f"--{counted}", f"How many {counted}.", min=1)]
     folder = Annotated[Path, option("--out", "A folder to write to.", metavar="DIR")]
@@ -68,11 +66,6 @@ def _add_world(group: typer.Typer, name: str, levels: Mapping[str, World]) -> No
     if world.first is not None:
         first = Annotated[int, option("--first", "Number of the first scene.", min=0)]
         options["first_scene"] = first, world.first
-
-    if len(levels) > 1:
-        names = StrEnum("Level", {name: name for name in levels})
-        about = "How hard it is; the first is the benchmark."
-        options["level"] = Annotated[names, option("--level", about)], next(iter(names))
 
     if world.from_truth:
         about = (
@@ -88,12 +81,10 @@ def _add_world(group: typer.Typer, name: str, levels: Mapping[str, World]) -> No
         count: int,
         seed: int,
         json: bool,
-        level: str = own,
         truth: Path | None = None,
         **more: int,
     ) -> None:
         data = SimpleNamespace(**{counted: count, **more})
-        world = levels[level]
         with failing(), others_apart(), speaking("generate") as told, filling(out_) as fresh:
             numbers, make = world.numbers(data), lambda scene: world.make(scene, seed, data)
             real = world.from_truth(truth, seed) if truth and world.from_truth else None
@@ -109,7 +100,7 @@ def _add_world(group: typer.Typer, name: str, levels: Mapping[str, World]) -> No
             world.write(fresh, made(), seed)
             if real:
                 real.describe(fresh)
-        about = {"out": str(out_), counted: len(numbers), "seed": seed} | ({"level": level} if level else {})
+        about = {"out": str(out_), counted: len(numbers), "seed": seed}
         line = f"{len(numbers):,} {world.unit} in {out_}"
         if not give(about, line, json=json):
             say(line)

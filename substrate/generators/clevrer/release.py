@@ -22,15 +22,12 @@ def write_scenes(out: Path, scenes: Iterable[bytes], _: int) -> None:
     write_release(out, scenes)
 
 
-WORLDS = {
-    "": World(
-        numbers=lambda data: range(data.first_scene, data.first_scene + data.scenes),
-        make=make_scene,
-        write=write_scenes,
-        about="CLEVRER's annotations and questions: simulated rigid-body scenes with gold of their own.",
-        first=10000,
-        needs=("bullet",),
-        from_truth=Truths,
-    )
-}
-"""It is of one difficulty."""
+WORLD = World(
+    numbers=lambda data: range(data.first_scene, data.first_scene + data.scenes),
+    make=make_scene,
+    write=write_scenes,
+    about="CLEVRER's annotations and questions: simulated rigid-body scenes with gold of their own.",
+    first=10000,
+    needs=("bullet",),
+    from_truth=Truths,
+)

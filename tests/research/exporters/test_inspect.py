@@ -10,7 +10,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 from importlib.metadata import entry_points
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +31,7 @@ METRICS = ("per_arm", "joint", "divergence")
 
 
 def evaluated(
-    reply: Callable[[str], str], folder: Path, count: int = COUNT, level: str = "village"
+    reply: Callable[[str], str], folder: Path, count: int = COUNT
 ) -> tuple[Any, dict[str, dict[str, float]]]:
     """The log of a run in which a model answers what a function says of the question's text."""
 
@@ -43,7 +42,7 @@ def evaluated(
         return output
 
     (log,) = evaluate(
-        twin_eventlog(count=count, level=level),
+        twin_eventlog(count=count),
         model=get_model("mockllm/model", custom_outputs=answer),
         log_dir=str(folder),
         display="none",
@@ -60,23 +59,6 @@ def test_who_always_says_no_gets_what_the_gold_gives_them(tmp_path: Path) -> Non
     assert scores["joint"]["accuracy"] == sum(g.a == g.b == "no" for g in golds) / COUNT
     assert scores["divergence"]["accuracy"] == sum(g.a == g.b for g in golds) / COUNT
     assert {"grouped_control", "grouped_direct", "grouped_propagation"} <= set(scores["joint"])
-
-
-def test_three_arms_are_asked_and_judged_together(tmp_path: Path) -> None:
-    golds = [spec.gold.answers for spec in sampled(4, 20, "three_arms")]
-    texts: list[str] = []
-
-    def reply(text: str) -> str:
-        texts.append(text)
-        return "no"
-
-    log, scores = evaluated(reply, tmp_path, count=4, level="three_arms")
-    assert len(set(texts)) == len(texts) == 3 * 4
-    assert {tuple(sample.target) for sample in log.samples} == set(golds)
-    alike = sum(answer == other for gold in golds for answer, other in combinations(gold, 2))
-    assert scores["per_arm"]["accuracy"] == pytest.approx(sum(gold.count("no") for gold in golds) / 12)
-    assert scores["joint"]["accuracy"] == sum(set(gold) == {"no"} for gold in golds) / 4
-    assert scores["divergence"]["accuracy"] == pytest.approx(alike / 12)
 
 
 def test_each_arm_is_asked_by_itself_and_never_sees_the_gold(tmp_path: Path) -> None:
