@@ -20,7 +20,6 @@ from substrate.base.errors import ParameterError
 from substrate.base.numbered import sources_in
 from substrate.domains.clevrer.format import (
     FRAMES,
-    SECONDS_PER_FRAME,
     Annotation,
     Collision,
     MotionState,
@@ -37,9 +36,6 @@ from substrate.generators.clevrer.phrases import Names
 from substrate.generators.clevrer.physics import (
     HIDDEN_FRAMES,
     Body,
-    Way,
-    apart_for,
-    first_contacts,
     simulate,
     travel,
 )
@@ -291,35 +287,6 @@ def test_counterfactual_truth_agrees_with_a_rerun(scenes: list[WorldScene]) -> N
             rerun = simulate([body for body in bodies_of(scene) if body.object_id != removed])
             assert pairs(list(rerun.contacts)) == pairs(collisions)
             assert list(rerun.contacts) == collisions or removed not in touched
-
-
-def test_bodies_that_are_said_to_stay_apart_never_touch() -> None:
-    rng, verdicts = Random(3), Counter[bool]()
-    shapes: tuple[Shape, ...] = ("cube", "sphere", "cylinder")
-    for _ in range(80):
-        bodies = [
-            Body(
-                n,
-                rng.choice(shapes),
-                (n * 0.8, rng.uniform(-2, 2)),
-                0.4,
-                (rng.uniform(-2, 2), rng.uniform(-1, 1)),
-            )
-            for n in range(2)
-        ]
-        ways = [
-            Way(body.shape, (*body.location, 0.2), (*body.velocity, 0.0), (0.0, 0.0, 0.0)) for body in bodies
-        ]
-        apart, meet = apart_for(ways, 60 * SECONDS_PER_FRAME), bool(simulate(bodies, frames=61).contacts)
-        assert not (apart and meet)
-        verdicts[apart] += 1
-    assert min(verdicts[True], verdicts[False]) > 10
-
-
-def test_the_ground_may_bring_bodies_together_that_move_alike() -> None:
-    chased = Body(0, "cube", (0.0, 0.0), 0.0, (-1.5, 0.0))
-    pair = [chased, Body(1, "sphere", (0.7, 0.0), 0.0, chased.velocity)]
-    assert simulate(pair).contacts == first_contacts(pair) != ()
 
 
 def test_a_world_without_an_object_may_leave_the_observed_one_before_they_touch(
