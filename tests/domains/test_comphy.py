@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from releases import write_folder
 
-from research.domains.properties import hidden as shown
+from research.domains.hidden import hidden as shown
 from research.domains.properties import infer
 from substrate import ProgramError, TBox
 from substrate.base.errors import FormatError

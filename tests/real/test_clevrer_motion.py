@@ -19,7 +19,9 @@ from msgspec.structs import replace
 
 from benchmarks.clevrer_foretelling import (
     AS_VOTED,
+    brier,
     far_errors,
+    judged,
     one_step_errors,
     others,
     recovered,
@@ -32,10 +34,8 @@ from research.domains.foretelling.from_annotations import fit_law, read_annotati
 from research.domains.foretelling.from_trajectories import (
     Score,
     Watched,
-    brier,
     cast,
     halves,
-    judged,
     score,
     watch,
 )
