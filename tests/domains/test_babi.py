@@ -86,21 +86,6 @@ def test_what_breaks_the_format_is_named(text: str, fault: str, line: str) -> No
     assert line in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("raw", "fault"),
-    [
-        ("1 Jos\xe9 went to the park.\n".encode("latin-1"), "not UTF-8"),
-        (gzip.compress(TWO.encode(), mtime=0)[:-12], "cut off"),
-        (b"", "empty"),
-    ],
-)
-def test_a_broken_file_is_named(tmp_path: Path, raw: bytes, fault: str) -> None:
-    (tmp_path / "qa1_x_test.txt.gz").write_bytes(raw)
-    with pytest.raises(FormatError, match=fault) as caught:
-        read_tasks(tmp_path)
-    assert "qa1_x_test.txt.gz" in caught.value.where[0]
-
-
 def test_a_folder_is_read_by_task_number_with_its_splits_apart(tmp_path: Path) -> None:
     for name in ("qa10_x_test.txt", "qa2_x_test.txt", "qa2_x_train.txt", "README.txt"):
         (tmp_path / name).write_text(TWO, encoding="utf-8")
