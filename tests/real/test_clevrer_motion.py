@@ -29,7 +29,7 @@ from benchmarks.clevrer_foretelling import (
     straight,
 )
 from research.domains.foretelling import estimate, predict_collisions, read_trajectories
-from research.domains.foretelling.calibrate import calibrate, main
+from research.domains.foretelling.calibrate import IN_FORCE, calibrate, main, rendered
 from research.domains.foretelling.from_annotations import fit_law, read_annotations
 from research.domains.foretelling.from_trajectories import (
     Watched,
@@ -184,6 +184,11 @@ def test_a_pair_that_has_met_is_not_foretold_again(watched: list[Watched]) -> No
 
 
 # What needs no data
+
+
+def test_the_command_writes_where_the_law_is_read_as_it_stands_there() -> None:
+    assert rendered(LAW, SIGHT, BELIEF) == IN_FORCE.read_text("utf-8")
+
 
 _place = st.floats(-1.5, 1.5)
 _speed = st.floats(-2.5, 2.5)
