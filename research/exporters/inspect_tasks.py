@@ -18,7 +18,7 @@ from substrate.base.errors import FormatError
 from substrate.base.extras import missing_extra
 from substrate.baselines.twin import FORM, request, said_in
 from substrate.domains.smallville.format import Gold, Spec, read_gold, read_specs
-from substrate.domains.smallville.judging import Judgement, judge, weights
+from substrate.domains.smallville.judging import MOST, Judgement, judge
 from substrate.generators.smallville import CANARY
 
 try:
@@ -168,8 +168,8 @@ def all_arms() -> Any:
 
     async def score(state: Any, target: Any) -> Any:
         answers = [said_in(reply) for reply in state.metadata[REPLIES]]
-        judged, most = judge(answers, tuple(target)), weights(len(answers))
-        parts = {name: getattr(judged, name) / getattr(most, name) for name in Judgement._fields}
+        judged = judge(answers, tuple(target))
+        parts = {name: getattr(judged, name) / getattr(MOST, name) for name in Judgement._fields}
         parts[UNREADABLE] = answers.count("error") / len(answers)
         return Score(value=parts, answer=" ".join(answers), explanation=f"gold: {' '.join(target)}")
 
