@@ -25,9 +25,9 @@ from statistics import fmean
 
 from msgspec.structs import replace
 
-from benchmarks.clevrer_foretelling import reliability
+from benchmarks.clevrer_foretelling import brier, reliability
 from research.domains.foretelling import read_trajectories
-from research.domains.foretelling.from_trajectories import Watched, brier, halves, watch
+from research.domains.foretelling.from_trajectories import Watched, halves, watch
 from substrate.domains.clevrer.deltas import annotation_log
 from substrate.domains.clevrer.explain import said_of
 from substrate.domains.clevrer.format import FRAMES, SceneEvents, Shape, read_scene_events

@@ -24,10 +24,8 @@ from research.domains.foretelling.from_trajectories import (
     AT,
     Score,
     Watched,
-    brier,
     cast,
     halves,
-    judged,
     score,
     watch,
 )
@@ -36,6 +34,7 @@ from research.domains.foretelling.predict import (
     Pair,
     Votes,
     apart,
+    believe,
     met_pairs,
     outlook,
     states,
@@ -52,6 +51,36 @@ CLOSE = 3
 """Frames by which a recovered collision may be off."""
 
 _STRAIGHT = 0.4  # distance of centres that straight lines count as a collision (units)
+
+
+def judged(
+    watched: Sequence[Watched],
+    at: int,
+    known: Sequence[Outlook],
+    belief: Belief,
+    past: Sequence[set[Pair]] | None = None,
+) -> list[tuple[float, bool]]:
+    """Probability and truth of every pair that was seen by ``at`` and has not met; 0 where no draw collides.
+
+    ``past`` as in :func:`score`.
+    """
+    judgements: list[tuple[float, bool]] = []
+    for k, (w, evidence) in enumerate(zip(watched, known, strict=True)):
+        met = w.met(at)
+        chances = believe(evidence, met if past is None else past[k], belief=belief)
+        truth = w.truth(at)
+        unmet = (pair for pair in combinations(sorted(w.seen(at)), 2) if pair not in met)
+        judgements.extend((chances.get(pair, 0.0), pair in truth) for pair in unmet)
+    return judgements
+
+
+def brier(chances: Sequence[tuple[float, bool]]) -> float:
+    """Mean squared distance of probability and truth.
+
+    >>> brier([(1.0, True), (0.5, False)])
+    0.125
+    """
+    return fmean((chance - came) ** 2 for chance, came in chances)
 
 
 class Recovered(Struct, frozen=True):

@@ -14,9 +14,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 
-from benchmarks.clevrer_foretelling import Bin, reliability
+from benchmarks.clevrer_foretelling import Bin, brier, judged, reliability
 from research.domains.foretelling import read_trajectories
-from research.domains.foretelling.from_trajectories import AT, brier, cast, halves, judged, watch
+from research.domains.foretelling.from_trajectories import AT, cast, halves, watch
 from substrate.domains.clevrer.format import read_scene_events
 from substrate.domains.clevrer.motion import LAW
 from substrate.domains.clevrer.motion.law import BELIEF, SIGHT

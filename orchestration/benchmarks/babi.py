@@ -24,7 +24,7 @@ from substrate.domains.babi.interpreter import answer_story
 from substrate.domains.babi.picture import picture_story
 from substrate.domains.rows import Row
 from substrate.generators.babi import TASKS
-from substrate.generators.babi.release import WORLDS
+from substrate.generators.babi.release import WORLD
 
 _stories = msgspec.json.Decoder(list[Story])
 
@@ -108,7 +108,7 @@ STORIES = bm.Source(
     inputs={"tasks": (".",)},
     cases=cases,
     official=bm.Release("test", "test files", unpack),
-    worlds=WORLDS,
+    world=(WORLD,),
     size=lambda data: f"{data.questions:,} questions a task",
 )
 BABI = bm.Explained(

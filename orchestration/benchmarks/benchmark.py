@@ -212,7 +212,7 @@ class Source(Declared):
         inputs: what its files are called, each with the names that it may have in a dataset's folder.
         cases: the cases of some files.
         official: its official files.
-        worlds: what generates it, by level of difficulty, the benchmark's own first; there may be none.
+        world: what generates it, where something does.
         size: how much data a generated profile has, in words.
         note: what a table's caption adds to where the data come from.
         profiles: the profiles that it belongs to; every one where empty.
@@ -225,15 +225,10 @@ class Source(Declared):
     inputs: Mapping[str, tuple[str, ...]]
     cases: ReadCases
     official: Release = GENERATED
-    worlds: Mapping[str, World] = field(default_factory=dict)
+    world: tuple[World, ...] = ()
     size: Callable[[Any], str] = lambda data: ""
     note: str = ""
     profiles: tuple[str, ...] = ()
-
-    @property
-    def world(self) -> tuple[World, ...]:
-        """The world of the benchmark, where there is one."""
-        return tuple(self.worlds.values())[:1]
 
     def files(self, folder: Path) -> dict[str, Path]:
         """Its files in a dataset's folder; none where it is empty."""

@@ -27,7 +27,7 @@ from substrate.domains.clevrer.picture import scene_timeline
 from substrate.domains.clevrer.possible import answer_possible, decode_possible
 from substrate.domains.clevrer.scene import Scene
 from substrate.domains.rows import Row
-from substrate.generators.clevrer.release import WORLDS
+from substrate.generators.clevrer.release import WORLD
 
 EVENTS = "events"
 """The kind of a case that is a compact event record; any other is an annotation."""
@@ -205,7 +205,7 @@ SCENES = bm.Source(
     },
     cases=cases,
     official=bm.Release("validation", "validation split", unpack),
-    worlds=WORLDS,
+    world=(WORLD,),
     size=lambda data: f"{data.scenes:,} scenes",
 )
 PARAMETERS = bm.Section("clevrer", Parameters)

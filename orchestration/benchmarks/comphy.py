@@ -38,7 +38,7 @@ from substrate.domains.comphy.interpreter import answer_target
 from substrate.domains.comphy.parameters import Parameters
 from substrate.domains.comphy.scene import TargetScene
 from substrate.domains.rows import Row
-from substrate.generators.comphy.release import WORLDS
+from substrate.generators.comphy.release import WORLD
 
 VIDEO = NamedNode(f"{NAMESPACE}video")
 _questions = msgspec.json.Decoder(TargetQuestions)
@@ -115,7 +115,7 @@ TARGETS = bm.Source(
     inputs={"annotations": ("annotation.zip", "annotation"), "questions": ("questions.json",)},
     cases=cases,
     official=bm.Release("validation", "validation split"),
-    worlds=WORLDS,
+    world=(WORLD,),
     size=lambda data: f"{data.targets:,} targets",
     note=", once in the paper's setting and once with mass and charge inferred",
 )
@@ -142,7 +142,7 @@ def setting(
             name=name,
             about=logged,
             source=TARGETS,
-            logs=partial(logs, beyond("research.domains.properties:hidden")),
+            logs=partial(logs, beyond("research.domains.hidden:hidden")),
             parameters=parameters,
             depends_on=(f"{name}.infer_properties",),
             shapes="comphy",

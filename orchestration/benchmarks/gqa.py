@@ -23,7 +23,7 @@ from substrate.domains.gqa.interpreter import SUBSETS, answer_scene
 from substrate.domains.gqa.picture import image_boxes
 from substrate.domains.gqa.scene import Scene
 from substrate.domains.rows import Row
-from substrate.generators.gqa.release import WORLDS
+from substrate.generators.gqa.release import WORLD
 
 _questions = msgspec.json.Decoder(dict[str, format.Question])
 _MEMBERS = {
@@ -115,7 +115,7 @@ IMAGES = bm.Source(
     inputs={"scene_graphs": (format.SCENE_GRAPHS_FILE,), "questions": (format.QUESTIONS_FILE,)},
     cases=cases,
     official=bm.Release("validation", "balanced validation split", unpack),
-    worlds=WORLDS,
+    world=(WORLD,),
     size=lambda data: f"{data.scenes:,} scenes",
 )
 GQA = bm.Explained(

@@ -16,11 +16,11 @@ from substrate.cause.pictures import Pictured, pictured
 from substrate.domains.rows import Row
 from substrate.domains.smallville.experiment import Experiment, spec_twin, village_twin
 from substrate.domains.smallville.format import ARMS, Gold, Spec, read_gold, read_specs
-from substrate.domains.smallville.judging import judge, weights
+from substrate.domains.smallville.judging import MOST, judge
 from substrate.domains.smallville.picture import arm_timeline
 from substrate.domains.smallville.twin import answer_spec, parent_log, replay_twin, twin_rows, village_tbox
 from substrate.domains.smallville.twin_explain import explain as explain_arm
-from substrate.generators.smallville.release import WORLDS
+from substrate.generators.smallville.release import WORLD
 from substrate.rules.fixpoint import RuleEmitter
 
 _spec = msgspec.json.Decoder(Spec)
@@ -106,7 +106,7 @@ def experiment(rows: Iterable[Row], files: bm.Files) -> Experiment:
 def _judged(metric: str, rows: Sequence[Any]) -> tuple[int, int]:
     """Hold a specification's arms against its gold, all at once."""
     judgement = judge([row.predicted for row in rows], [str(row.expected) for row in rows])
-    return getattr(judgement, metric), getattr(weights(len(rows)), metric)
+    return getattr(judgement, metric), getattr(MOST, metric)
 
 
 COMPARED = "twin/comparisons"
@@ -134,7 +134,7 @@ SPECS = bm.Source(
     data=TwinData,
     inputs={"specs": ("specs.jsonl",)},
     cases=cases,
-    worlds=WORLDS,
+    world=(WORLD,),
     size=lambda data: f"{data.specs:,} specifications",
 )
 TWIN = bm.Explained(

@@ -32,7 +32,6 @@ SECTIONS = {
         "explain": "Say why an answer is what it is.",
         "log": "Show, query, fork, merge and verify one event log.",
         "logs": "Ask all logs of a benchmark at once.",
-        "effect": "Measure an intervention's effect over all logs.",
     },
     "Your own data": {
         "answer": "Answer your own files, as the pipeline does.",
@@ -95,8 +94,7 @@ app.add_typer(cluster_app, name="cluster")
 
 for command in (reproduce, materialize, verify, accept, logs):
     app.command()(command)
-for name in ("effect", "paper"):
-    app.command(name)(beyond(f"research.cli.{name}:{name}") or absent(name))
+app.command("paper")(beyond("research.cli.paper:paper") or absent("paper"))
 
 
 @app.command()

@@ -1,9 +1,8 @@
-"""Interval estimates for counts of correct answers, and for means."""
+"""Interval estimates for counts of correct answers."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 from substrate.base.counts import wilson
 
@@ -58,20 +57,3 @@ def mcnemar_exact(first_only: int, second_only: int) -> float:
     discordant = first_only + second_only
     # Each side of a fair coin's tail is as likely as the other.
     return min(1.0, 2 * float(bdtr(min(first_only, second_only), discordant, 0.5))) if discordant else 1.0
-
-
-def student(values: Sequence[float], confidence: float = 0.95) -> tuple[float, float]:
-    """Interval of a mean by Student's t.
-
-    Args:
-        values: at least two.
-
-    >>> [round(bound, 3) for bound in student([-2.0, -1.0, 0.0])]
-    [-3.484, 1.484]
-    """
-    from scipy.special import stdtrit
-
-    n, mean = len(values), math.fsum(values) / len(values)
-    spread = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (n - 1) / n)
-    wide = float(stdtrit(n - 1, 0.5 + confidence / 2)) * spread
-    return mean - wide, mean + wide

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
@@ -227,5 +227,3 @@ def _search(spec: Spec) -> list[Tool]:
 
 SUBSTRATE = Memory(_substrate)
 SEARCH = Memory(_search, told=False)
-MEMORIES: Mapping[str, Memory] = {"substrate": SUBSTRATE, "bm25": SEARCH, "none": Memory(lambda _: [])}
-"""The memories that an agent may be given, by name."""

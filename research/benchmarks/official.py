@@ -124,7 +124,7 @@ _STORIES = replace(
     title="bAbI, ten times as many",
     about="The files of bAbI's larger release that a user has; every tenth story of them is asked.",
     cases=every_tenth,
-    worlds={},
+    world=(),
     profiles=REAL,
 )
 BABI_10K = replace(

@@ -173,16 +173,16 @@ SEEN = bm.Source(
     },
     cases=cases,
     official=bm.Release("validation", "validation split"),
-    worlds={
-        "": bm.World(
+    world=(
+        bm.World(
             numbers=lambda data: range(data.first_scene, data.first_scene + data.scenes),
             make=make_scene,
             write=write_scenes,
             about="CLEVRER's scenes as a detector with measured slips sees them, with gold of their own.",
             first=10000,
             needs=("bullet",),
-        )
-    },
+        ),
+    ),
     size=lambda data: f"{data.scenes:,} scenes",
     note=", read from a detector's masks and labels of each frame, never from an annotation",
 )

@@ -1,46 +1,60 @@
-"""`substrate paper`: a paper's source with a link at each printed figure, and macros for one's own paper."""
+"""`substrate paper`: a paper's source with a link at each printed figure."""
 
 from __future__ import annotations
 
+import os
+from functools import partial
 from pathlib import Path
-from typing import Annotated
-
-import typer
+from typing import TYPE_CHECKING, Annotated
 
 from orchestration.cli.console import ProfileOption
 from substrate.cli.console import argument, failing, option, say, voiced
 from substrate.cli.notices import others_apart
 
+if TYPE_CHECKING:
+    from orchestration.lineage.listing import Listing
+    from research.exporters.paper import Meaning
+
 
 @voiced
 def paper(
-    source: Annotated[
-        Path | None,
-        argument(
-            "A paper's TeX source, or with --check its numbers.tex or the folder of it; without one, "
-            "macros and tables are written to artifacts/PROFILE/paper.",
-            metavar="[FILE]",
-        ),
-    ] = None,
-    out: Annotated[Path | None, option("--out", "A folder for the pages.", metavar="DIR")] = None,
+    source: Annotated[Path, argument("A paper's TeX source.", metavar="FILE")],
+    out: Annotated[Path, option("--out", "A folder for the pages.", metavar="DIR")],
     figures: Annotated[
         Path | None, option("--figures", "The figures of another paper, as published.yaml.", metavar="FILE")
     ] = None,
-    check: Annotated[
-        bool, option("--check", "Exit 1 where a figure of FILE is not what was measured.")
-    ] = False,
     profile: ProfileOption = None,
 ) -> None:
-    """Write a paper with a link at each printed figure, and TeX macros of our numbers."""
-    if (check == (out is not None)) if source else check:
-        raise typer.BadParameter("give FILE with --out DIR or --check, or no FILE")
+    """Write a paper with a link at each printed figure."""
     with failing():
         with others_apart():
-            from research.cli._paper import check_macros, print_paper, write_macros
+            from orchestration.lineage.listing import Listing
+            from orchestration.project import open_workspace
+            from orchestration.scoring.published import read_published
+            from research.exporters.paper import summary, write_paper
 
-        if source is None:
-            say(f"{write_macros(profile, out)}: macros and tables")
-        elif out is not None:
-            print_paper(source, out, figures, profile)
-        elif not check_macros(source, profile):
-            raise typer.Exit(1)
+        workspace = open_workspace(profile)
+        report = workspace.artifacts / "report"
+        look = partial(_beside, Listing(workspace), os.path.relpath(report, out), report)
+        written = write_paper(source, out, read_published(figures), look)
+        counts = ", ".join(f"{count} {what}" for what, count in summary(written).items())
+        say(f"{out / 'index.html'}: {counts}")
+        for figure in written:
+            if not figure.meanings:
+                say(f"  unknown: {figure.text} in {figure.place}")
+
+
+def _beside(listing: Listing, to_report: str, report: Path, name: str) -> Meaning:
+    from orchestration.rendering.page import number_page
+    from research.exporters.paper import Meaning
+
+    if name not in listing.figures:
+        return Meaning(name, "not measured here", "no benchmark of this platform has it", None)
+    entry, made = listing.entry(name), listing.made(name)
+    if entry.measured is None:
+        ours = "not measured here"
+    else:
+        bounds = f" [{entry.interval[0]:.2f}, {entry.interval[1]:.2f}]" if entry.interval else ""
+        ours = f"{entry.measured:g}{bounds} ({entry.data} data)"
+    page = number_page(listing.split_name(name)[0])
+    return Meaning(name, ours, made.how, f"{to_report}/{page}" if (report / page).is_file() else None)

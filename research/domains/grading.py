@@ -1,6 +1,6 @@
 """Anyone's answers to Twin-EventLog, read and graded: `substrate score twin`.
 
-A line is a row as :mod:`substrate.domains.rows` writes it (question 0 is arm A, 1 arm B, 2 arm C), or no
+A line is a row as :mod:`substrate.domains.rows` writes it (question 0 is arm A, 1 arm B), or no
 more than ``{"spec": 17, "arm": "a", "answer": "yes"}``. The gold is taken from the specifications in either
 case. An answer is yes or no, however it is written ("No."), or "error" where none was given: that counts as
 wrong. Other keys of a line are passed over.
@@ -27,7 +27,7 @@ from substrate.domains.smallville.format import (
     read_gold,
     read_specs,
 )
-from substrate.domains.smallville.judging import Judgement, Said, judge, normal, weights
+from substrate.domains.smallville.judging import MOST, Judgement, Said, judge, normal
 
 _DIGITS = 6
 
@@ -60,7 +60,7 @@ class _Row(msgspec.Struct, frozen=True):
 
     benchmark: str
     scene: int
-    question: Literal[0, 1, 2]
+    question: Literal[0, 1]
     predicted: str
 
 
@@ -86,9 +86,6 @@ def read_answers(path: Path, arms: Mapping[int, Sequence[Arm]]) -> dict[int, tup
         if spec not in arms:
             hint = "Give the specifications that were asked with --specs"
             raise FormatError(f"there is no specification {spec}", where=(where,), hint=hint)
-        if arm not in arms[spec]:
-            hint = f"Answer its arms {', '.join(arms[spec])}"
-            raise FormatError(f"specification {spec} has no arm {arm}", where=(where,), hint=hint)
         if (spec, arm) in answers:
             hint = f"Keep this answer or that of {places[spec, arm]}"
             raise FormatError(f"twin/{spec}/{arm} is answered again", where=(where,), hint=hint)
@@ -127,17 +124,16 @@ def grade(
 
     Their names are those of the pipeline: ``twin/joint``, ``twin/control/joint``, ``twin/did_meet/joint``.
     """
-    groups: dict[str, list[tuple[Judgement, Judgement]]] = {name: [] for name in ("", *LINKAGES, *QUERIES)}
+    groups: dict[str, list[Judgement]] = {name: [] for name in ("", *LINKAGES, *QUERIES)}
     for spec in specs:
-        judged = judge(answers[spec.spec], gold[spec.spec].answers), weights(len(spec.arms))
+        judged = judge(answers[spec.spec], gold[spec.spec].answers)
         for group in ("", spec.linkage, spec.query.type):
             groups.setdefault(group, []).append(judged)
     scores: list[Score] = []
     for group, judged in groups.items():
         for metric in Judgement._fields:
-            correct = sum(getattr(right, metric) for right, _ in judged)
-            most = sum(getattr(of, metric) for _, of in judged)
-            scores.append(_score(group, metric, correct, most))
+            correct = sum(getattr(right, metric) for right in judged)
+            scores.append(_score(group, metric, correct, len(judged) * getattr(MOST, metric)))
     return scores
 
 

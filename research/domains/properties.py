@@ -19,19 +19,15 @@ that agree with it?
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations, product
 from typing import NamedTuple
 
 import numpy as np
 
-from substrate.base.delta import Op, Spelled
 from substrate.domains.clevrer.format import MOVING_SPEED, RADIUS, SECONDS_PER_FRAME, MotionState, tracks
-from substrate.domains.comphy.deltas import NAMESPACE, target_iri
 from substrate.domains.comphy.format import MASSES, Target, look
 
-_TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
-_XSD = "http://www.w3.org/2001/XMLSchema#"
 Pair = tuple[int, int]
 Motion = Mapping[int, Sequence[MotionState]]
 """A video's motion states, frame by frame, by the target's object number."""
@@ -119,6 +115,20 @@ class _Force(NamedTuple):
     error: float
     frames: list[int]
 
+    @property
+    def clear(self) -> bool:
+        """Tell whether there is a force, and no mere noise."""
+        return abs(self.size) > max(LEAST_STRENGTH, LEAST_SIGMA * self.error)
+
+
+class _Push(NamedTuple):
+    """The fitted forces on the two bodies of a pair in a video, where there are any."""
+
+    video: int
+    pair: Pair
+    on_first: _Force | None
+    on_second: _Force | None
+
 
 def infer(target: Target) -> Inferred:
     """Hidden properties of a target's objects from its reference videos alone.
@@ -130,38 +140,27 @@ def infer(target: Target) -> Inferred:
     exchanges: list[Sighting] = []
     motions: list[Motion] = []
     for video, reference in enumerate(target.references):
-        known = {
-            thing.object_id: numbers[look(thing)]
-            for thing in reference.object_property
-            if look(thing) in numbers
-        }
+        known = {o.object_id: numbers[look(o)] for o in reference.object_property if look(o) in numbers}
         motion = {known[number]: track for number, track in tracks(reference).items() if number in known}
-        met = [
-            (c.frame_id, *(known[number] for number in c.object_ids))
-            for c in reference.collision
-            if set(c.object_ids) <= set(known)
+        contacts = [
+            (contact.frame_id, *sorted(known[number] for number in contact.object_ids))
+            for contact in reference.collision
+            if set(contact.object_ids) <= set(known)
         ]
-        contacts = [(frame, min(a, b), max(a, b)) for frame, a, b in met]
         exchanges += _exchanges(video, motion, contacts)
         motions.append(motion)
-    pushes = list(
-        _pushes(motions, {thing.object_id: thing.shape for thing in target.annotation.object_property})
-    )
-    forces = [evidence for push in pushes if (evidence := _force(*push))]
-    everyone = sorted(numbers.values())
-    masses, mass_probability = _masses(everyone, [*exchanges, *forces])
-    forces = [_weighed(evidence, masses, pushes) for evidence in forces]
+    shapes = {thing.object_id: thing.shape for thing in target.annotation.object_property}
+    pushes = list(_pushes(motions, shapes))
+    forces = [(push, evidence) for push in pushes if (evidence := _force(push))]
+    seen = [*exchanges, *(evidence for _, evidence in forces)]
+    masses, mass_probability = _masses(sorted(numbers.values()), seen)
     charges, charge_probability = _charges(masses, pushes)
-    return Inferred(
-        masses,
-        charges,
-        tuple(sorted([*exchanges, *forces], key=lambda e: (e.video, e.since, e.first, e.second, e.kind))),
-        mass_probability,
-        charge_probability,
-    )
+    seen = [*exchanges, *(_weighed(evidence, masses, push) for push, evidence in forces)]
+    seen.sort(key=lambda e: (e.video, e.since, e.first, e.second, e.kind))
+    return Inferred(masses, charges, tuple(seen), mass_probability, charge_probability)
 
 
-def _exchanges(video: int, motion: Motion, contacts: Sequence[tuple[int, int, int]]) -> Iterable[Sighting]:
+def _exchanges(video: int, motion: Motion, contacts: Sequence[tuple[int, ...]]) -> Iterable[Sighting]:
     for frame, a, b in contacts:
         since, until = frame - BEFORE, frame + AFTER
         disturbed = any(
@@ -169,12 +168,9 @@ def _exchanges(video: int, motion: Motion, contacts: Sequence[tuple[int, int, in
             for other, c, d in contacts
             if (c, d) != (a, b)
         )
-        if (
-            since < 0
-            or until >= len(motion[a])
-            or disturbed
-            or not _seen(motion, (a, b), range(since, until + 1))
-        ):
+        if since < 0 or until >= len(motion[a]) or disturbed:
+            continue
+        if not all(motion[n][f].inside_camera_view for n in (a, b) for f in range(since, until + 1)):
             continue
         ax, ay = _change(motion[a], since, until)
         bx, by = _change(motion[b], since, until)
@@ -184,20 +180,8 @@ def _exchanges(video: int, motion: Motion, contacts: Sequence[tuple[int, int, in
             continue
         lost, won = -(ax * dx + ay * dy) / size, (bx * dx + by * dy) / size
         floor = 0.02 * size  # of a body that hardly moved, noise alone is left
-        yield Sighting(
-            "MomentumExchange",
-            video,
-            a,
-            b,
-            since,
-            until,
-            weight=size,
-            ratio=max(won, floor) / max(lost, floor),
-        )
-
-
-def _seen(motion: Motion, pair: Pair, frames: Iterable[int]) -> bool:
-    return all(motion[number][frame].inside_camera_view for number in pair for frame in frames)
+        ratio = max(won, floor) / max(lost, floor)
+        yield Sighting("MomentumExchange", video, a, b, since, until, weight=size, ratio=ratio)
 
 
 def _change(track: Sequence[MotionState], since: int, until: int) -> tuple[float, float]:
@@ -205,41 +189,29 @@ def _change(track: Sequence[MotionState], since: int, until: int) -> tuple[float
     return bx - ax, by - ay
 
 
-def _pushes(
-    motions: Sequence[Motion], shapes: Mapping[int, str]
-) -> Iterable[tuple[int, Pair, _Force | None, _Force | None]]:
+def _pushes(motions: Sequence[Motion], shapes: Mapping[int, str]) -> Iterable[_Push]:
     """For each video and pair of its objects, the fitted force on the first and on the second."""
-    fitted = {
-        body: _fit(body, motions, shapes) for body in sorted({body for motion in motions for body in motion})
-    }
+    fitted = {body: _fit(body, motions, shapes) for body in sorted(set().union(*motions))}
     for video, motion in enumerate(motions):
         for a, b in combinations(sorted(motion), 2):
             on_first, on_second = fitted[a].get((video, b)), fitted[b].get((video, a))
             if on_first or on_second:
-                yield video, (a, b), on_first, on_second
+                yield _Push(video, (a, b), on_first, on_second)
 
 
 def _fit(body: int, motions: Sequence[Motion], shapes: Mapping[int, str]) -> dict[tuple[int, int], _Force]:
     """Least squares of a body's acceleration over all videos: one force a video and other body, one friction
     and one drag.
     """
-    near = {
-        other: _REACH[shapes[body]] + _REACH[shapes[other]] + MARGIN
-        for other in sorted(shapes)
-        if other != body
-    }
+    near = {other: _REACH[shapes[body]] + _REACH[shapes[other]] + MARGIN for other in shapes}
+    others = {video: sorted(motion.keys() - {body}) for video, motion in enumerate(motions) if body in motion}
     frames = {
-        video: _free(body, motion, {other: near[other] for other in near if other in motion})
-        for video, motion in enumerate(motions)
-        if body in motion
+        video: _free(body, motions[video], {other: near[other] for other in beside})
+        for video, beside in others.items()
     }
     frames = {video: free for video, free in frames.items() if len(free) >= LEAST_FRAMES}
-    columns = {
-        key: place
-        for place, key in enumerate(
-            (video, other) for video in frames for other in sorted(set(motions[video]) - {body})
-        )
-    }
+    keys = [(video, other) for video in frames for other in others[video]]
+    columns = {key: place for place, key in enumerate(keys)}
     if not columns:
         return {}
     rows: list[list[float]] = []
@@ -251,17 +223,15 @@ def _fit(body: int, motions: Sequence[Motion], shapes: Mapping[int, str]) -> dic
             speed = math.hypot(velocity[0], velocity[1])
             pushes = [
                 (columns[video, other], _away(track[frame], motions[video][other][frame]))
-                for other in sorted(set(motions[video]) - {body})
+                for other in others[video]
             ]
             for axis in (0, 1):
                 row = [0.0] * len(columns) + [-velocity[axis] / speed, -velocity[axis] * (1 + speed)]
                 for place, push in pushes:
                     row[place] = push[axis]
                 rows.append(row)
-                seen.append(
-                    (track[frame + 1].velocity[axis] - track[frame - 1].velocity[axis])
-                    / (2 * SECONDS_PER_FRAME)
-                )
+                gained = track[frame + 1].velocity[axis] - track[frame - 1].velocity[axis]
+                seen.append(gained / (2 * SECONDS_PER_FRAME))
     matrix, target = np.array(rows), np.array(seen)
     inverse = np.linalg.pinv(matrix.T @ matrix)
     solution = inverse @ matrix.T @ target
@@ -285,17 +255,15 @@ def _free(body: int, motion: Motion, reach: Mapping[int, float]) -> list[int]:
         if not all(states[f].inside_camera_view for states in (track, *others) for f in around):
             continue
         if any(
-            _distance(motion[other][f], track[f]) < touch for other, touch in reach.items() for f in around
+            math.dist(motion[other][f].location[:2], track[f].location[:2]) < touch
+            for other, touch in reach.items()
+            for f in around
         ):
             continue
         # A body that rests may be held by the ground, whatever pulls at it.
         if min(math.hypot(*track[f].velocity[:2]) for f in around) > MOVING_SPEED:
             frames.append(frame)
     return frames
-
-
-def _distance(first: MotionState, second: MotionState) -> float:
-    return math.dist(first.location[:2], second.location[:2])
 
 
 def _away(body: MotionState, source: MotionState) -> tuple[float, float]:
@@ -305,54 +273,29 @@ def _away(body: MotionState, source: MotionState) -> tuple[float, float]:
     return dx / cube, dy / cube
 
 
-def _clear(force: _Force | None) -> bool:
-    return (
-        force is not None and abs(force.size) > LEAST_STRENGTH and abs(force.size) > LEAST_SIGMA * force.error
-    )
-
-
-def _force(video: int, pair: Pair, on_first: _Force | None, on_second: _Force | None) -> Sighting | None:
+def _force(push: _Push) -> Sighting | None:
     """A force at a distance, where one body shows it clearly and the other, if it could be measured, does not
     deny it.
     """
-    clear = [force for force in (on_first, on_second) if force and _clear(force)]
+    video, pair, on_first, on_second = push
+    measured = [force for force in (on_first, on_second) if force]
+    clear = [force for force in measured if force.clear]
     if not clear or len({force.size > 0 for force in clear}) > 1:
         return None
-    if any(
-        force and not _clear(force) and force.error * LEAST_SIGMA < LEAST_STRENGTH / 2
-        for force in (on_first, on_second)
-    ):
+    if any(not force.clear and force.error * LEAST_SIGMA < LEAST_STRENGTH / 2 for force in measured):
         return None
     frames = sorted({frame for force in clear for frame in force.frames})
     ratio = on_second.size / on_first.size if on_first and on_second and len(clear) == 2 else None
     weight = math.sqrt(sum((force.size / force.error) ** 2 for force in clear)) / 100
-    return Sighting(
-        "DistantForce",
-        video,
-        *pair,
-        frames[0],
-        frames[-1],
-        weight=min(weight, 1.0),
-        ratio=ratio,
-        strength=max((f.size for f in clear), key=abs),
-    )
+    return Sighting("DistantForce", video, *pair, frames[0], frames[-1], weight=min(weight, 1.0), ratio=ratio)
 
 
-def _weighed(
-    evidence: Sighting,
-    masses: Mapping[int, int],
-    pushes: Sequence[tuple[int, Pair, _Force | None, _Force | None]],
-) -> Sighting:
+def _weighed(evidence: Sighting, masses: Mapping[int, int], push: _Push) -> Sighting:
     """The same evidence with the strength that a body of mass 1 would show."""
-    on_first, on_second = next(
-        (on_first, on_second)
-        for video, pair, on_first, on_second in pushes
-        if (video, *pair) == (evidence.video, evidence.first, evidence.second)
-    )
     sides = [
         (force.error, force.size * masses[number])
-        for force, number in ((on_first, evidence.first), (on_second, evidence.second))
-        if force and _clear(force)
+        for force, number in zip((push.on_first, push.on_second), push.pair, strict=True)
+        if force and force.clear
     ]
     return evidence._replace(strength=min(sides)[1])
 
@@ -398,16 +341,12 @@ def _groups(numbers: Sequence[int], pairs: Iterable[Pair]) -> list[list[int]]:
     return [sorted(group) for number, group in groups.items() if number == min(group)]
 
 
-def _charges(
-    masses: Mapping[int, int], pushes: Sequence[tuple[int, Pair, _Force | None, _Force | None]]
-) -> tuple[dict[int, int], dict[int, float]]:
+def _charges(masses: Mapping[int, int], pushes: Sequence[_Push]) -> tuple[dict[int, int], dict[int, float]]:
     """The likeliest charges, given every fitted force, the unclear ones too, and how probable each is, up to
     the sign of all; the first charged object is positive.
     """
     numbers = sorted(masses)
-    interacting = {
-        pair for video, pair, on_first, on_second in pushes if _force(video, pair, on_first, on_second)
-    }
+    interacting = {push.pair for push in pushes if _force(push)}
     weights: dict[tuple[int, ...], float] = {}
     for chosen in product(CHARGE_PRIOR, repeat=len(numbers)):
         charge = dict(zip(numbers, chosen, strict=True))
@@ -439,63 +378,11 @@ def _fit_of(product_of_charges: int, *sides: tuple[_Force | None, int]) -> float
     seen = [(force, mass) for force, mass in sides if force]
     strengths = [strength * product_of_charges for strength in STRENGTHS] if product_of_charges else [0.0]
     likely = [
-        math.fsum(-abs(force.size - strength / mass) / _spread(force) for force, mass in seen)
+        math.fsum(
+            -abs(force.size - strength / mass) / max(FORCE_SPREAD * force.error, LEAST_STRENGTH / 2)
+            for force, mass in seen
+        )
         for strength in strengths
     ]
     best = max(likely)
     return best + math.log(math.fsum(math.exp(term - best) for term in likely) / len(likely))
-
-
-def _spread(force: _Force) -> float:
-    return max(FORCE_SPREAD * force.error, LEAST_STRENGTH / 2)
-
-
-def hidden(target: Target) -> Iterator[Spelled]:
-    """Mass and charge as the reference videos show them, with the evidence, for the target's log."""
-    scene, inferred = target_iri(target.scene), infer(target)
-    yield from _property(scene, "mass", inferred.masses)
-    yield from _property(scene, "charge", inferred.charges)
-    yield from _probability(scene, "massProbability", inferred.mass_probability)
-    yield from _probability(scene, "chargeProbability", inferred.charge_probability)
-    if inferred.strength:
-        yield _fact(f"<{scene}> <{NAMESPACE}strength> {_double(inferred.strength)}")
-    for number, evidence in enumerate(inferred.evidence):
-        name = f"<{scene}:evidence:{number}>"
-        yield _fact(f"{name} {_TYPE} <{NAMESPACE}{evidence.kind}>")
-        for key, value in (("video", evidence.video), ("since", evidence.since), ("until", evidence.until)):
-            yield _fact(f"{name} <{NAMESPACE}{key}> {_integer(value)}")
-        for key, value in (("first", evidence.first), ("second", evidence.second)):
-            yield _fact(f"{name} <{NAMESPACE}{key}> <{scene}:object:{value}>")
-            yield _fact(f"<{scene}:object:{value}> <{NAMESPACE}evidence> {name}")
-        for key, value in (
-            ("weight", evidence.weight),
-            ("ratio", evidence.ratio),
-            ("strength", evidence.strength),
-        ):
-            if value is not None:
-                yield _fact(f"{name} <{NAMESPACE}{key}> {_double(value)}")
-
-
-def _fact(text: str) -> Spelled:
-    return Spelled(0, Op.INSERT, text)
-
-
-def _property(scene: str, name: str, values: Mapping[int, int]) -> Iterator[Spelled]:
-    for number, value in sorted(values.items()):
-        yield _fact(f"<{scene}:object:{number}> <{NAMESPACE}{name}> {_integer(value)}")
-
-
-def _probability(scene: str, name: str, values: Mapping[int, float]) -> Iterator[Spelled]:
-    # Four digits: a probability is no better known than that.
-    for number, value in sorted(values.items()):
-        yield _fact(f"<{scene}:object:{number}> <{NAMESPACE}{name}> {_double(round(value, 4))}")
-
-
-def _integer(value: int) -> str:
-    return f'"{value}"^^<{_XSD}integer>'
-
-
-def _double(value: float) -> str:
-    # Least squares may differ in the last bits from one processor to another: what is measured is kept to six
-    # digits.
-    return f'"{float(f"{value:.6g}")!r}"^^<{_XSD}double>'

@@ -1,9 +1,9 @@
 """A movement file ► typed deltas: one event log, a tick a step.
 
-The tick before the first step holds who and what there is: personas, places, facts, and who knows a fact
-from the start. Then the record is given (:func:`recorded`): tile, action, place, conversations with their
-utterances and the facts those mention. What comes of it (who is at a place, visits, meetings, tellings, who
-knows) is left to the rules of the TBox ``village``, so that a fork derives it by the very same rules.
+The tick before the first step holds who and what there is: personas and places. Then the record is given
+(:func:`recorded`): tile, action, place, conversations with their utterances. What comes of it (who is at a
+place, visits, meetings) is left to the rules of the TBox ``village``, so that a fork derives it by the very
+same rules.
 
 Where a persona is has to be read off, for a record names the place of the action and a persona may still be
 on its way there. Tiles tell: where somebody stood still during an action in an arena, the tile belongs to it
@@ -13,17 +13,16 @@ talks, and else on its way.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby, pairwise
+from itertools import pairwise
 from typing import NamedTuple
 from urllib.parse import quote
 
 import pyoxigraph as ox
 
 from research.domains.movements import Activity, Chat, Movements
-from substrate.base.errors import FormatError, ParameterError
+from substrate.base.errors import FormatError
 from substrate.base.vocabulary import RDF_TYPE, RDFS_LABEL
 from substrate.log.event_log import EventLog
 from substrate.rules.fixpoint import unfold
@@ -41,23 +40,6 @@ Arena = tuple[str, ...]
 """World, sector and arena of an address."""
 Place = Arena | None
 """A persona's place; ``None`` on its way."""
-Mentions = Mapping[str, re.Pattern[str]]
-"""The pattern of each fact, by its id."""
-
-
-class Fact(NamedTuple):
-    """A fact that can be known and passed on, as the user declares it.
-
-    >>> Fact("party", "valentine.*party").pattern
-    'valentine.*party'
-    """
-
-    id: str
-    pattern: str
-    """Regular expression; an utterance in which it is found, in any case of letters, mentions the fact."""
-    label: str = ""
-    knowers: tuple[str, ...] = ()
-    """Names of the personas who know it from the start."""
 
 
 class Conversation(NamedTuple):
@@ -95,7 +77,7 @@ def slug(name: str) -> str:
 
 
 def entity(name: str) -> str:
-    """The IRI of a persona or a fact, in brackets.
+    """The IRI of a persona, in brackets.
 
     >>> entity("Isabella Rodriguez")
     '<urn:village:isabella-rodriguez>'
@@ -112,38 +94,33 @@ def place(address: Sequence[str]) -> str:
     return f"<{':'.join((f'{ENTITY}place', *map(slug, address[1:])))}>"
 
 
-def movement_log(movements: Movements, facts: Sequence[Fact] = ()) -> EventLog:
+def movement_log(movements: Movements) -> EventLog:
     """The event log of a movement file: what it records, and what the village's rules make of that.
 
     Raises:
-        ParameterError: a fact is not one: its id, pattern or knowers.
         FormatError: two names of the file would have one IRI.
 
     >>> from research.domains.movements import parse_movements
-    >>> chat = '"chat": [["Ann", "Come to the party!"]]'
-    >>> talk = f'"pronunciatio": "", "description": "chatting @ <persona> X", {chat}'
+    >>> talk = '"pronunciatio": "", "description": "chatting @ <persona> X", "chat": [["Ann", "Come!"]]'
     >>> text = f'{{"7": {{"Ann": {{"movement": [1, 1], {talk}}}, "Bo": {{"movement": [2, 1], {talk}}}}}}}'
-    >>> log = movement_log(parse_movements(text.encode()), [Fact("party", "party", knowers=("Ann",))])
-    >>> bool(log.state(7).query("ASK { <urn:village:bo> <urn:substrate:village:knows> <urn:village:party> }"))
+    >>> log = movement_log(parse_movements(text.encode()))
+    >>> bool(log.state(7).query('ASK { ?said <urn:substrate:village:words> "Come!" }'))
     True
     """
     box = TBox.load("village")
-    return unfold(box, recorded(movements, facts, box), until=max(movements.steps))
+    return unfold(box, recorded(movements, box), until=max(movements.steps))
 
 
-def recorded(movements: Movements, facts: Sequence[Fact], box: TBox) -> EventLog:
+def recorded(movements: Movements, box: TBox) -> EventLog:
     """The record alone, before any rule; ``box`` says who of the personas belong together.
 
     Errors as :func:`movement_log`.
     """
-    _check(movements, facts)
-    talks = conversations(movements)
-    mentions = {fact.id: re.compile(fact.pattern, re.IGNORECASE) for fact in facts}
+    _check(movements)
     lines = [
-        *_opening(movements, facts, box),
+        *_opening(movements, box),
         *_records(movements),
-        *(line for talk in talks for line in _talk(talk, mentions)),
-        *_origins(talks, facts, mentions),
+        *(line for talk in conversations(movements) for line in _talk(talk)),
     ]
     log = EventLog()
     log.extend_lines(sorted(lines, key=lambda line: line[0]))
@@ -234,35 +211,20 @@ def _moments(movements: Movements) -> Iterator[tuple[int, dict[str, tuple[Activi
         current = now
 
 
-def _check(movements: Movements, facts: Sequence[Fact]) -> None:
+def _check(movements: Movements) -> None:
     names = {name: name for name in ("place", "recording")}
-    for name in (*movements.personas, *(fact.id for fact in facts)):
+    for name in movements.personas:
         if slug(name) in names:
             what = f"{name!r} and {names[slug(name)]!r} would be one"
-            hint = "Give each persona and fact a name of its own"
+            hint = "Give each persona a name of its own"
             raise FormatError(what, where=("movements",), hint=hint)
         names[slug(name)] = name
-    for fact in facts:
-        for what, hint in _faults(fact, movements.personas):
-            raise ParameterError(what, where=(f"fact {fact.id!r}",), hint=hint)
-
-
-def _faults(fact: Fact, personas: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """The faults of a fact, and what to do about each."""
-    if not re.fullmatch(r"[a-z][a-z0-9-]*", fact.id):
-        yield "its id is no name", "Use small letters, digits and hyphens"
-    try:
-        re.compile(fact.pattern)
-    except re.error as error:
-        yield f"{fact.pattern!r} is no regular expression ({error})", "Correct the pattern"
-    if strangers := [name for name in fact.knowers if name not in personas]:
-        yield f"{strangers[0]!r} is no persona of the file", f"Name one of {', '.join(personas)}"
 
 
 # Lines
 
 
-def _opening(movements: Movements, facts: Sequence[Fact], box: TBox) -> Iterator[Line]:
+def _opening(movements: Movements, box: TBox) -> Iterator[Line]:
     """The tick before the first step: who and what there is."""
     people = {ox.NamedNode(ENTITY + slug(name)) for name in movements.personas}
     lines = [_a(RECORDING, "Recording")]
@@ -274,9 +236,6 @@ def _opening(movements: Movements, facts: Sequence[Fact], box: TBox) -> Iterator
         lines += _called(place(address), "Place", ", ".join(address[1:] or address))
         if len(address) > 1:
             lines.append(_is(place(address), "within", place(address[:-1])))
-    for fact in facts:
-        lines += _called(entity(fact.id), "Fact", fact.label or fact.id)
-        lines += (_is(entity(name), "knows", entity(fact.id)) for name in fact.knowers)
     lines += sorted(f"{quad}" for quad in box.quads if quad.subject in people and quad.object in people)
     return _at(max(0, min(movements.steps) - 1), lines)
 
@@ -309,7 +268,7 @@ def _records(movements: Movements) -> Iterator[Line]:
                         yield step, f"{op} {_is(entity(persona), name, values[name])} ."
 
 
-def _talk(talk: Conversation, mentions: Mentions) -> Iterator[Line]:
+def _talk(talk: Conversation) -> Iterator[Line]:
     """A conversation: who holds it, all that is said at the step where it begins, and its end."""
     node, tick = f"<{talk.iri}>", _integer(talk.start)
     lines = [_a(node, "Conversation"), _is(node, "tick", tick)]
@@ -320,45 +279,10 @@ def _talk(talk: Conversation, mentions: Mentions) -> Iterator[Line]:
         lines += (_a(utterance, "Utterance"), _is(utterance, "tick", tick), _is(utterance, "partOf", node))
         lines += (_is(utterance, "number", _integer(number)), _is(utterance, "speaker", entity(speaker)))
         lines += (_is(utterance, "words", _text(words)),)
-        lines += (
-            _is(utterance, "mentions", entity(fact)) for fact in _mentioned(talk, speaker, words, mentions)
-        )
     yield from _at(talk.start, lines)
     for name, end in sorted(talk.ends.items()):
         if end is not None:
             yield end, f"D {_is(entity(name), 'engagedIn', node)} ."
-
-
-def _mentioned(talk: Conversation, speaker: str, words: str, mentions: Mentions) -> list[str]:
-    """The facts of an utterance; none where its speaker's own record does not have the conversation, as some
-    transcripts do.
-    """
-    return [fact for fact, pattern in mentions.items() if speaker in talk.ends and pattern.search(words)]
-
-
-def _origins(talks: Iterable[Conversation], facts: Sequence[Fact], mentions: Mentions) -> Iterator[Line]:
-    """The step at which a persona first speaks of a fact that it neither knows from the start nor was told.
-
-    What is told in another conversation that begins at the same step does not count: which came first is not
-    recorded.
-    """
-    known = {(name, fact.id) for fact in facts for name in fact.knowers}
-    for step, begun in groupby(talks, key=lambda talk: talk.start):
-        heard: set[tuple[str, str]] = set()
-        origins: set[tuple[str, str]] = set()
-        for talk in begun:
-            here: set[tuple[str, str]] = set()
-            for speaker, words in talk.chat:
-                for fact in _mentioned(talk, speaker, words, mentions):
-                    origins |= {(speaker, fact)} - known - here
-                    here |= {(name, fact) for name in talk.ends}
-            heard |= here
-        known |= heard
-        for speaker, fact in sorted(origins):
-            node = f"<{ENTITY}origin:{step}:{slug(speaker)}:{fact}>"
-            lines = [_a(node, "Origin"), _is(node, "tick", _integer(step))]
-            lines += (_is(node, "knower", entity(speaker)), _is(node, "about", entity(fact)))
-            yield from _at(step, lines)
 
 
 # Terms

@@ -1,1 +1,1 @@
-"""The project for other tools: Inspect, lm-eval, data sets to share, RO-Crate, an annotated paper."""
+"""The project for other tools: Inspect, PROV-O, an annotated paper."""

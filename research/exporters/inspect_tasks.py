@@ -1,28 +1,24 @@
 """Twin-EventLog as a task of Inspect: `inspect eval substrate/twin_eventlog --model MODEL [--limit N]`.
 
 A sample is a specification. Its question is put once for each arm, each time in a conversation of its own: of
-the village as planned (arm A), with the intervention (arm B), and with the second one where there is one (arm
-C). The answers are judged by the code of `substrate score twin`. Needs the extra ``inspect``.
+the village as planned (arm A), and with the intervention (arm B). The answers are judged by the code of
+`substrate score twin`. Needs the extra ``inspect``.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
-from inspect import signature
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from research.baselines.agent import Tool
-from research.baselines.village_tools import MEMORIES
-from research.exporters.inspect_memory import acted, count_offline, ours, remembering
 from research.exporters.twin_sample import sampled
 from substrate import __version__
-from substrate.base.errors import FormatError, ParameterError, SubstrateError
+from substrate.base.errors import FormatError
 from substrate.base.extras import missing_extra
 from substrate.baselines.twin import FORM, request, said_in
 from substrate.domains.smallville.format import Gold, Spec, read_gold, read_specs
-from substrate.domains.smallville.judging import Judgement, judge, weights
+from substrate.domains.smallville.judging import MOST, Judgement, judge
 from substrate.generators.smallville import CANARY
 
 try:
@@ -44,7 +40,6 @@ try:
         stderr,
     )
     from inspect_ai.solver import solver  # pyright: ignore[reportMissingImports]
-    from inspect_ai.tool import ToolDef, ToolError  # pyright: ignore[reportMissingImports]
     from inspect_ai.util import JSONSchema  # pyright: ignore[reportMissingImports]
 except ModuleNotFoundError as error:
     raise (missing_extra(error) or error) from error
@@ -53,11 +48,22 @@ REPLIES = "replies"
 """The metadata keys of a sample's replies, arm A's first."""
 
 
-__all__ = ["remembering", "twin_eventlog", "twin_eventlog_agent"]
+def ours(register: Callable[..., Any], **more: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Register a function as `substrate/NAME`, wherever its module lies and however that is installed.
+
+    Inspect puts a package's name before what it registers, where it can tell one; of a module of Python's own
+    it tells none.
+    """
+
+    def named(function: Callable[..., Any]) -> Any:
+        function.__module__ = "builtins"
+        return register(name=f"substrate/{function.__name__}", **more)(function)
+
+    return named
 
 
 @ours(task)
-def twin_eventlog(specs: str | None = None, count: int = 500, seed: int = 20, level: str = "village") -> Any:
+def twin_eventlog(specs: str | None = None, count: int = 500, seed: int = 20) -> Any:
     """Twin-EventLog: does a memory stay consistent under intervention?
 
     Args:
@@ -65,45 +71,19 @@ def twin_eventlog(specs: str | None = None, count: int = 500, seed: int = 20, le
         count: how many, a fair sample; Inspect reads them all before it applies its own limit, so that
             ``-T count=10`` is the quick way to a few.
         seed: what they are generated from; a new seed is a new test that nobody has seen.
-        level: of what is generated: ``village``, ``belief``, ``town`` or ``three_arms``.
     """
-    graded = _read(Path(specs)) if specs else _generated(count, seed, level)
+    graded = _read(Path(specs)) if specs else _generated(count, seed)
     return Task(
         dataset=MemoryDataset([_sample(spec, gold) for spec, gold in graded], name="twin-eventlog"),
         solver=each_arm(),
         scorer=all_arms(),
         version=__version__,
-        metadata={"canary": CANARY, "seed": None if specs else seed, "level": None if specs else level},
+        metadata={"canary": CANARY, "seed": None if specs else seed},
     )
 
 
-@ours(task)
-def twin_eventlog_agent(
-    memory: str = "substrate", count: int = 500, seed: int = 20, level: str = "village"
-) -> Any:
-    """Twin-EventLog for an agent: what does a memory that it may ask do for a model?
-
-    Args:
-        memory: ``substrate``: states of the village's log and forks under the five interventions; ``bm25``: a
-            search over its sentences, which the prompt then lacks; ``none``: the agent alone.
-        count: how many specifications, the same for each memory.
-        seed: what they are generated from.
-        level: how hard they are, as in :func:`twin_eventlog`.
-    """
-    if memory not in MEMORIES:
-        raise ParameterError(f"no memory is called {memory!r}", hint=f"Say one of {', '.join(MEMORIES)}")
-    graded = list(_generated(count, seed, level))
-    return Task(
-        dataset=MemoryDataset([_sample(spec, gold) for spec, gold in graded], name="twin-eventlog"),
-        solver=each_arm_by_agent(memory, {spec.spec: spec for spec, _ in graded}),
-        scorer=all_arms(),
-        version=__version__,
-        metadata={"canary": CANARY, "seed": seed, "level": level, "memory": memory},
-    )
-
-
-def _generated(count: int, seed: int, level: str) -> Iterator[tuple[Spec, Gold]]:
-    for graded in sampled(count, seed, level):
+def _generated(count: int, seed: int) -> Iterator[tuple[Spec, Gold]]:
+    for graded in sampled(count, seed):
         yield graded, graded.gold
 
 
@@ -142,7 +122,7 @@ def each_arm() -> Any:
 
     async def solve(state: Any, generate: Any) -> Any:
         model, replies = get_model(), list[str]()
-        count_offline(model)
+        _count_offline(model)
         for arm in state.metadata["arms"]:
             system, user = state.metadata[f"arm_{arm}"]
             state.output = await model.generate(
@@ -155,45 +135,14 @@ def each_arm() -> Any:
     return solve
 
 
-TURNS = 40
-"""The most messages of an agent's conversation about one arm."""
+def _count_offline(model: Any) -> None:
+    """Let Inspect's mock of a model count words: else it counts with a vocabulary from the network."""
 
+    async def words(text: str) -> int:
+        return len(text.split())
 
-@ours(solver)
-def each_arm_by_agent(memory: str, specs: Mapping[int, Spec]) -> Any:
-    """Let an agent answer each arm, in a conversation and with a memory of its own."""
-
-    async def solve(state: Any, generate: Any) -> Any:
-        count_offline(get_model())
-        replies: list[str] = []
-        spec = specs[int(state.sample_id)]
-        for arm in state.metadata["arms"]:
-            system, user = state.metadata[f"arm_{arm}"]
-            tools = [_tool(tool) for tool in MEMORIES[memory].tools(spec)]
-            question = MEMORIES[memory].asked(user)
-            output = await acted(f"{system}\n{_SUBMIT}", tools, question, TURNS)
-            if output is not None:
-                state.output = output
-            replies.append("" if output is None else output.completion)
-        state.metadata[REPLIES] = replies
-        return state
-
-    return solve
-
-
-_SUBMIT = "Use the tools as often as you like, then submit the JSON as your answer."
-
-
-def _tool(tool: Tool) -> Any:
-    async def execute(*arguments: Any, **named: Any) -> str:
-        try:
-            return tool.call(*arguments, **named)
-        except SubstrateError as error:
-            raise ToolError(str(error)) from None
-
-    execute.__signature__ = signature(tool.call)  # pyright: ignore[reportFunctionMemberAccess]
-    execute.__annotations__ = dict(tool.types)
-    return ToolDef(execute, name=tool.name, description=tool.about, parameters=tool.parameters).as_tool()
+    if type(model.api).__module__.endswith("mockllm"):
+        model.api.count_text_tokens = words
 
 
 _CONFIG = GenerateConfig(
@@ -219,8 +168,8 @@ def all_arms() -> Any:
 
     async def score(state: Any, target: Any) -> Any:
         answers = [said_in(reply) for reply in state.metadata[REPLIES]]
-        judged, most = judge(answers, tuple(target)), weights(len(answers))
-        parts = {name: getattr(judged, name) / getattr(most, name) for name in Judgement._fields}
+        judged = judge(answers, tuple(target))
+        parts = {name: getattr(judged, name) / getattr(MOST, name) for name in Judgement._fields}
         parts[UNREADABLE] = answers.count("error") / len(answers)
         return Score(value=parts, answer=" ".join(answers), explanation=f"gold: {' '.join(target)}")
 

@@ -12,7 +12,7 @@ WHOLE = 500
 """The benchmark's number of specifications."""
 
 
-def sampled(count: int, seed: int, level: str = "village") -> Iterator[Graded]:
+def sampled(count: int, seed: int) -> Iterator[Graded]:
     """So many specifications with their gold, each linkage and each gold in its share.
 
     With one seed a smaller sample is the beginning of a larger one; the platform's baselines ask the same.
@@ -20,15 +20,11 @@ def sampled(count: int, seed: int, level: str = "village") -> Iterator[Graded]:
     Args:
         count: how many; drawn from :data:`WHOLE`, or from as many if more are wanted.
         seed: they are generated from and chosen by it.
-        level: how hard they are, one of :data:`substrate.generators.smallville.LEVELS`.
-
-    Raises:
-        ParameterError: there is no such level.
 
     >>> [(spec.spec, spec.linkage, spec.gold.a) for spec in sampled(2, 20)]
     [(216, 'control', 'yes'), (171, 'control', 'no')]
     """
-    cells = {number: cell_of(number, level) for number in range(max(count, WHOLE))}
+    cells = {number: cell_of(number) for number in range(max(count, WHOLE))}
     order = spread({number: (linkage, gold) for number, (linkage, _, gold) in cells.items()}, seed)
     for number in order[:count]:
-        yield generate(number, seed, level)
+        yield generate(number, seed)

@@ -1,4 +1,4 @@
-"""The stage that describes all others for the tools of others: PROV-O and a crate."""
+"""The stage that describes all others for the tools of others: PROV-O."""
 
 from __future__ import annotations
 
@@ -14,15 +14,14 @@ from orchestration.workspace.folders import Workspace
 from research.exporters.prov import write_prov
 
 
-def crate_stage(benchmarks: Sequence[Benchmark], described: Sequence[Stage]) -> Stage:
+def prov_stage(benchmarks: Sequence[Benchmark], described: Sequence[Stage]) -> Stage:
     """The provenance of all numbers of some benchmarks, made by some stages."""
     keys = tuple(sorted({key for stage in described for key in stage.parameters}))
     return Stage(
-        "provenance/crate",
-        ("artifacts/{profile}/provenance/prov.ttl", "artifacts/{profile}/provenance/crate"),
+        "provenance/prov",
+        ("artifacts/{profile}/provenance/prov.ttl",),
         partial(make_provenance, tuple(benchmarks), tuple(described)),
-        "The way of every number to its sources: PROV-O for SPARQL, and a Workflow Run RO-Crate with the "
-        "tables and scores in it.",
+        "The way of every number to its sources, as PROV-O for SPARQL.",
         needs=tuple(stage.name for stage in described),
         parameters=keys,
         describes=tuple(described),
@@ -32,15 +31,12 @@ def crate_stage(benchmarks: Sequence[Benchmark], described: Sequence[Stage]) -> 
 
 
 def make_provenance(
-    benchmarks: Sequence[Benchmark], described: Sequence[Stage], workspace: Workspace, prov: Path, crate: Path
+    benchmarks: Sequence[Benchmark], described: Sequence[Stage], workspace: Workspace, prov: Path
 ) -> dict[str, Any]:
-    """The traces of all numbers as PROV-O and as a crate."""
-    from research.exporters.crate import write_crate  # its library need not load where stages are listed
-
+    """The traces of all numbers as PROV-O."""
     stages = {stage.name: stage for stage in described}
     lineage = Lineage(workspace, stages, known=stages)
     numbers = [number for benchmark in benchmarks for number in benchmark.numbers]
     ways = [trace_number(lineage, number, rows=False) for number in numbers]
     write_prov(lineage, ways, prov)
-    write_crate(lineage, list(stages), ways, prov, crate)
     return {"numbers": len(ways), "problems": sorted({problem for way in ways for problem in way.problems})}

@@ -37,7 +37,6 @@ EXTRAS: Mapping[str, str] = {
     "pooch": "platform",
     "pypandoc": "platform",
     "pyspark": "platform",
-    "rocrate": "platform",
     "scipy": "platform",
     "tabulate": "platform",
     "yaml": "platform",

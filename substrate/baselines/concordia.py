@@ -181,27 +181,12 @@ def _visited_location(query: Query, after: Simulation) -> bool:
     return after[-1][query.agent].place == query.place
 
 
-def _knows_that(query: Query, day: Simulation) -> bool:
-    """Tell whether the news that the other knows reaches the agent: from where the other is, and does know,
-    through all who share a place with one whom it has reached.
-    """
-    reached: set[str] = set()
-    for standing in day:
-        other = standing[query.other or ""]
-        places = {standing[name].place for name in reached}
-        if query.fact in other.knows:
-            places.add(other.place)
-        reached |= {name for name, now in standing.items() if now.place in places} - {query.other}
-    return query.agent in reached
-
-
 QUERIES: Mapping[str, Callable[[Query, Simulation], bool]] = {
     "did_meet": _did_meet,
     "learned_fact": _learned_fact,
     "visited_location": _visited_location,
-    "knows_that": _knows_that,
 }
-"""A query read off the ticks from the branch on; what one knows of another, off the whole day."""
+"""A query read off the ticks from the branch on."""
 
 
 def concordia(model: Model, spec: Spec, arm: Arm) -> str | ReplyError:
@@ -210,5 +195,4 @@ def concordia(model: Model, spec: Spec, arm: Arm) -> str | ReplyError:
         simulation = simulate(Sampler(model), spec, arm)
     except ReplyError as error:
         return error
-    start = 0 if spec.query.type == "knows_that" else spec.branch
-    return "yes" if QUERIES[spec.query.type](spec.query, simulation[start:]) else "no"
+    return "yes" if QUERIES[spec.query.type](spec.query, simulation[spec.branch :]) else "no"

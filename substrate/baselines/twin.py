@@ -33,9 +33,7 @@ Names = Mapping[str | None, str]
 
 def names_of(spec: Spec) -> Names:
     """The names of a specification's places, facts and villagers."""
-    return {
-        named.id: named.name for named in (*spec.village.places, *spec.village.facts, *spec.village.agents)
-    }
+    return {**spec.village.names}
 
 
 def plan_text(plan: Plan | None, names: Names) -> str:
@@ -76,9 +74,7 @@ INTERVENTIONS: Mapping[str, Callable[[ArmIntervention, Names], str]] = {
 
 
 def request(spec: Spec, arm: Arm) -> Request:
-    """The question about one arm; arm A is asked without a word of an intervention, an arm that has one is
-    told that one.
-    """
+    """The question about one arm; arm A is asked without a word of the intervention."""
     act, then = spec.acts[arm], "All goes on as planned."
     if act:
         happens = INTERVENTIONS[act.type](act, names_of(spec))
@@ -120,8 +116,8 @@ def rows(
     benchmark: str,
     split: str,
 ) -> list[Row]:
-    """A row an arm: question 0 is arm A, question 1 arm B, question 2 arm C; the subset is the linkage, the
-    log the specification's hash.
+    """A row an arm: question 0 is arm A, question 1 arm B; the subset is the linkage, the log the
+    specification's hash.
 
     Args:
         predict: a baseline, which sees the specification and never the gold.

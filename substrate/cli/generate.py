@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from substrate.base.extras import missing_extra, needed
+from substrate.base.extras import missing_extra
 from substrate.base.files import filling
 from substrate.cli.console import JsonOption, failing, give, option, say
 from substrate.cli.events import speaking
@@ -27,8 +26,6 @@ WORLDS: Mapping[str, str] = {
     "twin": "smallville",
 }
 """The worlds by the name of their benchmark, each with its folder in :mod:`substrate.generators`."""
-PUBLISHED = ("twin",)
-"""Worlds whose data have a form to share: Parquet, with a card."""
 
 
 def worlds() -> typer.Typer:
@@ -37,14 +34,14 @@ def worlds() -> typer.Typer:
     for name, folder in WORLDS.items():
         try:
             with others_apart():
-                levels: Mapping[str, World] = import_module(f"substrate.generators.{folder}.release").WORLDS
+                world: World = import_module(f"substrate.generators.{folder}.release").WORLD
         except ModuleNotFoundError as error:
             missing = missing_extra(error)
             if missing is None:
                 raise
             _add_missing(group, name, missing)
         else:
-            _add_world(group, name, levels)
+            _add_world(group, name, world)
     return group
 
 
@@ -56,8 +53,7 @@ def _add_missing(group: typer.Typer, name: str, missing: Exception) -> None:
     group.command(name, help=about, context_settings={"ignore_unknown_options": True})(run)
 
 
-def _add_world(group: typer.Typer, name: str, levels: Mapping[str, World]) -> None:
-    own, world = next(iter(levels.items()))
+def _add_world(group: typer.Typer, name: str, world: World) -> None:
     counted, number = world.counted
     count = Annotated[int, option(f"--{counted}", f"How many {counted}.", min=1)]
     folder = Annotated[Path, option("--out", "A folder to write to.", metavar="DIR")]
@@ -71,22 +67,6 @@ def _add_world(group: typer.Typer, name: str, levels: Mapping[str, World]) -> No
         first = Annotated[int, option("--first", "Number of the first scene.", min=0)]
         options["first_scene"] = first, world.first
 
-    if name in PUBLISHED:
-        about = "Also as Parquet with a dataset card and Croissant metadata, to publish."
-        options["parquet"] = Annotated[bool, option("--parquet", about)], False
-
-    if len(levels) > 1:
-        names = StrEnum("Level", {name: name for name in levels})
-        about = "How hard it is; the first is the benchmark."
-        options["level"] = Annotated[names, option("--level", about)], next(iter(names))
-
-    if world.from_truth:
-        about = (
-            "True events, as `answer --events` takes them. No scene is made, but a question about each "
-            "of their collisions: every other object, entry and collision is an option."
-        )
-        options["truth"] = Annotated[Path | None, option("--from-truth", about, metavar="FILE")], None
-
     options["json"] = JsonOption, False
 
     def run(
@@ -94,32 +74,20 @@ def _add_world(group: typer.Typer, name: str, levels: Mapping[str, World]) -> No
         count: int,
         seed: int,
         json: bool,
-        parquet: bool = False,
-        level: str = own,
-        truth: Path | None = None,
         **more: int,
     ) -> None:
         data = SimpleNamespace(**{counted: count, **more})
-        world = levels[level]
         with failing(), others_apart(), speaking("generate") as told, filling(out_) as fresh:
-            numbers, make = world.numbers(data), lambda scene: world.make(scene, seed, data)
-            real = world.from_truth(truth, seed) if truth and world.from_truth else None
-            if real:
-                numbers, make = real.numbers, real.make
+            numbers = world.numbers(data)
 
             def made() -> Iterator[bytes]:
                 for done, scene in enumerate(numbers):
                     told.advance(name, done, len(numbers), counted)
-                    yield make(scene)
+                    yield world.make(scene, seed, data)
                 told.end(name, "computed", len(numbers))
 
             world.write(fresh, made(), seed)
-            if real:
-                real.describe(fresh)
-            if parquet:
-                publishing = needed("research.exporters.twin_dataset")
-                publishing.publish_numbers(fresh / "published", numbers, seed, level)
-        about = {"out": str(out_), counted: len(numbers), "seed": seed} | ({"level": level} if level else {})
+        about = {"out": str(out_), counted: len(numbers), "seed": seed}
         line = f"{len(numbers):,} {world.unit} in {out_}"
         if not give(about, line, json=json):
             say(line)

@@ -50,7 +50,7 @@ def ticking(rule: Rule) -> frozenset[ox.NamedNode] | None:
 
     >>> from substrate.rules.tbox import TBox
     >>> by_rule = {rule.name: ticking(rule) for rule in TBox.load("village").rules}
-    >>> by_rule["move"], len(by_rule["meet"]), len(by_rule["recall"])
+    >>> by_rule["move"], len(by_rule["meet"]), len(by_rule["follow"])
     (None, 0, 1)
     """
     properties: set[ox.NamedNode] = set()

@@ -15,7 +15,6 @@ from substrate.baselines import twin
 from substrate.baselines.concordia import concordia
 from substrate.baselines.model import Model, Request
 from substrate.domains.smallville.format import Gold, Query, Spec
-from substrate.generators.smallville import generate
 from substrate.generators.smallville.sampling import Graded
 
 PLAN = re.compile(r"from tick (\d+) on at (.+?)(?:, if they know then: (.+))?")
@@ -42,7 +41,7 @@ class Reader:
         span = re.search(r"ticks from (\d+) to (\d+), both", text)
         assert span
         branch, horizon = map(int, span.groups())
-        yes, reached = False, set[str]()
+        yes = False
         for tick in range(horizon + 1):
             if tick == branch and (happens := re.search(r"of that tick, (.+)\. Then all goes on", text)):
                 intervene(happens[1], place, knows, plans)
@@ -55,22 +54,11 @@ class Reader:
             place |= goals
             for name in place:
                 knows[name] = set().union(*(knows[other] for other in place if place[other] == place[name]))
-            reached |= self.reached(place, knows, reached)
-            yes = yes or (tick >= branch and self.holds(place, knows, reached))
+            yes = yes or (tick >= branch and self.holds(place, knows))
         return json.dumps({"answer": "yes" if yes else "no"})
 
-    def reached(self, place: dict[str, str], knows: dict[str, set[str]], before: set[str]) -> set[str]:
-        """The person who comes to know that the other knows the fact, as the question's text has it."""
-        if self.query.type != "knows_that":
-            return set()
-        other, fact = self.names[self.query.other], self.names[self.query.fact]
-        tellers = before | ({other} if fact in knows[other] else set())
-        return {name for name in place for teller in tellers if place[name] == place[teller]} - {other}
-
-    def holds(self, place: dict[str, str], knows: dict[str, set[str]], reached: set[str]) -> bool:
+    def holds(self, place: dict[str, str], knows: dict[str, set[str]]) -> bool:
         who, names = self.names[self.query.agent], self.names
-        if self.query.type == "knows_that":
-            return who in reached
         if self.query.other:
             return place[who] == place[names[self.query.other]]
         return (
@@ -124,20 +112,10 @@ def specs() -> list[tuple[Spec, Gold]]:
     return [shown(graded) for graded in twin_specs(36)]
 
 
-HARDER = [("belief", number) for number in range(24)] + [("three_arms", number) for number in (0, 3, 5, 15)]
-
-
-@pytest.fixture(scope="module")
-def harder() -> list[tuple[Spec, Gold]]:
-    return [shown(generate(number, 20, level)) for level, number in HARDER]
-
-
-def test_the_village_s_text_holds_the_answer_to_each_arm(
-    specs: list[tuple[Spec, Gold]], harder: list[tuple[Spec, Gold]]
-) -> None:
+def test_the_village_s_text_holds_the_answer_to_each_arm(specs: list[tuple[Spec, Gold]]) -> None:
     pairs = [
         (twin.direct(Reader(spec.query, twin.names_of(spec)), spec, arm), getattr(gold, arm))
-        for spec, gold in (*specs, *harder)
+        for spec, gold in specs
         for arm in spec.arms
     ]
     assert [answer for answer, _ in pairs] == [gold for _, gold in pairs]
@@ -145,12 +123,12 @@ def test_the_village_s_text_holds_the_answer_to_each_arm(
 
 
 def test_personas_that_keep_their_schedule_and_talk_give_the_gold_but_for_places_left_again(
-    specs: list[tuple[Spec, Gold]], harder: list[tuple[Spec, Gold]]
+    specs: list[tuple[Spec, Gold]],
 ) -> None:
     model: Model = Obedient()
     answers = [
         (spec.query.type, concordia(model, spec, arm), getattr(gold, arm))
-        for spec, gold in (*specs, *harder)
+        for spec, gold in specs
         for arm in spec.arms
     ]
     assert all(answer == gold for query, answer, gold in answers if query != "visited_location")

@@ -52,7 +52,7 @@ def test_the_page_runs_and_prints_what_it_says(reproduced: Path) -> None:
     for block, output in Page("how-to-ask-all-logs.md").run():
         assert output == block.expected, block.text
         printed.append([line.split("\t") for line in output.splitlines()[1:]])
-    each, pairs, at_tick, spans, led, _ = printed
+    each, pairs, at_tick, spans, led = printed
     when = {(row[1], row[2]) for row in each}
     assert all({(log, first), (log, second)} <= when for _, log, first, second in led)
 

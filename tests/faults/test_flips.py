@@ -42,7 +42,7 @@ def test_no_damaged_file_hides_another(reproduced: Path) -> None:
     damaged = [
         "artifacts/sample/gqa/answers.jsonl",
         "artifacts/sample/report/index.html",
-        "artifacts/sample/provenance/crate/ro-crate-metadata.json",
+        "artifacts/sample/provenance/prov.ttl",
         *(path.relative_to(reproduced).as_posix() for path in ledger.glob("*.jsonl")),
         "artifacts/sample/clevrer/logs/index.jsonl",
         "pins/sample/babi.answers.jsonl",

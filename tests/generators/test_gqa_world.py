@@ -113,12 +113,6 @@ def test_the_files_are_official_and_the_same_every_time(tmp_path: Path) -> None:
     assert {"imageId", "question", "answer", "semantic", "semanticStr", "types"} <= set(record)
 
 
-def test_both_rows_come_from_one_log(plain: list[Sample]) -> None:
-    made = plain[0]
-    logs = {row.log for row in answer_scene(scene_of(made), made.questions, "test")}
-    assert logs == {scene_log(made.image_id, made.graph).digest}
-
-
 @pytest.mark.parametrize(
     "arguments", [{"number": -1}, {"number": 0, "questions": 0}, {"number": 0, "ambiguous": 1.5}]
 )

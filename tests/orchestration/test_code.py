@@ -570,4 +570,4 @@ def test_the_code_is_the_same_whatever_is_loaded_and_kept(tmp_path: Path) -> Non
     assert cache.stat().st_size > 100_000
     assert found("2", "orchestration.cli.main", "orchestration.definitions") == first
     cache.write_bytes(cache.read_bytes()[:1000])
-    assert found("3", "research.exporters.crate") == first
+    assert found("3", "research.exporters.paper") == first

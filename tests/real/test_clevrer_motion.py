@@ -19,27 +19,26 @@ from msgspec.structs import replace
 
 from benchmarks.clevrer_foretelling import (
     AS_VOTED,
+    brier,
     far_errors,
+    judged,
     one_step_errors,
     others,
     recovered,
     reliability,
     straight,
 )
-from research.domains.foretelling import TrajectoryScene, estimate, predict_collisions, read_trajectories
-from research.domains.foretelling.calibrate import calibrate, main
+from research.domains.foretelling import estimate, predict_collisions, read_trajectories
+from research.domains.foretelling.calibrate import IN_FORCE, calibrate, main, rendered
 from research.domains.foretelling.from_annotations import fit_law, read_annotations
 from research.domains.foretelling.from_trajectories import (
-    Score,
     Watched,
-    brier,
     cast,
     halves,
-    judged,
     score,
     watch,
 )
-from research.domains.foretelling.predict import Outlook, met_pairs
+from research.domains.foretelling.predict import met_pairs
 from substrate.base.errors import FormatError, ParameterError
 from substrate.domains.clevrer.format import CompactObject, SceneEvents, read_scene_events
 from substrate.domains.clevrer.motion import LAW, Body, bodies, masses, simulate
@@ -186,6 +185,11 @@ def test_a_pair_that_has_met_is_not_foretold_again(watched: list[Watched]) -> No
 
 # What needs no data
 
+
+def test_the_command_writes_where_the_law_is_read_as_it_stands_there() -> None:
+    assert rendered(LAW, SIGHT, BELIEF) == IN_FORCE.read_text("utf-8")
+
+
 _place = st.floats(-1.5, 1.5)
 _speed = st.floats(-2.5, 2.5)
 _body = st.tuples(
@@ -300,11 +304,3 @@ def test_wrong_input_is_refused(tmp_path: Path) -> None:
     (tmp_path / "twice.jsonl.gz").write_bytes(gzip.compress(f"{line}\n{line}\n".encode()))
     with pytest.raises(FormatError, match="scene 7 occurs twice"):
         read_trajectories(tmp_path / "twice.jsonl.gz")
-
-
-def test_a_score_counts_pairs() -> None:
-    scene = TrajectoryScene(1, [], {0: [(0, 0.0, 0.0)], 1: [(0, 0.0, 0.0)]})
-    events = SceneEvents(1, 128, [], [], [])
-    assert score([Watched(scene, events)], 80, [Outlook({(0, 1): (1.0, 0.1)})], AS_VOTED) == Score(
-        right=0, wrong=1, missed=0, scenes=1, whole=0, busy=1, busy_whole=0
-    )

@@ -109,15 +109,3 @@ def test_motion_of_generated_scenes_is_distributed_like_real_motion(
         if far[name].total_variation > limit[name]
     } == {}
     assert set(limit) == set(HISTOGRAMS)
-
-
-@pytest.mark.parametrize(
-    ("kind", "noticed"), [("in", "entries"), ("out", "exits"), ("collision", "collisions")]
-)
-def test_the_bounds_notice_scenes_of_another_kind(
-    train: list[Clip], train_bounds: dict[str, float], kind: str, noticed: str
-) -> None:
-    lively = [clip for clip in train if sum(event.type == kind for event in clip.events) > 2][
-        : len(SCENES)
-    ] or train[:0]
-    assert distances(lively, train)[noticed].total_variation > train_bounds[noticed]

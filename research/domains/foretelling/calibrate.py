@@ -1,4 +1,4 @@
-"""Writes :mod:`.constants` from official data.
+"""Writes :mod:`substrate.domains.clevrer.motion.constants` from official data.
 
     python -m research.domains.foretelling.calibrate ANNOTATIONS [TRAJECTORIES EVENTS] [--out FILE]
 
@@ -21,9 +21,11 @@ from research.domains.foretelling.from_trajectories import fit_belief, fit_sight
 from research.domains.foretelling.trajectories import read_trajectories
 from substrate.base.errors import SubstrateError
 from substrate.domains.clevrer.format import read_scene_events
-from substrate.domains.clevrer.motion.constants import OBSERVED, WEIGHED
+from substrate.domains.clevrer.motion import constants
 from substrate.domains.clevrer.motion.law import Belief, Law, Sight
 
+IN_FORCE = Path(constants.__file__)
+"""The module that the law is read from."""
 _HEAD = '''"""Constants of the law of motion.
 
 Written by ``python -m research.domains.foretelling.calibrate``: do not edit.
@@ -45,9 +47,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("annotations", type=Path, help="folder or zip of official annotations")
     parser.add_argument("trajectories", type=Path, nargs="?", help="JSON lines of tracked positions")
     parser.add_argument("events", type=Path, nargs="?", help="JSON lines of true events of the same scenes")
-    parser.add_argument(
-        "--out", type=Path, default=Path(__file__).with_name("constants.py"), help="file to write"
-    )
+    parser.add_argument("--out", type=Path, default=IN_FORCE, help="file to write")
     given = parser.parse_args(arguments)
     if (given.trajectories is None) != (given.events is None):
         parser.error("TRAJECTORIES and EVENTS go together")
@@ -68,7 +68,7 @@ def calibrate(
     films = read_annotations(annotations)
     law = fit_law(films)
     if trajectories is None or events is None:
-        return law, Sight(**OBSERVED), Belief(**WEIGHED)
+        return law, Sight(**constants.OBSERVED), Belief(**constants.WEIGHED)
     fitted, _ = halves(watch(read_trajectories(trajectories), read_scene_events(events)))
     sight = fit_sight(fitted, law, mass_spread(impacts(films, law)))
     return law, sight, fit_belief(fitted, law, sight)

@@ -1,8 +1,7 @@
 """Twin-EventLog specifications: a village's schedule, an intervention at a tick, a question about both arms.
 
 One JSON object a line. Everything but ``gold`` and the label ``linkage`` is what an agent is shown;
-:class:`Spec` has no field for the gold, so what answers a specification cannot see it. A specification has
-two arms, or three where a second intervention is given.
+:class:`Spec` has no field for the gold, so what answers a specification cannot see it.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_args
+from typing import Literal, TypeVar, get_args
 
 import msgspec
 
@@ -18,15 +17,14 @@ from substrate.base.errors import FormatError
 from substrate.base.inputs import Whole, decode, lines
 
 Yes = Literal["yes", "no"]
-Arm = Literal["a", "b", "c"]
+Arm = Literal["a", "b"]
 Linkage = Literal["control", "direct", "propagation"]
-QueryType = Literal["did_meet", "learned_fact", "visited_location", "knows_that"]
+QueryType = Literal["did_meet", "learned_fact", "visited_location"]
 InterventionType = Literal["assert", "retract", "override_location", "assert_awareness", "retract_awareness"]
 ARMS: tuple[Arm, ...] = get_args(Arm)
-"""The arms by question number: without an intervention, with it, and with the second one, if there is one."""
+"""The arms by question number: without the intervention, and with it."""
 LINKAGES: tuple[Linkage, ...] = get_args(Linkage)
-QUERIES: tuple[QueryType, ...] = ("did_meet", "learned_fact", "visited_location")
-"""The paper's three; ``knows_that`` is asked at harder levels."""
+QUERIES: tuple[QueryType, ...] = get_args(QueryType)
 INTERVENTIONS: tuple[InterventionType, ...] = get_args(InterventionType)
 
 
@@ -109,11 +107,6 @@ class Query(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     """A yes-or-no question about ticks from the branch to the horizon, with its English wording.
 
     ``did_meet``: do ``agent`` and ``other`` share a place at one of these ticks, newly or still?
-    ``knows_that``: does ``agent`` know by the horizon that ``other`` knows ``fact``? At first hand, one knows
-    it of another from the first tick on, be it before the branch, at which the two share a place and the
-    other knows the fact. At second hand, everyone at a place comes to know all that anyone there knows of
-    others in this way, but for what is said of themselves. Nobody forgets it, whatever facts they or the
-    other forget; and who is told of another's knowledge does not come to know the fact by that.
     ``visited_location``: is ``agent`` at ``place`` at one of them, newly or still? ``learned_fact``: does
     ``agent`` know ``fact`` at one of them (as nobody forgets, at the horizon), whenever they learned it?
     """
@@ -129,10 +122,9 @@ class Query(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 class Spec(msgspec.Struct, frozen=True, omit_defaults=True):
     """A specification, without its gold.
 
-    Arm A goes on from tick ``branch`` as planned; arm B has the intervention there, and goes on; where there
-    is a ``second`` one, arm C has that in its place. ``linkage`` is a label for the analysis: it says whether
-    each intervention can bear on the question (``control``: it does not), so who is graded should not be
-    shown it.
+    Arm A goes on from tick ``branch`` as planned; arm B has the intervention there, and goes on. ``linkage``
+    is a label for the analysis: it says whether the intervention can bear on the question (``control``: it
+    does not), so who is graded should not be shown it.
     """
 
     spec: Whole
@@ -141,36 +133,23 @@ class Spec(msgspec.Struct, frozen=True, omit_defaults=True):
     branch: Whole
     intervention: ArmIntervention
     query: Query
-    second: ArmIntervention | None = None
-    """The event of arm C at the branch tick, in place of ``intervention``."""
 
     @property
     def acts(self) -> dict[Arm, ArmIntervention | None]:
-        """The intervention of each arm, in the arms' order; arm A has none.
-
-        >>> village = Village(1, [Named("cafe", "cafe")], [], [Agent("ann", "Ann", "cafe", [], [])])
-        >>> act = ArmIntervention("override_location", "ann", place="cafe")
-        >>> spec = Spec(0, "direct", village, 1, act, Query("visited_location", "", "ann", place="cafe"))
-        >>> list(spec.acts)
-        ['a', 'b']
-        """
-        acts: dict[Arm, ArmIntervention | None] = {"a": None, "b": self.intervention}
-        if self.second:
-            acts["c"] = self.second
-        return acts
+        """The intervention of each arm, in the arms' order; arm A has none."""
+        return {"a": None, "b": self.intervention}
 
     @property
     def arms(self) -> tuple[Arm, ...]:
         """The arms, in order."""
-        return tuple(self.acts)
+        return ARMS
 
 
-class Gold(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The answer in each arm; of arm C, where there is one."""
+class Gold(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The answer in each arm."""
 
     a: Yes
     b: Yes
-    c: Yes | None = None
 
     @property
     def answers(self) -> tuple[Yes, ...]:
@@ -179,13 +158,12 @@ class Gold(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
         >>> Gold("yes", "no").answers
         ('yes', 'no')
         """
-        return (self.a, self.b) if self.c is None else (self.a, self.b, self.c)
+        return self.a, self.b
 
 
 class _Graded(msgspec.Struct, frozen=True):
     spec: Whole
     gold: Gold | None = None
-    second: Any = None
 
 
 _T = TypeVar("_T", Spec, _Graded)
@@ -202,18 +180,8 @@ def read_specs(path: Path) -> list[Spec]:
 
 
 def read_gold(path: Path) -> dict[int, Gold | None]:
-    """The gold of a specification file by number, in file order; ``None`` where a specification has none.
-
-    Raises:
-        FormatError: gold is given for another number of arms than there are; names file and line.
-    """
-    return {number: graded.gold for number, graded in _read(path, _Graded, _check_gold).items()}
-
-
-def _check_gold(graded: _Graded, *where: object) -> None:
-    arms = 2 if graded.second is None else 3
-    if graded.gold and len(graded.gold.answers) != arms:
-        raise _broken(f"gold of {len(graded.gold.answers)} arms where there are {arms}", "$.gold", where)
+    """The gold of a specification file by number, in file order; ``None`` where a specification has none."""
+    return {number: graded.gold for number, graded in _read(path, _Graded, lambda *_: None).items()}
 
 
 def check(spec: Spec, *where: object) -> None:
@@ -224,7 +192,8 @@ def check(spec: Spec, *where: object) -> None:
             a tick lies outside the village's, or an agent has two plans that start at one tick.
     """
     for path, what in _faults(spec):
-        raise _broken(what, path, where)
+        hint = "Compare with the docstrings of substrate/domains/smallville/format.py"
+        raise FormatError(what, where=(*where, path), hint=hint)
 
 
 def _faults(spec: Spec) -> Iterator[tuple[str, str]]:
@@ -259,26 +228,22 @@ def _faults(spec: Spec) -> Iterator[tuple[str, str]]:
     if not 1 <= spec.branch <= village.horizon <= LONGEST:
         yield "$.branch", f"1 <= branch <= horizon <= {LONGEST} does not hold"
     yield from absent("$.query", ("agent", query.agent))
-    for need in _NEEDS[query.type]:
-        yield from absent("$.query", ("agent" if need == "other" else need, getattr(query, need)))
+    need = _NEEDS[query.type]
+    yield from absent("$.query", ("agent" if need == "other" else need, getattr(query, need)))
     if query.other == query.agent:
         yield "$.query", "nobody meets themselves"
-    for act, path in ((spec.intervention, "$.intervention"), (spec.second, "$.second")):
-        if act is None:
-            continue
-        yield from absent(path, ("agent", act.agent))
-        (needed,) = _NEEDS[act.type]
-        if needed != "plan":
-            yield from absent(path, (needed, getattr(act, needed)))
-            continue
-        planned = next(agent.plans for agent in village.agents if agent.id == act.agent)
-        if act.plan is None or (act.type == "retract") is not (act.plan in planned):
-            what = "assert adds a plan the agent does not have, retract takes away one that they have"
-            yield f"{path}.plan", what
-        elif act.type == "assert":
-            yield from wrong(f"{path}.plan", [*planned, act.plan])
-    if spec.second == spec.intervention:
-        yield "$.second", "arm C has the intervention of arm B"
+    act = spec.intervention
+    yield from absent("$.intervention", ("agent", act.agent))
+    need = _NEEDS[act.type]
+    if need != "plan":
+        yield from absent("$.intervention", (need, getattr(act, need)))
+        return
+    planned = next(agent.plans for agent in village.agents if agent.id == act.agent)
+    if act.plan is None or (act.type == "retract") is not (act.plan in planned):
+        what = "assert adds a plan the agent does not have, retract takes away one that they have"
+        yield "$.intervention.plan", what
+    elif act.type == "assert":
+        yield from wrong("$.intervention.plan", [*planned, act.plan])
 
 
 LONGEST = 10_000
@@ -286,21 +251,15 @@ LONGEST = 10_000
 
 _IDENTIFIER = re.compile(r"[a-z0-9_]+")
 _NEEDS = {
-    "did_meet": ["other"],
-    "learned_fact": ["fact"],
-    "visited_location": ["place"],
-    "knows_that": ["other", "fact"],
-    "assert": ["plan"],
-    "retract": ["plan"],
-    "override_location": ["place"],
-    "assert_awareness": ["fact"],
-    "retract_awareness": ["fact"],
+    "did_meet": "other",
+    "learned_fact": "fact",
+    "visited_location": "place",
+    "assert": "plan",
+    "retract": "plan",
+    "override_location": "place",
+    "assert_awareness": "fact",
+    "retract_awareness": "fact",
 }
-
-
-def _broken(what: str, path: str, where: tuple[object, ...]) -> FormatError:
-    hint = "Compare with the docstrings of substrate/domains/smallville/format.py"
-    return FormatError(what, where=(*where, path), hint=hint)
 
 
 def _read(path: Path, type_: type[_T], check: Callable[..., None]) -> dict[int, _T]:

@@ -8,13 +8,13 @@ horizon, and the question is asked of the state at each.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 import msgspec
 import pyoxigraph as ox
 
-from substrate.base.delta import Op, Spelled, Term, Triple, text_of
+from substrate.base.delta import Op, Spelled, Triple, text_of
 from substrate.base.errors import InterventionError
 from substrate.base.vocabulary import RDF_TYPE, RDFS_LABEL
 from substrate.branch.fork import fork
@@ -65,8 +65,7 @@ def plan_node(agent: str, plan: Plan) -> ox.NamedNode:
 def given_log(spec: Spec) -> EventLog:
     """The given of a village: who and what there is at tick 0, and the day's end at the horizon.
 
-    A plan that an intervention may add is there as a plan that nobody has. Where it is asked what one knows
-    of another, there is gossip.
+    A plan that an intervention may add is there as a plan that nobody has.
     """
     log, lines = EventLog(), sorted({text_of(triple) for triple in _given(spec)})
     log.extend_spelled(Spelled(0, Op.INSERT, line) for line in lines)
@@ -81,7 +80,8 @@ def _given(spec: Spec) -> Iterator[Triple]:
         for thing in named:
             yield entity(thing.id), RDF_TYPE, term(kind)
             yield entity(thing.id), RDFS_LABEL, ox.Literal(thing.name)
-    plans = [(act.agent, act.plan) for act in spec.acts.values() if act and act.type == "assert" and act.plan]
+    act = spec.intervention
+    plans = [(act.agent, act.plan)] if act.type == "assert" and act.plan else []
     for agent in village.agents:
         node = entity(agent.id)
         yield node, term("at"), entity(agent.at)
@@ -97,8 +97,6 @@ def _given(spec: Spec) -> Iterator[Triple]:
         yield node, term("goal"), entity(plan.goal)
         if plan.if_knows:
             yield node, term("ifKnows"), entity(plan.if_knows)
-    if spec.query.type == "knows_that":
-        yield entity("the:gossip"), RDF_TYPE, term("Gossip")
 
 
 def change(act: ArmIntervention) -> Intervention:
@@ -140,15 +138,8 @@ def replay_twin(spec: Spec, tbox: TBox | None = None) -> tuple[EventLog, ...]:
 def asked_triple(spec: Spec) -> Triple:
     """The triple that makes the answer yes where it holds at one of :func:`asked_ticks`."""
     query = spec.query
-    other, fact, place = (entity(name or "") for name in (query.other, query.fact, query.place))
-    by_type: Mapping[str, tuple[str, Term]] = {
-        "did_meet": ("with", other),
-        "learned_fact": ("knows", fact),
-        "visited_location": ("at", place),
-        "knows_that": ("knowsThat", ox.Triple(other, term("knows"), fact)),
-    }
-    name, object_ = by_type[query.type]
-    return entity(query.agent), term(name), object_
+    name = {"did_meet": "with", "learned_fact": "knows", "visited_location": "at"}[query.type]
+    return entity(query.agent), term(name), entity(query.other or query.fact or query.place or "")
 
 
 def asked_ticks(spec: Spec) -> range:
@@ -175,7 +166,7 @@ def answer(spec: Spec, arm: EventLog) -> Yes:
 
 
 def twin_rows(spec: Spec, gold: Gold | None, arms: Sequence[EventLog], split: str = "generated") -> list[Row]:
-    """A row for each arm: question 0 is arm A, question 1 arm B, question 2 arm C.
+    """A row for each arm: question 0 is arm A, question 1 arm B.
 
     Args:
         spec: the specification.
@@ -193,7 +184,7 @@ def answer_spec(spec: Spec, gold: Gold | None, split: str = "generated") -> list
     except InterventionError as error:
         return [
             _row(spec, number, gold, split, "error", parent_log(spec).digest, str(error))
-            for number in range(len(spec.arms))
+            for number in range(len(ARMS))
         ]
 
 

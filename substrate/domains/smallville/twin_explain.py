@@ -5,13 +5,11 @@ The evidence of an arm's answer lies in that arm's log; that of an event of anot
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-
-import pyoxigraph as ox
+from collections.abc import Mapping, Sequence
 
 from substrate.ask.questions import Occurrence, occurrences
 from substrate.cause.explanation import OWN, Evidence, ExplainedPart, ExplainedStep, Explanation, short
-from substrate.domains.smallville.format import ArmIntervention, Spec
+from substrate.domains.smallville.format import ARMS, Spec
 from substrate.domains.smallville.twin import (
     ENTITIES,
     TERMS,
@@ -21,7 +19,6 @@ from substrate.domains.smallville.twin import (
     asked_triple,
     change,
     entity,
-    term,
     village_tbox,
 )
 from substrate.log.event_log import EventLog, Term
@@ -35,33 +32,34 @@ def explain(spec: Spec, arm: str, logs: Sequence[EventLog]) -> Explanation:
 
     Args:
         spec: the specification.
-        arm: ``a``, ``b``, or ``c`` where there are three.
+        arm: ``a`` or ``b``.
         logs: of its arms, in their order; the logs that the answers were computed from.
 
-    The steps are the forks, each event from the branch on that an asked agent takes part in or that does not
-    happen in every arm, and the question. The other arms' logs are among the explanation's, as ``arm a`` and
-    so on.
+    The steps are the fork, each event from the branch on that an asked agent takes part in or that does not
+    happen in both arms, and the question. The other arm's log is among the explanation's, as ``arm a`` or
+    ``arm b``.
     """
-    arms: dict[str, EventLog] = dict(zip(spec.arms, logs, strict=True))
+    arms: dict[str, EventLog] = dict(zip(ARMS, logs, strict=True))
     # The name of an arm's log in evidence
     called = {name: OWN if name == arm else f"arm {name}" for name in arms}
     reply = answer(spec, arms[arm])
-    steps = (*_forks(spec, arms, called), *_events(spec, arm, arms, called), _asked(spec, arms[arm], reply))
+    steps = (
+        _fork(spec, arms["b"], called["b"]),
+        *_events(spec, arm, arms, called),
+        _asked(spec, arms[arm], reply),
+    )
     part = ExplainedPart("", steps, reply, rule="the question, asked of the ticks of this arm's replay")
     all_logs = {OWN: arms[arm]} | {called[name]: log for name, log in arms.items()}
     return Explanation(spec.query.text, reply, (part,), all_logs, _NAMES)
 
 
-def _forks(spec: Spec, arms: Mapping[str, EventLog], called: Mapping[str, str]) -> Iterator[ExplainedStep]:
-    """Each intervention's own deltas: the first of its arm at the branch tick."""
-    for arm, act in spec.acts.items():
-        if act:
-            log, before = arms[arm], spec.branch - 1
-            changed = len(list(change(act).deltas(log.state(before), spec.branch)))
-            places = range(log.position(before), log.position(before) + changed)
-            evidence = tuple(Evidence(place, called[arm]) for place in places)
-            words = f"in arm {arm} {intervention(spec, act)}"
-            yield ExplainedStep("fork", words, (f"tick {spec.branch}",), evidence=evidence)
+def _fork(spec: Spec, log: EventLog, called: str) -> ExplainedStep:
+    """The intervention's own deltas: the first of arm B at the branch tick."""
+    start = log.position(spec.branch - 1)
+    changed = len(list(change(spec.intervention).deltas(log.state(spec.branch - 1), spec.branch)))
+    evidence = tuple(Evidence(place, called) for place in range(start, start + changed))
+    words = f"in arm b {intervention(spec)}"
+    return ExplainedStep("fork", words, (f"tick {spec.branch}",), evidence=evidence)
 
 
 def _asked(spec: Spec, log: EventLog, reply: str) -> ExplainedStep:
@@ -86,54 +84,35 @@ def _events(
     """The events that bear on the question, by tick: told of this arm where it has them."""
     agents = {entity(name) for name in (spec.query.agent, spec.query.other) if name}
     happened = {arm: _happening_since(spec, log) for arm, log in arms.items()}
-    states, names = {arm: log.state() for arm, log in arms.items()}, _names(spec)
+    states = {arm: log.state() for arm, log in arms.items()}
+    names: dict[Term, str] = {entity(number): name for number, name in spec.village.names.items()}
     entries: list[tuple[int, Evidence, str, ExplainedStep]] = []
     for node in set().union(*happened.values()):
-        where = [arm for arm in spec.arms if node in happened[arm]]
+        where = [arm for arm in ARMS if node in happened[arm]]
         told_of = own if own in where else where[0]
         event, log = happened[told_of][node], arms[told_of]
-        if len(where) == len(spec.arms) and not event.participants & agents:
+        if len(where) == len(ARMS) and not event.participants & agents:
             continue
         deltas = enumerate(log.between(event.tick, event.tick), log.position(event.tick - 1))
         about = [position for position, delta in deltas if delta.triple[0] == node]
         evidence = tuple(Evidence(position, called[told_of]) for position in about)
-        words, place = _words(event, states[told_of], names), _where(where, len(spec.arms))
+        words = _words(event, states[told_of], names)
+        place = "in both arms" if len(where) == len(ARMS) else f"in arm {where[0]} only"
         step = ExplainedStep(f"tick {event.tick}", words, (place,), evidence=evidence)
         entries.append((event.tick, min(evidence), words, step))
     return [step for *_, step in sorted(entries, key=lambda entry: entry[:3])]
 
 
-def _where(arms: Sequence[str], of: int) -> str:
-    if len(arms) == of:
-        return "in both arms" if of == 2 else "in all arms"
-    return f"in arm {arms[0]} only" if len(arms) == 1 else f"in arms {' and '.join(arms)} only"
-
-
 def _happening_since(spec: Spec, log: EventLog) -> dict[Term, Occurrence]:
-    """The events from the branch on; of the reports, only those of the fact that is asked about."""
-    events: dict[Term, Occurrence] = {
-        event.node: event for event in occurrences(log, village_tbox()) if event.tick >= spec.branch
-    }
-    if spec.query.type == "knows_that":
-        reports = {node for node, event in events.items() if event.kind == term("Report")}
-        answering = {node for node, _, _ in log.state().match(None, term("reported"), asked_triple(spec)[2])}
-        events = {node: event for node, event in events.items() if node not in reports - answering}
-    return events
-
-
-def _names(spec: Spec) -> dict[Term, str]:
-    named: dict[Term, str] = {entity(identifier): name for identifier, name in spec.village.names.items()}
-    *_, object_ = asked_triple(spec)
-    if isinstance(object_, ox.Triple):
-        named[object_] = f"{named[object_.subject]} knows that {named[object_.object]}"
-    return named
+    """The events from the branch on."""
+    events = occurrences(log, village_tbox())
+    return {event.node: event for event in events if event.tick >= spec.branch}
 
 
 _EVENTS = {
     "Visit": "{who} goes to {venue}",
     "Meeting": "{who} meet at {venue}",
     "Telling": "{teller} tells {hearer} that {told}",
-    "Report": "{teller} tells {hearer} that {reported}",
 }
 
 
@@ -155,9 +134,10 @@ _CHANGES = {
 }
 
 
-def intervention(spec: Spec, act: ArmIntervention) -> str:
-    """An intervention of a specification in words."""
-    names, plan = spec.village.names, act.plan
+def intervention(spec: Spec) -> str:
+    """The intervention of a specification in words."""
+    names, act = spec.village.names, spec.intervention
+    plan = act.plan
     return _CHANGES[act.type].format(
         agent=names[act.agent],
         place=names.get(act.place or ""),

@@ -25,14 +25,11 @@ def write_tasks(out: Path, tasks: Iterable[bytes], _: int) -> None:
     write_texts(out, map(_task.decode, tasks))
 
 
-WORLDS = {
-    "": World(
-        numbers=lambda data: range(len(TASKS) if data.questions else 0),
-        make=make_task,
-        write=write_tasks,
-        counted=("questions", 1000),
-        unit="questions a task",
-        about="bAbI's 20 tasks: stories told by a little world with gold of its own.",
-    )
-}
-"""It is of one difficulty."""
+WORLD = World(
+    numbers=lambda data: range(len(TASKS) if data.questions else 0),
+    make=make_task,
+    write=write_tasks,
+    counted=("questions", 1000),
+    unit="questions a task",
+    about="bAbI's 20 tasks: stories told by a little world with gold of its own.",
+)

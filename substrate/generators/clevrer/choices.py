@@ -8,7 +8,7 @@ from itertools import combinations
 from random import Random
 from typing import Literal, TypeVar
 
-from substrate.domains.clevrer.format import FRAMES, Collision
+from substrate.domains.clevrer.format import FRAMES, Choice, Collision
 from substrate.generators.clevrer.events import Event, Film
 from substrate.generators.clevrer.phrases import Names, Phrase
 
@@ -57,6 +57,14 @@ class MultipleChoice:
     program: tuple[str, ...]
     choices: tuple[tuple[Phrase, bool], ...]
 
+    @property
+    def numbered(self) -> list[Choice]:
+        """The choices as they are written down."""
+        return [
+            Choice(place, phrase.text, list(phrase.program), "correct" if right else "wrong")
+            for place, (phrase, right) in enumerate(self.choices)
+        ]
+
 
 def explain(film: Film, names: Names, rng: Random, number: int) -> list[MultipleChoice]:
     """Make choices about what is (not) responsible for a collision or an exit.
@@ -85,7 +93,7 @@ def explain(film: Film, names: Names, rng: Random, number: int) -> list[Multiple
             4,
             rng.choices(list(_CORRECT), list(_CORRECT.values()))[0],
         )
-        program = ("events", *phrase.program, "filter_ancestor", "belong_to", *_negate(negated))
+        program = ("events", *phrase.program, "filter_ancestor", "belong_to", *negate(negated))
         questions.append(MultipleChoice(_EXPLANATORY.format(_not(negated), phrase.text), program, choices))
     return questions
 
@@ -143,8 +151,8 @@ def predict(
         wrong: the kind of the wrong choices.
         misses: how near each pair comes to a collision after the video (units), for ``near``.
     """
-    seen = [_pair(c.object_ids) for c in contacts if c.frame_id < FRAMES]
-    future = [_pair(c.object_ids) for c in contacts if c.frame_id >= FRAMES]
+    seen = [ordered(c.object_ids) for c in contacts if c.frame_id < FRAMES]
+    future = [ordered(c.object_ids) for c in contacts if c.frame_id >= FRAMES]
     never = [pair for pair in _pairs(names) if pair not in seen and pair not in future]
     if wrong == "met":
         never = seen
@@ -183,7 +191,7 @@ def imagine(
     candidates = [(removed, negated) for removed in without for negated in (False, True)]
     for removed, negated in _telling_first(rng, candidates, lambda pair: outcomes[pair[0]])[:number]:
         phrase = names.of(removed, rng)
-        program = ("all_events", *phrase.program, "get_counterfact", "belong_to", *_negate(negated))
+        program = ("all_events", *phrase.program, "get_counterfact", "belong_to", *negate(negated))
         choices = tuple(
             (names.possible_collision(pair, rng), happens != negated) for pair, happens in outcomes[removed]
         )
@@ -210,13 +218,13 @@ def _outcomes(
     """Up to four pairs with whether they collide: those that collide in either world before those that never
     do.
     """
-    first = {_pair(c.object_ids): c.frame_id for c in imagined}
+    first = {ordered(c.object_ids): c.frame_id for c in imagined}
     outcomes = [(pair, pair in first) for pair in pairs]
-    observed = {_pair(c.object_ids) for c in contacts if c.frame_id < FRAMES}
+    observed = {ordered(c.object_ids) for c in contacts if c.frame_id < FRAMES}
     telling = [outcome for outcome in outcomes if outcome[1] or outcome[0] in observed]
     idle = [outcome for outcome in outcomes if outcome not in telling]
-    chosen = _sample(rng, telling, 3)
-    return _sample(rng, [*chosen, *_sample(rng, idle, 4 - len(chosen))], 4)
+    chosen = drawn(rng, telling, 3)
+    return drawn(rng, [*chosen, *drawn(rng, idle, 4 - len(chosen))], 4)
 
 
 def _pick(rng: Random, pool: Sequence[_Option], size: int, correct: int) -> tuple[tuple[Phrase, bool], ...]:
@@ -230,7 +238,8 @@ def _pick(rng: Random, pool: Sequence[_Option], size: int, correct: int) -> tupl
     return tuple((words, true) for words, true, _ in rng.sample(picked, len(picked)))
 
 
-def _sample(rng: Random, pool: Sequence[T], size: int) -> list[T]:
+def drawn(rng: Random, pool: Sequence[T], size: int) -> list[T]:
+    """So many of a pool, or all where it has fewer."""
     return rng.sample(pool, min(max(size, 0), len(pool)))
 
 
@@ -238,12 +247,14 @@ def _pairs(names: Names) -> list[Pair]:
     return list(combinations(sorted(o.object_id for o in names.properties), 2))
 
 
-def _pair(objects: Pair) -> Pair:
+def ordered(objects: Pair) -> Pair:
+    """Two objects, the lower number first."""
     first, second = objects
     return (first, second) if first < second else (second, first)
 
 
-def _negate(negated: bool) -> tuple[str, ...]:
+def negate(negated: bool) -> tuple[str, ...]:
+    """The end of a program that asks for what does not hold."""
     return ("negate",) if negated else ()
 
 

@@ -163,7 +163,7 @@ def _exist_states(tale: Tale) -> Iterator[Descriptive]:
             )
         )
         yield Descriptive(
-            "exist", text, (*group.program, *moment.program, f"filter_{state}", "exist"), _yes(members)
+            "exist", text, (*group.program, *moment.program, f"filter_{state}", "exist"), yes(members)
         )
 
 
@@ -182,7 +182,7 @@ def _exist_crossings(tale: Tale) -> Iterator[Descriptive]:
                     "exist",
                     text,
                     (*span.program, *group.program, f"filter_{kind}", "exist"),
-                    _yes(group.members & crossing),
+                    yes(group.members & crossing),
                 )
             for thing in tale.names.properties:
                 phrase = tale.names.of(thing.object_id, tale.rng)
@@ -191,7 +191,7 @@ def _exist_crossings(tale: Tale) -> Iterator[Descriptive]:
                     "exist",
                     f"Does {phrase.text} {verb}{span.text}?",
                     program,
-                    _yes(thing.object_id in crossing),
+                    yes(thing.object_id in crossing),
                 )
 
 
@@ -201,7 +201,7 @@ def _exist_collisions(tale: Tale) -> Iterator[Descriptive]:
             (f"Are there any collisions{span.text}?", f"Is there any collision{span.text}?")
         )
         yield Descriptive(
-            "exist", text, (*span.program, "objects", "filter_collision", "exist"), _yes(span.events)
+            "exist", text, (*span.program, "objects", "filter_collision", "exist"), yes(span.events)
         )
 
 
@@ -211,7 +211,7 @@ def _exist_meetings(tale: Tale) -> Iterator[Descriptive]:
         first, second = (tale.names.of(number, tale.rng) for number in tale.rng.sample(pair, 2))
         program = ("events", *first.program, "filter_collision", *second.program, "filter_collision", "exist")
         yield Descriptive(
-            "exist", f"Does {first.text} collide with {second.text}?", program, _yes(pair in met)
+            "exist", f"Does {first.text} collide with {second.text}?", program, yes(pair in met)
         )
 
 
@@ -302,7 +302,8 @@ def _partner(event: Event, number: int) -> int:
     return second if first == number else first
 
 
-def _yes(holds: object) -> str:
+def yes(holds: object) -> str:
+    """A truth as an answer."""
     return "yes" if holds else "no"
 
 

@@ -14,7 +14,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import NamedTuple
 
 from substrate.domains.clevrer.format import (
     FRAMES,
@@ -43,14 +42,6 @@ _TOUCH = 2 * math.sqrt(2) * RADIUS
 """Centres further apart than this (units) do not touch: the half diagonals of two cubes."""
 _NEAR = _TOUCH + 8 * SECONDS_PER_FRAME
 """A pair further apart than this cannot touch within one frame, at the fastest approach."""
-_LOOK = 8
-"""Frames between two looks for whether bodies can still touch."""
-_STEADY, _HOPS, _TIPS = 0.02, 0.1, 2.0
-"""The height over the ground (units), vertical speed (units/s) and tumbling (radians/s) that a body which
-lies flat stays below.
-"""
-_REST = 1e-3
-"""The speed (units/s) and spin (radians/s) that a body at rest stays below."""
 # Cylinders are modelled along y, as in the official annotations, and stand up by a quarter turn about x.
 _UPRIGHT = {"cube": 0.0, "sphere": 0.0, "cylinder": round(math.pi / 2, 4)}
 
@@ -69,8 +60,6 @@ class Body:
     mass: float = 1.0
 
 
-Place = tuple[Sequence[float], Sequence[float]]
-"""Location and quaternion as Bullet gives them."""
 Pose = tuple[Sequence[float], Sequence[float], Sequence[float], Sequence[float]]
 """Location, quaternion, velocity and angular velocity as Bullet gives them."""
 
@@ -156,78 +145,34 @@ def simulate(
     """
     import pybullet as bullet
 
+    # One order of insertion for one set of bodies: Bullet's solver depends on it.
+    ordered = sorted(bodies, key=lambda body: body.object_id)
     poses: list[dict[int, Pose]] = []
     contacts: dict[tuple[int, int], Collision] = {}
     with _world() as client:
-        for frame, handles, places in _course(client, bodies, frames, forces, contacts):
+        handles = {body.object_id: _insert(client, body) for body in ordered}
+        push = forces(client, handles)
+        for frame in range(frames):
+            if frame:
+                near = [pair for pair in _near_pairs(poses[-1]) if pair not in contacts]
+                for _ in range(_SUBSTEPS):
+                    push()
+                    bullet.stepSimulation(physicsClientId=client)
+                    for pair, place in _touching(client, handles, near):
+                        contacts.setdefault(pair, Collision(object_ids=pair, frame_id=frame, location=place))
             poses.append(
                 {
-                    name: (*place, *bullet.getBaseVelocity(handles[name], physicsClientId=client))
-                    for name, place in places.items()
+                    name: (
+                        *bullet.getBasePositionAndOrientation(handle, physicsClientId=client),
+                        *bullet.getBaseVelocity(handle, physicsClientId=client),
+                    )
+                    for name, handle in handles.items()
                 }
             )
             if frame and stop(frame, contacts):
                 break
-    return Run(tuple(poses), _in_order(contacts))
-
-
-def first_contacts(bodies: Sequence[Body], frames: int = FRAMES + HIDDEN_FRAMES) -> tuple[Collision, ...]:
-    """The contacts of :func:`simulate` alone; the simulation ends once no two bodies can touch any more.
-
-    >>> ball = Body(0, "sphere", (0.0, 0.0), 0.0, (-2.0, 0.0))
-    >>> cube = Body(1, "cube", (-1.0, 0.0), 0.0, (0.0, 0.0))
-    >>> [contact.object_ids for contact in first_contacts([ball, cube])]
-    [(0, 1)]
-    """
-    import pybullet as bullet
-
-    shapes: dict[int, Shape] = {body.object_id: body.shape for body in bodies}
-    contacts: dict[tuple[int, int], Collision] = {}
-    with _world() as client:
-        for frame, handles, places in _course(client, bodies, frames, _no_forces, contacts):
-            if frame % _LOOK == 0:
-                ways = [
-                    Way(shapes[name], place, *bullet.getBaseVelocity(handles[name], physicsClientId=client))
-                    for name, (place, _) in places.items()
-                ]
-                if apart_for(ways, (frames - 1 - frame) * SECONDS_PER_FRAME):
-                    break
-    return _in_order(contacts)
-
-
-def _course(
-    client: int,
-    bodies: Sequence[Body],
-    frames: int,
-    forces: Callable[[int, dict[int, int]], Callable[[], None]],
-    contacts: dict[tuple[int, int], Collision],
-) -> Iterator[tuple[int, dict[int, int], dict[int, Place]]]:
-    """Each frame with the handles of the bodies and their places; first contacts are added as they come."""
-    import pybullet as bullet
-
-    # One order of insertion for one set of bodies: Bullet's solver depends on it.
-    handles = {
-        body.object_id: _insert(client, body) for body in sorted(bodies, key=lambda body: body.object_id)
-    }
-    push = forces(client, handles)
-    places: dict[int, Place] = {}
-    for frame in range(frames):
-        if frame:
-            near = [pair for pair in _near_pairs(places) if pair not in contacts]
-            for _ in range(_SUBSTEPS):
-                push()
-                bullet.stepSimulation(physicsClientId=client)
-                for pair, place in _touching(client, handles, near):
-                    contacts.setdefault(pair, Collision(object_ids=pair, frame_id=frame, location=place))
-        places = {
-            name: bullet.getBasePositionAndOrientation(handle, physicsClientId=client)
-            for name, handle in handles.items()
-        }
-        yield frame, handles, places
-
-
-def _in_order(contacts: Contacts) -> tuple[Collision, ...]:
-    return tuple(sorted(contacts.values(), key=lambda c: (c.frame_id, c.object_ids)))
+    in_order = sorted(contacts.values(), key=lambda contact: (contact.frame_id, contact.object_ids))
+    return Run(tuple(poses), tuple(in_order))
 
 
 def travel(shape: Shape, speed: float, frames: int) -> float:
@@ -237,63 +182,6 @@ def travel(shape: Shape, speed: float, frames: int) -> float:
     (4.2, 3.8)
     """
     return slide(shape, speed, frames)[0]
-
-
-class Way(NamedTuple):
-    """The way of a body that nothing touches but the ground: its place and how it moves."""
-
-    shape: Shape
-    location: Sequence[float]
-    velocity: Sequence[float]
-    spin: Sequence[float]
-
-
-def apart_for(ways: Sequence[Way], seconds: float) -> bool:
-    """Tell whether no two bodies can touch within a time, however the ground takes hold of them.
-
-    A body that lies flat is slowed and turned aside by no more than friction and drag, so it stays within
-    half of that times the square of the time from where its velocity alone would take it. That is doubled
-    here. Of a body that hops, tumbles or rests on an edge nothing is said, and so it may touch another.
-
-    >>> still = Way("cube", (0.0, 0.0, RADIUS), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
-    >>> away = still._replace(location=(2.0, 0.0, RADIUS), velocity=(1.0, 0.0, 0.0))
-    >>> apart_for([still, away], 2.0), apart_for([still, away._replace(velocity=(-1.0, 0.0, 0.0))], 2.0)
-    (True, False)
-    """
-    if not all(map(_lies_flat, ways)):
-        return False
-    pulls = [_hold(way) for way in ways]
-    return all(
-        _stay_apart(a, b, pull + other, seconds)
-        for (a, pull), (b, other) in combinations(zip(ways, pulls, strict=True), 2)
-    )
-
-
-def _lies_flat(way: Way) -> bool:
-    """Tell whether a body lies on the ground and has not a tenth of the energy that tips it over."""
-    spin = 0.0 if way.shape == "sphere" else math.hypot(*way.spin[:2])
-    return max(spin / _TIPS, abs(way.velocity[2]) / _HOPS, abs(way.location[2] - RADIUS) / _STEADY) < 1
-
-
-def _hold(way: Way) -> float:
-    """The most by which the ground changes a body's velocity, doubled (units/s²); nothing of one at rest."""
-    speed = math.hypot(*way.velocity[:2])
-    if speed < _REST and math.hypot(*way.spin) < _REST:
-        return 0.0
-    return 2 * (_GRAVITY * _PLANE_FRICTION * _FRICTION[way.shape] + _DRAG * speed * (1 + speed))
-
-
-def _stay_apart(a: Way, b: Way, pull: float, seconds: float) -> bool:
-    x, y = (q - p for p, q in zip(a.location[:2], b.location[:2], strict=True))
-    vx, vy = (q - p for p, q in zip(a.velocity[:2], b.velocity[:2], strict=True))
-    speed, time = math.hypot(vx, vy), 0.0
-    while time < seconds:
-        gap = math.hypot(x + vx * time, y + vy * time) - pull * time * time / 2 - _TOUCH
-        if gap < _STEADY:
-            return False
-        # To the soonest moment at which they might touch.
-        time += gap / max(speed + pull * seconds, _REST)
-    return True
 
 
 def slide(shape: Shape, speed: float, frames: int) -> tuple[float, float]:
@@ -433,7 +321,7 @@ def _rounded(vector: Sequence[float]) -> Vector:
     return round(x, 4) + 0.0, round(y, 4) + 0.0, round(z, 4) + 0.0
 
 
-def _near_pairs(poses: Mapping[int, Place]) -> list[tuple[int, int]]:
+def _near_pairs(poses: Mapping[int, Pose]) -> list[tuple[int, int]]:
     return [(a, b) for a, b in combinations(poses, 2) if math.dist(poses[a][0], poses[b][0]) < _NEAR]
 
 

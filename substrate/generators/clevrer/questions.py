@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 
-from substrate.domains.clevrer.format import Annotation, Choice, Collision, Question, SceneQuestions, Subset
+from substrate.domains.clevrer.format import Annotation, Collision, Question, SceneQuestions, Subset
 from substrate.generators.clevrer.choices import MultipleChoice, Pair, Wrong, explain, imagine, predict
 from substrate.generators.clevrer.descriptive import Descriptive, ask
 from substrate.generators.clevrer.events import Film
@@ -99,9 +99,5 @@ def _number(
     number = len(descriptive)
     for kind, questions in others.items():
         for question in questions:
-            choices = [
-                Choice(place, phrase.text, list(phrase.program), "correct" if right else "wrong")
-                for place, (phrase, right) in enumerate(question.choices)
-            ]
-            yield Question(number, question.text, kind, list(question.program), choices=choices)
+            yield Question(number, question.text, kind, list(question.program), choices=question.numbered)
             number += 1

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from substrate.generators.clevrer import scene_files
-from substrate.generators.clevrer.from_truth import Truths
 from substrate.generators.layout import encode_scene, write_release
 from substrate.generators.world import World
 
@@ -22,15 +21,11 @@ def write_scenes(out: Path, scenes: Iterable[bytes], _: int) -> None:
     write_release(out, scenes)
 
 
-WORLDS = {
-    "": World(
-        numbers=lambda data: range(data.first_scene, data.first_scene + data.scenes),
-        make=make_scene,
-        write=write_scenes,
-        about="CLEVRER's annotations and questions: simulated rigid-body scenes with gold of their own.",
-        first=10000,
-        needs=("bullet",),
-        from_truth=Truths,
-    )
-}
-"""It is of one difficulty."""
+WORLD = World(
+    numbers=lambda data: range(data.first_scene, data.first_scene + data.scenes),
+    make=make_scene,
+    write=write_scenes,
+    about="CLEVRER's annotations and questions: simulated rigid-body scenes with gold of their own.",
+    first=10000,
+    needs=("bullet",),
+)

@@ -11,7 +11,7 @@ from substrate.domains.clevrer.format import FRAMES, Annotation, Collision, Ques
 from substrate.generators.clevrer._sampling import Shot, shoot
 from substrate.generators.clevrer.choices import Wrong
 from substrate.generators.clevrer.events import Event, causes, observed_events
-from substrate.generators.clevrer.physics import first_contacts, near_misses
+from substrate.generators.clevrer.physics import near_misses, simulate
 from substrate.generators.clevrer.questions import quota, write_down
 from substrate.generators.layout import QUESTIONS
 
@@ -133,7 +133,7 @@ def _contacts_without(shot: Shot, removed: int) -> list[Collision]:
     contacts = shot.run.contacts
     if not any(removed in contact.object_ids for contact in contacts):
         return list(contacts)  # what touches nothing changes nothing
-    return list(first_contacts([body for body in shot.bodies if body.object_id != removed]))
+    return list(simulate([body for body in shot.bodies if body.object_id != removed]).contacts)
 
 
 def scene_files(scene_index: int, seed: int) -> dict[str, Any]:

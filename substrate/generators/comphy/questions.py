@@ -9,21 +9,20 @@ from dataclasses import dataclass
 from itertools import combinations
 from random import Random
 
-from substrate.domains.clevrer.format import FRAMES, Annotation, Choice, Collision
+from substrate.domains.clevrer.format import FRAMES, Annotation, Collision
 from substrate.domains.comphy.format import DIRECTIONS, Question, TargetQuestions
-from substrate.generators.clevrer.choices import MultipleChoice, predict
-from substrate.generators.clevrer.descriptive import Tale, ask
+from substrate.generators.clevrer.choices import MultipleChoice, Pair, drawn, negate, ordered, predict
+from substrate.generators.clevrer.descriptive import Descriptive, Tale, ask, yes
 from substrate.generators.clevrer.events import Film
 from substrate.generators.clevrer.phrases import ATTRIBUTES, Names, Phrase
 from substrate.generators.comphy.sampling import Hidden
 
-Pair = tuple[int, int]
 Change = tuple[int, str]
 """An object's number, and the word for its change."""
 
 TARGETS = 600
 FACTUAL = 5882
-"""Factual questions of as many targets, the number of the paper."""
+"""Descriptive questions of as many targets, the number of the paper."""
 _COUNTERFACTUAL = 2
 _HIDDEN_SHARE = 0.5
 """Share of factual questions about hidden properties.
@@ -59,16 +58,6 @@ _COUNTERFACTUALS = (
     "If {0} {1}, what would {2}happen?",
     "Which of the following would {2}happen if {0} {1}?",
 )
-
-
-@dataclass(frozen=True)
-class Factual:
-    """A question without its number; ``family`` is the template it came from."""
-
-    family: str
-    text: str
-    program: tuple[str, ...]
-    answer: str
 
 
 @dataclass(frozen=True)
@@ -132,12 +121,9 @@ def write_down(
     wanted = factual_quota(scene)
     unseen = round(wanted * _HIDDEN_SHARE)
     about_hidden = _balanced(Lore(Tale(film, names, rng["hidden"]), hidden), unseen)
-    seen = [
-        Factual(q.subtype, q.text, q.program, q.answer)
-        for q in ask(film, names, rng["seen"], wanted - len(about_hidden))
-    ]
+    seen = ask(film, names, rng["seen"], wanted - len(about_hidden))
     questions = [
-        Question(place, q.text, list(q.program), "factual", q.family, q.answer)
+        Question(place, q.text, list(q.program), "factual", q.subtype, q.answer)
         for place, q in enumerate([*seen, *about_hidden])
     ]
     chosen = {
@@ -146,33 +132,28 @@ def write_down(
     }
     for kind, multiple in chosen.items():
         for question in multiple:
-            choices = [
-                Choice(place, phrase.text, list(phrase.program), "correct" if right else "wrong")
-                for place, (phrase, right) in enumerate(question.choices)
-            ]
-            questions.append(
-                Question(len(questions), question.text, list(question.program), kind, kind, choices=choices)
-            )
+            number, program, choices = len(questions), list(question.program), question.numbered
+            questions.append(Question(number, question.text, program, kind, kind, choices=choices))
     return TargetQuestions(scene, questions, annotation.video_filename)
 
 
-def _exist(lore: Lore) -> Iterator[Factual]:
+def _exist(lore: Lore) -> Iterator[Descriptive]:
     for kind, holds in _KINDS.items():
         for group in lore.tale.names.groups:
             exists = any(holds(lore.hidden[number]) for number in group.members)
-            yield Factual(
+            yield Descriptive(
                 f"exist_{kind}",
                 f"Are there any {kind} {group.plural}?",
                 (*group.program, f"filter_{kind}", "exist"),
-                _yes(exists),
+                yes(exists),
             )
 
 
-def _count(lore: Lore) -> Iterator[Factual]:
+def _count(lore: Lore) -> Iterator[Descriptive]:
     for kind, holds in _KINDS.items():
         for group in lore.tale.names.groups:
             total = sum(holds(lore.hidden[number]) for number in group.members)
-            yield Factual(
+            yield Descriptive(
                 f"count_{kind}",
                 f"How many {kind} {group.plural} are there?",
                 (*group.program, f"filter_{kind}", "count"),
@@ -180,7 +161,7 @@ def _count(lore: Lore) -> Iterator[Factual]:
             )
 
 
-def _query(lore: Lore) -> Iterator[Factual]:
+def _query(lore: Lore) -> Iterator[Descriptive]:
     for kind, holds in _KINDS.items():
         for group in lore.tale.names.groups:
             fitting = [number for number in sorted(group.members) if holds(lore.hidden[number])]
@@ -188,7 +169,7 @@ def _query(lore: Lore) -> Iterator[Factual]:
                 if attribute not in dict(group.looks):
                     answer = getattr(lore.tale.names.properties[fitting[0]], attribute)
                     program = (*group.program, f"filter_{kind}", "unique", f"query_{attribute}")
-                    yield Factual(
+                    yield Descriptive(
                         f"query_{kind}",
                         f"What is the {attribute} of the {kind} {group.singular}?",
                         program,
@@ -196,34 +177,26 @@ def _query(lore: Lore) -> Iterator[Factual]:
                     )
 
 
-def _compare(lore: Lore) -> Iterator[Factual]:
+def _compare(lore: Lore) -> Iterator[Descriptive]:
     for a, b in combinations(range(len(lore.hidden)), 2):
         for first, second in ((a, b), (b, a)):
             for word, holds in _COMPARISONS.items():
-                first_phrase, second_phrase = lore.one(first), lore.one(second)
-                program = (
-                    *(
-                        token
-                        for phrase in (first_phrase, second_phrase)
-                        for token in (*phrase.program[:-1], "filter_mass", "unique")
-                    ),
-                    f"is_{word}",
+                one, other = lore.one(first), lore.one(second)
+                found = (token for p in (one, other) for token in (*p.program[:-1], "filter_mass", "unique"))
+                text, answer = (
+                    f"Is {one.text} {word} than {other.text}?",
+                    yes(holds(lore.hidden[first], lore.hidden[second])),
                 )
-                yield Factual(
-                    f"is_{word}",
-                    f"Is {first_phrase.text} {word} than {second_phrase.text}?",
-                    program,
-                    _yes(holds(lore.hidden[first], lore.hidden[second])),
-                )
+                yield Descriptive(f"is_{word}", text, (*found, f"is_{word}"), answer)
 
 
-def _same_charge(lore: Lore) -> Iterator[Factual]:
+def _same_charge(lore: Lore) -> Iterator[Descriptive]:
     for pair in combinations(range(len(lore.hidden)), 2):
         a, b = lore.tale.rng.sample(pair, 2)
         phrase_a, phrase_b = lore.one(a), lore.one(b)
         charge = lore.hidden[a].charge
-        answer = _yes(bool(charge) and charge == lore.hidden[b].charge)
-        yield Factual(
+        answer = yes(bool(charge) and charge == lore.hidden[b].charge)
+        yield Descriptive(
             "equal_charge",
             f"Are {phrase_a.text} and {phrase_b.text} charged alike?",
             (*phrase_a.program, *phrase_b.program, "equal_charge"),
@@ -231,23 +204,23 @@ def _same_charge(lore: Lore) -> Iterator[Factual]:
         )
 
 
-def _both(lore: Lore) -> Iterator[Factual]:
+def _both(lore: Lore) -> Iterator[Descriptive]:
     charged = [number for number, traits in enumerate(lore.hidden) if traits.charge]
     for relation, (words, product) in _RELATIONS.items():
         related = len(charged) == 2 and math.prod(lore.hidden[number].charge for number in charged) == product
         text = f"Are there objects that {words}?"
-        yield Factual(f"exist_{relation}", text, ("objects", f"filter_{relation}", "exist"), _yes(related))
+        yield Descriptive(f"exist_{relation}", text, ("objects", f"filter_{relation}", "exist"), yes(related))
         for attribute in ATTRIBUTES if related else ():
             answer = " and ".join(
                 getattr(lore.tale.names.properties[number], attribute) for number in charged
             )
             program = ("objects", f"filter_{relation}", f"query_both_{attribute}")
-            yield Factual(
+            yield Descriptive(
                 "query_both", f"What are the {attribute}s of the two objects that {words}?", program, answer
             )
 
 
-def _heading(lore: Lore) -> Iterator[Factual]:
+def _heading(lore: Lore) -> Iterator[Descriptive]:
     trajectory = lore.tale.film.annotation.motion_trajectory
     for event in lore.tale.film.events:
         for state in trajectory[event.frame].objects:
@@ -258,7 +231,7 @@ def _heading(lore: Lore) -> Iterator[Factual]:
             way = max(DIRECTIONS, key=lambda word: _WAYS[word][0] * vx + _WAYS[word][1] * vy)
             if _WAYS[way][0] * vx + _WAYS[way][1] * vy > speed * math.cos(math.radians(_CLEAR)):
                 phrase, when = lore.one(state.object_id), lore.tale.event(event)
-                yield Factual(
+                yield Descriptive(
                     "query_direction",
                     f"In which direction does {phrase.text} move when {when.text}?",
                     (*phrase.program, *when.program, "get_frame", "query_direction"),
@@ -269,16 +242,16 @@ def _heading(lore: Lore) -> Iterator[Factual]:
 _TEMPLATES = (_exist, _count, _query, _compare, _same_charge, _both, _heading)
 
 
-def _balanced(lore: Lore, number: int) -> list[Factual]:
+def _balanced(lore: Lore, number: int) -> list[Descriptive]:
     """``number`` different questions, fewer where a target has no more: template and answer are drawn in
     turn.
     """
     rng = lore.tale.rng
-    shelves: dict[str, dict[str, dict[str, Factual]]] = defaultdict(lambda: defaultdict(dict))
+    shelves: dict[str, dict[str, dict[str, Descriptive]]] = defaultdict(lambda: defaultdict(dict))
     for template in _TEMPLATES:
         for question in template(lore):
             shelves[template.__name__][question.answer].setdefault(question.text, question)
-    questions: list[Factual] = []
+    questions: list[Descriptive] = []
     while shelves and len(questions) < number:
         name = rng.choice(list(shelves))
         answer = rng.choice(list(shelves[name]))
@@ -288,7 +261,7 @@ def _balanced(lore: Lore, number: int) -> list[Factual]:
             del shelves[name][answer]
         if not shelves[name]:
             del shelves[name]
-    return sorted(questions, key=lambda question: question.family)
+    return sorted(questions, key=lambda question: question.subtype)
 
 
 def _imagine(
@@ -299,10 +272,10 @@ def _imagine(
     A pair that first meets in the hidden seconds is no choice.
     """
     pairs = list(combinations(sorted(o.object_id for o in names.properties), 2))
-    seen = {_pair(c) for c in contacts if c.frame_id < FRAMES}
+    seen = {ordered(c.object_ids) for c in contacts if c.frame_id < FRAMES}
     outcomes: dict[Change, list[tuple[Pair, bool]]] = {}
     for change, imagined in changed.items():
-        first = {_pair(c): c.frame_id for c in imagined}
+        first = {ordered(c.object_ids): c.frame_id for c in imagined}
         outcomes[change] = [(pair, pair in first) for pair in pairs if first.get(pair, 0) < FRAMES]
     order = sorted(
         rng.sample(list(outcomes), len(outcomes)),
@@ -311,20 +284,12 @@ def _imagine(
     questions = []
     for number, word in order[:_COUNTERFACTUAL]:
         clear = outcomes[number, word]
-        telling = [outcome for outcome in clear if outcome[1] or outcome[0] in seen]
-        chosen = rng.sample(telling, min(3, len(telling)))
-        idle = [outcome for outcome in clear if outcome not in chosen]
-        chosen += rng.sample(idle, min(4 - len(chosen), len(idle)))
+        chosen = drawn(rng, [outcome for outcome in clear if outcome[1] or outcome[0] in seen], 3)
+        chosen += drawn(rng, [outcome for outcome in clear if outcome not in chosen], 4 - len(chosen))
         negated = rng.random() < 0.5
         phrase = names.of(number, rng)
-        program = (
-            "all_events",
-            *phrase.program,
-            word,
-            "filter_counterfact",
-            "belong_to",
-            *(("negate",) if negated else ()),
-        )
+        end = ("filter_counterfact", "belong_to", *negate(negated))
+        program = ("all_events", *phrase.program, word, *end)
         text = rng.choice(_COUNTERFACTUALS).format(phrase.text, _WISHES[word], "not " if negated else "")
         choices = tuple(
             (names.possible_collision(pair, rng), happens != negated)
@@ -332,12 +297,3 @@ def _imagine(
         )
         questions.append(MultipleChoice(text[0].upper() + text[1:], program, choices))
     return questions
-
-
-def _pair(collision: Collision) -> Pair:
-    first, second = sorted(collision.object_ids)
-    return first, second
-
-
-def _yes(holds: bool) -> str:
-    return "yes" if holds else "no"

@@ -21,15 +21,12 @@ def write_targets(out: Path, targets: Iterable[bytes], _: int) -> None:
     write_release(out, targets)
 
 
-WORLDS = {
-    "": World(
-        numbers=lambda data: range(data.targets),
-        make=make_target,
-        write=write_targets,
-        counted=("targets", 60),
-        unit="targets",
-        about="ComPhy's annotations and questions: simulated targets with hidden mass and charge.",
-        needs=("bullet",),
-    )
-}
-"""It is of one difficulty."""
+WORLD = World(
+    numbers=lambda data: range(data.targets),
+    make=make_target,
+    write=write_targets,
+    counted=("targets", 60),
+    unit="targets",
+    about="ComPhy's annotations and questions: simulated targets with hidden mass and charge.",
+    needs=("bullet",),
+)

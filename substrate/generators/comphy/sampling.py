@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 from random import Random
-from typing import TypeVar
 
 from substrate.domains.clevrer.format import (
     COLORS,
@@ -22,10 +21,10 @@ from substrate.domains.clevrer.format import (
     Shape,
 )
 from substrate.domains.comphy.format import REFERENCES
+from substrate.generators.clevrer._plan import draw
 from substrate.generators.clevrer.physics import HIDDEN_FRAMES, Body, Contacts, Run, travel
 from substrate.generators.comphy.physics import Solid, simulate
 
-T = TypeVar("T")
 Pair = tuple[int, int]
 
 REFERENCE_FRAMES = 50
@@ -96,7 +95,7 @@ def example(scene_index: int, seed: int, *, future: bool) -> Example:
 
 
 def _properties(rng: Random) -> tuple[ObjectProperty, ...]:
-    size = _draw(rng, _OBJECTS)
+    size = draw(rng, _OBJECTS)
     looks: dict[tuple, None] = {}
     while len(looks) < size:
         looks[rng.choice(COLORS), rng.choice(MATERIALS), rng.choice(SHAPES)] = None
@@ -104,8 +103,8 @@ def _properties(rng: Random) -> tuple[ObjectProperty, ...]:
 
 
 def _hidden(rng: Random, size: int) -> tuple[Hidden, ...]:
-    heavy = rng.sample(range(size), _draw(rng, _HEAVY))
-    charges = _draw(rng, _CHARGES)
+    heavy = rng.sample(range(size), draw(rng, _HEAVY))
+    charges = draw(rng, _CHARGES)
     charged = dict(zip(rng.sample(range(size), len(charges)), charges, strict=True))
     return tuple(Hidden(5 if number in heavy else 1, charged.get(number, 0)) for number in range(size))
 
@@ -144,7 +143,7 @@ def _staged(
 
     With ``future`` the last one is to hit something after the video.
     """
-    moving = max(_draw(rng, _MOVING), 1 + future)
+    moving = max(draw(rng, _MOVING), 1 + future)
     bodies = [_resting(rng, number, properties[number].shape) for number in range(moving, len(properties))]
     if not _apart(bodies):
         return (), None
@@ -279,10 +278,6 @@ def _apart(bodies: Sequence[Body]) -> bool:
 
 def _uniform(rng: Random, bounds: tuple[float, float]) -> float:
     return round(rng.uniform(*bounds), 4)
-
-
-def _draw(rng: Random, shares: Mapping[T, float]) -> T:
-    return rng.choices(list(shares), list(shares.values()))[0]
 
 
 def _in_view(frame: Frame, objects: Sequence[int]) -> bool:

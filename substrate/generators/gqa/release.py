@@ -20,12 +20,9 @@ def write_scenes(out: Path, scenes: Iterable[bytes], _: int) -> None:
     write_records(out, scenes)
 
 
-WORLDS = {
-    "": World(
-        numbers=lambda data: range(data.scenes),
-        make=make_scene,
-        write=write_scenes,
-        about="GQA's scene graphs and questions: sampled everyday scenes with gold of their own.",
-    )
-}
-"""It is of one difficulty."""
+WORLD = World(
+    numbers=lambda data: range(data.scenes),
+    make=make_scene,
+    write=write_scenes,
+    about="GQA's scene graphs and questions: sampled everyday scenes with gold of their own.",
+)

@@ -7,6 +7,6 @@ oracle alone says what becomes of a village.
 """
 
 from substrate.generators.smallville.datasheet import CANARY, datasheet, write_specs
-from substrate.generators.smallville.sampling import LEVELS, cell_of, generate, spec_line
+from substrate.generators.smallville.sampling import cell_of, generate, spec_line
 
-__all__ = ["CANARY", "LEVELS", "cell_of", "datasheet", "generate", "spec_line", "write_specs"]
+__all__ = ["CANARY", "cell_of", "datasheet", "generate", "spec_line", "write_specs"]

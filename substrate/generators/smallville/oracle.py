@@ -3,18 +3,16 @@
 It shares the specification's format with the substrate, and nothing else: no log, no fork, no rules. Places
 are the last move of each agent; knowledge is what a fact can reach in the graph of (place, tick) whose edges
 are the agents who live on from one to the next, as a recursive query. The conditions of plans
-are decided tick by tick, earliest first, since each hangs on earlier ticks only. Knowledge of what others
-know only grows, so it is kept as the tick from which on an agent has it. An intervention is one more row, or
-one fewer.
+are decided tick by tick, earliest first, since each hangs on earlier ticks only. An intervention is one more
+row, or one fewer.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cache
 from itertools import pairwise
-from types import MappingProxyType
 from typing import NamedTuple
 
 from substrate.domains.smallville.format import ArmIntervention, Query, Village, Yes
@@ -27,7 +25,6 @@ CREATE TABLE lost (agent, fact, tick);
 CREATE TABLE move (agent, tick, rank, place);
 CREATE TABLE stand (tick, agent, place, PRIMARY KEY (tick, agent)) WITHOUT ROWID;
 CREATE INDEX there ON stand (tick, place);
-CREATE TABLE noted (agent, other, fact, since, PRIMARY KEY (agent, other, fact)) WITHOUT ROWID;
 CREATE TABLE known (tick, agent, fact, PRIMARY KEY (tick, agent, fact)) WITHOUT ROWID;
 """
 
@@ -65,29 +62,9 @@ WITH RECURSIVE reach(tick, place, fact) AS (
 INSERT INTO known SELECT tick, agent, fact FROM reach JOIN stand USING (tick, place)
 """
 
-_SEE = """
--- Everyone else at the place of one who knows a fact at dusk.
-INSERT OR IGNORE INTO noted SELECT there.agent, here.agent, known.fact, here.tick
-FROM stand here JOIN known USING (tick, agent)
-JOIN stand there ON (there.tick, there.place) = (here.tick, here.place)
-WHERE here.tick = :tick AND there.agent <> here.agent
-"""
-
-_HEAR = """
--- What anyone at a place knows of others, everyone else there comes to know at once: so nothing that was
--- heard in this tick is left to be told on.
-INSERT OR IGNORE INTO noted SELECT there.agent, noted.other, noted.fact, here.tick
-FROM stand here JOIN noted USING (agent)
-JOIN stand there ON (there.tick, there.place) = (here.tick, here.place)
-WHERE here.tick = :tick AND there.agent <> noted.other
-"""
-
 
 class History(NamedTuple):
     """Each agent's place and knowledge at the end of every tick, by agent and tick.
-
-    ``noted`` has, by agent, what they know of others: who knows which fact, and from which tick on they know
-    it. It is empty unless asked for.
 
     >>> History({"ann": ["park"]}, {"ann": [frozenset({"news"})]}).places["ann"][0]
     'park'
@@ -95,23 +72,19 @@ class History(NamedTuple):
 
     places: dict[str, list[str]]
     knowledge: dict[str, list[frozenset[str]]]
-    noted: Mapping[str, Mapping[tuple[str, str], int]] = MappingProxyType({})
 
     def of(self, agent: str, start: int) -> tuple[list[str], list[frozenset[str]]]:
         """All that happens to an agent from a tick on."""
         return self.places[agent][start:], self.knowledge[agent][start:]
 
 
-def history(
-    village: Village, branch: int = 0, intervention: ArmIntervention | None = None, *, noted: bool = False
-) -> History:
+def history(village: Village, branch: int = 0, intervention: ArmIntervention | None = None) -> History:
     """Run a village to its end, with an intervention at a tick or without one.
 
     Args:
         village: the schedule.
         branch: the tick of the intervention.
         intervention: one whose pre-condition holds.
-        noted: whether to tell what they know of what others know.
     """
     database = _database()
     with database:
@@ -123,12 +96,6 @@ def history(
         for first, last in pairwise(sorted({0, *decisions, village.horizon + 1})):
             for statement in (_LIVE_ON, _DECIDE, _STAND, _KNOW):
                 database.execute(statement, {"first": first, "last": last})
-        for tick in range(village.horizon + 1) if noted else ():
-            for statement in (_SEE, _HEAR):
-                database.execute(statement, {"tick": tick})
-        of_others: dict[str, dict[tuple[str, str], int]] = {agent.id: {} for agent in village.agents}
-        for agent, other, fact, since in database.execute("SELECT agent, other, fact, since FROM noted"):
-            of_others[agent][other, fact] = since
         ticks = range(village.horizon + 1)
         places = {agent.id: [""] * len(ticks) for agent in village.agents}
         for agent, tick, place in database.execute("SELECT agent, tick, place FROM stand"):
@@ -137,13 +104,11 @@ def history(
         for agent, tick, fact in database.execute("SELECT agent, tick, fact FROM known"):
             learned[agent][tick].add(fact)
     knowledge = {agent: list(map(frozenset, facts)) for agent, facts in learned.items()}
-    return History(places, knowledge, of_others if noted else MappingProxyType({}))
+    return History(places, knowledge)
 
 
 def answer(past: History, query: Query, branch: int) -> Yes:
-    """A question's answer over the ticks from the branch on; what one knows of another may be older.
-
-    The history has to say what is known of others where that is asked.
+    """A question's answer over the ticks from the branch on.
 
     >>> query = Query(type="visited_location", text="", agent="ann", place="park")
     >>> answer(History({"ann": ["park", "cafe"]}, {"ann": [frozenset(), frozenset()]}), query, 1)
@@ -154,8 +119,6 @@ def answer(past: History, query: Query, branch: int) -> Yes:
         holds = any(query.fact in facts for facts in knowledge)
     elif query.type == "visited_location":
         holds = query.place in places
-    elif query.type == "knows_that":
-        holds = (query.other, query.fact) in past.noted[query.agent]
     else:
         others = past.places[query.other or ""][branch:]
         holds = any(here == there for here, there in zip(places, others, strict=True))
@@ -170,7 +133,7 @@ def _database() -> sqlite3.Connection:
 
 
 def _load(database: sqlite3.Connection, village: Village) -> None:
-    for table in ("tick", "plan", "given", "lost", "move", "stand", "known", "noted"):
+    for table in ("tick", "plan", "given", "lost", "move", "stand", "known"):
         database.execute(f"DELETE FROM {table}")
     agents = village.agents
     plans = ((agent.id, p.start, p.goal, p.if_knows) for agent in agents for p in agent.plans)

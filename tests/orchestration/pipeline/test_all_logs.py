@@ -12,14 +12,10 @@ from orchestration.pipeline.deltas import ask_deltas
 from orchestration.project import open_workspace
 from orchestration.registry import INTERPRETED
 from orchestration.workspace.tables import read_index
-from research.domains.effects import Constructed
-from research.pipeline.effects import ask_effects
 from substrate import TBox, ancestors
 from substrate.ask import occurrences
 from substrate.base.errors import ParameterError, SubstrateError
 from substrate.cause.ancestry import Event
-from substrate.domains.clevrer.emitter import without
-from substrate.domains.clevrer.scene import Scene
 from substrate.sparql.guard import QueryError
 
 LONG = 300
@@ -50,52 +46,6 @@ def test_all_logs_are_asked_at_once(reproduced: Path) -> None:
         ask_each(workspace, benchmark, "SELECT", None, LONG, 1)
     with pytest.raises(ParameterError, match="a query for a graph has no rows"):
         ask_each(workspace, benchmark, "CONSTRUCT WHERE { ?s ?p ?o }", None, LONG, 1)
-
-
-def test_the_effect_of_an_object_is_that_of_the_fork_without_it(reproduced: Path) -> None:
-    """The average over all scenes is that of a plain loop over the fork that answers counterfactuals."""
-    benchmark, workspace = INTERPRETED["clevrer"], open_workspace()
-    its = "PREFIX : <urn:substrate:clevrer:> "
-    collisions = f"{its} SELECT (COUNT(?event) AS ?n) {{ ?event a :Collision }}"
-    first = (
-        f"{its} SELECT (MIN(?at) AS ?first) {{ ?event a :Collision ; :frame ?at ; :participant ?thing . "
-        "?thing :number 1 }"
-    )
-    gone = Constructed(f"{its} CONSTRUCT {{ ?thing a :Object }} {{ ?thing a :Object ; :number 1 }}")
-    effects = ask_effects(workspace, benchmark, first, gone, collisions, LONG)
-
-    def count(scene: Scene) -> int:
-        return sum(event.kind == "Collision" for event in scene.events)
-
-    logs = workspace.logs("clevrer")
-    names = [entry.name for entry in read_index(logs.index)]
-    scenes = {name: Scene(logs.read(name)) for name in names}
-    hit = {n: s for n, s in scenes.items() if any(1 in e.objects for e in s.events if e.kind == "Collision")}
-    assert {effect.log: (effect.observed, effect.changed) for effect in effects.each} == {
-        name: (count(scene), count(without(scene, 1))) for name, scene in hit.items()
-    }
-    assert (effects.logs, effects.asked) == (len(names), len(hit))
-    assert effects.other == effects.asked >= 2  # all in which it takes part lose a collision
-    assert effects.effect is not None
-    assert effects.low is not None
-    assert effects.low <= effects.effect < 0
-
-    with pytest.raises(ParameterError, match="there is no intervention"):
-        ask_effects(workspace, benchmark, 5, Constructed(), collisions, LONG)
-    with pytest.raises(QueryError, match=r"^--retract: not SPARQL \("):
-        ask_effects(workspace, benchmark, 5, Constructed("CONSTRUCT { ?s ?p"), collisions, LONG)
-    with pytest.raises(ParameterError, match=r"^--insert: an intervention is a set of triples"):
-        ask_effects(workspace, benchmark, 5, Constructed(insert="ASK {}"), collisions, LONG)
-    with pytest.raises(QueryError, match=r"^--outcome: SERVICE would reach the network"):
-        ask_effects(workspace, benchmark, 5, gone, "ASK { SERVICE <urn:x> { ?s ?p ?o } }", LONG)
-    with pytest.raises(ParameterError, match=r"^1000\d: the outcome is not one number"):
-        ask_effects(workspace, benchmark, 5, gone, "SELECT ?s { ?s ?p ?o }", LONG)
-    nothing = ask_effects(
-        workspace, benchmark, 5, Constructed("CONSTRUCT { <urn:x> a ?k } { ?s a ?k }"), "ASK {}", LONG
-    )
-    assert (nothing.logs, nothing.asked, nothing.effect) == (len(names), 0, None)
-    later = ask_effects(workspace, benchmark, 10_000, gone, "ASK {}", LONG)
-    assert (later.logs, later.asked) == (len(names), 0)  # all of them end before
 
 
 def test_a_query_of_all_logs_may_ask_for_ancestors(reproduced: Path) -> None:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 
 from research.baselines.agent import USES, acting
-from research.baselines.village_tools import MEMORIES, PLANNED, Interval
+from research.baselines.village_tools import PLANNED, SEARCH, SUBSTRATE, Interval
 from substrate.baselines.model import ReplyError, Request
 from substrate.baselines.twin import names_of, plan_text
 from substrate.domains.smallville.format import INTERVENTIONS, Arm, Spec
@@ -68,7 +68,7 @@ def test_an_agent_that_uses_the_substrate_as_the_question_says_gets_every_gold()
     for number in range(45):
         spec = generate(number, 20)
         used.add(spec.intervention.type)
-        answers = [acting(scholar(spec, arm), spec, arm, memory=MEMORIES["substrate"]) for arm in spec.arms]
+        answers = [acting(scholar(spec, arm), spec, arm, memory=SUBSTRATE) for arm in spec.arms]
         assert answers == list(spec.gold.answers), number
     assert used == set(INTERVENTIONS)
 
@@ -82,7 +82,7 @@ def test_a_search_stands_in_for_the_village_and_finds_its_sentences() -> None:
         texts.append(request.messages[-1].text)
         return turn("search", query=f"{name} tick 0") if len(texts) == 1 else turn("answer", answer="no")
 
-    assert acting(Scripted(says), spec, "a", memory=MEMORIES["bm25"]) == "no"
+    assert acting(Scripted(says), spec, "a", memory=SEARCH) == "no"
     assert texts[0].startswith("All goes on as planned.")
     assert texts[1].startswith(f"{name} is at")
 
@@ -96,7 +96,7 @@ def test_an_agent_is_told_its_mistakes_and_must_answer_in_the_end() -> None:
         return turn("teleport") if turns == 0 else later
 
     agent = Scripted(says)
-    assert acting(agent, spec, "a", memory=MEMORIES["substrate"]) == "yes"
+    assert acting(agent, spec, "a", memory=SUBSTRATE) == "yes"
     assert len(agent.asked) == USES + 1
     told = [message.text for message in agent.asked[-1].messages if message.role == "user"]
     assert "not what was asked for" in told[1]
@@ -105,7 +105,7 @@ def test_an_agent_is_told_its_mistakes_and_must_answer_in_the_end() -> None:
 
 def test_an_agent_whose_turns_cannot_be_read_is_asked_for_its_answer() -> None:
     agent = Scripted(lambda request: "no, no, no")
-    assert acting(agent, generate(0, 20), "a", memory=MEMORIES["substrate"]) == "no"
+    assert acting(agent, generate(0, 20), "a", memory=SUBSTRATE) == "no"
     assert [len(request.messages) for request in agent.asked] == [2, 4, 7]
 
 
@@ -115,6 +115,6 @@ def test_a_conversation_that_no_longer_fits_is_an_error_with_its_reason() -> Non
             raise ReplyError("the request does not fit into the context")
         return turn("state", tick=0, world=PLANNED)
 
-    error = acting(Scripted(says), generate(0, 20), "a", memory=MEMORIES["substrate"])
+    error = acting(Scripted(says), generate(0, 20), "a", memory=SUBSTRATE)
     assert isinstance(error, ReplyError)
     assert "does not fit" in str(error)

@@ -10,13 +10,11 @@ import pytest
 
 from orchestration.benchmarks.benchmark import Case
 from research.benchmarks.truths import (
-    DESCRIPTIVE,
     FROM_TRUTH,
     cases,
     descriptive_rows,
     explanatory_rows,
     logs,
-    sampled,
 )
 from research.domains.perception.parameters import Perception
 from research.generators.proposals import seen_files
@@ -63,23 +61,6 @@ def test_a_row_holds_no_text_of_a_question() -> None:
     assert next(iter(FROM_TRUTH.wordings(case))).text.startswith("Which of the following is responsible")
 
 
-def test_proposals_of_the_kept_out_videos_are_all_taken_and_of_the_others_few() -> None:
-    assert [scene for scene in range(41) if sampled(scene, seen=True)] == [
-        0,
-        4,
-        9,
-        14,
-        19,
-        20,
-        24,
-        29,
-        34,
-        39,
-        40,
-    ]
-    assert [scene for scene in range(41) if sampled(scene, seen=False)] == [0, 20, 40]
-
-
 def test_a_false_truth_changes_no_log_that_is_perceived_and_no_answer_from_it(tmp_path: Path) -> None:
     pytest.importorskip("pybullet")
     proposals = tmp_path / "proposals"
@@ -103,7 +84,3 @@ def test_a_false_truth_changes_no_log_that_is_perceived_and_no_answer_from_it(tm
 def test_without_true_events_it_says_what_to_name(tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match="Name a file of them as train or test"):
         cases({})
-
-
-def test_they_belong_to_their_profiles_alone() -> None:
-    assert DESCRIPTIVE.source.profiles == FROM_TRUTH.source.profiles == ("real", "local")

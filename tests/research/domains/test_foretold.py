@@ -9,7 +9,7 @@ import pytest
 
 from orchestration.benchmarks.benchmark import Case
 from orchestration.scoring.counting import Rows
-from research.benchmarks.foretold import FUTURE, METRICS, cases, logs, rows
+from research.benchmarks.foretold import METRICS, cases, logs, rows
 from research.domains.foretelling.trajectories import TrajectoryScene
 from research.domains.foretold import CORRECT, LINE, UNSEEN, VOTE, WRONG, compared, foretold, from_tracks
 from research.domains.perception.masks import Look
@@ -80,15 +80,6 @@ def test_both_countings_and_the_trivial_way_stand_in_rows() -> None:
     assert row[0].correct
     assert counted("f1_kept_out", row) == (2, 2)
     assert counted("f1_kept_out", (msgspec.structs.replace(row[0], scene=10),)) == (0, 0)
-
-
-def test_its_numbers_name_rows_that_there_are() -> None:
-    assert {name.split("/")[1] for name in FUTURE.numbers} == {
-        f"{medium}.{at}{end}"
-        for medium in ("detections", "tracks")
-        for at in (80, 100)
-        for end in ("", ".lines")
-    }
 
 
 def test_without_motion_it_says_what_to_name(tmp_path: Path) -> None:

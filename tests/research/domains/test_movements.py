@@ -1,5 +1,5 @@
-"""Movement files made up for the purpose: what is refused and where, and the edges of places, conversations
-and facts.
+"""Movement files made up for the purpose: what is refused and where, and the edges of places and
+conversations.
 """
 
 from __future__ import annotations
@@ -13,13 +13,11 @@ import pytest
 from pyoxigraph import NamedNode
 
 from research.domains.movements import parse_movements, read_movements
-from research.domains.recorded import Fact, conversations, movement_log
+from research.domains.recorded import conversations, movement_log
 from substrate import (
     EventLog,
     FormatError,
     OverrideLocation,
-    ParameterError,
-    RetractAwareness,
     RuleEmitter,
     TBox,
     fork,
@@ -28,7 +26,6 @@ from substrate.ask import ask
 
 V, E = "urn:substrate:village:", "urn:village:"
 CAFE, KITCHEN = "the Ville:Hobbs Cafe:cafe:counter", "the Ville:Lin family's house:kitchen:stove"
-SECRET = NamedNode(E + "secret")
 BOX = TBox.load("village")
 
 
@@ -41,10 +38,8 @@ def talk(x: int, to: str, *lines: tuple[str, str]) -> dict[str, Any]:
     return record(x, f"<persona> {to}", [list(pair) for pair in lines])
 
 
-def log_of(steps: dict[int, dict[str, Any]], *facts: Fact) -> EventLog:
-    return movement_log(
-        parse_movements(json.dumps(steps).encode()), facts or [Fact("secret", "secret", "there is a secret")]
-    )
+def log_of(steps: dict[int, dict[str, Any]]) -> EventLog:
+    return movement_log(parse_movements(json.dumps(steps).encode()))
 
 
 def answer(log: EventLog, template: str, tick: int, **about: NamedNode) -> str:
@@ -151,9 +146,7 @@ def test_a_conversation_has_the_talkers_whose_records_hold_it() -> None:
 
 
 def whisper() -> dict[int, dict[str, Any]]:
-    """Ann tells Bo; Bo tells Cy, who says it back; Dee, who was not there, is made to speak of it, and later
-    does so untold.
-    """
+    """Ann tells Bo; Bo tells Cy, who says it back; Dee, who was not there, is made to speak of it."""
     people = {name: record(x, CAFE) for x, name in enumerate(("Ann Ray", "Bo Li", "Cy Fox", "Dee Oz"))}
     first = (("Bo Li", "Well?"), ("Ann Ray", "It is a SECRET."), ("Dee Oz", "A secret!"))
     second = (("Bo Li", "A secret was told me"), ("Cy Fox", "a secret, really?"))
@@ -170,41 +163,6 @@ def whisper() -> dict[int, dict[str, Any]]:
     }
 
 
-def test_a_fact_is_known_from_who_first_speaks_of_it() -> None:
-    log = log_of(whisper())
-    assert [answer(log, "who_knew", t, fact=SECRET) for t in (4, 5, 8, 12)] == [
-        "nobody",
-        "Ann Ray, Bo Li",
-        "Ann Ray, Bo Li, Cy Fox",
-        "Ann Ray, Bo Li, Cy Fox, Dee Oz",
-    ]
-    assert answer(log, "learned_from", 12, fact=SECRET) == (
-        "Ann Ray untold since tick 5; Bo Li from Ann Ray at tick 5, untold since tick 5; "
-        "Cy Fox from Bo Li at tick 8, from Ann Ray at tick 5, untold since tick 5; "
-        "Dee Oz untold since tick 12"
-    )
-    known = log_of(whisper(), Fact("secret", "secret", knowers=("Ann Ray", "Cy Fox")))
-    assert answer(known, "learned_from", 8, fact=SECRET) == (
-        "Ann Ray untold since tick 2; Bo Li from Ann Ray at tick 5, untold since tick 2; "
-        "Cy Fox untold since tick 2"
-    )
-    assert BOX.validate(log.state(), log) == []
-
-
-def test_what_is_forgotten_is_neither_said_nor_heard() -> None:
-    log = log_of(whisper())
-    branch = fork(log, 7, RetractAwareness(node("bo-li"), SECRET, NamedNode(V + "knows")), RuleEmitter(BOX))
-    assert answer(branch, "learned_from", 12, fact=SECRET) == (
-        "Ann Ray untold since tick 5; Cy Fox from Dee Oz at tick 12, untold since tick 12; "
-        "Dee Oz untold since tick 12"
-    )
-    words = {o.value for _, _, o in branch.state().match(None, NamedNode(V + "words"))}  # pyright: ignore
-    assert "me too" in words
-    assert not words & {"A secret was told me", "a secret, really?"}
-    instead = answer(log, "without_knowing", 7, agent=node("bo-li"), fact=SECRET)
-    assert instead == "telling of Cy Fox, Dee Oz instead of telling of Bo Li, Cy Fox"
-
-
 def test_a_fork_at_any_tick_without_an_intervention_is_the_log() -> None:
     log = log_of(whisper())
     assert {fork(log, at, emitter=RuleEmitter(BOX)).digest for at in range(3, 14)} == {log.digest}
@@ -214,7 +172,6 @@ def test_who_is_elsewhere_takes_no_part_until_the_record_moves_it() -> None:
     log = log_of(whisper())
     kitchen = node("place:lin-family%27s-house:kitchen")
     branch = fork(log, 8, OverrideLocation(node("cy-fox"), kitchen, NamedNode(V + "at")), RuleEmitter(BOX))
-    assert "Cy Fox" not in answer(branch, "who_knew", 13, fact=SECRET)
     assert answer(branch, "where", 13, entity=node("cy-fox")) == "Lin family's house, kitchen"
     held = branch.state().match(None, None, NamedNode(V + "Conversation"))
     assert [talk.value.split(":")[3] for talk, _, _ in held] == ["5"]  # pyright: ignore
@@ -223,21 +180,6 @@ def test_who_is_elsewhere_takes_no_part_until_the_record_moves_it() -> None:
     company = {o for _, _, o in branch.state(13).match(node("cy-fox"), NamedNode(V + "with"))}
     assert company == {node("dee-oz")}, "Dee comes into the kitchen at 13"
     assert BOX.validate(branch.state(8), branch) == BOX.validate(branch.state(), branch) == []
-
-
-@pytest.mark.parametrize(
-    ("fact", "message"),
-    [
-        (Fact("a:b", "x"), "its id is no name"),
-        (Fact("x", "("), "no regular expression"),
-        (Fact("x", "x", knowers=("Zoe",)), "'Zoe' is no persona"),
-        (Fact("recording", "x"), "would be one"),
-        (Fact("place", "x"), "would be one"),
-    ],
-)
-def test_a_fact_that_is_none_is_refused(fact: Fact, message: str) -> None:
-    with pytest.raises((ParameterError, FormatError), match=message):
-        log_of(whisper(), fact)
 
 
 def test_names_that_would_be_one_are_refused_and_words_are_kept_as_they_are() -> None:

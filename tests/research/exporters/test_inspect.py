@@ -10,7 +10,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 from importlib.metadata import entry_points
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +22,8 @@ pytest.importorskip("inspect_ai")
 from inspect_ai import eval as evaluate  # pyright: ignore[reportMissingImports]
 from inspect_ai.model import ModelOutput, ModelUsage, get_model  # pyright: ignore[reportMissingImports]
 
-from research.exporters.inspect_tasks import twin_eventlog, twin_eventlog_agent
-from substrate.baselines.twin import names_of, plan_text, said_in
+from research.exporters.inspect_tasks import twin_eventlog
+from substrate.baselines.twin import said_in
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 COUNT = 18
@@ -32,7 +31,7 @@ METRICS = ("per_arm", "joint", "divergence")
 
 
 def evaluated(
-    reply: Callable[[str], str], folder: Path, count: int = COUNT, level: str = "village"
+    reply: Callable[[str], str], folder: Path, count: int = COUNT
 ) -> tuple[Any, dict[str, dict[str, float]]]:
     """The log of a run in which a model answers what a function says of the question's text."""
 
@@ -43,7 +42,7 @@ def evaluated(
         return output
 
     (log,) = evaluate(
-        twin_eventlog(count=count, level=level),
+        twin_eventlog(count=count),
         model=get_model("mockllm/model", custom_outputs=answer),
         log_dir=str(folder),
         display="none",
@@ -60,23 +59,6 @@ def test_who_always_says_no_gets_what_the_gold_gives_them(tmp_path: Path) -> Non
     assert scores["joint"]["accuracy"] == sum(g.a == g.b == "no" for g in golds) / COUNT
     assert scores["divergence"]["accuracy"] == sum(g.a == g.b for g in golds) / COUNT
     assert {"grouped_control", "grouped_direct", "grouped_propagation"} <= set(scores["joint"])
-
-
-def test_three_arms_are_asked_and_judged_together(tmp_path: Path) -> None:
-    golds = [spec.gold.answers for spec in sampled(4, 20, "three_arms")]
-    texts: list[str] = []
-
-    def reply(text: str) -> str:
-        texts.append(text)
-        return "no"
-
-    log, scores = evaluated(reply, tmp_path, count=4, level="three_arms")
-    assert len(set(texts)) == len(texts) == 3 * 4
-    assert {tuple(sample.target) for sample in log.samples} == set(golds)
-    alike = sum(answer == other for gold in golds for answer, other in combinations(gold, 2))
-    assert scores["per_arm"]["accuracy"] == pytest.approx(sum(gold.count("no") for gold in golds) / 12)
-    assert scores["joint"]["accuracy"] == sum(set(gold) == {"no"} for gold in golds) / 4
-    assert scores["divergence"]["accuracy"] == pytest.approx(alike / 12)
 
 
 def test_each_arm_is_asked_by_itself_and_never_sees_the_gold(tmp_path: Path) -> None:
@@ -103,44 +85,6 @@ def test_a_reply_is_read_as_asked_for_or_as_a_bare_word() -> None:
     answers = [said_in(text) for text in ('Sure: {"answer": "yes"}', "No.", " YES ", "yes and no", "", "{}")]
     assert answers == ["yes", "no", "yes", "error", "error", "error"]
     assert said_in("The answer is: no.") == "no"
-
-
-def test_an_agent_with_the_substrate_gets_what_its_tools_say(tmp_path: Path) -> None:
-    """A scripted agent that looks at one state: of the planned world in arm A, of the imagined in arm B."""
-    specs = list(sampled(3, 20))
-
-    def answer(messages: Any, tools: Any, *_: Any) -> Any:
-        assert {"state", "imagine", "submit"} <= {tool.name for tool in tools}
-        results = [message for message in messages if message.role == "tool"]
-        happens = re.search(r"At tick (\d+), before anything", messages[1].text)
-        spec = next(s for s in specs if s.query.text in messages[1].text)
-        act, names = spec.intervention, names_of(spec)
-        if happens and not results:
-            what = plan_text(act.plan, names) if act.plan else names[act.place or act.fact]
-            call = ("imagine", {"tick": spec.branch, "intervention": act.type, "villager": names[act.agent]})
-            call[1]["what"] = what
-        elif len(results) == (1 if happens else 0):
-            world = results[0].text if happens else "planned"
-            call = ("state", {"tick": spec.branch, "world": world})
-        else:
-            assert " is at " in results[-1].text, results[-1]
-            call = ("submit", {"answer": '{"answer": "no"}'})
-        output = ModelOutput.for_tool_call("mockllm/model", *call)
-        output.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
-        return output
-
-    (log,) = evaluate(
-        twin_eventlog_agent(count=3),
-        model=get_model("mockllm/model", custom_outputs=answer),
-        log_dir=str(tmp_path),
-        display="none",
-    )
-    assert log.status == "success", log.error
-    assert {score.name for score in log.results.scores} == {*METRICS, "unreadable"}
-    scores = {score.name: score.metrics["accuracy"].value for score in log.results.scores}
-    golds = [spec.gold for spec in specs]
-    assert scores["per_arm"] == sum((g.a == "no") + (g.b == "no") for g in golds) / 6
-    assert scores["unreadable"] == 0
 
 
 def inspect_eval(folder: Path, *arguments: str) -> tuple[subprocess.CompletedProcess[str], dict[str, Any]]:

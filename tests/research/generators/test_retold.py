@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from research.generators.retold import Line, distracted, paraphrased, takes_up, told_anew
+from research.generators.retold import Line, distracted, paraphrased, told_anew
 from substrate.domains.babi.format import Question, Statement, Story, parse_stories
 from substrate.domains.babi.interpreter import answer_story
 from substrate.generators.babi import TASKS, tell_task
@@ -27,11 +27,6 @@ NEW_WORDS = {
     "triangle": "crescent", "rectangle": "arrow",
 }  # fmt: skip
 """Kitchen, bedroom and garden keep their names: common knowledge says who goes there."""
-
-GUESTS_WORDS = NEW_WORDS | {
-    "kitchen": "smithy", "bedroom": "dormitory", "garden": "orchard", "box": "crate",
-    "chocolate": "truffle", "chocolates": "truffles",
-}  # fmt: skip
 
 
 def with_text(line: Line, text: str, answer: str | None = None) -> Line:
@@ -66,55 +61,12 @@ def reordered(story: Story, rng: Random) -> Story:
     return told_anew(story, [*facts, *story.lines[first:]])
 
 
-def joined(story: Story, rng: Random) -> Story:
-    """Neighbouring sentences told as one."""
-    lines: list[Line] = []
-    for line in story.lines:
-        before = lines[-1] if lines else None
-        if isinstance(line, Statement) and isinstance(before, Statement) and can_be_joined(before, line):
-            lines[-1] = join(before, line, rng)
-        else:
-            lines.append(line)
-    return told_anew(story, lines)
-
-
-def can_be_joined(before: Statement, line: Statement) -> bool:
-    plain = re.compile(r"[A-Z]\w+ (?:moved|went|journeyed|travelled|got|took|grabbed|picked|dropped|put) .*")
-    told = (before.text, line.text)
-    return all(plain.fullmatch(text) and " and " not in text for text in told) and not any(
-        time in text for text in told for time in ("this ", "yesterday")
-    )
-
-
-def join(before: Statement, line: Statement, rng: Random) -> Statement:
-    subject, _, predicate = line.text.partition(" ")
-    link = rng.choice((" and ", ", and then ", " and then "))
-    same = before.text.split()[0] == subject
-    return Statement(0, 0, before.text.removesuffix(".") + link + (predicate if same else line.text))
-
-
 def stories_of(subset: str) -> list[Story]:
     return parse_stories(tell_task(subset, questions=QUESTIONS, seed=SEED), file="told.txt", subset=subset)
 
 
-def blended(story: Story, rng: Random) -> Story:
-    """The story's lines, and between them those of one of another task in other words."""
-    kinds = ("qa15", "qa16", "qa20")
-    subset = rng.choice([other for other in TASKS if other not in (story.subset, *kinds)])
-    guest = rng.choice(stories_of(subset))
-    queues = [list(story.lines), [rename(line, GUESTS_WORDS) for line in guest.lines]]
-    lines: list[Line] = []
-    while any(queues):
-        queue = rng.choice([queue for queue in queues if queue])
-        lines.append(queue.pop(0))
-        # Nothing comes between a pronoun and whom it means.
-        while queue and takes_up(queue):
-            lines.append(queue.pop(0))
-    return told_anew(story, lines)
-
-
 VARIANTS: Sequence[Callable[[Story, Random], Story]] = (
-    renamed, paraphrased, reordered, distracted, joined, blended
+    renamed, paraphrased, reordered, distracted
 )  # fmt: skip
 
 
