@@ -67,6 +67,13 @@ def _add_world(group: typer.Typer, name: str, world: World) -> None:
         first = Annotated[int, option("--first", "Number of the first scene.", min=0)]
         options["first_scene"] = first, world.first
 
+    if world.from_truth:
+        about = (
+            "True events, as `answer --events` takes them. No scene is made, but a question about each "
+            "of their collisions: every other object, entry and collision is an option."
+        )
+        options["truth"] = Annotated[Path | None, option("--from-truth", about, metavar="FILE")], None
+
     options["json"] = JsonOption, False
 
     def run(
@@ -74,19 +81,25 @@ def _add_world(group: typer.Typer, name: str, world: World) -> None:
         count: int,
         seed: int,
         json: bool,
+        truth: Path | None = None,
         **more: int,
     ) -> None:
         data = SimpleNamespace(**{counted: count, **more})
         with failing(), others_apart(), speaking("generate") as told, filling(out_) as fresh:
-            numbers = world.numbers(data)
+            numbers, make = world.numbers(data), lambda scene: world.make(scene, seed, data)
+            real = world.from_truth(truth, seed) if truth and world.from_truth else None
+            if real:
+                numbers, make = real.numbers, real.make
 
             def made() -> Iterator[bytes]:
                 for done, scene in enumerate(numbers):
                     told.advance(name, done, len(numbers), counted)
-                    yield world.make(scene, seed, data)
+                    yield make(scene)
                 told.end(name, "computed", len(numbers))
 
             world.write(fresh, made(), seed)
+            if real:
+                real.describe(fresh)
         about = {"out": str(out_), counted: len(numbers), "seed": seed}
         line = f"{len(numbers):,} {world.unit} in {out_}"
         if not give(about, line, json=json):

@@ -5,7 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
+
+
+class FromTruth(Protocol):
+    """The questions of a file of true events: the scenes they are about, and what makes those of one."""
+
+    numbers: Sequence[int]
+
+    def make(self, scene: int) -> bytes:
+        """The record of a scene's questions."""
+        ...
+
+    def describe(self, out: Path) -> None:
+        """Write a datasheet of what was made."""
+        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,6 +36,7 @@ class World:
         about: what is generated.
         first: the number of the first scene, where it can be chosen.
         needs: what it runs on, such as ``bullet``.
+        from_truth: makes questions of a file of true events and a seed; ``None`` where it makes none.
     """
 
     numbers: Callable[[Any], Sequence[int]]
@@ -32,3 +47,4 @@ class World:
     about: str
     first: int | None = None
     needs: tuple[str, ...] = ()
+    from_truth: Callable[[Path, int], FromTruth] | None = None

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import msgspec
 import pytest
+from typer.testing import CliRunner
 
+from orchestration.cli.main import app
 from substrate.base.errors import FormatError
 from substrate.domains.clevrer.format import (
     CompactCollision,
@@ -12,6 +17,7 @@ from substrate.domains.clevrer.format import (
     InOut,
     Question,
     SceneEvents,
+    read_questions,
 )
 from substrate.generators.clevrer.from_truth import Recorded, depth_of, explanatory
 
@@ -69,3 +75,23 @@ def test_objects_that_look_alike_are_refused() -> None:
     )
     with pytest.raises(FormatError, match="two objects are a red metal sphere"):
         Recorded(twins)
+
+
+def test_the_command_writes_questions_in_the_official_format(tmp_path: Path) -> None:
+    events, out = tmp_path / "events.jsonl", tmp_path / "out"
+    still = msgspec.structs.replace(CHAIN, scene_index=8, collisions=[])
+    events.write_bytes(b"".join(msgspec.json.encode(scene) + b"\n" for scene in (CHAIN, still)))
+    command = ["generate", "clevrer", "--from-truth", str(events), "--out", str(out), "--json"]
+    done = CliRunner().invoke(app, command)
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout.splitlines()[-1])["scenes"] == 1, "the still video has nothing to ask about"
+    ((scene, group),) = read_questions(out / "questions.json").items()
+    assert (scene, group.questions) == (7, explanatory(CHAIN, 20))
+    again = tmp_path / "again"
+    CliRunner().invoke(app, [*command[:5], str(again)])
+    assert (again / "questions.json").read_bytes() == (out / "questions.json").read_bytes()
+    sheet = (out / "DATASHEET.md").read_text("utf-8")
+    assert f"{len(group.questions)} questions about 1 videos" in sheet
+    options = sum(len(question.choices or ()) for question in group.questions)
+    offered = [int(line.split("|")[2]) for line in sheet.partition("| offered |")[2].splitlines()[2:5]]
+    assert sum(offered) == options

@@ -10,25 +10,32 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from importlib import resources
+from pathlib import Path
 from random import Random
 
 from substrate.base.errors import FormatError
+from substrate.base.files import replacing
 from substrate.domains.clevrer.format import (
     Annotation,
     Choice,
     ObjectProperty,
     Question,
     SceneEvents,
+    SceneQuestions,
     in_out_objects,
+    read_scene_events,
 )
 from substrate.generators.clevrer.descriptive import ask
 from substrate.generators.clevrer.events import Event, Film
 from substrate.generators.clevrer.phrases import Names, Phrase
+from substrate.generators.layout import QUESTIONS, encode_scene
 
 ASKED = 11
 """Descriptive questions a video, as official ones."""
 DEEPEST = 3
 """Chains of so many collisions and longer are one stratum."""
+_KINDS = {"filter_in": "entry", "filter_collision": "collision"}
 _BY_DEPTH = 100
 """The number of an explanatory question is its depth times this, and its place among the collisions."""
 
@@ -159,3 +166,49 @@ def depth_of(question: int) -> int:
     2
     """
     return question // _BY_DEPTH
+
+
+class Truths:
+    """A file of true events, and the questions made of it.
+
+    Args:
+        path: the file, as `answer --events` takes it.
+        seed: of the wording.
+
+    Raises:
+        FormatError: the file breaks its format, or two objects of a scene look alike.
+    """
+
+    def __init__(self, path: Path, seed: int) -> None:
+        self._path, self._seed, self._scenes = path, seed, read_scene_events(path)
+        self._asked: Counter[str] = Counter()
+        self._options: Counter[tuple[str, str]] = Counter()
+        self.numbers: Sequence[int] = [
+            number for number, scene in sorted(self._scenes.items()) if scene.collisions
+        ]
+
+    def make(self, scene: int) -> bytes:
+        """The official record of a scene's questions."""
+        questions = explanatory(self._scenes[scene], self._seed)
+        for question in questions:
+            self._asked[question.question_subtype or ""] += 1
+            for choice in question.choices or ():
+                kind = _KINDS.get(choice.program[-2], "presence of an object")
+                self._options[kind, choice.answer or ""] += 1
+        return encode_scene({QUESTIONS: SceneQuestions(scene, questions)})
+
+    def describe(self, out: Path) -> None:
+        """Write `DATASHEET.md`, with counts of the questions that were made."""
+        kinds = sorted({kind for kind, _ in self._options})
+        rows = [(kind, *(self._options[kind, answer] for answer in ("correct", "wrong"))) for kind in kinds]
+        text = resources.files("substrate.generators.clevrer").joinpath("from_truth.md").read_text("utf-8")
+        filled = text.format(
+            file=self._path.name,
+            seed=self._seed,
+            scenes=f"{len(self.numbers):,}",
+            questions=f"{self._asked.total():,}",
+            depths="\n".join(f"| {name[6:]} | {n:,} |" for name, n in sorted(self._asked.items())),
+            options="\n".join(f"| {kind} | {yes + no:,} | {yes:,} |" for kind, yes, no in rows),
+        )
+        with replacing(out / "DATASHEET.md") as fresh:
+            fresh.write_text(filled, "utf-8")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from substrate.generators.clevrer import scene_files
+from substrate.generators.clevrer.from_truth import Truths
 from substrate.generators.layout import encode_scene, write_release
 from substrate.generators.world import World
 
@@ -28,4 +29,5 @@ WORLD = World(
     about="CLEVRER's annotations and questions: simulated rigid-body scenes with gold of their own.",
     first=10000,
     needs=("bullet",),
+    from_truth=Truths,
 )
