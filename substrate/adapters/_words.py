@@ -96,14 +96,14 @@ class Words:
         """
         thing = self.written(text) or self._one(self._things, text, new=new)
         if not isinstance(thing, ox.NamedNode | ox.BlankNode):
-            raise ParameterError(f"{text[:80]!r} names nothing", hint="Write a name or an IRI")
+            raise ParameterError(f"{text[:80]!r} is not a thing", hint="Write a name or an IRI")
         return thing
 
     def predicate(self, text: str, *, new: bool = False) -> ox.NamedNode:
         """A predicate; arguments and errors as :meth:`node`."""
         relation = self.written(text) or self._one(self._predicates, text, new=new)
         if not isinstance(relation, ox.NamedNode):
-            raise ParameterError(f"{text[:80]!r} is no predicate", hint="Write a name or an IRI")
+            raise ParameterError(f"{text[:80]!r} is not a predicate", hint="Write a name or an IRI")
         return relation
 
     def object(self, given: str | float) -> Term:
@@ -176,14 +176,14 @@ class Words:
             return ox.NamedNode(text) if _IRI.fullmatch(text) else None
         except (SyntaxError, ValueError):
             hint = 'Write a name, an IRI, or "a text" in quotes'
-            raise ParameterError(f"{text[:80]!r} is no term", hint=hint) from None
+            raise ParameterError(f"{text[:80]!r} is not a term", hint=hint) from None
 
     def _one(self, names: Mapping[str, Mapping[Node, None]], text: str, *, new: bool) -> Term:
         key = _plain(text)
         candidates = list(names.get(key, ()))
         if len(candidates) > 1:
             listed = ", ".join(map(str, candidates[:5]))
-            raise ParameterError(f"{text[:80]!r} may be {listed}", hint="Write the one that is meant")
+            raise ParameterError(f"{text[:80]!r} may be {listed}", hint="Write the one that you mean")
         if candidates:
             return candidates[0]
         if new and key:

@@ -93,7 +93,7 @@ class Heard:
                     self._read += 1
 
     def awareness(self, fact: str) -> list[History]:
-        """The histories of the triples of agents who know a fact, given as in N-Triples."""
+        """The histories of the triples by which agents know a fact, which is spelled as in N-Triples."""
         self._grow()
         return [history(self._log, triple_of(quad)) for quad in quads_of(sorted(self._known.get(fact, ())))]
 
@@ -117,8 +117,8 @@ def chains(
 
     Returns:
         A chain per knower, its own learning first, in the order of learning. If an agent came to know several
-        times, the last time counts. Its source is the recorded teller of that tick who knew before it; if
-        there are several, the first in the log.
+        times, the last time counts. The agent's source is the recorded teller of that tick who knew the fact
+        before; if there are several, the first in the log.
 
     >>> from pyoxigraph import NamedNode
     >>> from substrate.rules.fixpoint import unfold

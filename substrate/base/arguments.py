@@ -45,7 +45,7 @@ def require_methods(value: Any, names: tuple[str, ...], wanted: str, where: str)
 
 
 def require_tick(value: Any, where: str) -> None:
-    """Refuse anything but a whole number, and truth values too; errors as :func:`require`.
+    """Require a whole number, not a truth value; errors as :func:`require`.
 
     >>> require_tick("3", "at")
     Traceback (most recent call last):
@@ -58,7 +58,7 @@ def require_tick(value: Any, where: str) -> None:
 
 
 def require_text(value: Any, where: str) -> None:
-    """Refuse anything but a text, and a text longer than the limits allow; errors as :func:`require`.
+    """Require a text that is no longer than the limits allow; errors as :func:`require`.
 
     >>> require_text("a" * (LIMITS.text + 1), "object")
     Traceback (most recent call last):

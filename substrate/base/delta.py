@@ -58,7 +58,7 @@ class Delta(_Parts):
     'A'
     >>> Delta(3, Op.INSERT, ("urn:ann", "urn:likes", "urn:bo"))
     Traceback (most recent call last):
-    substrate.base.errors.ParameterError: triple: 'urn:ann' is no subject. Give three pyoxigraph terms;
+    substrate.base.errors.ParameterError: triple: 'urn:ann' cannot be a subject. Give three pyoxigraph terms;
     triple() of substrate.base makes them.
     """
 
@@ -143,11 +143,11 @@ def text_of(triple: Triple) -> str:
 def _check(triple: Triple) -> None:
     subject, predicate, object_ = triple
     if not isinstance(subject, _SUBJECTS):
-        raise TypeError(f"{subject!r} is no subject")
+        raise TypeError(f"{subject!r} cannot be a subject")
     if not isinstance(predicate, ox.NamedNode):
-        raise TypeError(f"{predicate!r} is no predicate")
+        raise TypeError(f"{predicate!r} cannot be a predicate")
     if not isinstance(object_, _OBJECTS):
-        raise TypeError(f"{object_!r} is no object")
+        raise TypeError(f"{object_!r} cannot be an object")
 
 
 def spelled(term: Term) -> str:

@@ -64,7 +64,7 @@ def refusal(path: Path, most: int = LIMITS.bytes) -> str:
     if about.st_size > most:
         return f"has more than {most} bytes"
     held = getattr(about, "st_blocks", about.st_size) * 512  # Windows does not say
-    return "is a file of holes" if about.st_size > max(SMALL, LIMITS.ratio * held) else ""
+    return "is a sparse file, mostly holes" if about.st_size > max(SMALL, LIMITS.ratio * held) else ""
 
 
 def require_file(path: Path) -> None:

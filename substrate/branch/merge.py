@@ -3,8 +3,8 @@
 The two branches begin with the same deltas, their base, like Git's merge base; after it they differ. The
 topic of a delta is its triple. If the predicate is functional (it has one object at a time, such as a
 location), the topic is only the subject and predicate. If only one branch has deltas on a topic, they count.
-If both have some, their states must agree on the topic at every tick from which both have such deltas. If
-the states differ, that is a :class:`Conflict`, and the caller must choose.
+If both have some, their states must agree on the topic as soon as both have begun to change it. If the
+states differ, that is a :class:`Conflict`, and the caller must choose.
 
 The merged log has the base, then the deltas of both branches, tick by tick, in each branch's order. Deltas
 that both branches share in a tick occur once. So on each topic, the state at every tick is the state that
@@ -253,7 +253,7 @@ def _differing(a: Sequence[Change], b: Sequence[Change], before: set[Triple]) ->
 
 
 def _interleaved(a: Sequence[Delta], b: Sequence[Delta]) -> list[Delta]:
-    """The deltas of both branches, tick by tick, each branch's in their order."""
+    """The deltas of both branches, tick by tick, in each branch's order."""
     here, there = (
         {tick: list(some) for tick, some in groupby(deltas, key=lambda delta: delta.tick)}
         for deltas in (a, b)

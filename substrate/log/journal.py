@@ -3,7 +3,7 @@
 Each append is one write and one ``fsync``. If the append fails, the file is cut back to its old length. If
 the cut fails too, the log refuses appends until it is opened again. The unit of durability is the call:
 ``append`` writes one delta, and ``extend`` writes many deltas with the same single sync. A crash in between
-leaves whole transactions and at most one that is cut off.
+leaves whole transactions and at most one cut-off transaction.
 
 The file belongs to the process that opened it. A process forked from it releases the file and may only read
 its copy of the log. The lock is ``flock``. On a system without it (Windows) a second writer is not refused,
@@ -246,7 +246,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def require_regular(path: Path) -> None:
-    """Refuse a pipe, a device or a folder, which have no end to read to, and a file that is too large.
+    """Refuse a pipe, a device or a folder, which cannot be read to an end, and a file that is too large.
 
     Raises:
         LogError: the path exists and must not be read.

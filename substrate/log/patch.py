@@ -158,7 +158,7 @@ class Verified(NamedTuple):
 def verify(file: BinaryIO, name: str, chain: Chain | None = None) -> Iterator[Verified]:
     """Verify a log file byte for byte and give its transactions, a batch at a time.
 
-    A last transaction that is cut off is left out, as in :func:`parse`.
+    A last transaction that is cut off is left out.
 
     Args:
         file: positioned at the first transaction to verify; everything before it is verified already.
@@ -203,7 +203,7 @@ def _prove(data: bytes, at: int, start: int, chain: Chain) -> Verified:
         stop = data.find(_END, first)
     if stop < 0:
         return nothing
-    # Next to parsing, this costs the most of reading, so each step is one pass over all transactions
+    # After parsing, this is the costliest part of reading, so each step passes over all transactions once
     blocks = data[first:stop].split(_END)
     # Take the transactions whose ticks have as many digits as the first; the next call proves the others
     opened = blocks[0].find(_BODY) + len(_BODY)

@@ -19,8 +19,7 @@ from substrate.log.state import Head, State
 __all__ = ["SPACING", "Checkpoints", "Head", "Replay", "State", "Timeline", "fold"]
 
 SPACING = 1024
-"""The fewest deltas between two checkpoints; the distance is also at least an eighth of the state's triples.
-"""
+"""The fewest deltas between two checkpoints; for a large state, an eighth of its triples."""
 
 
 class Checkpoints:
@@ -28,8 +27,8 @@ class Checkpoints:
 
     A checkpoint follows the previous checkpoint after at least :data:`SPACING` deltas, and at least twice as
     many deltas as the state has triples, so all checkpoints take less room than the log. A requested state
-    becomes a checkpoint too, if it is at least an eighth of its triples in deltas away from the previous
-    checkpoint. So random ticks soon have a checkpoint nearby, for at most 32 bytes per delta.
+    becomes a checkpoint too, if the deltas since the previous checkpoint number at least an eighth of its
+    triples. So random ticks soon have a checkpoint nearby, for at most 32 bytes per delta.
 
     Args:
         log: the log.

@@ -223,7 +223,7 @@ class Memory:
 
         Args:
             facts: the subject, predicate and object of each; without a ``tick`` each fact gets its own tick.
-            written: as for :meth:`observe`; errors too.
+            written: as for :meth:`observe`, with the same errors.
 
         >>> from substrate import Namespace
         >>> V, memory = Namespace("urn:v:"), Memory()
@@ -372,7 +372,7 @@ class Memory:
     ) -> Record:
         """Forget a fact: the triple and its records leave the state, but not the log.
 
-        ``as_of`` an earlier tick still has the fact, and :meth:`forgotten` tells who forgot it, and when.
+        ``as_of`` with an earlier tick still has the fact; :meth:`forgotten` tells who forgot it, and when.
         Arguments as :meth:`observe`. ``forget(agent, AWARE_OF, fact)`` withdraws an agent's knowledge and
         everything that the agent told. If the agent merely ceased to know, ``end`` the knowledge: then the
         agents who were told still know.

@@ -115,7 +115,7 @@ def test_what_is_forgotten_leaves_the_state_and_stays_in_the_log() -> None:
         (lambda m: m.observe("ann", V.at, V.cafe), "subject"),
         (lambda m: m.observe(V.ann, V.at, V.cafe, valid_from=4, valid_until=4), "ends at 4"),
         (lambda m: m.observe(V.ann, V.at, V.cafe, time=datetime(2026, 2, 14)), "no time zone"),
-        (lambda m: m.observe(V.ann, V.at, V.cafe, cause=V.nothing), "no record"),
+        (lambda m: m.observe(V.ann, V.at, V.cafe, cause=V.nothing), "not a record"),
         (lambda m: m.observe(V.ann, V.at, V.cafe, when=3), "'when'"),
         (lambda m: m.believe(V.ann, V.party, told_by="bo"), "told_by"),
         (lambda m: m.believe(V.ann, None), "object"),
