@@ -277,7 +277,7 @@ def in_order(events: Iterable[Event]) -> list[Event]:
     if len({event.id for event in ordered}) < len(ordered):
         names = [event.id for event in ordered]
         double = next(name for name in names if names.count(name) > 1)
-        raise ParameterError(f"two events are named {double!r}", hint="Give every event a name of its own")
+        raise ParameterError(f"two events are named {double!r}", hint="Give every event its own name")
     return ordered
 
 

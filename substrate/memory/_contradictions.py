@@ -83,7 +83,7 @@ class Vocabulary:
                 clashes.append(Clash(others, why, predicate, len(others) - most + 1))
         kind = self._ranges.get(predicate)
         if kind is not None and not self._fits(state, object_, kind):
-            clashes.append(Clash((), f"{predicate} has objects of {kind}, and {object_} is none", kind))
+            clashes.append(Clash((), f"{predicate} has objects of {kind}, but {object_} is not one", kind))
         return clashes
 
     def _of_classes(self, state: State, fact: Triple) -> list[Clash]:
@@ -92,7 +92,7 @@ class Vocabulary:
         if not apart:
             return []
         names = ", ".join(str(other[2]) for other in apart)
-        return [Clash(apart, f"{fact[0]} is {names}, and nothing is {fact[2]} as well", fact[2], len(apart))]
+        return [Clash(apart, f"{fact[0]} is {names}, which excludes {fact[2]}", fact[2], len(apart))]
 
     def _fits(self, state: State, object_: Term, kind: ox.NamedNode) -> bool:
         if kind.value.startswith(_XSD):
