@@ -6,12 +6,12 @@ the cut fails too, the log refuses appends until it is opened again. The unit of
 leaves whole transactions and at most one cut-off transaction.
 
 The file belongs to the process that opened it. A process forked from it releases the file and may only read
-its copy of the log. The lock is ``flock``. On a system without it (Windows) a second writer is not refused,
-so you must keep writers apart; folders are not synced there.
+its copy of the log. The lock is ``flock``. On a system without it (Windows), a second
+writer is not refused, and keeping writers apart is up to the user; folders are not synced there.
 
-A gzip journal has one member per append. The member's header has its length and a checksum of the packed
-bytes, which tells a torn member from a damaged one and reveals every changed bit. Any gzip reader can read
-the file, and the journal reads gzip files of other programs.
+A gzip journal has one member an append; its header keeps the member's length and a checksum of the
+packed bytes, so that a torn member can be told from a damaged one and no bit can change unseen. Any
+gzip reader reads it, and gzip files of other programs are read too.
 """
 
 from __future__ import annotations
@@ -40,20 +40,20 @@ try:
 except ImportError:  # Windows
     fcntl = None
 
-# RFC 1952: magic, deflate, FHCRC | FEXTRA, no time, no level, no system; then 20 extra bytes: a field "SL" of
-# 16 bytes.
+# RFC 1952: magic, deflate, FHCRC | FEXTRA, no time, no level, no system; 20 bytes of extra: "SL", 16 bytes
+# long.
 _FIXED = b"\x1f\x8b\x08\x06\x00\x00\x00\x00\x00\xff\x14\x00SL\x10\x00"
 _EXTRA = struct.Struct("<IIQ")
-"""The length of the member's body, the body's CRC-32, and the member's first tick."""
+"""The member's length behind its header, the CRC-32 of that, and the member's first tick."""
 _HEAD = len(_FIXED) + _EXTRA.size + 2
 _WORD = 0xFFFFFFFF
 _TICK = re.compile(r'^H tick "(\d{1,18})" \.$', re.MULTILINE)
 _FOREIGN = 4
-"""The fewest bytes in which another program's header differs from ours."""
+"""Bytes in which another program's header differs from ours at least."""
 _SALVAGED = 1 << 24
-"""The most bytes of a damaged member that are unpacked to find its tick."""
+"""Bytes of a damaged member that are unpacked to find its tick."""
 MEMBER = 1 << 18
-"""Characters of text per gzip member in a file written at once."""
+"""Characters of text that share a gzip member in a file written at once."""
 
 
 _OPEN_AGAIN = "Close the log and open it again: opening drops the half-written end"
@@ -73,7 +73,9 @@ class TornTail(NamedTuple):
 
 
 class Damage(NamedTuple):
-    """A damaged gzip member: its offset and fault, and its first tick and data as far as readable."""
+    """A gzip member that does not hold: where it begins, why, its first tick and its data, as far as they can
+    be made out.
+    """
 
     offset: int
     why: str
@@ -81,7 +83,7 @@ class Damage(NamedTuple):
     data: bytes
 
     def error(self, path: Path) -> LogError:
-        """The error for the file."""
+        """The error of a file that has it."""
         place = f"byte {self.offset}" if self.tick is None else f"from tick {self.tick}"
         return LogError(f"damaged: {self.why}", where=(path, place), hint=EDITED)
 
@@ -89,8 +91,8 @@ class Damage(NamedTuple):
 class Contents(NamedTuple):
     """The content of a journal file.
 
-    ``data`` gives all readable bytes from the beginning. ``ends`` has, for each whole gzip member, its end in
-    the data and its end in the file; it is empty for plain text. ``size`` is the file's size in bytes.
+    ``data`` gives what can be read, from the beginning; ``ends`` has for each whole gzip member where it ends
+    in the data and in the file, nothing for plain text; ``size`` is the file's size in bytes.
     """
 
     data: BinaryIO
@@ -293,7 +295,7 @@ def read_contents(path: Path) -> Iterator[Contents]:
 
 
 def _unpacked(raw: bytes) -> Contents:
-    """The contents of a file of gzip members, up to the first damaged member."""
+    """The content of a file of gzip members, up to the first that does not hold."""
     parts: list[bytes] = []
     ends: list[tuple[int, int]] = []
     unpacked = offset = 0
@@ -336,7 +338,7 @@ def write_atomically(path: Path, *texts: str) -> None:
 
 
 def _pack(text: str) -> bytes:
-    """Pack a text as one gzip member with our header."""
+    """A text as one gzip member of ours."""
     data = text.encode()
     packer = zlib.compressobj(wbits=-15)
     body = packer.compress(data) + packer.flush() + struct.pack("<II", zlib.crc32(data), len(data) & _WORD)
@@ -350,14 +352,14 @@ def _first_tick(text: str) -> int | None:
 
 
 def _header(raw: bytes, offset: int) -> tuple[int, int, int] | None:
-    """The length, checksum and first tick in a member's header; ``None`` if the header is not ours."""
+    """The length, checksum and first tick that a member of ours names; ``None`` where its header is none."""
     head = raw[offset : offset + _HEAD]
     sound = head.startswith(_FIXED) and zlib.crc32(head[:-2]) & 0xFFFF == int.from_bytes(head[-2:], "little")
     return _EXTRA.unpack_from(head, len(_FIXED)) if sound and len(head) == _HEAD else None
 
 
 def _unpack(raw: bytes, offset: int) -> tuple[bytes, int | None, str]:
-    """A member's data, its end (``None`` if it is cut off) and its fault, if any."""
+    """A member's data, where it ends (``None`` where it is cut off), and what is wrong with it."""
     if header := _header(raw, offset):
         length, checksum, _ = header
         end = offset + _HEAD + length
@@ -371,12 +373,12 @@ def _unpack(raw: bytes, offset: int) -> tuple[bytes, int | None, str]:
         cut = not strange and len(raw) - offset < _HEAD
         return b"", None, "" if cut else "its header was changed"
     data, end, why = _inflate(raw[offset:], len(raw))
-    # Our appends have our header, so a cut-off member without it is not the result of our crash.
+    # An append of ours has our header: this one was not cut off by a crash of ours.
     return data, end, why or ("" if end else "it is cut off, and another program wrote it")
 
 
 def _inflate(data: bytes, end: int) -> tuple[bytes, int | None, str]:
-    """Unpack a member with gzip's own checks; ``end`` is where ``data`` ends in the file."""
+    """A member by what gzip itself checks; ``end`` is where ``data`` ends in the file."""
     unpacker = zlib.decompressobj(wbits=31)
     most = min(LIMITS.unpacked, max(SMALL, LIMITS.ratio * len(data)))
     try:
@@ -384,12 +386,12 @@ def _inflate(data: bytes, end: int) -> tuple[bytes, int | None, str]:
     except zlib.error as error:
         return b"", None, str(error)
     if unpacker.unconsumed_tail and not unpacker.eof:
-        return b"", None, f"it unpacks to more than {most} bytes; if that is intended, set SUBSTRATE_LIMITS"
+        return b"", None, f"it unpacks to more than {most} bytes; if it is meant to, set SUBSTRATE_LIMITS"
     return text, end - len(unpacker.unused_data) if unpacker.eof else None, ""
 
 
 def _salvage(raw: bytes, offset: int) -> bytes:
-    """Unpack a damaged member as far as possible, to find the tick of the damage."""
+    """The data of a damaged member as far as it unpacks, to find the tick of the damage."""
     best = b""
     for start in (offset + _HEAD, offset + 10):
         unpacker, data = zlib.decompressobj(wbits=-15), bytearray()

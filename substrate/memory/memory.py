@@ -239,7 +239,7 @@ class Memory:
                 draft = self._like(self.log.branch(start, self.log.descent))
                 records = [draft.observe(*fact, **written) for fact in triples]
                 deltas = [Spelled(tick, op, text_of(part)) for tick, op, part in draft.log[start:]]
-            if len(self.log) == start:  # no other thread has written meanwhile
+            if len(self.log) == start:  # nobody has written meanwhile
                 self.log.extend_spelled(deltas)
                 return records
 
@@ -252,7 +252,7 @@ class Memory:
         return not self._ahead.come(Now(last, now.time))
 
     def _spelled(self, facts: list[Triple], written: Written) -> tuple[list[Spelled], list[Record]]:
-        """The deltas and records that :meth:`observe` writes for plain observations, made in one pass."""
+        """The deltas and records of plain observations, as :meth:`observe` writes them, spelled at once."""
         now, _, meta = self._begin(written)
         tick, chain, place = now.tick, self.log.chain, len(self.log)
         step, about = int(written.get("tick") is None), [f"{p} {o}" for p, o in meta]
