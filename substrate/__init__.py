@@ -1,18 +1,18 @@
 """Event-graph substrates: state as an append-only log of typed RDF deltas.
 
-A log is replayed, queried with SPARQL at any tick, forked at a tick and intervened on; its causal
-ancestry answers why something happened and what would not have happened without something else.
+You can replay a log, query it with SPARQL at any tick, fork it at a tick and intervene on the branch. Its
+causal ancestry tells why an event happened, and which events depended on an object.
 
-Here are the names that most programs begin with; each room has more (``substrate.log``, ``substrate.branch``,
-``substrate.rules``, ``substrate.cause``, ``substrate.ask``, ``substrate.memory``). A room is loaded when a
-name of it is first used.
+This module has the names that most programs need first. Each subpackage has more (``substrate.log``,
+``substrate.branch``, ``substrate.rules``, ``substrate.cause``, ``substrate.ask``, ``substrate.memory``). A
+subpackage is loaded on the first use of one of its names.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
 
-TYPE_CHECKING = False  # as type checkers know it: the module `typing` takes longer to load than all of this
+TYPE_CHECKING = False  # type checkers know the name; importing `typing` takes longer than this whole module
 if TYPE_CHECKING:
     from substrate.base import (
         Delta,
@@ -60,7 +60,7 @@ _ROOMS = {
     "cause": "Event ancestors",
     "memory": "Memory",
 }
-"""The names that each room gives to the top."""
+"""The names that this module takes from each subpackage."""
 _PLACES = {name: room for room, names in _ROOMS.items() for name in names.split()}
 
 __all__ = [

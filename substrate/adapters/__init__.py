@@ -1,1 +1,1 @@
-"""A log in the hands of other frameworks, a module for each; each asks for its own extra."""
+"""Adapters of logs to other frameworks, one module per framework; each module needs its own extra."""

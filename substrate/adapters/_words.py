@@ -1,4 +1,4 @@
-"""The words by which a model names what a memory holds: `ann` for an IRI, `gold` for a text."""
+"""The plain words that a language model uses for a memory's terms: `ann` for an IRI, `gold` for a text."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from substrate.memory.records import Node, is_record
 from substrate.rules.tbox import TBox
 
 MINTED = "urn:memory:"
-"""The beginning of an IRI that is made of a word which named nothing yet."""
+"""The beginning of an IRI that is made from a new word."""
 NESTING = 16
-"""Triple terms that may stand inside one another."""
+"""The deepest nesting of triple terms."""
 _IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s<>\"{}|\\^`]+")
 _NO_JSON = (float("inf"), float("-inf"))
 _LONG = 800
@@ -31,12 +31,12 @@ _LONG = 800
 
 
 class Words:
-    """The names of a log's things and predicates, as they were seen there and in a TBox.
+    """The names of things and predicates in a log and a TBox.
 
-    The name of an IRI is what follows a prefix of the TBox, else its last part, or its label. Case, spaces,
-    dashes and underscores do not count, and `livesIn` is `lives in`. Plain words are brought to Unicode's
-    normal form C here, at the door: two spellings of `José` name one thing. IRIs and texts in quotes are
-    taken to the letter.
+    The name of an IRI is the part after a prefix of the TBox, otherwise its last part; its label is also a
+    name. Case, spaces, dashes and underscores do not count, and `livesIn` equals `lives in`. Plain words are
+    converted to Unicode's normal form C here, so that two spellings of `José` name the same thing. IRIs and
+    quoted texts stay exactly as written.
 
     >>> from substrate import EventLog, Namespace
     >>> V, log = Namespace("https://example.org/v#"), EventLog()
@@ -59,7 +59,7 @@ class Words:
                 self._named(names, ox.NamedNode(iri), tbox.label(ox.NamedNode(iri)) if tbox else None)
 
     def learn(self, log: EventLog) -> list[str]:
-        """Take in what a log has said since the last call; the words that became names of new things."""
+        """Learn the names in a log's deltas since the last call; return the words that name new things."""
         minted: dict[ox.NamedNode, None] = {}
         things, predicates = self._things, self._predicates
         for _, quad in log.changes(self._seen):
@@ -76,7 +76,7 @@ class Words:
         return [self.name(node) for node in minted]
 
     def _named(self, names: dict[str, dict[Node, None]], node: Node, name: str | None = None) -> bool:
-        """Give a node a name; says whether the node was made of a word, and is new."""
+        """Give a node a name; tell whether the node is new and made from a word."""
         if not isinstance(node, ox.NamedNode):
             return False
         known = names[_plain(self.name(node) if name is None else name)]
@@ -89,34 +89,35 @@ class Words:
 
         Args:
             text: a name, `<IRI>`, an IRI, a prefixed name, or `_:label`.
-            new: whether a name that is not known yet names something new.
+            new: whether an unknown name names a new thing.
 
         Raises:
-            ParameterError: nothing is called so, or more than one thing.
+            ParameterError: no thing has this name, or several things have it.
         """
         thing = self.written(text) or self._one(self._things, text, new=new)
         if not isinstance(thing, ox.NamedNode | ox.BlankNode):
-            raise ParameterError(f"{text[:80]!r} names nothing", hint="Write a name or an IRI")
+            raise ParameterError(f"{text[:80]!r} is not a thing", hint="Write a name or an IRI")
         return thing
 
     def predicate(self, text: str, *, new: bool = False) -> ox.NamedNode:
         """A predicate; arguments and errors as :meth:`node`."""
         relation = self.written(text) or self._one(self._predicates, text, new=new)
         if not isinstance(relation, ox.NamedNode):
-            raise ParameterError(f"{text[:80]!r} is no predicate", hint="Write a name or an IRI")
+            raise ParameterError(f"{text[:80]!r} is not a predicate", hint="Write a name or an IRI")
         return relation
 
     def object(self, given: str | float) -> Term:
-        """An object: a thing where something is called so, else a text, number or truth value.
+        """An object: a thing if its name is known, else a text, number or truth value.
 
         Raises:
-            ParameterError: more than one thing is called so.
+            ParameterError: several things have this name.
         """
         return self.objects(given)[0]
 
     def objects(self, given: str | float) -> list[Term]:
-        """All that an object may mean: a word may have been stored as a text before a thing had that name,
-        and a text in another normal form.
+        """All possible meanings of an object.
+
+        A word may have been stored as a text before a thing got that name, or in another normal form.
         """
         if not isinstance(given, str):
             return [term(given)]
@@ -126,11 +127,11 @@ class Words:
         return [*thing, *map(term, dict.fromkeys((normal(given), given)))]
 
     def fact(self, given: str) -> Term:
-        """A thing or a triple term, as something to be known; errors as :meth:`node`."""
+        """A thing or a triple term that an agent may know; errors as :meth:`node`."""
         return self.written(given) or self.node(given)
 
     def word(self, stored: Term | None) -> Any:
-        """A term as a model reads it, and may write it again; a long text is cut and says so."""
+        """A term in the form that a model reads and may write; a long text is cut, with a note."""
         if isinstance(stored, ox.NamedNode):
             name = self.name(stored)
             known = [*self._things.get(_plain(name), ()), *self._predicates.get(_plain(name), ())]
@@ -140,13 +141,13 @@ class Words:
             plain = value(stored)
             if isinstance(plain, str) and len(plain) > _LONG:
                 return f"{plain[:_LONG]} … and {len(plain) - _LONG} more characters"
-            # JSON has no infinite number, and none that is no number
+            # JSON has neither infinity nor NaN
             if isinstance(plain, str | int | float) and plain not in _NO_JSON and _same(self, plain, stored):
                 return plain
         return None if stored is None else str(stored)
 
     def name(self, iri: ox.NamedNode) -> str:
-        """The name of an IRI, unquoted."""
+        """The name of an IRI, without percent-encoding."""
         begun = max(
             (base for base in self._prefixes.values() if iri.value.startswith(base)), key=len, default=""
         )
@@ -154,14 +155,14 @@ class Words:
         return unquote(rest)
 
     def fact_of(self, triple: Triple) -> dict[str, Any]:
-        """A triple by its words."""
+        """A triple in words."""
         return dict(zip(("subject", "predicate", "object"), map(self.word, triple), strict=True))
 
     def written(self, text: str) -> Term | None:
-        """A term that is written out; ``None`` where it is a plain word.
+        """A term that is written out; ``None`` if the text is a plain word.
 
         Raises:
-            ParameterError: it begins as a term and is none.
+            ParameterError: the text begins as a term but is not a term.
         """
         name, colon, rest = text.partition(":")
         try:
@@ -175,14 +176,14 @@ class Words:
             return ox.NamedNode(text) if _IRI.fullmatch(text) else None
         except (SyntaxError, ValueError):
             hint = 'Write a name, an IRI, or "a text" in quotes'
-            raise ParameterError(f"{text[:80]!r} is no term", hint=hint) from None
+            raise ParameterError(f"{text[:80]!r} is not a term", hint=hint) from None
 
     def _one(self, names: Mapping[str, Mapping[Node, None]], text: str, *, new: bool) -> Term:
         key = _plain(text)
         candidates = list(names.get(key, ()))
         if len(candidates) > 1:
             listed = ", ".join(map(str, candidates[:5]))
-            raise ParameterError(f"{text[:80]!r} may be {listed}", hint="Write the one that is meant")
+            raise ParameterError(f"{text[:80]!r} may be {listed}", hint="Write the one that you mean")
         if candidates:
             return candidates[0]
         if new and key:
@@ -193,7 +194,7 @@ class Words:
 
 
 def normal(text: str) -> str:
-    """A plain word in the form in which it is kept: Unicode's normal form C.
+    """A plain word in its stored form, Unicode's normal form C.
 
     >>> normal("Jose\u0301") == "Jos\u00e9"
     True

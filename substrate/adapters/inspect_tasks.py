@@ -1,4 +1,4 @@
-"""The door by which Inspect finds the tasks `substrate/…`; they lie beside the library, in `research`."""
+"""The entry point by which Inspect finds the tasks `substrate/…`, which are in the package `research`."""
 
 from substrate.base.extras import needed
 

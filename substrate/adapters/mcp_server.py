@@ -1,7 +1,7 @@
 """`substrate mcp LOG`: a log as an agent's memory, over the Model Context Protocol.
 
-The server reads, and writes only where it was told so. Its tools are those of
-:mod:`substrate.adapters.memory_tools`. A query is checked and run within limits
+The server writes only if its start allows it (``write``). Its tools come from
+:mod:`substrate.adapters.memory_tools`. A query is checked and runs within limits
 (:mod:`substrate.sparql.guard`). https://modelcontextprotocol.io
 """
 
@@ -23,7 +23,7 @@ from substrate.sparql.guard import QueryLimits
 
 
 def build(desk: Desk) -> Any:
-    """The protocol's server with a desk's tools; needs the extra ``mcp``."""
+    """Make the protocol's server with a desk's tools; needs the extra ``mcp``."""
     protocol = needed("mcp.server.lowlevel")
     types, threads = needed("mcp_types"), needed("anyio.to_thread")
 
@@ -55,11 +55,11 @@ def build(desk: Desk) -> Any:
 def serve(
     path: Path, *, write: bool = False, tbox: TBox | None = None, limits: QueryLimits | None = None
 ) -> None:
-    """Serve a log over standard input and output until the client goes.
+    """Serve a log over standard input and output until the client disconnects.
 
     Raises:
         MissingExtraError: the extra ``mcp`` is not installed.
-        LogError: the file is no log, or there is none to be read.
+        LogError: the file is not a log, or is absent and must only be read.
     """
     stdio, anyio = needed("mcp.server.stdio"), needed("anyio")
     desk = Desk(path, write=write, tbox=tbox, limits=limits)
@@ -75,14 +75,16 @@ def serve(
     try:
         anyio.run(run)
     except* BrokenPipeError:
-        pass  # the client has closed its end, and waits for nothing
+        pass  # the client has closed its end and expects no reply
     finally:
         desk.close()
 
 
 class _Messages:
-    """The lines of a client that are messages. The protocol's library passes over the others without a reply,
-    where JSON-RPC asks for an error: they are answered here.
+    """The valid messages among a client's lines.
+
+    JSON-RPC requires an error reply to every other line. The protocol's library skips such lines, so this
+    class replies.
     """
 
     def __init__(self, lines: AsyncIterable[str]) -> None:
@@ -100,7 +102,7 @@ class _Messages:
 
 
 def _fault(line: str) -> Any | None:
-    """The error with which a line is answered; ``None`` where it is a message."""
+    """The error reply to a line; ``None`` if the line is a valid message."""
     types = needed("mcp_types")
     code, number = types.PARSE_ERROR, None
     try:

@@ -1,4 +1,4 @@
-"""Questions that any domain can be asked, and who told whom."""
+"""Questions for any domain, and chains of who told whom."""
 
 from substrate.ask.functions import solutions
 from substrate.ask.questions import Answer, Occurrence, ask, occurrences, survey

@@ -1,14 +1,14 @@
-"""SPARQL's own questions about a log: functions of other ticks and of ancestry, beside its triples.
+"""SPARQL functions for a log's queries: other ticks, and causal ancestry.
 
 ============================================  ======================================================
 ``core:asOf(?s, ?p, ?o, ?tick)``              the triple held at that tick
-``core:ancestor(?earlier, ?event)``           the one is among the causal ancestors of the other
-``core:without(?event, ?thing)``              the event rests on no event that the thing takes part in,
-                                              nor on the thing itself (paper, Proposition 1)
+``core:ancestor(?earlier, ?event)``           ``?earlier`` is a causal ancestor of ``?event``
+``core:without(?event, ?thing)``              the event depends neither on the thing nor on an event in
+                                              which the thing takes part (paper, Proposition 1)
 ============================================  ======================================================
 
-Each is true or false; the last two have no answer for what is no event. Events and their participants are
-those of a TBox, as :func:`substrate.ask.questions.occurrences` finds them.
+Each function is true or false; the last two have no answer if ``?event`` is not an event. A TBox defines the
+events and their participants (:func:`substrate.ask.questions.occurrences`).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ PREFIX = "core"
 
 
 class _Functions:
-    """The functions of one log; ``error`` keeps a fault in one, which SPARQL would take for no answer."""
+    """The functions of one log; ``error`` keeps an error, which SPARQL would treat as no answer."""
 
     def __init__(self, log: EventLog, tbox: TBox) -> None:
         self.log, self.tbox = log, tbox
@@ -81,20 +81,20 @@ class _Functions:
 def solutions(
     log: EventLog, sparql: str, *, tick: int | None = None, tbox: TBox | None = None, most: int | None = None
 ) -> bool | list[dict[str, Term | None]]:
-    """The answer of a SELECT or ASK query of a log's state that may use the functions of this module.
+    """Answer a SELECT or ASK query, which may use this module's functions, on a log's state.
 
     Args:
-        log: what happened.
+        log: the log.
         sparql: a SELECT or ASK query; ``core:`` is declared.
-        tick: of the state; after the last delta unless given. The functions know the whole log.
-        tbox: says which triples are events and participants; the core's own words unless given.
-        most: rows after which no more are taken.
+        tick: the state's tick; by default the last tick. The functions read the whole log.
+        tbox: defines events and participants; by default the core's own terms.
+        most: the largest number of rows to return; by default all.
 
     Returns:
-        The rows of a SELECT, a term or ``None`` for each variable; whether an ASK holds.
+        For SELECT the rows, each with a term or ``None`` per variable; for ASK whether it holds.
 
     Raises:
-        ParameterError: the query gives a graph, or a function is given what it does not take.
+        ParameterError: the query gives a graph, or a function gets wrong arguments.
         SyntaxError: the query is not SPARQL.
 
     >>> from substrate.rules.fixpoint import unfold
@@ -107,13 +107,13 @@ def solutions(
     functions = _Functions(log, tbox or TBox("core", ""))
     results = log.state(tick).query(sparql, prefixes={PREFIX: NAMESPACE}, functions=functions.by_name)
     if isinstance(results, ox.QueryTriples):
-        raise ParameterError("a query for a graph has no rows", hint="Ask a SELECT or an ASK query")
+        raise ParameterError("a query for a graph has no rows", hint="Give a SELECT or an ASK query")
     answer: bool | list[dict[str, Term | None]]
     if isinstance(results, ox.QueryBoolean):
         answer = bool(results)
     else:
         names = [variable.value for variable in results.variables]
-        # An error in a function is known once the rows have been taken
+        # A function's error is known only after the rows have been read
         answer = [{name: row[name] for name in names} for row in islice(results, most)]
     if functions.error:
         raise functions.error

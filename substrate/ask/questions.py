@@ -1,8 +1,8 @@
-"""Questions that any domain can be asked; the TBox alone says what its words mean (paper, section 5).
+"""Questions for any domain, whose terms only its TBox defines (paper, section 5).
 
 A TBox ties its classes and properties to the core's by ``rdfs:subClassOf core:Event`` and
 ``rdfs:subPropertyOf core:participant | core:location | core:awareOf | core:source | core:recipient |
-core:content``. No code knows a domain.
+core:content``. No code here depends on a domain.
 """
 
 from __future__ import annotations
@@ -30,8 +30,7 @@ _T = TypeVar("_T")
 
 
 class Occurrence(NamedTuple):
-    """An event as a log tells it: node, class, tick, participants, and the position of the delta that gave it
-    its class.
+    """An event of a log: node, class, tick, participants, and the position of the delta with its class.
 
     >>> Occurrence(ox.NamedNode("urn:e"), EVENT, 3, frozenset(), 0).event.tick
     3
@@ -45,12 +44,12 @@ class Occurrence(NamedTuple):
 
     @property
     def event(self) -> Event:
-        """The arguments of :func:`substrate.ancestors`."""
+        """The event in the form that :func:`substrate.ancestors` takes."""
         return Event(self.node, self.tick, self.participants)
 
 
 class Answer(NamedTuple):
-    """A question in words, its answer, and the positions in the log of the deltas behind it.
+    """A question in words, its answer, and the log positions of the deltas behind the answer.
 
     >>> Answer("happened", "Did a meeting of Ann, Bo happen?", "yes", (17,)).evidence
     (17,)
@@ -63,7 +62,7 @@ class Answer(NamedTuple):
 
 
 def occurrences(log: EventLog, tbox: TBox) -> list[Occurrence]:
-    """The events of a log in the order in which they were told; each has the tick at which it got its class.
+    """The events of a log in log order, each with the tick at which it got its class.
 
     >>> from substrate.rules.fixpoint import unfold
     >>> box = TBox.load("village")
@@ -90,17 +89,17 @@ def ask(tbox: TBox, log: EventLog, template: str, **about: Any) -> Answer:
     """Ask one question.
 
     Args:
-        tbox: what the words mean.
-        log: what happened.
-        template: a name of :data:`TEMPLATES`: ``happened`` and ``when`` take ``kind`` and
-            ``participants``, ``who_knew`` and ``learned_from`` take ``fact`` and ``tick``, ``where`` takes
-            ``entity`` and ``tick``; ``without_knowing`` takes ``agent``, ``fact`` and ``tick``, and
-            tells which events differ, and who no longer knows, or now knows, which facts from then on.
-        about: what the template takes.
+        tbox: defines the terms.
+        log: the log.
+        template: a name of :data:`TEMPLATES`. ``happened`` and ``when`` take ``kind`` and ``participants``;
+            ``who_knew`` and ``learned_from`` take ``fact`` and ``tick``; ``where`` takes ``entity`` and
+            ``tick``. ``without_knowing`` takes ``agent``, ``fact`` and ``tick``; it tells which events
+            differ from then on, and which agents lose or gain which knowledge.
+        about: the template's arguments.
 
     Raises:
-        ParameterError: there is no such template, or it asks about something else.
-        InterventionError: nothing to take away: the agent does not know the fact before ``tick``.
+        ParameterError: the template is unknown, or takes other arguments.
+        InterventionError: the agent does not know the fact before ``tick``, so it cannot forget it.
 
     >>> from substrate.rules.fixpoint import unfold
     >>> box = TBox.load("clinical")
@@ -111,7 +110,7 @@ def ask(tbox: TBox, log: EventLog, template: str, **about: Any) -> Answer:
     unknown to Dr Osei
     """
     if template not in TEMPLATES:
-        raise ParameterError(f"no question {template!r}", hint=f"Choose one of {', '.join(TEMPLATES)}")
+        raise ParameterError(f"unknown question {template!r}", hint=f"Choose one of {', '.join(TEMPLATES)}")
     asks = [*inspect.signature(TEMPLATES[template]).parameters][2:]
     if sorted(asks) != sorted(about):
         what = f"{template} asks about {' and '.join(asks)}, not {' and '.join(about) or 'nothing'}"
@@ -121,7 +120,7 @@ def ask(tbox: TBox, log: EventLog, template: str, **about: Any) -> Answer:
 
 
 _Said = tuple[str, str, Iterable[int]]
-"""A question in words, its answer, and the positions behind it."""
+"""A question in words, its answer, and the positions of its evidence."""
 
 
 def _happened(tbox: TBox, log: EventLog, kind: ox.NamedNode, participants: Iterable[Term]) -> _Said:
@@ -157,7 +156,7 @@ def _held(
     subject: Node | None = None,
     object_: Term | None = None,
 ) -> tuple[list[History], list[int]]:
-    """The histories of a property that held at a tick, and for each the delta that made it hold."""
+    """The histories of a property's triples that held at a tick, and the positions that made them hold."""
     histories = [h for h in _told(tbox, log, general, subject, object_) if h.holds(tick)]
     return histories, [max(c.position for c in h.changes if c.delta.tick <= tick) for h in histories]
 
@@ -169,7 +168,7 @@ def _told(
     subject: Node | None = None,
     object_: Term | None = None,
 ) -> list[History]:
-    """The histories of all triples that ever had a property or one below it."""
+    """The histories of all triples that ever had a property or one of its subproperties."""
     predicates = _sorted(tbox.below(general))
     return [h for predicate in predicates for h in histories(log, subject, predicate, object_)]
 
@@ -206,9 +205,7 @@ def _without_knowing(tbox: TBox, log: EventLog, agent: Node, fact: Term, tick: i
 
 
 def _knowing_from(tbox: TBox, log: EventLog, tick: int) -> dict[tuple[Term, Term], int]:
-    """Pairs of an agent and what it knows at some tick from ``tick`` on, and the delta that first let them
-    know.
-    """
+    """Pairs of an agent and a fact that it knows at ``tick`` or later, with the delta of first knowing it."""
     first_known: dict[tuple[Term, Term], int] = {}
     for h in _told(tbox, log, AWARE_OF):
         if any(i.end is None or i.end > tick for i in h.intervals):
@@ -217,7 +214,7 @@ def _knowing_from(tbox: TBox, log: EventLog, tick: int) -> dict[tuple[Term, Term
 
 
 def _unlike(tbox: TBox, how: str, known: Iterable[tuple[Term, Term]], fact: Term) -> Iterator[str]:
-    """For each fact, those who know it in one arm only; the fact of the question is not named again."""
+    """For each fact, the agents who know it in only one arm; the question's own fact is not named again."""
     knowers: dict[Term, list[Term]] = {}
     for who, what in known:
         knowers.setdefault(what, []).append(who)
@@ -238,12 +235,12 @@ TEMPLATES: Mapping[str, Callable[..., _Said]] = {
 
 
 def survey(tbox: TBox, log: EventLog) -> list[Answer]:
-    """Every template, asked about what a log holds: the paper's cross-domain figure as data.
+    """Ask every template about the content of a log: the paper's cross-domain figure as data.
 
-    Asks of each event class whether and when its first event happened, and whether it happened to the
-    participants of each other class; of each fact who knew it at the first, middle and last tick; of
-    each entity where it was then; and of everyone who ever knew a fact, what would have happened
-    had they forgotten it a tick later.
+    For each event class, ask whether and when its first event happened, and whether such an event happened to
+    the participants of every other class. At the first, middle and last tick, ask who knew each fact, and
+    the location of each entity. For each agent who ever knew a fact, ask what would have happened if the
+    agent had forgotten it a tick later.
 
     >>> from substrate.rules.fixpoint import unfold
     >>> boxes = map(TBox.load, ("village", "clinical"))
@@ -275,7 +272,7 @@ def survey(tbox: TBox, log: EventLog) -> list[Answer]:
 
 
 def _numbered(told: Iterable[Occurrence]) -> dict[tuple[ox.NamedNode, frozenset[Term], int], Occurrence]:
-    """Occurrences by class, participants, and how many like them came before: repeats stay apart."""
+    """Occurrences by class, participants and number of earlier repeats, which keeps repeats apart."""
     before: Counter[tuple[ox.NamedNode, frozenset[Term]]] = Counter()
     numbered = {}
     for o in told:

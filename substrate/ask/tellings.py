@@ -1,7 +1,7 @@
-"""The agents who knew something, and from whom: the chain of tellings back to the one who knew first.
+"""Chains of tellings: from whom each agent learned a fact, back to the agent who knew it first.
 
-A TBox names its word for knowing by ``core:awareOf``, and those for an event of passing on by
-``core:source``, ``core:recipient`` and ``core:content``. No code knows a domain.
+A TBox marks its properties of knowing by ``core:awareOf``, and the properties of an event of telling by
+``core:source``, ``core:recipient`` and ``core:content``. No code here depends on a domain.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from substrate.rules.tbox import TBox
 
 
 class Learning(NamedTuple):
-    """A way in which an agent came to know a fact: the delta that says so, and the telling behind it.
+    """An agent's learning of a fact: the delta of the new knowledge, and the telling behind it.
 
-    ``source``, ``telling`` and ``deltas`` (positions of the telling's own deltas) are empty where no telling
-    in the log explains it: known from the start, read off the world, or heard elsewhere.
+    ``source``, ``telling`` and ``deltas`` (positions of the telling's own deltas) are empty if no telling in
+    the log explains it: the fact was known from the start, observed, or heard elsewhere.
 
     >>> Learning(AWARE_OF, Change(7, None), None, None, ()).position
     7
@@ -41,12 +41,12 @@ class Learning(NamedTuple):
 
     @property
     def position(self) -> int:
-        """Position in the log of the delta by which the agent came to know."""
+        """The log position of the delta by which the agent came to know."""
         return self.change.position
 
     @property
     def evidence(self) -> tuple[int, ...]:
-        """Positions of that delta and of the telling's."""
+        """The positions of that delta and of the telling's deltas."""
         return tuple(sorted((self.position, *self.deltas)))
 
 
@@ -59,7 +59,7 @@ class _Telling(NamedTuple):
 
 
 class Heard:
-    """An index of who came to know and was told what in a log; it follows the log's growth.
+    """An index of a log's knowledge and tellings by fact; it follows the log's growth.
 
     >>> log = EventLog()
     >>> log.extend_lines([(0, f"A <urn:ann> {AWARE_OF} <urn:party> .")])
@@ -93,12 +93,12 @@ class Heard:
                     self._read += 1
 
     def awareness(self, fact: str) -> list[History]:
-        """The histories of the triples that say who knows a fact, given as in N-Triples."""
+        """The histories of the triples by which agents know a fact, which is spelled as in N-Triples."""
         self._grow()
         return [history(self._log, triple_of(quad)) for quad in quads_of(sorted(self._known.get(fact, ())))]
 
     def tellings(self, fact: str) -> dict[str, list[int]]:
-        """The events that were said to pass a fact on, each with the positions of its insertions."""
+        """The events that tell a fact, each with the positions of its insertions."""
         self._grow()
         return {event: self._places[event] for event in self._events.get(fact, ())}
 
@@ -106,19 +106,19 @@ class Heard:
 def chains(
     tbox: TBox, log: EventLog, fact: Term, tick: int, *, heard: Heard | None = None
 ) -> list[tuple[Learning, ...]]:
-    """For each agent that knows a fact at a tick: how it came to know, how its source did, and so on back.
+    """Trace, for each agent that knows a fact at a tick, how it came to know, how its source did, and so on.
 
     Args:
-        tbox: which properties and classes are meant.
-        log: what happened; later ticks play no part.
+        tbox: defines the properties and classes.
+        log: the log; ticks after ``tick`` play no part.
         fact: a node or a triple term.
-        tick: at which they know it.
-        heard: the log's index, where more than one question is asked; made anew unless given.
+        tick: the tick at which the agents know the fact.
+        heard: the log's index, to be shared by several questions; by default a new index.
 
     Returns:
-        A chain for each knower, its own learning first, in the order in which they learned. A knower counts
-        from the last time it came to know. Its source is the recorded teller of that tick who knew before it;
-        of several the one told of first.
+        A chain per knower, its own learning first, in the order of learning. If an agent came to know several
+        times, the last time counts. The agent's source is the recorded teller of that tick who knew the fact
+        before; if there are several, the first in the log.
 
     >>> from pyoxigraph import NamedNode
     >>> from substrate.rules.fixpoint import unfold
@@ -152,7 +152,7 @@ def chains(
 
 
 def in_words(tbox: TBox, chain: Sequence[Learning]) -> str:
-    """A chain as one line: who, from whom and when, and so on back.
+    """A chain as one line: the knower, its source with the tick, and so on back.
 
     >>> from pyoxigraph import NamedNode
     >>> from substrate.rules.fixpoint import unfold
@@ -171,18 +171,14 @@ def in_words(tbox: TBox, chain: Sequence[Learning]) -> str:
 
 
 def _came(awareness: Iterable[History], stop: int) -> Change | None:
-    """The delta by which an agent came to know a fact that it knows after the first ``stop`` deltas; ``None``
-    where it does not know it then.
-    """
+    """The delta by which an agent learned a fact; ``None`` if it does not know it after ``stop`` deltas."""
     last = ([c for c in h.changes if c.position < stop][-1:] for h in awareness)
     known = (change for some in last for change in some if change.delta.op is Op.INSERT)
     return max(known, key=lambda change: change.position, default=None)
 
 
 def _tellings(tbox: TBox, log: EventLog, fact: Term, heard: Heard) -> list[_Telling]:
-    """The events in which a fact is passed on, in the order in which they were told; one for each source and
-    recipient.
-    """
+    """The tellings of a fact in the order of ticks, one per event, source and recipient."""
     kinds = tbox.below(EVENT)
     roles = {word: role for role in (SOURCE, RECIPIENT, CONTENT) for word in tbox.below(role)}
     tellings: list[_Telling] = []

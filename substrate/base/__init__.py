@@ -1,4 +1,4 @@
-"""Errors, terms, deltas, arguments, files and the core's few IRIs: every room may know them."""
+"""Errors, terms, deltas, arguments, files and the core's few IRIs; every other package may import them."""
 
 from substrate.base.delta import Delta, Op, Spelled, Term, Triple
 from substrate.base.errors import (

@@ -1,4 +1,4 @@
-"""Checks of arguments, made where they are given: before anything is built on it."""
+"""Checks of a caller's arguments, made before anything uses them."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ def require(value: Any, kind: type | UnionType, wanted: str, where: str) -> None
 
     Args:
         value: the argument.
-        kind: what it has to be an instance of.
-        wanted: that in words.
+        kind: the type that the argument must have.
+        wanted: the type in words.
         where: the argument's name.
 
     Raises:
-        ParameterError: it is not; says what it is.
+        ParameterError: the argument has another type; the message shows the argument.
 
     >>> require(3, str, "a text", "name")
     Traceback (most recent call last):
@@ -45,7 +45,7 @@ def require_methods(value: Any, names: tuple[str, ...], wanted: str, where: str)
 
 
 def require_tick(value: Any, where: str) -> None:
-    """Refuse what is no whole number, or a truth value; errors as :func:`require`.
+    """Require a whole number, not a truth value; errors as :func:`require`.
 
     >>> require_tick("3", "at")
     Traceback (most recent call last):
@@ -58,7 +58,7 @@ def require_tick(value: Any, where: str) -> None:
 
 
 def require_text(value: Any, where: str) -> None:
-    """Refuse what is no text, or one longer than the limits allow; errors as :func:`require`.
+    """Require a text that is no longer than the limits allow; errors as :func:`require`.
 
     >>> require_text("a" * (LIMITS.text + 1), "object")
     Traceback (most recent call last):
@@ -72,7 +72,7 @@ def require_text(value: Any, where: str) -> None:
 
 
 def path_of(value: Any) -> Path:
-    """A path as given; errors as :func:`require`.
+    """The argument as a ``Path``; errors as :func:`require`.
 
     >>> path_of("log.rdfp").suffix
     '.rdfp'

@@ -1,4 +1,4 @@
-"""Right answers of so many, as a proportion with its 95 % interval."""
+"""The 95 % interval of a proportion of right answers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def wilson(correct: int, n: int, confidence: float = 0.95) -> tuple[float, float
     Args:
         correct: successes, 0 <= correct <= n.
         n: trials, at least 1.
-        confidence: of the interval, between 0 and 1.
+        confidence: the interval's confidence level, between 0 and 1.
 
     Returns:
         Lower and upper bound as proportions.

@@ -23,7 +23,7 @@ Triple = tuple[ox.NamedNode | ox.BlankNode, ox.NamedNode, Term]
 """
 
 DEEPEST = LIMITS.depth // 2
-"""Triple terms that may stand inside one another; each has two brackets."""
+"""The deepest nesting of triple terms; each level has two brackets."""
 _SUBJECTS = (ox.NamedNode, ox.BlankNode)
 _OBJECTS = (ox.NamedNode, ox.Literal, ox.BlankNode, ox.Triple)
 
@@ -49,8 +49,8 @@ class Delta(_Parts):
     """A typed change of the state (paper, section 2): at ``tick``, insert or retract ``triple``.
 
     Raises:
-        ParameterError: the tick is no whole number, the operation no :class:`Op`, or the triple not three
-            terms of pyoxigraph: subject, predicate, object; says which.
+        ParameterError: the tick is not a whole number, the operation is not an :class:`Op`, or the triple is
+            not three pyoxigraph terms (subject, predicate, object); the message says which.
 
     >>> from pyoxigraph import NamedNode
     >>> fact = (NamedNode("urn:ann"), NamedNode("urn:likes"), NamedNode("urn:bo"))
@@ -58,14 +58,14 @@ class Delta(_Parts):
     'A'
     >>> Delta(3, Op.INSERT, ("urn:ann", "urn:likes", "urn:bo"))
     Traceback (most recent call last):
-    substrate.base.errors.ParameterError: triple: 'urn:ann' is no subject. Give three pyoxigraph terms;
+    substrate.base.errors.ParameterError: triple: 'urn:ann' cannot be a subject. Give three pyoxigraph terms;
     triple() of substrate.base makes them.
     """
 
     __slots__ = ()
 
     def __new__(cls, tick: int, op: Op, triple: Triple) -> Self:
-        """Refuse what is no delta; ``_make`` takes the parts of one that stands in a log as they are."""
+        """Check the parts; ``_make`` skips the checks, for deltas that are already in a log."""
         require_tick(tick, "tick")
         require(op, Op, "an operation", "op")
         _require_triple(triple)
@@ -74,12 +74,12 @@ class Delta(_Parts):
     def __repr__(self) -> str:
         try:
             return f"<Delta: tick {self.tick}, {self.op.name.lower()} {terms_in_words(self.triple)}>"
-        except (AttributeError, TypeError):  # its parts are not what they should be
+        except (AttributeError, TypeError):  # `_make` may have taken parts of wrong types
             return tuple.__repr__(self)
 
 
 def terms_in_words(triple: Iterable[object]) -> str:
-    """The terms of a triple in a line.
+    """The terms of a triple on one line.
 
     >>> terms_in_words(("<urn:a>", "<urn:p>", "<urn:b>"))
     '<urn:a> <urn:p> <urn:b>'
@@ -105,7 +105,7 @@ def _require_triple(triple: Triple) -> None:
 
 
 class Spelled(NamedTuple):
-    """A delta whose triple stands in its one spelling, as :func:`text_of` gives it.
+    """A delta whose triple is a text in its one spelling (:func:`text_of`).
 
     >>> Spelled(3, Op.INSERT, "<urn:ann> <urn:likes> <urn:bo>").tick
     3
@@ -122,7 +122,7 @@ def triple_of(quad: ox.Quad) -> Triple:
     >>> triple_of(ox.Quad(ox.NamedNode("urn:s"), ox.NamedNode("urn:p"), ox.Literal(1)))[2].value
     '1'
     """
-    # No parser gives a triple as a subject
+    # No parser returns a triple as a subject
     return (quad.subject, quad.predicate, quad.object)  # pyright: ignore[reportReturnType]
 
 
@@ -133,7 +133,7 @@ def text_of(triple: Triple) -> str:
     '<urn:s> <urn:p> "a"'
 
     Raises:
-        TypeError: these are not the three terms of a triple.
+        TypeError: a term cannot be the subject, predicate or object of a triple.
     """
     _check(triple)
     subject, predicate, object_ = triple
@@ -143,21 +143,21 @@ def text_of(triple: Triple) -> str:
 def _check(triple: Triple) -> None:
     subject, predicate, object_ = triple
     if not isinstance(subject, _SUBJECTS):
-        raise TypeError(f"{subject!r} is no subject")
+        raise TypeError(f"{subject!r} cannot be a subject")
     if not isinstance(predicate, ox.NamedNode):
-        raise TypeError(f"{predicate!r} is no predicate")
+        raise TypeError(f"{predicate!r} cannot be a predicate")
     if not isinstance(object_, _OBJECTS):
-        raise TypeError(f"{object_!r} is no object")
+        raise TypeError(f"{object_!r} cannot be an object")
 
 
 def spelled(term: Term) -> str:
-    """A term as it stands in a triple's spelling.
+    """A term as :func:`text_of` spells it.
 
     >>> spelled(ox.Triple(ox.NamedNode("urn:s"), ox.NamedNode("urn:p"), ox.Literal("a")))
     '<<( <urn:s> <urn:p> "a" )>>'
 
     Raises:
-        ValueError: triple terms stand so deep inside one another that a parser would run out of its stack.
+        ValueError: triple terms are nested so deeply that a parser would exhaust its stack.
     """
     if not isinstance(term, ox.Triple):
         return str(term)
@@ -170,7 +170,7 @@ def spelled(term: Term) -> str:
 
 
 def quads_of(texts: Iterable[str]) -> list[ox.Quad]:
-    """Quads from the spellings that :func:`text_of` gives.
+    """Quads parsed from the spellings of :func:`text_of`.
 
     >>> quads_of(['<urn:s> <urn:p> "a"'])[0].object.value
     'a'
@@ -180,11 +180,11 @@ def quads_of(texts: Iterable[str]) -> list[ox.Quad]:
 
 
 def texts_of(quads: Iterable[ox.Quad]) -> list[str]:
-    """The spelling of each of several quads of the default graph, as :func:`text_of` gives it.
+    """Spell each quad of the default graph as :func:`text_of` does.
 
     >>> texts_of([ox.Quad(ox.NamedNode("urn:s"), ox.NamedNode("urn:p"), ox.Literal("a"))])
     ['<urn:s> <urn:p> "a"']
     """
     lines = ox.serialize(quads, format=ox.RdfFormat.N_TRIPLES)
-    # Without an output it gives bytes; a literal's line feeds are escaped
+    # Without an output, `serialize` returns bytes; line feeds inside literals are escaped
     return lines.decode().split(" .\n")[:-1]  # pyright: ignore[reportOptionalMemberAccess]

@@ -1,4 +1,4 @@
-"""The base error: each error says what went wrong, where, and what to do about it."""
+"""The package's errors: each says what went wrong, where, and what to do about it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from __future__ import annotations
 class SubstrateError(Exception):
     """Base of every error this package raises on purpose.
 
-    The message reads ``WHERE: WHAT. HINT.``; the three parts stay available as attributes so that
-    a program can report them apart.
+    The message reads ``WHERE: WHAT. HINT.``; the three parts are also attributes, so that a program can
+    report them separately.
 
     Args:
         what: the fault, without a closing full stop.
@@ -29,12 +29,12 @@ class SubstrateError(Exception):
         return ". ".join(s for s in sentences if s) + ("." if self.hint else "")
 
     def within(self, *outer: object) -> SubstrateError:
-        """The same error, seen from further out: ``outer`` is put before its place."""
+        """The same error with ``outer`` put before its place."""
         return type(self)(self.what, where=(*outer, *self.where), hint=self.hint)
 
 
 class FormatError(SubstrateError):
-    """A file or record does not have the shape its format prescribes."""
+    """A file or record does not have the shape that its format prescribes."""
 
 
 class LogError(SubstrateError):
@@ -46,7 +46,7 @@ class LogHeldError(LogError):
 
 
 class InterventionError(SubstrateError):
-    """An intervention's pre-condition does not hold in the state it is applied to."""
+    """An intervention's precondition does not hold in the state that it changes."""
 
 
 class TBoxError(SubstrateError):

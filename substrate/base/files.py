@@ -1,4 +1,4 @@
-"""Files and folders that appear whole or not at all, and their SHA-256."""
+"""Write files and folders whole or not at all, and hash them with SHA-256."""
 
 from __future__ import annotations
 
@@ -44,21 +44,21 @@ _WAY_OUT = "Nothing was changed there; free space, or give another path"
 
 
 class OutputError(SubstrateError):
-    """The system refuses to write; what was there before is still there."""
+    """The system refuses to write; the earlier content is still there."""
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A fresh path to write a file or folder to; it takes ``path``'s place when the block ends well.
+    """Give a fresh path for a file or folder, which replaces ``path`` when the block succeeds.
 
-    Where the block fails, what was at ``path`` stays and nothing else is left. Where the process is
-    killed, its scratch folder stays until :func:`clear_leftovers` or the next replacement of ``path``.
-    After the block no loss of power takes the new one away; before, none takes the old one. A device or pipe
-    keeps its place: it gets the bytes.
+    If the block fails, ``path`` stays unchanged and nothing else is left. If the process is killed, its
+    scratch folder stays until :func:`clear_leftovers` or the next replacement of ``path``. A loss of power
+    leaves either the old content or the new, and after the block always the new. A device or pipe is not
+    replaced: the bytes are written to it.
 
     Raises:
-        OutputError: the disk is full, the system refuses to write there, or a file would take the place of a
-            folder that is not empty.
+        OutputError: the disk is full, the system refuses to write there, or a file would replace a folder
+            that is not empty.
     """
     if _is_device(path):
         with naming(path), tempfile.TemporaryDirectory() as scratch:
@@ -78,22 +78,22 @@ def replacing(path: Path) -> Iterator[Path]:
                 hint = "Nothing was changed there; give the path of a file"
                 raise OutputError("is a folder with files in it", where=(path,), hint=hint)
             if path.is_dir():
-                sync(path.parent)  # the scratch folder is there before the old one is in it alone
+                sync(path.parent)  # the scratch folder is durable before it holds the only old copy
                 path.rename(scratch / "old")
             fresh.replace(path)
             sync(path.parent)
 
 
 def _is_device(path: Path) -> bool:
-    """Tell whether a path is there and neither a file nor a folder, such as `/dev/stdout`."""
+    """Tell whether a path exists and is neither a file nor a folder, such as `/dev/stdout`."""
     return path.exists() and not path.is_file() and not path.is_dir()
 
 
 def require_other(out: Path, inputs: Iterable[Path]) -> None:
-    """Refuse to write where a command reads.
+    """Refuse to overwrite one of a command's inputs.
 
     Raises:
-        OutputError: the path is one of the inputs.
+        OutputError: the output path is one of the inputs.
     """
     if out.resolve() in (path.resolve() for path in inputs):
         hint = "Nothing was changed there; give another path"
@@ -102,9 +102,9 @@ def require_other(out: Path, inputs: Iterable[Path]) -> None:
 
 @contextmanager
 def filling(folder: Path) -> Iterator[Path]:
-    """A fresh folder; its files go into ``folder``, beside what is there, when the block ends well.
+    """Give a fresh folder, whose files are added to ``folder`` when the block succeeds.
 
-    Where the block fails nothing is left, and ``folder`` is as it was; errors as :func:`replacing`.
+    If the block fails, nothing is left and ``folder`` is unchanged; errors as :func:`replacing`.
     """
     folder = folder.absolute()
     with naming(folder):
@@ -127,10 +127,10 @@ def filling(folder: Path) -> Iterator[Path]:
 
 
 def sync(path: Path) -> None:
-    """Wait until the bytes of a file, or the names in a folder, outlive a loss of power."""
+    """Wait until the bytes of a file, or the names in a folder, will survive a loss of power."""
     if fcntl is None and path.is_dir():
-        return  # there a folder cannot be opened
-    # Windows syncs no file that is open to be read alone
+        return  # Windows cannot open a folder
+    # Windows does not sync a file that is opened only for reading
     descriptor = os.open(path, (os.O_RDONLY if fcntl else os.O_RDWR) | _CLOSED_ON_EXEC)
     try:
         os.fsync(descriptor)
@@ -139,7 +139,7 @@ def sync(path: Path) -> None:
 
 
 def make_folders(path: Path) -> None:
-    """Make a folder and those above it that are not there, so that they outlive a loss of power."""
+    """Make a folder and its missing parents so that they survive a loss of power."""
     if not path.is_dir():
         make_folders(path.parent)
         path.mkdir(exist_ok=True)
@@ -147,7 +147,7 @@ def make_folders(path: Path) -> None:
 
 
 def _sync_all(path: Path, files: bool = True) -> None:
-    """Sync a file, or a folder with all that is in it."""
+    """Sync a file, or a folder and everything in it."""
     for entry in (*(path.rglob("*") if path.is_dir() else ()), path):
         if files or entry.is_dir():
             sync(entry)
@@ -155,19 +155,19 @@ def _sync_all(path: Path, files: bool = True) -> None:
 
 @contextmanager
 def naming(path: Path, hint: str = _WAY_OUT) -> Iterator[None]:
-    """Say which path it is that the system refuses to write.
+    """Turn the system's refusal to write into an error that names the user's path.
 
     Args:
         path: the path that the user knows.
-        hint: the way out.
+        hint: the error's advice.
 
     Raises:
-        OutputError: it refuses.
+        OutputError: the system refuses to write.
     """
     try:
         yield
     except (OSError, SubstrateError) as error:
-        # What is written inside of a scratch folder says so of a path that the user does not know.
+        # An error from inside a scratch folder names a path that the user does not know.
         ours = isinstance(error, OSError) or f".{path.name}." in str(error.where)
         refusal = error if isinstance(error, OSError) else error.__cause__
         if not (ours and isinstance(refusal, OSError) and refusal.errno in _REFUSED):
@@ -178,9 +178,9 @@ def naming(path: Path, hint: str = _WAY_OUT) -> Iterator[None]:
 
 
 def clear_leftovers(path: Path) -> None:
-    """Remove the scratch folders that killed processes left beside ``path``; those in use stay.
+    """Remove the scratch folders that killed processes left next to ``path``; folders in use stay.
 
-    A folder that was moved aside for a new one, which then never came, goes back to its place.
+    If a replacement was cut off after the old folder was moved aside, the old folder is restored.
     """
     for scratch in sorted(path.parent.glob(f".{glob.escape(path.name)}.*.scratch")):
         with locked(scratch, wait=False) as held:
@@ -189,27 +189,25 @@ def clear_leftovers(path: Path) -> None:
 
 
 def _clear(scratch: Path, path: Path) -> None:
-    """Remove a scratch folder; the old one in it, which no new one followed, goes back to its place first."""
+    """Remove a scratch folder; if it holds an old folder that was never replaced, restore that first."""
     if (scratch / "old").exists():
         if not path.exists():
             (scratch / "old").rename(path)
         sync(path.parent)
-    # What cannot be removed is a leftover, and what was to be done is done all the same.
+    # A failed removal leaves a leftover, but the replacement itself is complete.
     shutil.rmtree(scratch, ignore_errors=True)
 
 
 @contextmanager
 def _scratch(path: Path) -> Iterator[Path]:
-    """A folder beside ``path`` that is gone after the block; its lock, which ends with the process, says that
-    it is in use.
-    """
+    """Make a folder next to ``path`` for the block; its lock, which ends with the process, marks its use."""
     while True:
         scratch = path.with_name(f".{path.name}.{os.urandom(4).hex()}.scratch")
-        _in_use.add(scratch)  # before it is there: a process that is told to end leaves none behind
+        _in_use.add(scratch)  # before it exists, so that a process that is told to end leaves none behind
         try:
             scratch.mkdir(0o700)
             with locked(scratch) as held:
-                # Another process may take a folder that is not locked yet for a leftover.
+                # Until the folder is locked, another process may mistake it for a leftover and remove it.
                 if held:
                     try:
                         yield scratch
@@ -222,7 +220,7 @@ def _scratch(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def passing_folder() -> Iterator[Path]:
-    """A folder of the system's for temporary files, gone after the block or with :func:`drop_scratch`."""
+    """Make a temporary folder that the end of the block, or :func:`drop_scratch`, removes."""
     with tempfile.TemporaryDirectory(prefix="substrate-") as name:
         folder = Path(name)
         _in_use.add(folder)
@@ -237,7 +235,7 @@ _in_use: set[Path] = set()
 
 
 def drop_scratch() -> None:
-    """Remove the scratch folders of this process, which is about to end; what they hold is lost."""
+    """Remove this process's scratch folders with their content, before the process ends."""
     for _ in range(3):
         for folder in list(_in_use):
             # Another thread may still be writing there.
@@ -246,9 +244,9 @@ def drop_scratch() -> None:
 
 @contextmanager
 def locked(folder: Path, wait: bool = True) -> Iterator[bool]:
-    """Hold a folder's lock for the block; false where another process holds it, or the folder is gone.
+    """Hold a folder's lock for the block; give false if another process holds it or the folder is gone.
 
-    A system without such a lock cannot tell a live process from a killed one: what either left stays.
+    A system without such a lock cannot tell a live process from a killed one, so leftovers stay there.
     """
     if fcntl is None:
         yield wait and folder.exists()
@@ -270,15 +268,15 @@ def locked(folder: Path, wait: bool = True) -> Iterator[bool]:
 
 
 def write_json(path: Path, value: Any, *, indent: int) -> None:
-    """Write a value as indented JSON with a final newline; keys stand in the order of its fields."""
+    """Write a value as indented JSON with a final newline; keys are in the order of the fields."""
     path.write_bytes(msgspec.json.format(msgspec.json.encode(value), indent=indent) + b"\n")
 
 
 def sha256(path: Path, of_file: Callable[[Path], str] | None = None) -> str:
-    """``sha256:…`` of a file's bytes, or of a folder's sorted names and file hashes.
+    """Hash a file's bytes, or a folder's sorted names and file hashes, as ``sha256:…``.
 
     Args:
-        of_file: gives the hash of a file, where somebody has read the files already.
+        of_file: returns the hash of a file, for a caller that has read the files already.
     """
     of_file = of_file or sha256
     if path.is_dir():

@@ -1,4 +1,4 @@
-"""Reading files and JSON records: an error names file, record and path, and nothing grows past its limits."""
+"""Read files and JSON records within limits; each error names the file, the record and the path."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from substrate.base.errors import FormatError
 from substrate.base.limits import LIMITS, SMALL
 
 NOT_JSON = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-"""The errors of a decoder on what is no JSON, not of the type that is read, or nested past its depth."""
+"""A decoder's errors on text that is not JSON, has another type than expected, or is nested too deeply."""
 
 T = TypeVar("T")
 Buffer = bytes | memoryview | msgspec.Raw
 Source = tuple[str, bytes]
-"""A record's name (file, and member or line inside it) and its bytes."""
+"""A record's name (its file, with the member or line) and its bytes."""
 
 Whole = Annotated[int, msgspec.Meta(ge=-(2**53), le=2**53)]
-"""A whole number of a file: what a double can count to."""
+"""A whole number in a file, within the range that a double holds exactly."""
 Measure = Annotated[float, msgspec.Meta(ge=-1e9, le=1e9)]
-"""A measured number of a file: squares and products of it stay finite."""
+"""A measured number in a file, small enough that its squares and products stay finite."""
 
 
 ZIP_ERRORS = (
@@ -48,29 +48,30 @@ ZIP_ERRORS = (
 
 
 def refusal(path: Path, most: int = LIMITS.bytes) -> str:
-    """Say why a path that is there must not be read: it is no file, is too large, or stores next to none of
-    the bytes that it claims. Empty where it may be read.
+    """Say why an existing path must not be read; empty if it may be read.
+
+    A path is refused if it is not a file, is too large, or stores almost none of the bytes that it claims.
 
     >>> refusal(Path("/dev/null"))
-    'is no file, but a folder, pipe or device'
+    'is a folder, pipe or device, not a file'
     """
     try:
         about = path.stat()
     except OSError:
-        return ""  # whoever opens it says so
+        return ""  # opening it raises the error
     if not stat.S_ISREG(about.st_mode):
-        return "is no file, but a folder, pipe or device"
+        return "is a folder, pipe or device, not a file"
     if about.st_size > most:
         return f"has more than {most} bytes"
     held = getattr(about, "st_blocks", about.st_size) * 512  # Windows does not say
-    return "is a file of holes" if about.st_size > max(SMALL, LIMITS.ratio * held) else ""
+    return "is a sparse file, mostly holes" if about.st_size > max(SMALL, LIMITS.ratio * held) else ""
 
 
 def require_file(path: Path) -> None:
-    """Refuse a path that is there and not to be read.
+    """Refuse an existing path that must not be read.
 
     Raises:
-        FormatError: says why; see :func:`refusal`.
+        FormatError: the path is refused, for the reason that :func:`refusal` gives.
     """
     if why := refusal(path):
         hint = "If it is meant to, raise bytes in SUBSTRATE_LIMITS"
@@ -79,26 +80,26 @@ def require_file(path: Path) -> None:
 
 
 def open_zip(path: Path) -> ZipFile:
-    """A zip archive, to read.
+    """Open a zip archive for reading.
 
     Raises:
-        FormatError: it is no file, or larger than :data:`LIMITS` allow.
-        BadZipFile: it is no zip archive; so are the others of :data:`ZIP_ERRORS`.
+        FormatError: the path is not a file, or is larger than :data:`LIMITS` allow.
+        BadZipFile: the file is not a zip archive; the other :data:`ZIP_ERRORS` may occur as well.
     """
     require_file(path)
     return ZipFile(path)
 
 
 def read_bytes(path: Path) -> bytes:
-    """The bytes of a file, gunzipped where it is gzip, without a byte order mark.
+    """Read a file's bytes, unpacked if it is gzip, without a byte order mark.
 
     Raises:
-        FormatError: the file is absent, no file, empty, or larger than :data:`LIMITS` allow, or its gzip
+        FormatError: the path is absent, not a file, empty, or larger than :data:`LIMITS` allow, or its gzip
             stream is cut off or damaged.
     """
     require_file(path)
     try:
-        with path.open("rb", buffering=0) as file:  # a buffer would be joined with the rest: twice the file
+        with path.open("rb", buffering=0) as file:  # joining a buffer to the rest would double the memory
             size = os.fstat(file.fileno()).st_size
             packed = file.read(2) == b"\x1f\x8b"
             file.seek(0)
@@ -117,10 +118,10 @@ def read_bytes(path: Path) -> bytes:
 
 
 def gzip_parts(file: IO[bytes], size: int, path: Path) -> Iterator[bytes]:
-    """All of a gzip stream in parts, so that a bomb is found before it has grown.
+    """Unpack a gzip stream in parts, so that a compression bomb is caught early.
 
     Raises:
-        FormatError: it unpacks to more than the limits allow.
+        FormatError: the stream unpacks to more than the limits allow.
     """
     unpacked = 0
     with gzip.open(file) as stream:
@@ -131,10 +132,10 @@ def gzip_parts(file: IO[bytes], size: int, path: Path) -> Iterator[bytes]:
 
 
 def allow_unpacked(size: int, packed: int, where: tuple[object, ...]) -> None:
-    """Hold the size of what is unpacked against the limits.
+    """Check an unpacked size against the limits.
 
     Raises:
-        FormatError: it is too large, or far larger than it was packed.
+        FormatError: the unpacked size is too large, or far larger than the packed size.
     """
     _allow(size, LIMITS.unpacked, "unpacked", " unpacked", where)
     if size > SMALL and size > LIMITS.ratio * packed:
@@ -155,11 +156,11 @@ def _allow(size: int, most: int, name: str, how: str, where: tuple[object, ...])
 
 
 def members(archive: ZipFile, where: Path) -> list[ZipInfo]:
-    """The files of a zip archive, each with a name of its own inside the archive's folder.
+    """The files of a zip archive, with their names checked.
 
     Raises:
-        FormatError: too many members, one that is absolute, climbs out by ``..`` or occurs twice, or one that
-            unpacks to more than :data:`LIMITS` allow.
+        FormatError: there are too many members; a member's name is absolute, contains ``..`` or occurs twice;
+            or a member unpacks to more than :data:`LIMITS` allow.
     """
     files = [info for info in archive.infolist() if not info.filename.endswith("/")]
     require_members([info.filename for info in files], where)
@@ -169,7 +170,7 @@ def members(archive: ZipFile, where: Path) -> list[ZipInfo]:
 
 
 def require_members(names: Iterable[str], where: Path) -> None:
-    """Hold the names of an archive's members against what may be unpacked.
+    """Refuse archive members that are unsafe to unpack.
 
     >>> require_members(["a/1.json", "../2.json"], Path("a.zip"))
     Traceback (most recent call last):
@@ -177,7 +178,7 @@ def require_members(names: Iterable[str], where: Path) -> None:
     no official one has such a member.
 
     Raises:
-        FormatError: there are too many, one is absolute, climbs out by ``..``, or occurs twice.
+        FormatError: there are too many members, or a name is absolute, contains ``..`` or occurs twice.
     """
     seen: set[str] = set()
     for name in names:
@@ -199,10 +200,10 @@ def require_members(names: Iterable[str], where: Path) -> None:
 
 
 def read_member(archive: ZipFile, where: Path, name: str) -> bytes:
-    """The bytes of one member of a zip archive, without a byte order mark.
+    """Read one member of a zip archive, without a byte order mark.
 
     Raises:
-        FormatError: it is not there, damaged, encrypted, packed in an unknown way or too large.
+        FormatError: the member is absent, damaged, encrypted, packed by an unknown method or too large.
     """
     try:
         info = archive.getinfo(name)
@@ -223,7 +224,7 @@ def read_text(path: Path) -> str:
 
 
 def lines(path: Path) -> Iterator[Source]:
-    """The lines of a file, each named ``FILE:LINE``; blank lines are passed over."""
+    """The lines of a file, each named ``FILE:LINE``; blank lines are skipped."""
     for number, line in enumerate(read_bytes(path).split(b"\n"), start=1):
         if line.strip():
             yield f"{path}:{number}", line
@@ -235,13 +236,13 @@ def decode(
     *where: object,
     keys: Callable[[T], int] | None = None,
 ) -> T:
-    """Read a typed record from JSON; ``where`` names it, outermost first.
+    """Read a typed record from JSON.
 
     Args:
         decoder: for the record's type.
-        data: its text.
-        where: its names.
-        keys: how many keys a record has where no key is optional; spares a second look at a large text.
+        data: the record's text.
+        where: the record's names for an error, outermost first.
+        keys: counts a record's keys, if none is optional; this saves a second pass over a large text.
 
     >>> decode(msgspec.json.Decoder(dict[str, int]), b'{"a": "b"}', "file.json", "record 7")
     Traceback (most recent call last):
@@ -249,18 +250,18 @@ def decode(
     record with the official format.
 
     Raises:
-        FormatError: names the path of what is missing, mistyped, not finite or there twice, or the line that
-            is not JSON.
+        FormatError: a value is missing, mistyped, not finite or given twice (the error names its path), or a
+            line is not JSON (the error names the line).
     """
     record, text = decoded(decoder, data, *where), bytes(data)
-    # As many colons as a record has keys: no key is there twice, and none that the type does not know
+    # If the text has as many colons as the record has keys, no key occurs twice and none is unknown
     if keys is None or keys(record) != text.count(b":") or b"\\" in text:
         require_distinct_keys(text, *where)
     return record
 
 
 def decoded(decoder: msgspec.json.Decoder[T], data: Buffer, *where: object) -> T:
-    """Decode without a look at keys that occur twice: for a text whose parts are looked at one by one."""
+    """Decode without a check for repeated keys, for a text whose parts are checked later."""
     try:
         return decoder.decode(data)
     except msgspec.ValidationError as error:
@@ -275,14 +276,14 @@ def decoded(decoder: msgspec.json.Decoder[T], data: Buffer, *where: object) -> T
 
 
 def require_distinct_keys(data: bytes, *where: object) -> None:
-    """Refuse JSON in which an object has a key twice; a parser would take the last without a word.
+    """Refuse JSON in which an object repeats a key; a parser would silently take the last one.
 
     >>> require_distinct_keys(b'[{"a": 1}, {"b": {"a": 1, "a": 2}}]', "file.json")
     Traceback (most recent call last):
     substrate.base.errors.FormatError: file.json: $[1].b.a: occurs twice. Keep one of the two.
 
     Raises:
-        FormatError: names the key and where it stands.
+        FormatError: a key occurs twice; the error gives its path.
     """
     twice: list[bool] = []
 
@@ -302,7 +303,7 @@ def require_distinct_keys(data: bytes, *where: object) -> None:
 
 
 class _Pairs(list[tuple[str, Any]]):
-    """An object of JSON with its keys as they come."""
+    """A JSON object as its key-value pairs, in the order of the text."""
 
 
 def _pairs(data: str | bytes) -> Any:
@@ -310,7 +311,7 @@ def _pairs(data: str | bytes) -> Any:
 
 
 def _places(value: Any, path: str) -> Iterator[tuple[str, Any]]:
-    """A value and all that is in it, each with its path."""
+    """A value and everything inside it, each with its path."""
     yield path, value
     for index, item in enumerate(value if isinstance(value, list) else ()):
         key, inner = (f".{item[0]}", item[1]) if isinstance(value, _Pairs) else (f"[{index}]", item)
@@ -318,7 +319,7 @@ def _places(value: Any, path: str) -> Iterator[tuple[str, Any]]:
 
 
 def _twice(path: str, value: Any) -> str:
-    """The path of the first key that an object has twice; empty where there is none."""
+    """The path of the first key that an object repeats; empty if there is none."""
     seen: set[str] = set()
     for key, _ in value if isinstance(value, _Pairs) else ():
         if key in seen:
@@ -332,7 +333,7 @@ def _too_deep(where: tuple[object, ...]) -> FormatError:
 
 
 def _malformed(data: bytes, reason: str, where: tuple[object, ...]) -> FormatError:
-    """Malformed JSON is often a NaN that a lenient encoder wrote: look where it sits."""
+    """Explain malformed JSON; the cause is often a NaN that a lenient encoder wrote, so give its path."""
     try:
         places = _places(_pairs(data.decode()), "$")
         path = next((path for path, value in places if isinstance(value, float) and not isfinite(value)), "")

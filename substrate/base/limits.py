@@ -1,4 +1,4 @@
-"""The limits of what comes in, one set for every door: bytes, depth, time and memory."""
+"""The limits of all input: bytes, depth, time and memory."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _Count = Annotated[int, msgspec.Meta(ge=1)]
 
 
 class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Bounds of what may be read, and of what it may cost. The largest official file, GQA's full set of
-    questions, unpacks to under 2 GiB.
+    """Bounds on the size of input and on the cost of processing it.
 
-    ``SUBSTRATE_LIMITS`` in the environment sets others: ``unpacked=8589934592,members=1000000``.
+    The largest official file, GQA's full set of questions, unpacks to under 2 GiB. ``SUBSTRATE_LIMITS`` in
+    the environment sets other limits: ``unpacked=8589934592,members=1000000``.
 
     >>> Limits().members
     200000
@@ -25,43 +25,42 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     bytes: _Count = 8 << 30
     """Bytes of a file."""
     unpacked: _Count = 4 << 30
-    """Bytes of a file or of a member of an archive, unpacked."""
+    """Bytes of a file or of an archive's member, unpacked."""
     ratio: _Count = 200
-    """The ratio of unpacked to packed size that a file may have where it unpacks to more than :data:`SMALL`.
-    """
+    """The ratio of unpacked to packed size, for a file that unpacks to more than :data:`SMALL`."""
     members: _Count = 200_000
     """Members of an archive."""
     steps: _Count = 10_000
     """Steps of a question's program."""
     text: _Count = 1 << 20
-    """Characters of a query or of a text that a tool is given, and bytes of a file of parameters."""
+    """Characters of a query or of a tool's argument, and bytes of a file of parameters."""
     pieces: _Count = 1_000
-    """Keywords and operators of a query: a chain of them is a tree as deep as it is long."""
+    """Keywords and operators of a query; a chain of operators parses to a tree as deep as its length."""
     depth: Annotated[int, msgspec.Meta(ge=1, le=256)] = 64
-    """Brackets inside one another, in a query, a TBox or a triple, and levels of parameters; a parser runs
-    out of its stack at some thousands."""
+    """Nested brackets in a query, a TBox or a triple, and levels of parameters; a parser exhausts its stack
+    at a few thousand."""
     rounds: _Count = 1_000
-    """Rounds after which rules that still change the state count as never settling."""
+    """Rounds after which rules that still change the state are taken never to settle."""
     seconds: _Count = 30
-    """Seconds of a user's query, or of the rules of their TBox."""
+    """Seconds for a user's query, or for the rules of a user's TBox."""
     rows: _Count = 10_000
     """Rows of a query's answer."""
     memory: _Count = 4 << 30
-    """Bytes of address space of a query's process."""
+    """Bytes of a query process's address space."""
 
 
 SMALL = 64 << 20
-"""Bytes up to which nothing is called a compression bomb."""
+"""Bytes up to which no file is called a compression bomb."""
 
 
 def limits_of(text: str) -> Limits:
-    """The limits that ``NAME=NUMBER,…`` sets, the others as they are.
+    """The limits that ``NAME=NUMBER,…`` sets, and the defaults of all others.
 
     >>> limits_of("members=3").members
     3
 
     Raises:
-        ParameterError: a name is unknown, or a number is none or out of range.
+        ParameterError: a name is unknown, or a value is not a number or out of range.
     """
     pairs = (part.partition("=") for part in text.split(",") if part.strip())
     try:

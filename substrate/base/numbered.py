@@ -1,4 +1,4 @@
-"""Files that their names number, in a folder or a zip: annotation_00012.json, sim_00012.json.gz."""
+"""Files with a number in their name, in a folder or a zip: annotation_00012.json, sim_00012.json.gz."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from substrate.base.inputs import ZIP_ERRORS, Source, members, open_zip, read_by
 
 
 def names_in(where: Path, stem: str) -> list[str]:
-    """The files under a folder that begin with a stem and an underscore, or all members of a zip, sorted.
+    """The sorted names of a folder's files that begin with ``STEM_``, or of all members of a zip.
 
     Raises:
-        FormatError: it is neither a folder nor a readable zip.
+        FormatError: ``where`` is neither a folder nor a readable zip.
     """
     try:
         if where.is_dir():
             return sorted(path.relative_to(where).as_posix() for path in where.rglob(f"{stem}_*.json*"))
         with open_zip(where) as archive:
             names = sorted(info.filename for info in members(archive, where))
-        # macOS packs a file of its own beside each, named after it.
+        # macOS adds to a zip, for each file, a file `._NAME`.
         return [name for name in names if not name.rpartition("/")[2].startswith("._")]
     except ZIP_ERRORS as error:
         raise FormatError(
@@ -32,16 +32,17 @@ def names_in(where: Path, stem: str) -> list[str]:
 
 
 def numbered(where: Path, stem: str, thing: str, files: str) -> dict[int, str]:
-    """The name of every ``STEM_NNNNN.json`` of a folder or zip by its number, ascending.
+    """The name of every ``STEM_NNNNN.json`` in a folder or zip by its number, ascending.
 
     Args:
         where: a folder, or a zip.
         stem: the beginning of each name.
-        thing: the name of what a number stands for, for messages.
-        files: the name of all of them, for messages.
+        thing: a message's name for the numbered things, such as ``video``.
+        files: a message's name for all the files.
 
     Raises:
-        FormatError: ``where`` is neither, two files have one number, or there is none.
+        FormatError: ``where`` is neither a folder nor a zip, two files have the same number, or none has a
+            number.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -68,7 +69,7 @@ def numbered(where: Path, stem: str, thing: str, files: str) -> dict[int, str]:
 
 
 def sources_in(where: Path, names: Iterable[str]) -> Iterator[Source]:
-    """Name and bytes of the given files of a folder or zip, the zip opened once.
+    """The names and bytes of the given files of a folder or zip; a zip is opened once.
 
     Raises:
         FormatError: a file cannot be read.

@@ -1,4 +1,4 @@
-"""Terms of pyoxigraph as terms of rdflib; nothing here loads rdflib before it is asked for."""
+"""Convert pyoxigraph terms to rdflib terms; rdflib is loaded on first use."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 def rdflib_term(term: Term) -> Node | None:
-    """A term for rdflib, its text kept (``"01"`` stays beside ``"1"``); ``None`` for a triple term.
+    """The same term in rdflib, with its exact text (``"01"`` does not become ``"1"``).
 
-    A text direction is left out: rdflib has none.
+    A triple term gives ``None``. A text direction is dropped, because rdflib has none.
 
     Raises:
         MissingExtraError: rdflib is not installed.

@@ -1,7 +1,7 @@
-"""Records of a JSON file, one at a time: each is decoded when it is asked for, and a large file is not held.
+"""Records of a JSON file, each decoded on access, so that a large file does not fill the memory.
 
-A list, an object of records by key, or JSON lines is cut into its records, which stay where they are: a large
-file lies in the system's cache of its disk, and a record is a view of it.
+The file may be a list, an object of records by key, or JSON lines. A large file is mapped from disk, and a
+record is a view of the mapped file.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from substrate.base.inputs import decoded, gzip_parts, read_bytes, require_file
 K = TypeVar("K", int, str)
 T = TypeVar("T")
 Span = msgspec.Raw
-"""A record as it lies in its file."""
+"""A record's bytes, as a view of the file."""
 
 _HELD = 64 << 20
-"""The bytes of a file up to which it is held."""
+"""Largest size in bytes of a file that is kept in memory."""
 _PACKED = 4 << 20
-"""The bytes of a gzip file from which on it is unpacked on disk."""
+"""Largest size in bytes of a gzip file that is unpacked in memory; a larger one is unpacked on disk."""
 _raws = msgspec.json.Decoder(list[msgspec.Raw])
 
 
@@ -37,14 +37,14 @@ class _Key(str):
 
 
 class Text:
-    """The text of a file, unpacked where it is gzip, without its byte order mark."""
+    """The text of a file, unpacked if it is gzip, without its byte order mark."""
 
     def __init__(self, path: Path) -> None:
         """Open a file.
 
         Raises:
-            FormatError: it is absent, no file, empty or larger than the limits allow, or its gzip stream is
-                cut off or damaged.
+            FormatError: the path is absent, not a file, empty or larger than the limits allow, or its gzip
+                stream is cut off or damaged.
         """
         self.path = path
         self._data = _data(path)
@@ -53,16 +53,16 @@ class Text:
         while (first := self._data[place : place + 1]).isspace():
             place += 1
         self.first = first
-        """The first byte that is no space."""
+        """The first byte that is not a space."""
         if not first:
-            read_bytes(path)  # says that it is empty
+            read_bytes(path)  # raises the error for an empty file
 
     def read(self, start: int, length: int) -> bytes:
-        """So many bytes from a place on, fewer at the end."""
+        """Read ``length`` bytes from a place, or fewer at the end."""
         return self._data[self._start + start : self._start + start + length]
 
     def lines(self) -> Iterator[tuple[int, Span, bytes]]:
-        """Each line that is not blank: its number, the line as it lies there, and its bytes."""
+        """Each line that is not blank: its number, its span and its bytes."""
         start, number, view = self._start, 0, memoryview(self._data)
         while start < len(view):
             end = self._data.find(b"\n", start)
@@ -73,11 +73,12 @@ class Text:
             start = end + 1
 
     def elements(self) -> Iterator[tuple[str, Span | None, msgspec.Raw]]:
-        """The elements of a JSON list or of an object: the key, empty in a list, the record as it lies there,
-        and the element; ``None`` where that is neither a list nor an object.
+        """The elements of a JSON list or object, each as a key, a span and the element.
+
+        The key is empty in a list. The span is ``None`` if the element is neither a list nor an object.
 
         Raises:
-            FormatError: it is not JSON, or an object has a key twice.
+            FormatError: the text is not JSON, or the object has a key twice.
         """
         text, seen = memoryview(self._data)[self._start :], set[str]()
 
@@ -105,12 +106,12 @@ def _data(path: Path) -> bytes | mmap.mmap:
                 large = _unpacked(file, size, path) if packed else file
                 return mmap.mmap(large.fileno(), 0, access=mmap.ACCESS_READ)
     except (OSError, EOFError, ValueError, zlib.error):
-        pass  # who reads it whole says what is wrong
+        pass  # `read_bytes` raises the same fault with its explanation
     return read_bytes(path)
 
 
 def _unpacked(file: IO[bytes], size: int, path: Path) -> IO[bytes]:
-    """All of a gzip file, in a file on disk that is gone with its handle."""
+    """Unpack a gzip file to a file on disk, which closing its handle deletes."""
     unpacked = tempfile.TemporaryFile()  # noqa: SIM115
     file.seek(0)
     for part in gzip_parts(file, size, path):
@@ -122,22 +123,22 @@ def _unpacked(file: IO[bytes], size: int, path: Path) -> IO[bytes]:
 class Index(Mapping[K, msgspec.Raw]):
     """Records of a file by key, in the order of keys.
 
-    A key may have several, told apart by a second one; as a mapping it has the first of them.
+    A key may have several records, told apart by a second key; the mapping gives the first of them.
     """
 
     def __init__(self) -> None:
         self._records: dict[K, dict[Any, msgspec.Raw]] = {}
 
     def add(self, key: K, record: Span | None, part: str | int = "") -> bool:
-        """Keep a record; false where there is one already."""
-        assert record, "an element that is no record has no place"
+        """Add a record; return false if the keys have one already."""
+        assert record, "an element that is not a record has no span"
         parts = self._records.setdefault(key, {})
         new = part not in parts
         parts.setdefault(part, record)
         return new
 
     def parts(self, key: K) -> dict[Any, msgspec.Raw]:
-        """The records of a key by their second one, in its order."""
+        """The records of a key by their second key, sorted."""
         return dict(sorted(self._records.get(key, {}).items()))
 
     def __getitem__(self, key: K) -> msgspec.Raw:
@@ -154,7 +155,7 @@ class Index(Mapping[K, msgspec.Raw]):
 
 
 class Records(Mapping[K, T]):
-    """Records of a file by key, as bytes: each is decoded, and checked, when it is asked for."""
+    """Records of a file by key, kept as bytes; each access decodes and checks a record."""
 
     def __init__(
         self, name: str, raw: Mapping[K, msgspec.Raw], read: Callable[[str, K, msgspec.Raw], T]
@@ -177,7 +178,7 @@ class Records(Mapping[K, T]):
 
 
 def listed(text: Text) -> Iterator[tuple[tuple[object, ...], Span | None, msgspec.Raw]]:
-    """The records of a JSON list or of JSON lines, each with what names it and as it lies in the file.
+    """The records of a JSON list or of JSON lines, each with its name, its span and its bytes.
 
     >>> with tempfile.NamedTemporaryFile() as file:
     ...     _ = Path(file.name).write_bytes(b'[{"a": 1}, {"a": 2}]')

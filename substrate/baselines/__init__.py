@@ -1,1 +1,1 @@
-"""Prompts of language models and the reading of their replies; this room knows formats and logs only."""
+"""Prompts for language models and the parsing of their replies; depends only on formats and logs."""

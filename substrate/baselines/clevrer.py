@@ -1,6 +1,4 @@
-"""The controlled comparison: a language model reads the event log that the substrate runs on, as English
-text.
-"""
+"""The controlled comparison: a language model reads, as English text, the same log as the substrate."""
 
 from __future__ import annotations
 
@@ -31,11 +29,11 @@ Reply with JSON only, {{"answer": "..."}} with one of: {", ".join(VOCABULARY)}."
 
 
 def log_text(log: EventLog, *, poses: bool = True) -> str:
-    """Every delta of a CLEVRER log as English, in log order: a line for each subject and tick.
+    """Every delta of a CLEVRER log in English, in log order: one line per subject and tick.
 
     Args:
         log: a scene's log.
-        poses: tell places and velocities too, which no descriptive question needs.
+        poses: include places and velocities, which no descriptive question needs.
 
     >>> from substrate.domains.clevrer.deltas import events_log
     >>> from substrate.domains.clevrer.format import CompactObject, InOut, SceneEvents
@@ -70,7 +68,7 @@ def log_text(log: EventLog, *, poses: bool = True) -> str:
 
 
 def _sentences(subject: str, facts: Mapping[str, list[str]], objects: Mapping[str, str]) -> list[str]:
-    """A subject's deltas at one tick."""
+    """The sentences for a subject's deltas at one tick."""
     if "frame" in facts:
         who = " and ".join(objects[participant] for participant in facts.get("participant", ()))
         return [f"Event {subject.rpartition(':')[2]}: {_EVENTS[facts['type'][0]](who)}."]
@@ -111,7 +109,7 @@ _CHANGES: Mapping[str, Callable[[str], str]] = {
     ),
 }
 _TOLD_ALREADY = frozenset({"type", "number", "color", "material", "shape", "-motion"})
-"""Leave out what an object's name says, and the end of a motion, which the next one tells."""
+"""Predicates without words: the object's name has them, and the next motion implies the end of the last."""
 
 
 def _capital(text: str) -> str:
@@ -119,18 +117,16 @@ def _capital(text: str) -> str:
 
 
 def _local(term: object) -> str:
-    """A term as its last word: of the domain's names, of RDF's, or a literal's value; scenes' own things stay
-    whole.
-    """
+    """A term's local name in the domain or in RDF, or a literal's value; a scene's own things stay whole."""
     value = term.value if isinstance(term, (ox.NamedNode, ox.Literal)) else str(term)
     return value.removeprefix(NAMESPACE).rpartition("#")[2]
 
 
 def request(text: str, question: str) -> Request:
-    """A question about a log's text, answered from :data:`VOCABULARY`."""
+    """A request for an answer from :data:`VOCABULARY` to a question about a log's text."""
     return ask(_TASK, f"{text}\n\nQuestion: {question}", one_of(*VOCABULARY))
 
 
 def controlled(model: Model, log: EventLog, question: str) -> str | ReplyError:
-    """A model's answer to a question's words about a log, or the reason why its reply cannot be read."""
+    """A model's answer to a question about a log, or the error if its reply cannot be read."""
     return answer_of(model, request(log_text(log), question))

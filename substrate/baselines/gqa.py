@@ -1,5 +1,6 @@
-"""GQA asked of a model that sees the photograph: for the answer, or for a scene graph that the substrate then
-answers from.
+"""Ask a model that sees a photograph for the answer to a GQA question, or for a scene graph.
+
+The substrate then answers from the scene graph.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ class Extracted(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def normal(answer: str) -> str:
-    """An answer as the gold spells it: lower case, single spaces, no closing full stop.
+    """An answer in the gold's spelling: lower case, single spaces, no closing full stop.
 
     >>> normal(" Light  Blue. ")
     'light blue'
@@ -63,35 +64,35 @@ def normal(answer: str) -> str:
 
 
 def look_request(image: Image, question: str) -> Request:
-    """A question about a photograph."""
+    """A request for the answer to a question about a photograph."""
     return ask(_LOOK, question, Words, images=[image])
 
 
 def vision(model: Model, image: Image, question: str) -> str | ReplyError:
-    """A model's answer to a question about a photograph, or the reason why its reply cannot be read."""
+    """A model's answer to a question about a photograph, or the error if its reply cannot be read."""
     answer = answer_of(model, look_request(image, question))
     return answer if isinstance(answer, ReplyError) else normal(answer)
 
 
 def extract_request(image: Image) -> Request:
-    """The order to extract a photograph's scene graph; it holds no question."""
+    """A request for a photograph's scene graph; it contains no question."""
     return ask(_EXTRACT, "The photograph:", Extracted, images=[image], max_tokens=4096)
 
 
 def extract(model: Model, image: Image) -> SceneGraph:
-    """The scene graph that a model makes of a photograph.
+    """Ask a model for a photograph's scene graph.
 
-    Objects without a name, and relations to no object, are left out.
+    Objects without a name, and relations to absent objects, are left out.
 
     Raises:
-        ReplyError: its reply cannot be read.
+        ReplyError: the model's reply cannot be read.
     """
     request = extract_request(image)
     return scene_graph(request.read(model.ask(request)))
 
 
 def scene_graph(extracted: Extracted) -> SceneGraph:
-    """A reply as a scene graph of GQA's format, objects numbered from 0.
+    """Convert a reply to a scene graph in GQA's format; objects are numbered from 0.
 
     >>> cup = Seen("Cup", 0, 0, 10, 10, ["Red"], [Edge("on", 1), Edge("near", 7)])
     >>> graph = scene_graph(Extracted([cup, Seen("table", 0, 5, 900, 400, [], [])]))

@@ -1,7 +1,4 @@
-"""Requests to a language model, and the reading of its replies.
-
-The caller carries the question there.
-"""
+"""Requests to a language model, and the parsing of its replies; the caller sends the requests."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ K = TypeVar("K")
 
 
 class ReplyError(SubstrateError):
-    """A model's reply is not of the form that was asked for.
+    """A model's reply does not have the requested form.
 
     >>> str(ReplyError("the reply is empty"))
     'the reply is empty'
@@ -29,7 +26,7 @@ class ReplyError(SubstrateError):
 
 
 class Image(msgspec.Struct, frozen=True):
-    """A picture by name and hash; ``data`` is empty where a transcript is replayed and nobody looks at it."""
+    """A picture by name and hash; ``data`` is empty in a replayed transcript, which does not need it."""
 
     name: str
     media_type: str
@@ -38,7 +35,7 @@ class Image(msgspec.Struct, frozen=True):
 
 
 class Message(msgspec.Struct, frozen=True):
-    """A turn of a conversation, pictures after the text."""
+    """A turn of a conversation; pictures follow the text."""
 
     role: Literal["system", "user", "assistant"]
     text: str
@@ -46,9 +43,9 @@ class Message(msgspec.Struct, frozen=True):
 
 
 class Request(msgspec.Struct, frozen=True):
-    """A conversation, the type of the JSON that must come back, and how long that may be (tokens).
+    """A conversation, the type of the JSON reply, and the reply's largest length in tokens.
 
-    Without a type any text may come back, however it ends.
+    Without a type the reply may be any text, even if it is cut off.
     """
 
     messages: tuple[Message, ...]
@@ -57,15 +54,14 @@ class Request(msgspec.Struct, frozen=True):
 
     @property
     def schema(self) -> dict[str, Any] | None:
-        """The JSON Schema of the reply, without references, which not every server follows."""
+        """The JSON Schema of the reply; it has no references, because not every server resolves them."""
         return self.reply and _schema(self.reply)
 
     def read(self, text: str) -> Any:
-        """A reply as its type; reasoning before it, and words or a code fence around the one JSON object, are
-        passed over.
+        """Parse a reply; skip reasoning before it, and words or a code fence around its JSON object.
 
-        Of a reply that is one of some options, the case of letters, quotes and stops do not matter, and a
-        last sentence that ends in one option, and names no other, is read as that.
+        If the reply must be one of some options, case, quotes and punctuation do not matter. A last sentence
+        that ends in an option and names no other option counts as that option.
 
         >>> request = ask("", "Is it red?", one_of("yes", "no"))
         >>> request.read('Sure: {"answer": "Yes"}').answer
@@ -74,7 +70,7 @@ class Request(msgspec.Struct, frozen=True):
         'yes'
 
         Raises:
-            ReplyError: it cannot be read.
+            ReplyError: the reply cannot be read.
         """
         if self.reply is None:
             return text
@@ -91,7 +87,7 @@ class Request(msgspec.Struct, frozen=True):
 
 
 def _option(text: str, options: Sequence[str]) -> str | None:
-    """The one option that a reply ends in, or that its JSON object gives as the answer; else ``None``."""
+    """The option that a reply ends in, or that its JSON object gives as the answer; else ``None``."""
     by_name = {option.casefold(): option for option in options}
     start, end = text.find("{"), text.rfind("}")
     if start >= 0:
@@ -107,21 +103,21 @@ def _option(text: str, options: Sequence[str]) -> str | None:
 
 
 _AROUND = " \n\t\r.!\"'`*:;,"
-"""Quotes and stops around an answer."""
+"""Quotes and punctuation around an answer."""
 
 
 class Model(Protocol):
-    """Something that answers requests: a server behind a client, a transcript, or a test."""
+    """A source of replies to requests: a client of a server, a transcript, or a test."""
 
     def ask(self, request: Request) -> str:
-        """The text of the reply, unread."""
+        """The text of the reply, not yet parsed."""
         ...
 
 
 def ask(
     system: str, user: str, reply: type[Any], *, images: Sequence[Image] = (), max_tokens: int = 64
 ) -> Request:
-    """A request of one instruction and one question."""
+    """A request with one instruction and one question."""
     return Request((Message("system", system), Message("user", user, tuple(images))), reply, max_tokens)
 
 
@@ -142,12 +138,12 @@ class Words(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def row(answer: str | ReplyError, expected: str | None, **common: Any) -> Row:
-    """An answer as a row; a reply that could not be read is answered ``error`` and counts as wrong.
+    """Make a row of an answer; an unreadable reply gives the answer ``error`` and counts as wrong.
 
     Args:
-        answer: what the model said; it was made without the gold.
-        expected: the gold, where there is one.
-        common: the other fields of the row.
+        answer: the model's answer, made without the gold.
+        expected: the gold, if there is one.
+        common: the row's other fields.
     """
     failed = isinstance(answer, ReplyError)
     return Row(
@@ -160,7 +156,7 @@ def row(answer: str | ReplyError, expected: str | None, **common: Any) -> Row:
 
 
 def answer(model: Model, request: Request) -> str | ReplyError:
-    """The model's answer to a request whose reply has an ``answer``, or the reason why it cannot be read."""
+    """The model's answer to a request whose reply has an ``answer``, or the error if it cannot be read."""
     try:
         return request.read(model.ask(request)).answer
     except ReplyError as error:
@@ -168,12 +164,13 @@ def answer(model: Model, request: Request) -> str | ReplyError:
 
 
 def spread(cells: Mapping[K, Any], seed: int) -> list[K]:
-    """The order to ask in: each beginning of it holds every cell's share, and within a cell the hash with the
-    seed decides.
+    """Order keys so that every prefix of the order has each cell's share of keys.
+
+    Within a cell, a hash with the seed decides the order.
 
     Args:
-        cells: the keys to ask, each with the cell that balances them, such as its linkage and gold.
-        seed: of the hash.
+        cells: the keys, each with its cell, such as its linkage and gold.
+        seed: the seed of the hash.
 
     >>> spread({"a": 0, "b": 0, "c": 0, "d": 0, "e": 1, "f": 1}, seed=20)
     ['d', 'e', 'a', 'b', 'f', 'c']
@@ -211,6 +208,6 @@ def _inlined(node: Any, parts: dict[str, Any]) -> Any:
     return {
         key: _inlined(value, parts)
         for key, value in node.items()
-        # A discriminator names the parts by reference, and says nothing that the parts do not.
+        # A discriminator refers to the parts by name and adds nothing to them.
         if not (key == "title" and isinstance(value, str)) and key != "discriminator"
     }

@@ -1,4 +1,4 @@
-"""Branches of a log: forks, the interventions they begin with, and merges."""
+"""Branches of a log: forks, their first interventions, and merges."""
 
 from substrate.branch.fork import Emitter, Simulation, TwinTick, arms, fork, twin
 from substrate.branch.interventions import (

@@ -1,11 +1,11 @@
 """The intervention vocabulary of the paper (section 2): exactly five typed functions on a state.
 
-Each checks its pre-condition and gives the triples to retract and to insert. An intervention that
-would change nothing is refused: a counterfactual question whose premise already holds is a mistake.
-None can be made of what is no triple; an object may be a Python value.
+Each intervention checks its precondition and returns the triples to retract and to insert. An intervention
+that would change nothing is refused, because a counterfactual question whose premise already holds is a
+mistake. Its terms must form a triple; the object may be a Python value.
 
-A class here is all that there is to say of an intervention: the command's options, the tool of an agent's
-memory, the specifications of twins and the table in the docs come from :data:`INTERVENTIONS`.
+Each class here is the only definition of its intervention: :data:`INTERVENTIONS` supplies the command's
+options, the memory tool of an agent, the specifications of twins and the table in the docs.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Node = ox.NamedNode | ox.BlankNode
 
 
 class Intervention(Protocol):
-    """A function from a state to the deltas that set it otherwise, at one tick (paper, section 2).
+    """A function from a state to the deltas that change it at one tick (paper, section 2).
 
     >>> from substrate import EventLog
     >>> fact = (ox.NamedNode("urn:ann"), LOCATION, ox.NamedNode("urn:cafe"))
@@ -39,26 +39,26 @@ class Intervention(Protocol):
         """The deltas of this intervention on ``state``, all at ``tick``.
 
         Raises:
-            InterventionError: the pre-condition does not hold.
+            InterventionError: the precondition does not hold.
         """
         ...
 
 
 class _Typed:
-    """The base of the interventions: what each declares, and the one delta of those that have no more."""
+    """The base of the interventions: their declarations, and the common case of a single delta."""
 
     takes: ClassVar[str]
-    """Its terms, in the order in which they are given."""
+    """The names of the terms, in order."""
     about: ClassVar[str]
     example: ClassVar[str]
     lasting: ClassVar[bool] = False
-    """True where it holds against what was observed later: a fork leaves out what contradicts it."""
+    """True if the change outlasts later observations: a fork omits the deltas that contradict it."""
     op: ClassVar[Op]
     refusal: ClassVar[tuple[str, str]]
-    """Why it is refused where the triple stands, or stands not, and what to do."""
+    """The error for a triple that already holds, or does not hold, and the advice."""
 
     def said(self) -> Sequence[object]:
-        """Subject, predicate and object of the triple that it is about."""
+        """The subject, predicate and object of the intervention's triple."""
         raise NotImplementedError
 
     def __post_init__(self) -> None:
@@ -67,7 +67,7 @@ class _Typed:
             hint = "Give subject, predicate and object"
             raise ParameterError(f"{terms!r} is not three terms", where=(name,), hint=hint)
         try:
-            made = triple(*terms)  # pyright: ignore[reportArgumentType]  # it refuses what is no term
+            made = triple(*terms)  # pyright: ignore[reportArgumentType]  # it refuses a value that is no term
         except ParameterError as error:
             raise error.within(name) from None
         # The last field is the triple, or its object
@@ -76,7 +76,7 @@ class _Typed:
                 object.__setattr__(self, field, value)
 
     def deltas(self, state: State, tick: int) -> list[Delta]:
-        """The deltas on a state, all at one tick; :meth:`Intervention.deltas` says what is refused."""
+        """The deltas on a state, all at one tick; errors as :meth:`Intervention.deltas`."""
         made: Triple = tuple(self.said())  # pyright: ignore[reportAssignmentType]
         if (made in state) is (self.op is Op.INSERT):
             raise self._refused(tick, self.refusal[0].format(*made), self.refusal[1])
@@ -109,7 +109,7 @@ class _OfAwareness(_Typed):
 
 
 class Assert(_OfTriple):
-    """Make a triple true. Pre-condition: it does not hold yet.
+    """Make a triple true. Precondition: it does not hold yet.
 
     >>> from substrate import EventLog, fork
     >>> ann, cafe = ox.NamedNode("urn:ann"), ox.NamedNode("urn:cafe")
@@ -124,7 +124,7 @@ class Assert(_OfTriple):
 
 
 class Retract(_OfTriple):
-    """Make a triple false. Pre-condition: it holds.
+    """Make a triple false. Precondition: it holds.
 
     >>> from substrate import EventLog, fork
     >>> log = EventLog()
@@ -141,12 +141,12 @@ class Retract(_OfTriple):
 
 @dataclass(frozen=True)
 class OverrideLocation(_Typed):
-    """Put an entity elsewhere. Pre-condition: it has one location, and a different one.
+    """Put an entity elsewhere. Precondition: it has exactly one location, which differs from the new one.
 
     Args:
-        entity: what is moved.
-        location: where it is put.
-        predicate: the TBox's property of place; the core's own unless given.
+        entity: the entity to move.
+        location: its new location.
+        predicate: the TBox's property of place; by default the core's own.
 
     >>> from substrate import EventLog, fork
     >>> log = EventLog()
@@ -166,7 +166,7 @@ class OverrideLocation(_Typed):
     lasting = True
 
     def said(self) -> Sequence[object]:
-        """The triple that puts it there."""
+        """The triple of the new location."""
         return self.entity, self.predicate, self.location
 
     def deltas(self, state: State, tick: int) -> list[Delta]:
@@ -184,7 +184,7 @@ class OverrideLocation(_Typed):
 
 
 class AssertAwareness(_OfAwareness):
-    """Let an agent know a fact: a node, or a triple term. Pre-condition: it does not know it.
+    """Let an agent know a fact: a node, or a triple term. Precondition: the agent does not know it.
 
     >>> from substrate import EventLog, fork
     >>> ann, secret = ox.NamedNode("urn:ann"), ox.NamedNode("urn:secret")
@@ -199,7 +199,7 @@ class AssertAwareness(_OfAwareness):
 
 
 class RetractAwareness(_OfAwareness):
-    """Let an agent not know a fact. Pre-condition: it knows it.
+    """Let an agent not know a fact. Precondition: the agent knows it.
 
     >>> from substrate import EventLog, fork
     >>> log = EventLog()
@@ -222,15 +222,15 @@ INTERVENTIONS: Mapping[str, Any] = {
 
 
 def made(name: str, terms: Sequence[Any], predicate: ox.NamedNode | None = None) -> Intervention:
-    """An intervention from its name and its terms.
+    """Make an intervention from its name and its terms.
 
     Args:
         name: one of :data:`INTERVENTIONS`.
-        terms: as many as it takes; a property of place or awareness may follow.
-        predicate: the property where none follows; the core's own unless given.
+        terms: the intervention's terms; a property of place or awareness may follow them.
+        predicate: the property if none follows the terms; by default the core's own.
 
     Raises:
-        ParameterError: there is no such intervention, or it takes other terms.
+        ParameterError: the name is unknown, or the number of terms is wrong.
 
     >>> made("assert_awareness", [ox.NamedNode("urn:ann"), ox.NamedNode("urn:secret")]).predicate == AWARE_OF
     True
@@ -238,10 +238,10 @@ def made(name: str, terms: Sequence[Any], predicate: ox.NamedNode | None = None)
     kind = INTERVENTIONS.get(name)
     if kind is None:
         hint = f"Choose one of {', '.join(INTERVENTIONS)}"
-        raise ParameterError(f"no intervention {name!r}", hint=hint)
+        raise ParameterError(f"unknown intervention {name!r}", hint=hint)
     takes, whole = len(kind.takes.split()), issubclass(kind, _OfTriple)
     if len(terms) not in ((takes,) if whole else (takes, takes + 1)):
-        raise ParameterError(f"{name} takes {kind.takes}, not {len(terms)} terms", hint="Give those")
+        raise ParameterError(f"{name} takes {kind.takes}, not {len(terms)} terms", hint="Give these terms")
     if whole:
         return kind(tuple(terms))
     named = terms[takes:] or ([predicate] if predicate else [])

@@ -1,14 +1,14 @@
-"""Merging two branches of one log: what each says, in the order of the ticks, and no silent choice.
+"""Merge two branches of one log, in the order of the ticks, without any silent choice.
 
-The two begin with the same deltas: their base, as Git's merge base. After it both have words of their own.
-A delta is about its triple; one whose predicate is functional (it has one object at a time, as a place has)
-is about its subject and predicate. Where only one branch says something about that, its word counts. Where
-both do, they must agree at every tick from which on both have spoken. Where they do not, that is a
-:class:`Conflict`, and somebody has to choose.
+The two branches begin with the same deltas, their base, like Git's merge base; after it they differ. The
+topic of a delta is its triple. If the predicate is functional (it has one object at a time, such as a
+location), the topic is only the subject and predicate. If only one branch has deltas on a topic, they count.
+If both have some, their states must agree on the topic as soon as both have begun to change it. If the
+states differ, that is a :class:`Conflict`, and the caller must choose.
 
-The merged log has the base, then the deltas of both, tick by tick, each branch's in their order; what both
-say alike in a tick stands once. So its state at every tick is the one that the branches agree on, or the
-one of the branch that was chosen.
+The merged log has the base, then the deltas of both branches, tick by tick, in each branch's order. Deltas
+that both branches share in a tick occur once. So on each topic, the state at every tick is the state that
+the branches agree on, or the chosen branch's state.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ from substrate.log.history import Change, Interval
 from substrate.log.patch import Descent
 
 Side = Literal["a", "b"]
-"""A name of one of the two branches, as :func:`merge` names them."""
+"""The name of a branch in :func:`merge`."""
 _Key = Triple | tuple[ox.NamedNode | ox.BlankNode, ox.NamedNode]
 _Unit = tuple[Delta, ...]
 
 
 class Conflict(NamedTuple):
-    """A subject, or a triple, of which two branches say different things.
+    """A triple, or a subject and a functional predicate, on which two branches disagree.
 
     Attributes:
-        subject: what they speak of.
-        predicate: what they say of it.
-        object: ``None`` where the predicate is functional, so that the whole value is at stake.
-        a: the deltas of the first branch about it after the base, each with its position in that branch.
-        b: those of the second branch.
-        when: the ticks at which both have spoken and differ; the last interval is open where they differ
-            to the end.
+        subject: the subject.
+        predicate: the predicate.
+        object: the object; ``None`` if the predicate is functional, so that the value itself is in conflict.
+        a: the first branch's deltas on this topic after the base, each with its position in that branch.
+        b: the second branch's deltas.
+        when: the ticks at which the branches differ after both have begun; the last interval is open if they
+            differ to the end.
 
     >>> from substrate import EventLog, fork
     >>> log = EventLog()
@@ -76,17 +76,17 @@ class Conflict(NamedTuple):
 
 
 class MergeError(LogError):
-    """Two branches say different things of the same, and nobody has chosen; names each conflict.
+    """Two branches disagree and the caller has not chosen; the message names each conflict.
 
     Attributes:
-        conflicts: those without a choice.
+        conflicts: the conflicts without a choice.
     """
 
     conflicts: tuple[Conflict, ...] = ()
 
 
 def merge_base(a: EventLog, b: EventLog) -> int:
-    """Count the deltas that two logs begin with in common; 0 where they have nothing in common.
+    """Count the deltas that two logs share at their beginning.
 
     >>> from substrate import EventLog
     >>> a, b = EventLog(), EventLog()
@@ -95,7 +95,7 @@ def merge_base(a: EventLog, b: EventLog) -> int:
     >>> merge_base(a, b)
     1
     """
-    # A chain's values are equal at a tick where everything up to it is
+    # Two chains have equal values at a tick exactly if everything up to the tick is equal
     same, other = -1, min(a.last_tick, b.last_tick) + 1
     while other - same > 1:
         tick = (same + other) // 2
@@ -111,15 +111,15 @@ def merge_base(a: EventLog, b: EventLog) -> int:
 
 
 def conflicts(a: EventLog, b: EventLog, *, functional: Iterable[ox.NamedNode] = ()) -> tuple[Conflict, ...]:
-    """The statements in which two branches differ, in the order of the ticks at which they begin to differ.
+    """The conflicts of two branches, in the order of the ticks at which they begin.
 
     Args:
         a: a branch.
-        b: another one.
-        functional: predicates that have one object at a time; ``tbox.functional`` has those of a TBox.
+        b: another branch.
+        functional: predicates that have one object at a time, such as a TBox's ``tbox.functional``.
 
     Raises:
-        ParameterError: a functional predicate is no IRI.
+        ParameterError: a functional predicate is not an IRI.
     """
     cells = _checked(a, b, functional)
     return tuple(_conflicts(a, b, merge_base(a, b), cells).values())
@@ -132,22 +132,22 @@ def merge(
     functional: Iterable[ox.NamedNode] = (),
     choose: Callable[[Conflict], Side | None] | None = None,
 ) -> EventLog:
-    """The log in which both branches have happened; the two are unchanged.
+    """Merge two branches into a new log in which both have happened; the branches do not change.
 
-    The order of the two does not matter. Merged with itself or with a log that it begins with, a log stays
-    as it is, and to merge a branch a second time changes nothing. The merged log names the base as its
-    parent, in its file too. Blank nodes are the same where their labels are, as within a log.
+    The order of the branches does not matter. A log merged with itself, or with its own beginning, is
+    unchanged, and merging a branch a second time changes nothing. The merged log names the base as its
+    parent, in its file too. Blank nodes with equal labels are the same node, as within a log.
 
     Args:
         a: a branch.
-        b: another one; mostly both are forks of one log, or one is a fork of the other.
-        functional: predicates that have one object at a time; ``tbox.functional`` has those of a TBox.
-        choose: is asked about each conflict and says whose word counts, ``"a"`` or ``"b"``. What the other
-            branch says of the same thing is left out; it stays in that branch. ``None`` chooses neither.
+        b: another branch; usually both are forks of one log, or one is a fork of the other.
+        functional: predicates that have one object at a time, such as a TBox's ``tbox.functional``.
+        choose: called with each conflict; returns the branch that counts, ``"a"`` or ``"b"``. The merged log
+            omits the other branch's deltas on the same topic. ``None`` chooses neither.
 
     Raises:
-        MergeError: a conflict without a choice.
-        ParameterError: a functional predicate is no IRI, or a choice is none of the three.
+        MergeError: there is a conflict without a choice.
+        ParameterError: a functional predicate is not an IRI, or a choice is none of the three.
 
     >>> from substrate import EventLog, fork
     >>> log = EventLog()
@@ -172,10 +172,10 @@ def merge(
         elif side is None:
             left.append(conflict)
         else:
-            raise ParameterError(f"{side!r} is no choice", where=("choose",), hint='Give "a", "b" or None')
+            raise ParameterError(f"unknown choice {side!r}", where=("choose",), hint='Give "a", "b" or None')
     if left:
         count = f"{len(left)} conflict" if len(left) == 1 else f"{len(left)} conflicts"
-        hint = 'Give choose, which says "a" or "b" of each conflict'
+        hint = 'Give choose, a function that returns "a" or "b" for each conflict'
         error = MergeError(f"{count}: {'; and '.join(map(str, left))}", hint=hint)
         error.conflicts = tuple(left)
         raise error
@@ -203,13 +203,13 @@ def _checked(a: EventLog, b: EventLog, functional: Iterable[ox.NamedNode]) -> fr
 
 
 def _key(delta: Delta, functional: frozenset[ox.NamedNode]) -> _Key:
-    """The key of what a delta is about: its triple, without the object where the predicate is functional."""
+    """A delta's topic: its triple, without the object if the predicate is functional."""
     subject, predicate, _ = delta.triple
     return (subject, predicate) if predicate in functional else delta.triple
 
 
 def _spoken(log: EventLog, base: int, functional: frozenset[ox.NamedNode]) -> dict[_Key, list[Change]]:
-    """The deltas of a branch after the base, by what they are about."""
+    """The deltas of a branch after the base, by topic."""
     by_key: dict[_Key, list[Change]] = {}
     for position, delta in enumerate(log[base:], start=base):
         by_key.setdefault(_key(delta, functional), []).append(Change(position, delta))
@@ -234,7 +234,7 @@ def _conflicts(
 
 
 def _differing(a: Sequence[Change], b: Sequence[Change], before: set[Triple]) -> tuple[Interval, ...]:
-    """The ticks at which both have spoken and hold something else true."""
+    """The ticks, after both branches have begun, at which their states differ."""
     here, there = set(before), set(before)
     both = max(a[0].delta.tick, b[0].delta.tick)
     bounds: list[int] = []
@@ -249,11 +249,11 @@ def _differing(a: Sequence[Change], b: Sequence[Change], before: set[Triple]) ->
     return tuple(Interval(start, end) for start, end in zip(bounds[::2], ends, strict=False))
 
 
-# What is merged
+# The merged deltas
 
 
 def _interleaved(a: Sequence[Delta], b: Sequence[Delta]) -> list[Delta]:
-    """The deltas of both, tick by tick, those of each in their order."""
+    """The deltas of both branches, tick by tick, in each branch's order."""
     here, there = (
         {tick: list(some) for tick, some in groupby(deltas, key=lambda delta: delta.tick)}
         for deltas in (a, b)
@@ -267,9 +267,9 @@ def _interleaved(a: Sequence[Delta], b: Sequence[Delta]) -> list[Delta]:
 
 
 def _units(deltas: Iterable[Delta]) -> tuple[list[_Unit], list[_Unit]]:
-    """The deltas of a tick that stand alone, and those of each of a memory's records, which stay together.
+    """A tick's single deltas, and its groups of deltas that form a memory's record.
 
-    What stands alone comes first: a delta after a record's first one belongs to that record.
+    The single deltas come first, because a delta after a record's first delta belongs to that record.
     """
     alone: list[_Unit] = []
     records: list[_Unit] = []
@@ -284,9 +284,9 @@ def _units(deltas: Iterable[Delta]) -> tuple[list[_Unit], list[_Unit]]:
 
 
 def _woven(x: Sequence[_Unit], y: Sequence[_Unit]) -> list[_Unit]:
-    """A sequence of both that keeps the order of each; a beginning or end that they share stands once.
+    """Join two sequences and keep the order of each; a shared beginning or end occurs once.
 
-    The parts between come in the order of their text, so that it does not matter which of the two is first.
+    The parts in between are sorted by their text, so that the order of the arguments does not matter.
     """
     start = _alike(x, y)
     stop = _alike(x[start:][::-1], y[start:][::-1])
@@ -298,7 +298,7 @@ def _woven(x: Sequence[_Unit], y: Sequence[_Unit]) -> list[_Unit]:
 
 
 def _alike(x: Sequence[object], y: Sequence[object]) -> int:
-    """Count the items that two sequences begin with in common."""
+    """Count the equal items at the beginning of two sequences."""
     return sum(1 for _ in takewhile(bool, map(eq, x, y)))
 
 

@@ -1,4 +1,4 @@
-"""Many counterfactual worlds at once: branches of one log that share it, asked in one pass."""
+"""Many counterfactual worlds: branches that share one log and are queried in one pass."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from substrate.log.event_log import EventLog
 
 
 class Worlds(Sequence[EventLog]):
-    """The branches of a log under several interventions, in their order; each is a log as any fork is.
+    """The branches of a log under several interventions, in order; each branch is an ordinary log.
 
-    They share their parent's deltas, its triples and its stores: a branch takes the room of its own
-    deltas, and a query of all moves one store from branch to branch by what they do not have in common.
+    The branches share their parent's deltas, triples and stores. Each branch needs room only for its own
+    deltas. A query of all branches moves one store from branch to branch by the triples that differ.
 
     Attributes:
-        parent: the log that they come from, unchanged.
+        parent: the branches' parent log, unchanged.
         at: the branch tick.
-        interventions: one for each branch.
+        interventions: one intervention per branch.
 
     >>> from substrate import EventLog, Retract
     >>> log = EventLog()
@@ -62,16 +62,16 @@ class Worlds(Sequence[EventLog]):
         return f"<Worlds: {len(self)} branches at tick {self.at}>"
 
     def ask(self, sparql: str, *, tick: int | None = None, **options: Any) -> list[bool]:
-        """The answers of an ASK query, one for each branch.
+        """The answers of an ASK query, one answer per branch.
 
         Args:
             sparql: an ASK query.
-            tick: when it is asked; after each branch's last delta unless given.
-            options: as those of :meth:`substrate.log.state.State.query`.
+            tick: the tick of the queried states; by default each branch's last tick.
+            options: as for :meth:`substrate.log.state.State.query`.
 
         Raises:
             SyntaxError: the query is not SPARQL.
-            ParameterError: the query is no ASK.
+            ParameterError: the query is not an ASK query.
 
         >>> from substrate import Assert, EventLog
         >>> ann, at, cafe, home = (ox.NamedNode(f"urn:{name}") for name in ("ann", "at", "cafe", "home"))
@@ -83,16 +83,16 @@ class Worlds(Sequence[EventLog]):
         for answer in self.query(sparql, tick=tick, **options):
             if not isinstance(answer, ox.QueryBoolean):
                 hint = "Use Worlds.query for SELECT, CONSTRUCT and DESCRIBE"
-                raise ParameterError("the query is no ASK", where=("sparql",), hint=hint)
+                raise ParameterError("the query is not an ASK query", where=("sparql",), hint=hint)
             answers.append(bool(answer))
         return answers
 
     def query(
         self, sparql: str, *, tick: int | None = None, **options: Any
     ) -> Iterator[ox.QuerySolutions | ox.QueryBoolean | ox.QueryTriples]:
-        """The results of any query, one for each branch, each asked when it is taken.
+        """The results of any query, one result per branch; each query runs when its result is requested.
 
-        A result stays what it is while the next ones are asked. Arguments and errors as :meth:`ask`.
+        Later queries do not affect an earlier result. Arguments and errors as :meth:`ask`.
 
         >>> from substrate import Assert, EventLog
         >>> ann, at, cafe, home = (ox.NamedNode(f"urn:{name}") for name in ("ann", "at", "cafe", "home"))
@@ -108,21 +108,21 @@ class Worlds(Sequence[EventLog]):
 def worlds(
     log: EventLog, at: int, interventions: Iterable[Intervention], emitter: Emitter | None = None
 ) -> Worlds:
-    """The worlds that would be, had each of several interventions happened at tick ``at``.
+    """Fork a log at tick ``at`` once per intervention.
 
-    Each branch is what :func:`substrate.branch.fork.fork` gives for its intervention; what they have in
-    common is kept and queried once for all.
+    Each branch equals the result of :func:`substrate.branch.fork.fork` for its intervention; the shared part
+    is kept and queried only once.
 
     Args:
         log: the observed log.
         at: the branch tick.
-        interventions: one for each world.
-        emitter: what follows in each; the observed deltas, as set operations, unless given.
+        interventions: one intervention per world.
+        emitter: produces each world's later deltas; by default the observed deltas are applied again.
 
     Raises:
         LogError: as :func:`substrate.branch.fork.fork`.
-        InterventionError: a pre-condition does not hold; says of which intervention.
-        ParameterError: an argument is not what it has to be.
+        InterventionError: a precondition does not hold; the error names the intervention.
+        ParameterError: an argument has a wrong type or value.
 
     >>> from substrate import EventLog, Retract
     >>> log = EventLog()

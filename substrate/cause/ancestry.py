@@ -1,4 +1,4 @@
-"""Causal ancestry on an event log (paper, section 3): Definition 1, and two variants to measure it against.
+"""Causal ancestry on an event log (paper, section 3): Definition 1, and two variants for comparison.
 
 An event has a tick and a set of participants. ``Anc(e)`` holds the events that reach ``e`` through a
 chain of shared participants with strictly growing ticks.
@@ -16,14 +16,14 @@ from typing import NamedTuple
 from substrate.base.errors import ParameterError
 
 _WIDTH = 64
-"""Bytes of a mask: so many times eight events that stand together are answered by one pass."""
+"""Bytes of a mask; a single pass answers eight times as many neighbouring events."""
 _MOST = 1 << 28
-"""Bytes of masks that a mapping keeps, of the passes that were asked for last."""
+"""Bytes of masks that a mapping keeps, from its most recent passes."""
 _BIT = [bytes(byte >> bit & 1 for byte in range(256)) for bit in range(8)]
 
 
 class Event(NamedTuple):
-    """An event of a log: its name, its tick, and who takes part (paper, section 3.1).
+    """An event of a log: its name, its tick and its participants (paper, section 3.1).
 
     >>> Event("collision", 12, frozenset({"red cube", "blue sphere"})).tick
     12
@@ -37,9 +37,9 @@ class Event(NamedTuple):
 class Ancestry(NamedTuple):
     """The ancestors of an event (paper, definition 1).
 
-    ``events`` is Anc(e). ``objects`` holds everyone on whom the event depends: the participants of
-    Anc(e) and those of ``e`` itself, as Algorithm 1 returns it; the paper's AncObj(e) leaves the latter
-    out, but an event without its own participants does not happen either.
+    ``events`` is Anc(e). ``objects`` holds all objects on which the event depends: the participants of
+    Anc(e) and of ``e`` itself, as Algorithm 1 returns them. The paper's AncObj(e) omits the participants of
+    ``e``, but without its own participants an event does not happen either.
 
     >>> ancestors([Event("a", 1, frozenset({"x"}))])["a"] == Ancestry(frozenset(), frozenset({"x"}))
     True
@@ -50,14 +50,13 @@ class Ancestry(NamedTuple):
 
 
 def ancestors(events: Iterable[Event]) -> Mapping[Hashable, Ancestry]:
-    """Ancestry of every event by Definition 1; that of an event is worked out when it is asked for.
+    """The ancestry of every event by Definition 1, each computed on first access.
 
-    A pass back in time answers 512 neighbouring events, in time and room that grow with the events before
-    them. Of the answers, up to 256 MiB of masks are kept.
-    Events of one tick are no ancestors of each other.
+    A single pass back in time answers 512 neighbouring events; its time and memory grow with the number of
+    earlier events. Up to 256 MiB of results are kept. Events of the same tick are no ancestors of each other.
 
     Raises:
-        ParameterError: two events have one name.
+        ParameterError: two events have the same name.
 
     >>> a = Event("a", 1, frozenset({1, 2}))
     >>> b = Event("b", 2, frozenset({2, 3}))
@@ -71,8 +70,8 @@ def ancestors(events: Iterable[Event]) -> Mapping[Hashable, Ancestry]:
 class _Ancestors(Mapping[Hashable, Ancestry]):
     """Ancestry by passes back in time, each for a block of events.
 
-    Each object carries a mask: the events of the block that depend on it. An earlier event is an ancestor of
-    those on which its objects' masks have a bit, and hands them on to all its objects.
+    Each object carries a mask of the block's events that depend on it. An earlier event is an ancestor of all
+    events in its objects' masks, and its objects then all get the union of these masks.
     """
 
     def __init__(self, ordered: Sequence[Event]) -> None:
@@ -116,7 +115,7 @@ class _Ancestors(Mapping[Hashable, Ancestry]):
             masks.append(mask)
             if place >= first:
                 mask |= 1 << place - first
-            # Events of one tick are no ancestors of each other: who met at it counts before it only
+            # Events of the same tick are not ancestors of each other, so update the masks after the tick
             if self._ties[place]:
                 waiting.append((parts, mask))
                 continue
@@ -147,12 +146,14 @@ class _Ancestors(Mapping[Hashable, Ancestry]):
 
 
 class _Sets:
-    """A set of names for each event of a block: the names that all have, and for the others columns of bits,
-    a byte for eight events.
+    """A set of names for each event of a block.
+
+    Names that all events have are stored once. The other names have columns of bits, with a byte per eight
+    events.
 
     Args:
-        names: of which the sets consist.
-        masks: for each name the events that have it; names behind the last mask are in no set.
+        names: the names that the sets may contain.
+        masks: for each name, the events that have it; a name without a mask is in no set.
         every: the mask of all events.
     """
 
@@ -160,7 +161,7 @@ class _Sets:
 
     def __init__(self, names: Iterable[Hashable], masks: Sequence[int], every: int) -> None:
         named = list(zip(names, masks, strict=False))
-        # A frozen copy of a set is copied faster than one that was filled name by name
+        # A frozenset made from a set is copied faster than a frozenset filled name by name
         self._common = frozenset({name for name, mask in named if mask == every})
         self._names = [name for name, mask in named if mask and mask != every]
         width = (every.bit_length() + 7) // 8
@@ -168,16 +169,16 @@ class _Sets:
         self._columns = [bits[column::width] for column in range(width)]
 
     def of(self, place: int) -> frozenset[Hashable]:
-        """The set of one of the events."""
+        """The set of the event at a place in the block."""
         column, bit = divmod(place, 8)
         return self._common.union(compress(self._names, self._columns[column].translate(_BIT[bit])))
 
 
 def ancestors_as_printed(events: Iterable[Event]) -> dict[Hashable, Ancestry]:
-    """Ancestry of every event by the paper's Algorithm 1, as printed.
+    """The ancestry of every event by the paper's Algorithm 1, as printed.
 
-    Its ``Visited`` admits an object once, with the first reference tick found; a later and larger tick
-    of the same object is dropped, so that ancestors can be missed.
+    Its ``Visited`` admits an object only once, with the first reference tick. If the same object is reached
+    again with a larger tick, that tick is dropped, so the algorithm can miss ancestors.
 
     >>> e = Event("e", 9, frozenset({1, 2}))
     >>> early, missed = Event("early", 3, frozenset({1, 3})), Event("missed", 5, frozenset({3, 4}))
@@ -189,9 +190,10 @@ def ancestors_as_printed(events: Iterable[Event]) -> dict[Hashable, Ancestry]:
 
 
 def ancestors_global_frame(events: Iterable[Event]) -> dict[Hashable, Ancestry]:
-    """Ancestry with the target's tick as every step's reference: admits chains that run backward in time.
+    """The ancestry with the target's tick as every step's reference, which admits chains back in time.
 
-    The paper's ablation of the per-event reference frame (section 6). The event itself is left out.
+    This is the paper's ablation of the per-event reference frame (section 6). The result omits the event
+    itself.
 
     >>> late, later = Event("late", 5, frozenset({2, 3})), Event("later", 7, frozenset({3, 4}))
     >>> log = [late, later, Event("e", 9, frozenset({1, 2}))]
@@ -204,7 +206,7 @@ def ancestors_global_frame(events: Iterable[Event]) -> dict[Hashable, Ancestry]:
 def _breadth_first(
     ordered: Sequence[Event], reference: Callable[[int, int], int]
 ) -> dict[Hashable, Ancestry]:
-    """Algorithm 1; ``reference`` picks the tick that the next step is compared with."""
+    """Algorithm 1; ``reference`` picks the tick to compare the next step with."""
     ancestry: dict[Hashable, Ancestry] = {}
     for event in ordered:
         reached: dict[Hashable, Event] = {}
@@ -224,19 +226,19 @@ def _breadth_first(
 
 
 def causal_chain(events: Iterable[Event], event: Hashable, ancestor: Hashable) -> list[Event]:
-    """Why an event is an ancestor: the shortest chain from it to ``event``, neighbours sharing a participant.
+    """The shortest chain from an ancestor to an event, in which neighbours share a participant.
 
     Args:
         events: the log's events.
-        event: name of the event to explain.
-        ancestor: name of an event of Anc(event), or the event itself.
+        event: the name of the event to explain.
+        ancestor: the name of an event of Anc(event), or of the event itself.
 
     Returns:
-        Events with strictly growing ticks, ``ancestor`` first; of equally short chains the one whose
-        events come last.
+        Events with strictly growing ticks, ``ancestor`` first. Among equally short chains, the chain with the
+        latest events is chosen.
 
     Raises:
-        ParameterError: a name is unknown, or ``ancestor`` is none.
+        ParameterError: a name is unknown, or ``ancestor`` is not an ancestor.
 
     >>> log = [Event(name, tick, frozenset({tick, tick + 1})) for tick, name in enumerate("abc")]
     >>> [step.id for step in causal_chain(log, "c", "a")]
@@ -245,7 +247,7 @@ def causal_chain(events: Iterable[Event], event: Hashable, ancestor: Hashable) -
     named = {e.id: e for e in in_order(events)}
     for name in (event, ancestor):
         if name not in named:
-            raise ParameterError(f"no event {name!r}", hint="Name an event of the log")
+            raise ParameterError(f"unknown event {name!r}", hint="Name an event of the log")
     after: dict[Hashable, Event] = {}
     queue = deque([named[event]])
     while queue and ancestor != event and ancestor not in after:
@@ -255,7 +257,7 @@ def causal_chain(events: Iterable[Event], event: Hashable, ancestor: Hashable) -
                 after[earlier.id] = later
                 queue.append(earlier)
     if ancestor != event and ancestor not in after:
-        raise ParameterError(f"{ancestor!r} is no ancestor of {event!r}", hint="Ask for one of its ancestors")
+        raise ParameterError(f"{ancestor!r} is not an ancestor of {event!r}", hint="Name an ancestor of it")
     steps = [named[ancestor]]
     while steps[-1].id != event:
         steps.append(after[steps[-1].id])
@@ -263,19 +265,19 @@ def causal_chain(events: Iterable[Event], event: Hashable, ancestor: Hashable) -
 
 
 def in_order(events: Iterable[Event]) -> list[Event]:
-    """Events by tick; those of one tick stay in the order given.
+    """Events sorted by tick; events of the same tick keep their given order.
 
     >>> [event.id for event in in_order([Event("b", 2, frozenset()), Event("a", 1, frozenset())])]
     ['a', 'b']
 
     Raises:
-        ParameterError: two events have one name.
+        ParameterError: two events have the same name.
     """
     ordered = sorted(events, key=lambda event: event.tick)
     if len({event.id for event in ordered}) < len(ordered):
         names = [event.id for event in ordered]
         double = next(name for name in names if names.count(name) > 1)
-        raise ParameterError(f"two events are named {double!r}", hint="Give every event a name of its own")
+        raise ParameterError(f"two events are named {double!r}", hint="Give every event its own name")
     return ordered
 
 

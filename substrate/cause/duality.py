@@ -1,10 +1,9 @@
-"""Ancestor duality (paper, section 3.2): what would not have happened without an object, and how sure that
-is.
+"""Ancestor duality (paper, section 3.2): the events that do not occur without an object, and how sure.
 
-Proposition 1 says that an observed event ``e`` does not occur without ``X`` exactly where ``X`` is in
-``e``'s ancestry. ``docs/ancestor-duality.md`` proves it, and shows that the printed conditions need two
-repairs: AncObj has to hold the event's own participants, and the direction from ancestry to
-prevention needs every event to hang on a chain of true dependences (C4 here).
+Proposition 1 says that an observed event ``e`` does not occur without ``X`` exactly if ``X`` is in the
+ancestry of ``e``. ``docs/ancestor-duality.md`` proves it, and shows that the printed conditions need two
+repairs: AncObj must contain the event's own participants, and the direction from ancestry to prevention
+requires that every event depends on a chain of true dependences (C4 here).
 """
 
 from __future__ import annotations
@@ -20,8 +19,8 @@ Status = Literal["proven", "heuristic"]
 class Condition(NamedTuple):
     """A condition of Proposition 1 on one log.
 
-    ``holds`` is ``None`` where nothing at hand can decide it; ``witnesses`` names the events (for C1:
-    the objects) that break it, in time order.
+    ``holds`` is ``None`` if the given data cannot decide it. ``witnesses`` names the events (for C1: the
+    objects) that break the condition, in time order.
 
     >>> Condition("C1", True, ()).holds
     True
@@ -33,12 +32,13 @@ class Condition(NamedTuple):
 
 
 class Conditions(NamedTuple):
-    """Check the conditions of Proposition 1 for a log and a removed object.
+    """The conditions of Proposition 1, checked for a log and a removed object.
 
-    C1, closed events: every participant is a declared object. C2, exogeneity: what does not descend
-    from the object occurs without it at the same tick. C3, no emergence: without it nothing happens
-    that was not observed. C4, dependence: what descends from it without taking part hangs on an
-    ancestor that descends from it too and does not occur without it, and then does not occur either.
+    C1, closed events: every participant is a declared object. C2, exogeneity: an event that does not descend
+    from the object occurs without it at the same tick. C3, no emergence: without the object, only observed
+    events happen. C4, dependence: an event that descends from the object, but in which the object takes no
+    part, depends on an ancestor that also descends from the object. Without the object, that ancestor does
+    not occur, and then the event does not occur either.
 
     >>> unknown = [Condition(name, None, ()) for name in ("C2", "C3", "C4")]
     >>> Conditions(Condition("C1", False, ("stranger",)), *unknown).status
@@ -52,17 +52,17 @@ class Conditions(NamedTuple):
 
     @property
     def status(self) -> Status:
-        """``proven`` where all four were found to hold, else ``heuristic``."""
+        """``proven`` if all four conditions were found to hold, else ``heuristic``."""
         return "proven" if all(condition.holds for condition in self) else "heuristic"
 
     @property
     def failed(self) -> tuple[str, ...]:
-        """Names of the conditions that were found not to hold."""
+        """The names of the conditions that were found not to hold."""
         return tuple(condition.name for condition in self if condition.holds is False)
 
 
 class Verdict(NamedTuple):
-    """The verdict on an observed event without an object, by its ancestry, and how sure it is.
+    """A verdict by ancestry: whether an observed event occurs without an object, and how sure that is.
 
     >>> Verdict(occurs=False, status="heuristic").occurs
     False
@@ -73,7 +73,7 @@ class Verdict(NamedTuple):
 
 
 def name_of(event: Event) -> Hashable:
-    """An event's own name, as what tells it in both worlds.
+    """An event's own name; the default identity of an event across two worlds.
 
     >>> name_of(Event("e", 1, frozenset()))
     'e'
@@ -89,16 +89,16 @@ def conditions(
     without: Iterable[Event] | None = None,
     same: Callable[[Event], Hashable] = name_of,
 ) -> Conditions:
-    """Check the conditions of Proposition 1 as far as they can be checked.
+    """Check the conditions of Proposition 1 as far as the arguments allow.
 
     Args:
         events: the observed log's events.
-        removed: the object that is taken away, X.
-        declared: the objects the log declares; C1 is undecided where they are not given. That events
-            outside the log do not exist can never be seen from the log: what C1 hides shows in C2.
-        without: the events of a second, simulated world without ``removed``; C2, C3 and C4 are
-            undecided where it is not given.
-        same: what identifies an event in both worlds, such as its kind and participants.
+        removed: the removed object, X.
+        declared: the objects that the log declares; without them C1 is undecided. A log cannot show that no
+            events exist outside it; if some do, C2 shows their effects.
+        without: the events of a second, simulated world without ``removed``; without them C2, C3 and C4 are
+            undecided.
+        same: gives an event's identity across the two worlds, such as its kind and participants.
 
     >>> touch, out = Event("touch", 1, frozenset({"x", "a"})), Event("out", 2, frozenset({"a"}))
     >>> conditions([touch, out], "x", declared="xa", without=[]).status
@@ -122,7 +122,7 @@ def conditions(
     stays = [event for event in observed if removed not in ancestry[event.id].objects]
 
     def blamed(event: Event) -> bool:
-        """Tell whether an event still occurs although it loses the object, or every link to it."""
+        """Tell whether an event still occurs although it loses the object or every link to the object."""
         links = (e for e in descends if e.tick < event.tick and e.objects & event.objects)
         return same(event) in occurring and (
             removed in event.objects or not any(same(earlier) in occurring for earlier in links)
@@ -137,7 +137,7 @@ def conditions(
 
 
 def _condition(name: str, witnesses: Iterable[Hashable] | None) -> Condition:
-    """A condition that the witnesses break; undecided where they are ``None``."""
+    """A condition that the witnesses break; ``None`` leaves it undecided."""
     broken = tuple(dict.fromkeys(witnesses or ()))
     return Condition(name, None if witnesses is None else not broken, broken)
 
@@ -150,11 +150,11 @@ def verdicts(
     without: Iterable[Event] | None = None,
     same: Callable[[Event], Hashable] = name_of,
 ) -> dict[Hashable, Verdict]:
-    """For every observed event: does it occur without ``removed``?
+    """Tell for every observed event whether it occurs without ``removed``.
 
-    The answer is the ancestry's, membership in AncObj. It is ``proven`` where the conditions of
-    Proposition 1 were all found to hold, and, whatever the conditions, for an event in which the
-    object itself takes part; ``heuristic`` everywhere else. Arguments as :func:`conditions`.
+    Membership in AncObj decides. The verdict is ``proven`` if all conditions of Proposition 1 were found to
+    hold, or if the object itself takes part in the event. Otherwise it is ``heuristic``. Arguments as
+    :func:`conditions`.
 
     >>> touch, out = Event("touch", 1, frozenset({"x", "a"})), Event("out", 2, frozenset({"a"}))
     >>> verdicts([touch, out], "x")

@@ -1,4 +1,4 @@
-"""The end of an explained answer: it rests on a recorded event, an imagined one, or nothing at all."""
+"""Tell what an explained answer finally rests on: a recorded event, a simulated event, or an absence."""
 
 from __future__ import annotations
 
@@ -12,27 +12,25 @@ RULED = "an event by a rule"
 ABSENT = "that nothing happens"
 FACTS = "facts alone, no event"
 RESTS = (RECORDED, IMAGINED, RULED, ABSENT, FACTS)
-"""The things that an answer may rest on, in the order of tables."""
+"""The things that an answer may rest on, in the order of the tables."""
 
 
 class Rest(NamedTuple):
-    """The thing that decides an answer, one of :data:`RESTS`, and the IRI of the recorded event, if it is
-    one.
-    """
+    """The thing that decides an answer (one of :data:`RESTS`), and a recorded event's IRI."""
 
     on: str
     event: str = ""
 
 
 def rests_on(why: Explanation, part: ExplainedPart, recorded: str = RECORDED, absent: str = ABSENT) -> Rest:
-    """Tell what decides a part of an answer, by the last of its steps that found or missed something.
+    """Tell what decides a part of an answer: the last step that found or missed something.
 
-    A delta of a log's first tick is a fact, and a later one an event; a delta that a fork has after its
-    branch is imagined. Domains whose events have classes of their own tell this better.
+    A delta at tick 0 is a fact, and a later delta is an event. A delta of a fork from its branch tick on is
+    simulated. A domain with its own event classes can tell this more precisely.
 
     Args:
-        recorded: the word for a later delta, where that is no event.
-        absent: the word for an answer that rests on something missed.
+        recorded: the word for a later delta that is not an event.
+        absent: the word for an answer that rests on an absence.
 
     >>> from pyoxigraph import Literal, NamedNode
     >>> from substrate import Delta, EventLog, Op

@@ -1,7 +1,7 @@
-"""Why an answer is what it is: steps, and for each the deltas of a log that it rests on.
+"""Explain an answer by its steps, each with the deltas of a log that it rests on.
 
-Evidence is data: the position of a delta in a log. Its tick, operation and triple are looked up there, so
-that an explanation cannot say what the log does not hold.
+Evidence is data: the position of a delta in a log. Its tick, operation and triple are looked up in the log,
+so that an explanation can only cite what the log contains.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from substrate.log.event_log import Delta, EventLog, Term
 OWN = ""
 """The name of the log that the answer was computed from, among an explanation's logs."""
 ERROR = "error: "
-"""The beginning of the answer where a question cannot run; the reason follows."""
+"""The beginning of the answer if a question cannot run; the reason follows."""
 
 _MOST_LINES = 6
-"""Of one step's deltas, where they are not shown in full."""
+"""Lines of a step's deltas in the short form."""
 _MOST_CHARACTERS = 160
-"""Of what a step took and gave, where it is not shown in full."""
+"""Characters of a step's inputs and result in the short form."""
 _MOST_IN_LINE = 100
-"""Of a premise, which stands on one line of a terminal."""
+"""Characters of a premise, which must fit on one line of a terminal."""
 _TABLE_HEAD = """<table class="steps"><thead><tr><th scope="col">step</th>
 <th scope="col">operation</th><th scope="col">took, gave, rests on</th></tr></thead>
 <tbody>"""
@@ -51,14 +51,14 @@ class ExplainedStep(msgspec.Struct, frozen=True):
     """A step to an answer.
 
     Attributes:
-        name: what was done, a program's token or a few words.
-        gave: what came out.
-        took: what went in.
-        query: the SPARQL that read the state, and at which tick.
-        evidence: the deltas behind what came out, in the order of their logs.
-        missed: patterns that were looked for in vain, where that is the reason.
-        about: the individuals that came out: one that a log holds as ``(its IRI,)``, an event that no log
-            holds as the IRIs of its participants.
+        name: the operation, as a program's token or a few words.
+        gave: the result.
+        took: the inputs.
+        query: the SPARQL query that read the state, and its tick.
+        evidence: the deltas behind the result, in the order of their logs.
+        missed: patterns that matched nothing, if that is the reason.
+        about: the individuals in the result. An individual of a log is ``(its IRI,)``; an event that is in
+            no log is the IRIs of its participants.
     """
 
     name: str
@@ -71,16 +71,16 @@ class ExplainedStep(msgspec.Struct, frozen=True):
 
 
 class ExplainedPart(msgspec.Struct, frozen=True):
-    """The steps to one part of an answer: to a choice of several, or to the whole.
+    """The steps to one part of an answer, such as one of several choices, or to the whole answer.
 
     Attributes:
-        title: what the part is called, such as ``choice 0``; empty for the whole.
-        steps: in the order in which they were done; they are counted from 0, as errors count them.
-        answer: what this part comes to; ``error: …`` where it cannot run.
-        ground: how sure the answer is, if anything says so.
+        title: the part's name, such as ``choice 0``; empty for the whole answer.
+        steps: the steps in order, counted from 0 as in errors.
+        answer: the part's answer; ``error: …`` if it cannot run.
+        ground: how sure the answer is, if known.
         said: the part in words, such as a choice's text.
-        probability: that the answer is right, where an ensemble says so; ``None`` elsewhere.
-        rule: the rule that decided, by its name.
+        probability: the probability that the answer is right, from an ensemble; else ``None``.
+        rule: the name of the rule that decided.
     """
 
     title: str
@@ -93,12 +93,12 @@ class ExplainedPart(msgspec.Struct, frozen=True):
 
     @property
     def heading(self) -> str:
-        """The part's title and words."""
+        """The part's title and its words."""
         return f"{self.title}, {self.said}" if self.said else self.title
 
     @property
     def surety(self) -> str:
-        """The ground, and the probability where there is one."""
+        """The ground, with the probability if there is one."""
         if self.probability is None:
             return self.ground
         return f"{self.ground}, probability {self.probability:g}"
@@ -109,11 +109,11 @@ class Explanation(msgspec.Struct, frozen=True):
 
     Attributes:
         question: the question in words.
-        answer: the answer as its row has it; ``error: …``, with the reason, where it cannot run.
-        parts: how it came about.
-        logs: what the evidence points into: the answer's own log as ``""``, a fork or another arm by name.
-        names: short names for IRIs: what is written, by how the IRI begins.
-        called: individuals in words, by IRI: what an object looks like, what happened to whom and when.
+        answer: the answer as in its row; ``error: …``, with the reason, if the question cannot run.
+        parts: the steps to the answer, in one or several parts.
+        logs: the logs of the evidence: the answer's own log as ``""``, a fork or another arm by its name.
+        names: abbreviations for IRIs: the short text for each beginning of an IRI.
+        called: individuals in words, by IRI: an object's look, or an event's participants and time.
 
     >>> from pyoxigraph import Literal, NamedNode
     >>> from substrate import Delta, EventLog, Op
@@ -142,20 +142,20 @@ class Explanation(msgspec.Struct, frozen=True):
     called: Mapping[str, str] = msgspec.field(default_factory=dict)
 
     def delta(self, evidence: Evidence) -> Delta:
-        """The delta that a piece of evidence is."""
+        """The delta of a piece of evidence."""
         return self.logs[evidence.log][evidence.position]
 
     def evidence(self, log: str = OWN) -> list[int]:
-        """The positions in one of the logs that the answer rests on, ascending, each once."""
+        """The positions of a log's deltas that the answer rests on, ascending, without repeats."""
         steps = (step for part in self.parts for step in part.steps)
         return sorted({piece.position for step in steps for piece in step.evidence if piece.log == log})
 
     def text(self, full: bool = False) -> str:
-        """The explanation for a reader: the answer first, then its steps; a query stands where it is new.
+        """The explanation for a reader: the answer, then its steps; each query is shown only once.
 
         Args:
-            full: whole IRIs, and a line for every delta; else short names, and of a step's deltas those of
-                one tick about one subject on a line, and no more than a few lines.
+            full: show whole IRIs and a line for every delta. By default names are short, a step has a few
+                lines, and a line has all its deltas of one tick about one subject.
         """
         lines, queries = [self.question, f"answer: {self.answer}"], set[str]()
         for part, told in zip(self.parts, _told(self.parts), strict=True):
@@ -174,9 +174,9 @@ class Explanation(msgspec.Struct, frozen=True):
         return "\n".join(lines) + "\n"
 
     def premises(self, part: ExplainedPart) -> list[str]:
-        """The steps of a part without their deltas, a line each, with the things that they came to in words.
+        """The steps of a part without deltas, one line per step, with their results in words.
 
-        A step that only names a value, such as a colour, is no premise.
+        A step that only names a value, such as a colour, is not a premise.
         """
         return [self._premise(step) for step in part.steps if step.name != step.gave]
 
@@ -188,7 +188,7 @@ class Explanation(msgspec.Struct, frozen=True):
         return _clipped(f"{short} => {gave}", _MOST_IN_LINE)
 
     def record(self) -> dict[str, Any]:
-        """The explanation for a machine, as builtins; evidence with its tick, operation and triple."""
+        """The explanation for a machine, as builtins; evidence has its tick, operation and triple."""
         parts: list[dict[str, Any]] = []
         for part in self.parts:
             steps = [
@@ -200,9 +200,9 @@ class Explanation(msgspec.Struct, frozen=True):
         return {"question": self.question, "answer": self.answer, "parts": parts, "logs": logs}
 
     def html(self) -> str:
-        """The steps as an HTML fragment, a ``details`` element with a table for each part.
+        """The steps as an HTML fragment: for each part, a ``details`` element with a table.
 
-        Classes: ``steps`` of a table, ``deltas`` of a list of deltas, ``mono`` of what is code.
+        Tables have the class ``steps``, lists of deltas ``deltas``, and code ``mono``.
         """
         lines: list[str] = []
         for index, (part, told) in enumerate(zip(self.parts, _told(self.parts), strict=True)):
@@ -228,7 +228,7 @@ class Explanation(msgspec.Struct, frozen=True):
         return f'<td class="token mono">{html.escape(step.name)}</td><td>{gave}{listed}</td>'
 
     def _reasons(self, step: ExplainedStep, before: str, full: bool) -> Iterator[str]:
-        """The lines under a step: its deltas, or which step has the same ones, and what was not there."""
+        """The lines under a step: its deltas, or the step with the same deltas, and the missing patterns."""
         if before:
             yield f"the deltas of {before}"
         else:
@@ -248,7 +248,7 @@ class Explanation(msgspec.Struct, frozen=True):
         return [*first_lines, f"and {more} more"] if more else first_lines
 
     def _line(self, piece: Evidence, full: bool) -> tuple[str, str]:
-        """A delta in words: when, what was done and to which subject; and what was said of it."""
+        """A delta in two texts: its tick, operation and subject; its predicate and object."""
         tick, op, (subject, predicate, value) = self.delta(piece)
         where = f" of {piece.log}" if piece.log else ""
         names = {} if full else self.names
@@ -263,10 +263,10 @@ class Explanation(msgspec.Struct, frozen=True):
 
 
 def short(term: Term, names: Mapping[str, str]) -> str:
-    """A term for a reader: an IRI by its short name, a number or truth value without its datatype.
+    """A term for a reader: an IRI in its short form, a number or truth value without its datatype.
 
     Args:
-        names: what is written, by how an IRI begins; of several that fit the longest counts.
+        names: the short text for each beginning of an IRI; the longest matching beginning counts.
 
     >>> short(NamedNode("urn:village:ann"), {"urn:": "u:", "urn:village:": ""}), short(Literal(3), {})
     ('ann', '3')
@@ -283,7 +283,7 @@ def short(term: Term, names: Mapping[str, str]) -> str:
 
 
 def _told(parts: Sequence[ExplainedPart]) -> list[list[str]]:
-    """For each step the earlier one that rests on the same deltas, in words; empty where there is none."""
+    """For each step, the name of an earlier step with the same deltas; empty if there is none."""
     first: dict[tuple[Evidence, ...], tuple[ExplainedPart, int]] = {}
     told: list[list[str]] = []
     for part in parts:

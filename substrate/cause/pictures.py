@@ -1,6 +1,6 @@
-"""Pictures of what an answer rests on, as data: lanes with events at ticks, or boxes of an image.
+"""Pictures of an answer's evidence, as data: lanes with events at ticks, or boxes of an image.
 
-Places are in per cent of the picture's size, so that whoever shows one chooses how large it is.
+Places are in per cent of the picture's size, so that a renderer may choose the size.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Span(NamedTuple):
 
 
 class Lane(NamedTuple):
-    """An object: its name, when it is there, and whether the question removes it."""
+    """An object: its name, the times at which it is present, and whether the question removes it."""
 
     label: str
     spans: list[Span]
@@ -35,8 +35,8 @@ class Lane(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """An event: its place in per cent of the width, the lanes it joins, and how it stands to the answer (a
-    key of :data:`STATES`).
+    """An event: its place in per cent of the width, the lanes that it joins, and its relation to the answer
+    (a key of :data:`STATES`).
     """
 
     x: float
@@ -59,12 +59,12 @@ class Timeline(NamedTuple):
 
     @property
     def singled_out(self) -> int:
-        """The number of events that the answer is about, or rests on."""
+        """The number of events that the answer concerns or rests on."""
         return sum(bool(mark.state) for mark in self.marks)
 
     @property
     def states(self) -> list[str]:
-        """The states that occur, for the legend."""
+        """The states that occur, for a legend."""
         return [state for state in STATES if any(mark.state == state for mark in self.marks)]
 
 
@@ -98,7 +98,7 @@ class Scale(NamedTuple):
     last: float
 
     def axis(self) -> list[tuple[float, int]]:
-        """Some ticks with their places, the last one among them."""
+        """Some ticks with their places, including the last tick."""
         last = int(self.last)
         return [(self(tick), tick) for tick in (*range(0, last - last // 8, max(1, last // 5)), last)]
 
@@ -113,9 +113,7 @@ _ENOUGH = 3
 
 
 class Pictured(NamedTuple):
-    """A picture of what an answer is about, the story where it was told in words, and whether it is telling
-    enough to be an example.
-    """
+    """A picture for an answer, the story if the case is a text, and whether the picture suits an example."""
 
     picture: Timeline | Boxes
     story: Told
@@ -123,5 +121,5 @@ class Pictured(NamedTuple):
 
 
 def pictured(picture: Timeline | Boxes, story: Told = ()) -> Pictured:
-    """A picture that is telling where it singles out three things."""
+    """Wrap a picture; it suits an example if it singles out at least three things."""
     return Pictured(picture, story, picture.singled_out >= _ENOUGH)

@@ -1,4 +1,4 @@
-"""The event log: its deltas, chain and file, and the states, histories and exports that are read from it."""
+"""The event log: its deltas, chain and file, and the states, histories and exports computed from it."""
 
 from substrate.log.event_log import EventLog, TornTailWarning, insert, record, retract
 from substrate.log.export import from_state, to_turtle

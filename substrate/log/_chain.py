@@ -1,10 +1,10 @@
-"""The hash chain over a log's ticks: whoever kept a head sees any change behind it (paper, section 2).
+"""The hash chain over a log's ticks, whose last value reveals any earlier change (paper, section 2).
 
-Who can rewrite the whole chain gives it another head: only a head that was kept elsewhere tells
-them apart.
+A rewrite of the whole chain changes its last value, so only a copy of that value kept elsewhere reveals the
+rewrite.
 
 The value after a tick is the SHA-256 of the value before it, the tick's number and its deltas as
-RDF Patch lines; equal logs have equal values, however their deltas were batched.
+RDF Patch lines. Equal logs have equal values, no matter how their deltas were batched.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ _BLANK = hashlib.sha256()
 
 
 class Chain:
-    """A chain's value after some lines; it does not change, :meth:`after` gives the next.
+    """A chain's value after some lines. It is immutable; :meth:`after` returns the next chain.
 
     Attributes:
-        fed: how many lines it has taken.
-        tick: the tick of the last one; -1 where there is none.
-        base: the hash of everything before that tick; empty where there is none.
+        fed: the number of lines so far.
+        tick: the last line's tick; -1 if there is no line.
+        base: the hash of everything before that tick; empty if there is no line.
 
     >>> lines = ["A <urn:s> <urn:p> <urn:o> .", "D <urn:s> <urn:p> <urn:o> ."]
     >>> one = Chain().after(3, lines)
@@ -38,10 +38,10 @@ class Chain:
         self.base = b""
         self._hasher = hashlib.sha256()
         self.value = f"sha256:{self._hasher.hexdigest()}"
-        """``sha256:…`` over everything fed so far."""
+        """``sha256:…`` over all lines so far."""
 
     def after(self, tick: int, lines: Sequence[str]) -> Chain:
-        """The chain some lines of a tick further; a tick is closed by the next one."""
+        """The chain after some more lines of a tick; the next tick closes this one."""
         if tick == self.tick:
             base, hasher = self.base, self._hasher.copy()
         else:
@@ -53,12 +53,12 @@ class Chain:
     def linked(
         self, ticks: Sequence[bytes], bodies: Sequence[bytes], lines: int
     ) -> tuple[list[bytes], Chain]:
-        """The digest after each of many ticks, and the chain then.
+        """The digest after each of many ticks, and the chain after the last.
 
         Args:
-            ticks: by their digits.
-            bodies: the lines of each tick, the last without its end.
-            lines: how many lines the ticks have together.
+            ticks: each tick's digits.
+            bodies: each tick's lines, without the final line feed.
+            lines: the number of lines of all ticks together.
 
         >>> lines = ["A <urn:s> <urn:p> <urn:o> ."]
         >>> digests, chain = Chain().linked([b"3"], [b"A <urn:s> <urn:p> <urn:o> ."], 1)
@@ -74,7 +74,7 @@ class Chain:
                 hasher.update(b"%b\n" % body)
             else:
                 base, before = digest, tick
-                # A copy takes less time than a new one
+                # Copying a hasher is faster than making one
                 hasher = _BLANK.copy()
                 hasher.update(b"%b tick %b\n%b\n" % (base, tick, body))
             digest = hasher.digest()

@@ -1,8 +1,8 @@
-"""The lock for what logs and states hold in memory.
+"""The lock that protects the memory of logs and states.
 
-It is held for as long as a table, a column, an index or a store is changed, never while a file is
-written. One for all is enough where the interpreter runs one thread at a time, and it lets a process
-be forked at any moment: the fork waits until everything is whole, so that the child can read.
+A thread holds it while it changes a table, a column, an index or a store, never while it writes a file.
+A single lock is enough, because the interpreter runs one thread at a time. It also makes forking the process
+safe at any moment: the fork waits until every change is complete, so that the child can read.
 """
 
 from __future__ import annotations

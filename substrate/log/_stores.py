@@ -1,10 +1,10 @@
-"""The stores of a log and its branches: shared, and moved from state to state by what differs.
+"""The stores that a log and its branches share, moved from state to state by the triples that differ.
 
-Filling a store costs every triple of a state; moving one costs the deltas that two states do not have
-in common, which for two branches of one parent are their interventions. A query that tells what it looks at,
-and looks at less than that, gets a small store of its own. A query and its open results
-read the store as it stood when they were asked: Oxigraph's stores keep versions, so that moving one on
-takes nothing from a result that is still being read.
+Filling a store costs every triple of a state. Moving a store costs the deltas that two states do not
+share; for two branches of one parent these are their interventions. If the patterns of a query are known
+and fit fewer triples than a move would change, the query gets a small store of its own. A query and its open
+results read a snapshot: Oxigraph's stores keep versions, so moving a store does not affect a result that is
+still being read.
 """
 
 from __future__ import annotations
@@ -23,39 +23,38 @@ from substrate.log._triples import Triples
 from substrate.sparql.patterns import Pattern
 
 Segment = tuple[Columns, int, int]
-"""Columns, and the stretch of them from a first place to before a last."""
+"""A stretch of columns: from a first place up to, not including, a last place."""
 
 _MOST = 4
 """Stores that a log and its branches keep between queries."""
 _FEWER = 8
-"""The triples that are looked at in the time in which a store is moved by one."""
+"""The number of matching triples that can be checked in the time that moving a store by one triple takes."""
 _UNREAD = 16
-"""The triples that are looked through in that time."""
+"""The number of triples that can be scanned for a match in the same time."""
 _NEAR = 512
-"""Deltas between two states that are always walked: a store of its own would not pay."""
+"""The number of deltas up to which moving a store is always cheaper than filling a new one."""
 
 
 _QUADS = 1 << 16
-"""Quads that a table keeps for stores which are filled and moved: parsing one costs more than adding it."""
+"""Quads that a table caches for filling and moving stores: parsing a quad costs more than adding it."""
 _WORN = 8
-"""Changes, as a multiple of its triples, after which a store is filled anew: what was removed leaves traces
-in its lists, which queries pass over.
+"""The number of changes, as a multiple of a store's triples, after which it is filled anew: removed triples
+leave traces in its lists, which queries must skip.
 """
 
 
 class Stores:
-    """The stores that a log and its branches share: a query takes the nearest, moves it, and asks it.
+    """The stores that a log and its branches share: a query takes the nearest store, moves it and reads it.
 
-    Safe for threads: a store is moved and asked by one at a time, and nobody waits: where all are taken a
-    query fills one of its own. A process forked from this one begins with none, since another thread may
-    have been moving them.
+    Safe for threads: only one query at a time uses a store, and none waits. If all stores are taken, a query
+    fills its own. A forked process begins without stores, because another thread may have been moving them.
     """
 
     def __init__(self) -> None:
         self.reset()
 
     def reset(self) -> None:
-        """Begin anew, in a process that was forked."""
+        """Drop all stores, as a forked process must."""
         self._free: list[_Moved] = []
         self._lock = Lock()
         self._worked = 0
@@ -64,10 +63,10 @@ class Stores:
     def at(
         self, record: DeltaSequence, position: int, standing: Callable[[], Sequence[int]]
     ) -> Iterator[ox.Store | None]:
-        """A store with the state of a record after some deltas, for as long as the context lasts.
+        """A store with a record's state after ``position`` deltas, for the duration of the context.
 
-        It is ``None`` where the state has triples that a store takes for one (``"01"`` and ``"1"``): only
-        a store filled for it alone has what it should.
+        It is ``None`` if the state has triples that a store cannot tell apart (``"01"`` and ``"1"``): only a
+        store filled for this state is then right.
         """
         _USED.add(self)
         taken = self._taken(record, position)
@@ -87,8 +86,9 @@ class Stores:
         looked_at: Iterable[Pattern] | None,
         standing: Callable[[], Sequence[int]],
     ) -> ox.Store | None:
-        """A store with what fits some patterns after some deltas; ``None`` where moving one costs less, or
-        filling it.
+        """A store with the triples that fit some patterns after ``position`` deltas.
+
+        It is ``None`` if moving or filling a whole store costs less.
         """
         if looked_at is None:
             return None
@@ -104,7 +104,7 @@ class Stores:
         if ever > _FEWER * way:
             return None
         if ever > way // 2:
-            # A store that is kept comes first
+            # Fill or move a shared store first: later queries can reuse it
             if self._worked < len(record.triples) // 2:
                 return None
             stands = set(standing())
@@ -115,13 +115,13 @@ class Stores:
             return None
         store = ox.Store()
         store.extend(record.triples.quads(sorted(numbers), _QUADS))
-        # Where the store takes two triples for one, the whole state is asked as well as a part
+        # If the store merged two triples, the part may be wrong, so the query reads the whole state
         return store if len(store) == len(numbers) else None
 
     def _taken(self, record: DeltaSequence, position: int) -> _Moved:
-        """The nearest store that is free, or an empty one where that is far and there is room.
+        """Take the nearest free store, or an empty one if the nearest is far and there is room.
 
-        A store of the present stays there while the past is asked, as long as there may be another.
+        A query of the past leaves a store of the present alone if another store is free or may be made.
         """
         with self._lock:
             costs = [store.distance(record, position) for store in self._free]
@@ -147,7 +147,7 @@ if hasattr(os, "register_at_fork"):
 
 
 class _Moved:
-    """A store, and the place whose state it holds: a record, and how many of its deltas."""
+    """A store and the place whose state it holds: a record and a number of its deltas."""
 
     def __init__(self) -> None:
         self.store: ox.Store | None = None
@@ -155,17 +155,17 @@ class _Moved:
         self._position = 0
         self._changes = 0
         self.cost = 0
-        """The number of triples that the last way to a state has changed."""
+        """The number of triples that the last move or fill changed."""
         self.size = 0
-        """The number of triples that it holds; a store counts them one by one."""
+        """The number of triples in the store, kept because a store would count them one by one."""
 
     @property
     def is_present(self) -> bool:
-        """True where it holds the last state of its record, or nearly."""
+        """True if the store holds the last state of its record, or nearly."""
         return len(self._record) - self._position <= _NEAR
 
     def distance(self, record: DeltaSequence, position: int) -> int:
-        """The number of deltas between where it is and another place."""
+        """The number of deltas between the store's place and another place."""
         if record is self._record:
             return abs(position - self._position)
         return sum(last - first for part in self._apart(record, position) for _, first, last in part)
@@ -173,7 +173,7 @@ class _Moved:
     def moved(
         self, record: DeltaSequence, position: int, standing: Callable[[], Sequence[int]]
     ) -> ox.Store | None:
-        """The store at another place, moved there or filled anew; ``None`` where it cannot hold the state."""
+        """Move the store to another place or fill it anew; ``None`` if a store cannot hold the state."""
         self.cost = 0
         if self.store is not None:
             if record is self._record and position == self._position:
@@ -192,11 +192,11 @@ class _Moved:
         store = ox.Store()
         store.extend(record.triples.quads(standing, _QUADS))
         self._changes, self.cost, self.size = 0, len(standing), len(standing)
-        # The store keeps values: where it tells fewer triples apart it cannot be changed one at a time
+        # The store compares values: if it merged triples, it cannot be changed one triple at a time
         self.store = store if len(store) == len(standing) else None
 
     def _move(self, record: DeltaSequence, position: int) -> bool:
-        """Go to another place by the triples that differ; false where filling is better, or needed."""
+        """Move to another place by the triples that differ; false if filling is cheaper or necessary."""
         store, before = self.store, self._record
         assert store is not None
         room = _NEAR + self.size
@@ -222,7 +222,7 @@ class _Moved:
         return True
 
     def _difference(self, record: DeltaSequence, position: int) -> tuple[list[int], list[int]]:
-        """Triples that stand here alone, and those that stand there alone, each by its number there."""
+        """The triples that hold only here, and those that hold only there, each by its own table's number."""
         before, here = self._record, self._position
         shared = before.triples.shared(record.triples)
         gone: list[int] = []
@@ -254,7 +254,7 @@ class _Moved:
 def _both(
     number: int, shared: int, here: Triples, there: Triples, ours: bool
 ) -> tuple[int | None, int | None]:
-    """The numbers that a triple has in two tables, from that in the first or in the second."""
+    """A triple's numbers in two tables, from its number in the first (``ours``) or in the second."""
     if number < shared:
         return number, number
     if ours:
@@ -263,10 +263,10 @@ def _both(
 
 
 def apart(a: list[Segment], b: list[Segment]) -> tuple[list[Segment], list[Segment]]:
-    """The differences of two records: segments of the first alone, and of the second alone.
+    """The differences of two records: the segments only in the first, and those only in the second.
 
-    What is left of both is the same, in the same order. So a triple that none of the segments mentions has
-    the same story in both, and stands in both or in neither.
+    The remaining segments are the same, in the same order. So a triple that no returned segment mentions
+    has the same history in both records, and holds in both or in neither.
 
     >>> common, own = Columns(), Columns()
     >>> left, right = apart([(common, 0, 5), (common, 5, 9)], [(common, 0, 3), (own, 0, 1), (common, 3, 9)])
@@ -295,7 +295,7 @@ def apart(a: list[Segment], b: list[Segment]) -> tuple[list[Segment], list[Segme
 
 
 def _cut(segments: list[Segment], end: int) -> None:
-    """Drop what lies before a place of the segment that comes next."""
+    """Drop the part of the next segment before a place."""
     columns, _, last = segments.pop()
     if end < last:
         segments.append((columns, end, last))

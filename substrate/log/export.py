@@ -1,7 +1,7 @@
-"""States in the formats of others: Turtle and N-Quads.
+"""Write a state as Turtle, and read a log from Turtle or N-Quads.
 
-RDF Patch, the log's own format, is :meth:`EventLog.to_patch` and :meth:`EventLog.from_patch`; N-Quads
-of a state are :meth:`State.nquads`.
+:meth:`EventLog.to_patch` and :meth:`EventLog.from_patch` use RDF Patch, the log's own format;
+:meth:`State.nquads` writes N-Quads.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ _FORMATS = {"turtle": ox.RdfFormat.TURTLE, "nquads": ox.RdfFormat.N_QUADS}
 
 
 def to_turtle(state: State, prefixes: Mapping[str, str] | None = None) -> str:
-    """A state as Turtle, statements in the order of their text.
+    """A state as Turtle, its statements sorted by their text.
 
     Args:
         state: the ABox.
-        prefixes: prefix names to IRIs, beside those of the log.
+        prefixes: prefix names to IRIs, in addition to the log's own.
 
     >>> log = EventLog()
     >>> log.extend_lines([(0, "A <urn:v:ann> <urn:v:at> <urn:v:cafe> .")])
@@ -38,13 +38,13 @@ def to_turtle(state: State, prefixes: Mapping[str, str] | None = None) -> str:
 
 
 def from_state(text: str, format: str = "turtle", tick: int = 0, name: str = "state") -> EventLog:
-    """A log whose one tick inserts what a file of triples says, in the order of their text.
+    """A log with one tick that inserts a file's triples, sorted by their text.
 
     Args:
         text: the file's content.
         format: ``turtle`` or ``nquads``.
-        tick: where the triples are inserted.
-        name: what an error calls the file.
+        tick: the tick of the insertions.
+        name: the file's name in an error.
 
     Raises:
         LogError: the text is not of that format, or has named graphs.
@@ -54,7 +54,7 @@ def from_state(text: str, format: str = "turtle", tick: int = 0, name: str = "st
     """
     if format not in _FORMATS:
         raise LogError(
-            f"no format {format!r}", where=(name,), hint=f"Choose one of {', '.join(sorted(_FORMATS))}"
+            f"unknown format {format!r}", where=(name,), hint=f"Choose one of {', '.join(sorted(_FORMATS))}"
         )
     require_shallow(text, LogError, name)
     try:

@@ -1,9 +1,9 @@
-"""RDF Patch of any program, read by its tokens, as its page describes the format.
+"""Read RDF Patch of any program, token by token, as the format's page describes it.
 
-A row is an operation and its terms, and ends in a full stop; space and comments stand between tokens. A
+A row is an operation and its terms, and ends in a full stop. Space and comments may separate tokens. A
 blank node is ``_:label`` or ``<_:label>``. ``TB`` begins a transaction as ``TX`` does, and both may carry a
-word. Prefixes (``PA``, ``PD``) change no triple and are passed over; ``TA`` drops its transaction. Where
-``H tick`` is absent a transaction takes the tick after the one before it.
+word. Prefixes (``PA``, ``PD``) change no triple and are skipped; ``TA`` drops its transaction. Without
+``H tick``, a transaction gets the tick after the previous transaction's tick.
 https://afs.github.io/rdf-delta/rdf-patch.html
 """
 
@@ -33,7 +33,7 @@ _CHANGES, _BEGIN, _PASSED_OVER = ("A", "D"), ("TX", "TB"), ("PA", "PD")
 
 
 class _Row(NamedTuple):
-    """An operation, its terms as N-Triples has them, and the line of the file on which it begins."""
+    """An operation, its terms in N-Triples, and the line of the file on which the row begins."""
 
     operation: str
     terms: list[str]
@@ -47,17 +47,17 @@ class _Change(NamedTuple):
 
 
 def read(text: str, name: str, graph: str | None = None) -> tuple[list[Spelled], Descent | None, str]:
-    """The deltas of a patch, each triple in its one spelling, and the descent and opening that it names.
+    """Read a patch's deltas, each triple in its one spelling, and the descent and opening that it names.
 
     Args:
-        text: of the file.
-        name: what an error calls it.
-        graph: the IRI of the graph whose changes are taken, where rows name graphs; the changes of others are
-            passed over. ``None`` takes triples alone.
+        text: the file's text.
+        name: the file's name in an error.
+        graph: for rows that name a graph, the IRI of the graph to read; rows of other graphs are skipped.
+            ``None`` reads only triples.
 
     Raises:
-        LogError: a row is none of RDF Patch, names a graph, is cut off or nests too deeply; says on which
-            line. Or a chain that is there does not hold; says at which tick.
+        LogError: a row is not RDF Patch, names a graph, is cut off or nests too deeply (the error names the
+            line), or the patch has a chain that does not hold (the error names the tick).
 
     >>> read("TB 7.\\nA <_:b> <urn:p>  'o' .", "a.rdfp")
     Traceback (most recent call last):
@@ -103,7 +103,7 @@ def read(text: str, name: str, graph: str | None = None) -> tuple[list[Spelled],
 
 
 def _require_chain(headers: list[tuple[dict[str, str], Chain, Chain]], name: str) -> None:
-    """Hold the chain that the headers of a patch name against that of its transactions."""
+    """Compare the chain in a patch's headers with the chain of its transactions."""
     if not any(header.get("id", "").startswith("sha256:") for header, _, _ in headers):
         return
     for header, before, after in headers:
@@ -118,7 +118,7 @@ def _rows(text: str, name: str) -> Iterator[_Row]:
     begun, depth = 1, 0
     while True:
         between = _BETWEEN.match(text, place)
-        assert between, "nothing may stand between two tokens"
+        assert between, "the pattern also matches the empty text"
         line += between[0].count("\n")
         place = between.end()
         if place == len(text) and not row:
@@ -142,7 +142,7 @@ def _rows(text: str, name: str) -> Iterator[_Row]:
 
 
 def _node(token: str) -> str:
-    """A token as N-Triples writes it: of a blank node without brackets, a label that it lacks in hex."""
+    """A token in N-Triples; a blank node loses its brackets, and an illegal label becomes hex."""
     if not token.startswith(("<_:", "_:")):
         return token
     label = token.strip("<>").removeprefix("_:")
@@ -150,12 +150,12 @@ def _node(token: str) -> str:
 
 
 def _value(term: str) -> str:
-    """The IRI or the text of a header's term."""
+    """The IRI or text that a header's term holds."""
     return term[1 : term.rindex('"')] if term.startswith('"') else term.strip("<>")
 
 
 def _statement(row: _Row, graph: str | None, name: str) -> str:
-    """A change as an N-Triples statement; empty where another graph is changed."""
+    """A change as an N-Triples statement; empty if it changes a graph that is not read."""
     *triple, named = (*row.terms, "") if len(row.terms) == 3 else row.terms
     if named and graph is None:
         raise LogError(

@@ -1,6 +1,6 @@
-"""Deltas that belong together: a memory's record is several of them, and no reader tears them apart.
+"""Group the deltas of each memory record, so that no reader splits a record.
 
-:mod:`substrate.memory.records` says what a record says; a merge of branches keeps each record whole.
+:mod:`substrate.memory.records` defines a record's content; a merge of branches keeps each record whole.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from substrate.base.vocabulary import NAMESPACE, RDF_TYPE
 from substrate.log.event_log import EventLog
 
 OBSERVATION = ox.NamedNode(NAMESPACE + "Observation")
-"""A record of what the world is like."""
+"""A record of a fact of the world."""
 BELIEF = ox.NamedNode(NAMESPACE + "Belief")
-"""A record of what an agent is aware of."""
+"""A record of a fact that an agent knows."""
 ENDING = ox.NamedNode(NAMESPACE + "Ending")
-"""A record of something that ceased to hold."""
+"""A record of a fact that ceased to hold."""
 FORGETTING = ox.NamedNode(NAMESPACE + "Forgetting")
-"""A record of something that is no longer remembered."""
+"""A record of a fact that is no longer remembered."""
 BEGINNING = ox.NamedNode(NAMESPACE + "Beginning")
-"""A record that something begins to hold, as was said beforehand."""
+"""A record of a fact that begins to hold, as an earlier record announced."""
 KINDS = (OBSERVATION, BELIEF, ENDING, FORGETTING, BEGINNING)
 """The kinds of records."""
 
@@ -36,9 +36,7 @@ class Placed(NamedTuple):
 
 
 def placed(log: EventLog, node: ox.NamedNode, stop: int) -> list[Placed]:
-    """The deltas of one record among the first ``stop``; empty where there is none. The log's index of
-    triples leads to it.
-    """
+    """The deltas of one record among the first ``stop``, found through the log's index; empty if none."""
     for kind in KINDS:
         number = log.triples.find(text_of((node, RDF_TYPE, kind)))
         for position in log.mentions(number) if number is not None else ():
@@ -57,7 +55,7 @@ def _rest(log: EventLog, first: Placed, stop: int) -> Iterator[Placed]:
 
 
 def together(log: EventLog, start: int) -> Iterator[list[Delta]]:
-    """The deltas from a position on, those of one record together."""
+    """The deltas from a position on, grouped by record."""
     group: list[Delta] = []
     for position in range(start, len(log)):
         delta = log[position]
@@ -71,7 +69,7 @@ def together(log: EventLog, start: int) -> Iterator[list[Delta]]:
 
 
 def opened(first: Delta | Placed) -> ox.NamedNode | None:
-    """The record that a delta begins."""
+    """The record that a delta begins; ``None`` if it begins none."""
     delta = first.delta if isinstance(first, Placed) else first
     subject, predicate, object_ = delta.triple
     begins = delta.op is Op.INSERT and predicate == RDF_TYPE and object_ in KINDS

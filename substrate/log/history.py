@@ -14,7 +14,7 @@ from substrate.log.state import State
 
 
 class Change(NamedTuple):
-    """A delta that made a difference: its position in the log, which addresses it, and the delta.
+    """A delta that changed the state, with its position in the log.
 
     >>> import pyoxigraph as ox
     >>> from substrate import EventLog
@@ -28,7 +28,7 @@ class Change(NamedTuple):
 
 
 class Interval(NamedTuple):
-    """Ticks from ``start`` up to, not including, ``end``; ``end`` is ``None`` where it still holds.
+    """Ticks from ``start`` up to, not including, ``end``; ``None`` means an open end.
 
     >>> 4 in Interval(2, 5), 5 in Interval(2, 5), 99 in Interval(2, None)
     (True, False, True)
@@ -44,8 +44,8 @@ class Interval(NamedTuple):
 class History(NamedTuple):
     """The history of a triple: intervals of ticks in which it was true, and every delta that changed it.
 
-    A triple counts as true at a tick where it stands after all of the tick's deltas; what comes and
-    goes within one tick is among the changes only.
+    A triple is true at a tick if it holds after all of the tick's deltas. If it comes and goes within one
+    tick, only the changes show it.
 
     >>> import pyoxigraph as ox
     >>> fact = (ox.NamedNode("urn:ann"), ox.NamedNode("urn:at"), ox.NamedNode("urn:cafe"))
@@ -67,7 +67,7 @@ class History(NamedTuple):
 
 
 def history(log: DeltaSequence, triple: Triple) -> History:
-    """The history of one triple. An index of the log, made when it is first asked for, leads to its deltas.
+    """The history of one triple, found through an index that the log makes on first use.
 
     >>> import pyoxigraph as ox
     >>> from substrate import EventLog, Op
@@ -88,9 +88,9 @@ def histories(
     log: DeltaSequence,
     subject: Term | None = None,
     predicate: Term | None = None,
-    object: Term | None = None,  # RDF calls it so
+    object: Term | None = None,  # the name in RDF
 ) -> list[History]:
-    """The histories of all triples that ever fitted a pattern, sorted by their text; ``None`` fits any term.
+    """The histories of all triples of a log that fit a pattern, sorted by text; ``None`` fits any term.
 
     >>> import pyoxigraph as ox
     >>> from substrate import EventLog, Op
@@ -119,7 +119,7 @@ def _history(log: DeltaSequence, triple: Triple, mentions: list[int]) -> History
             continue
         holds = not holds
         changes.append(Change(position, Delta(tick, op, triple)))
-        # A bound at the tick of the one before undoes it: nothing has changed at the tick's end.
+        # Two bounds at one tick cancel each other: at the tick's end nothing has changed.
         if bounds and bounds[-1] == tick:
             bounds.pop()
         else:
@@ -131,7 +131,7 @@ def _history(log: DeltaSequence, triple: Triple, mentions: list[int]) -> History
 
 
 class Difference(NamedTuple):
-    """The triples to insert and retract to come from one state to another; sorted by the triples' text.
+    """The insertions and retractions that turn one state into another, sorted by the triples' text.
 
     >>> bool(Difference((), ()))
     False
@@ -150,7 +150,7 @@ class Difference(NamedTuple):
 def diff(log: DeltaSequence, a: int, b: int) -> Difference:
     """The difference of the states at two ticks of a log; ``b`` may lie before ``a``.
 
-    Its cost is the deltas between the two, once the log has its index.
+    Once the log has its index, this costs only the deltas between the two.
 
     >>> import pyoxigraph as ox
     >>> from substrate import EventLog, Op
@@ -171,7 +171,7 @@ def diff(log: DeltaSequence, a: int, b: int) -> Difference:
 
 
 def difference(a: State, b: State) -> Difference:
-    """The difference of two states, also of two logs.
+    """The difference of two states, which may belong to different logs.
 
     >>> from substrate import EventLog
     >>> bool(difference(EventLog().state(), EventLog().state()))

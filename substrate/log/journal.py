@@ -1,12 +1,12 @@
-"""A log's file: durable appends by a single writer, gzip where the name ends in ``.gz``.
+"""A log's file: durable appends by a single writer, in gzip if the name ends in ``.gz``.
 
-Each append is one write and one ``fsync``; where it fails the file is cut back to what it was, and
-where it cannot be, the log takes no more until it is opened again. The
-unit of durability is the call: one delta by ``append``, all of the deltas by ``extend``, which costs
-no more syncs than one. A crash between leaves whole transactions, and at most one that is cut off.
+Each append is one write and one ``fsync``. If the append fails, the file is cut back to its old length. If
+the cut fails too, the log refuses appends until it is opened again. The unit of durability is the call:
+``append`` writes one delta, and ``extend`` writes many deltas with the same single sync. A crash in between
+leaves whole transactions and at most one cut-off transaction.
 
-The file belongs to the process that opened it. A process forked from that one lets go of the file and
-may only read its copy of the log. The lock is ``flock``: where the system has none (Windows), a second
+The file belongs to the process that opened it. A process forked from it releases the file and may only read
+its copy of the log. The lock is ``flock``. On a system without it (Windows), a second
 writer is not refused, and keeping writers apart is up to the user; folders are not synced there.
 
 A gzip journal has one member an append; its header keeps the member's length and a checksum of the
@@ -56,16 +56,15 @@ MEMBER = 1 << 18
 """Characters of text that share a gzip member in a file written at once."""
 
 
-_OPEN_AGAIN = "Close the log and open it again: what is half written is dropped then"
+_OPEN_AGAIN = "Close the log and open it again: opening drops the half-written end"
 _CLOSED_ON_EXEC: int = getattr(os, "O_CLOEXEC", 0)
 _BINARY: int = getattr(os, "O_BINARY", 0)  # else Windows would write line feeds as two characters
 
 
 class TornTail(NamedTuple):
-    """An append that was cut off half-way: the end of the whole part, and the number of bytes behind it.
+    """An append that was cut off: the offset at which the whole part ends, and the number of bytes after it.
 
-    ``kept`` is the file that has these bytes since the log was opened to be written; ``None`` while they
-    stand in the log's own.
+    Opening the log for writing moves these bytes to the file ``kept``; before, ``kept`` is ``None``.
     """
 
     offset: int
@@ -122,7 +121,7 @@ class Journal:
             ) from error
         try:
             _lock(self._file, path)
-            # Also where the file was there: who made it may have been killed before its entry was durable.
+            # Sync even if the file existed: its maker may have been killed before the entry was durable.
             sync(path.parent)
         except (LogError, OSError):
             os.close(self._file)
@@ -130,23 +129,23 @@ class Journal:
         self.lock = RLock()
         """Held by the thread that appends."""
         self._forked = self._ended = False
-        # Where the file is written next. Where a lock does not reach another machine, its size tells of a
-        # writer there.
+        # The place of the next write. A file of another size reveals a writer on another machine, which the
+        # lock may not reach.
         self._end = os.lseek(self._file, 0, os.SEEK_END)
         _OPEN.add(self)
 
     def check(self) -> None:
-        """Refuse to write where this process may not.
+        """Refuse to write if this process may not.
 
         Raises:
-            LogError: this process was forked from the one that opened the file, the log was closed, an
+            LogError: this process was forked from the opener of the file, the log was closed, an
                 append failed and could not be undone, or another writer changed the file.
         """
         if self._forked:
             raise LogError(
-                "this process was forked from the one that has the log open, and may only read it",
+                "this process was forked from the process that opened the log, and may only read it",
                 where=(self.path,),
-                hint="Append in the process that opened it, or open the log here when it is closed there",
+                hint="Append in the process that opened it, or close it there and open it here",
             )
         if self._file < 0:
             raise LogError("the log was closed", where=(self.path,), hint="Open it again to append")
@@ -155,23 +154,23 @@ class Journal:
             raise LogError(
                 "the log's file was deleted or replaced",
                 where=(self.path,),
-                hint="Save the log under a path of its own: what is in memory is whole",
+                hint="Save the log under another path: its copy in memory is complete",
             )
         if self._ended:
             raise LogError("a failed append could not be undone", where=(self.path,), hint=_OPEN_AGAIN)
         if status.st_size != self._end:
             self._ended = True
             raise LogError(
-                "another writer, which its lock did not reach, changed the file",
+                "another writer, which the lock did not stop, changed the file",
                 where=(self.path,),
-                hint="Let one machine alone write it; close it here, then `substrate log verify`",
+                hint="Write it from one machine only; close it here, then run `substrate log verify`",
             )
 
     def append(self, text: str) -> None:
-        """Add text as one durable step; where it fails the file is as before.
+        """Add text as one durable step; if it fails, the file is restored.
 
-        Where it cannot be made so, the journal's life ends: an append behind half a transaction would be
-        lost with it.
+        If the file cannot be restored, the journal refuses further appends, which would be lost behind half a
+        transaction.
 
         Raises:
             LogError: the system refuses the write.
@@ -193,7 +192,7 @@ class Journal:
             raise
 
     def _undo(self) -> bool:
-        """Cut off a failed append, durably; where the disk refuses that too, nothing is appended any more."""
+        """Cut off a failed append, durably; if the disk refuses that too, refuse further appends."""
         try:
             os.ftruncate(self._file, self._end)
             os.fsync(self._file)
@@ -203,23 +202,23 @@ class Journal:
         return not self._ended
 
     def cut(self, offset: int) -> Path:
-        """Move what lies behind ``offset`` to a file beside the log, durably, and give its path."""
+        """Move all bytes after ``offset`` to a file next to the log, durably; return its path."""
         rest = os.pread(self._file, os.fstat(self._file).st_size - offset, offset)
         cut_path = keep_beside(self.path, offset, rest)
         self.drop(offset)
         return cut_path
 
     def drop(self, offset: int) -> None:
-        """Cut off what lies behind ``offset``, durably."""
+        """Cut off all bytes after ``offset``, durably."""
         os.ftruncate(self._file, offset)
         os.fsync(self._file)
         self._end = os.lseek(self._file, offset, os.SEEK_SET)
 
     def close(self) -> None:
-        """Let go of the file and its lock."""
+        """Release the file and its lock."""
         if self._file >= 0:
             if fcntl is not None:
-                # A process that is just being forked may hold the file a moment longer: the lock ends here
+                # A newly forked process may hold the file a moment longer, so end the lock explicitly
                 fcntl.flock(self._file, fcntl.LOCK_UN)
             self._let_go()
 
@@ -229,10 +228,10 @@ class Journal:
             self._file = -1
 
     def disown(self) -> None:
-        """In a forked process: let go of the file, so that the lock is its opener's alone."""
+        """Release the file in a forked process, so that only the opener holds the lock."""
         self._let_go()
         self._forked = True
-        # A thread that is not here any more may have held the old one
+        # A thread of the parent, which does not exist here, may have held the old lock
         self.lock = RLock()
 
 
@@ -249,17 +248,17 @@ if hasattr(os, "register_at_fork"):
 
 
 def require_regular(path: Path) -> None:
-    """Refuse a pipe, a device or a folder, which nobody reads to its end, and what is too large.
+    """Refuse a pipe, a device or a folder, which cannot be read to an end, and a file that is too large.
 
     Raises:
-        LogError: the path is there and is not to be read.
+        LogError: the path exists and must not be read.
     """
     if why := refusal(path):
         raise LogError(why, where=(path,), hint="Give the path of a file; SUBSTRATE_LIMITS sets its bytes")
 
 
 def keep_beside(path: Path, offset: int, rest: bytes) -> Path:
-    """Write bytes that are cut from a log to a new file beside it, durably, and give its path."""
+    """Write bytes cut from a log to a new file next to it, durably; return the file's path."""
     mode = path.stat().st_mode & 0o777
     number = 0
     while True:
@@ -279,7 +278,7 @@ def keep_beside(path: Path, offset: int, rest: bytes) -> Path:
 
 @contextmanager
 def read_contents(path: Path) -> Iterator[Contents]:
-    """A journal's data and where its appends end, to be read within the context.
+    """A journal's contents, open for reading within the context.
 
     Raises:
         LogError: the file cannot be read.
@@ -317,9 +316,9 @@ def _unpacked(raw: bytes) -> Contents:
 
 
 def write_atomically(path: Path, *texts: str) -> None:
-    """A whole file at once: readers see the old one or the new one, never a part.
+    """Write a whole file at once: readers see the old file or the new file, never a part.
 
-    In a ``.gz`` file each text becomes a member. A file that is there keeps its mode, and a link its target.
+    In a ``.gz`` file each text becomes a member. An existing file keeps its mode, and a link its target.
 
     Raises:
         LogError: another writer has the file open as its journal, or the system refuses the write.
@@ -409,7 +408,7 @@ def _salvage(raw: bytes, offset: int) -> bytes:
 
 @contextmanager
 def _unopened(path: Path) -> Iterator[None]:
-    """Hold a file that is there, so that nobody's journal is replaced under them."""
+    """Lock an existing file, so that no open journal is replaced under its writer."""
     if not path.is_file():
         yield
         return
@@ -438,7 +437,7 @@ def _lock(handle: int, path: Path) -> None:
 
 
 def _holder(handle: int) -> str:
-    """The process that holds a file's lock, in brackets; empty where the system does not say."""
+    """The process that holds a file's lock, in brackets; empty if the system does not tell."""
     file = f":{os.fstat(handle).st_ino}"
     with suppress(OSError, ValueError):
         for line in Path("/proc/locks").read_text("ascii").splitlines():

@@ -1,6 +1,6 @@
-"""RDF Patch text: transactions of a log, read, verified and written.
+"""Read, verify and write the transactions of a log as RDF Patch.
 
-One transaction a tick; its header carries the log's chain::
+A log has one transaction per tick, whose header carries the log's chain::
 
     H id <sha256:…> .
     H prev <sha256:…> .
@@ -9,9 +9,9 @@ One transaction a tick; its header carries the log's chain::
     A <urn:s> <urn:p> <urn:o> .
     TC .
 
-A fork's first transaction begins with its descent (``H parent``, ``H branch`` and a checksum of the
-two, ``H descent``). Where a log says what it opens with, ``H opening`` follows: the number of its first
-deltas, and the chain's value after them. Format: https://afs.github.io/rdf-delta/rdf-patch.html;
+A fork's first transaction begins with its descent: ``H parent``, ``H branch``, and ``H descent``, a checksum
+of these two. If a log declares its opening, ``H opening`` follows: the number of opening deltas and the
+chain's value after them. Format: https://afs.github.io/rdf-delta/rdf-patch.html;
 :mod:`.foreign` reads patches of other programs.
 """
 
@@ -39,31 +39,31 @@ _AFTER_TICK = '" .\nTX .\n'
 _CLOSE = "\nTC .\n"
 _BODY, _END = _AFTER_TICK.encode(), _CLOSE.encode()
 _WHOLE = b'H id <sha256:%b> .\nH prev <sha256:%b> .\nH tick "%d' + _BODY + b"%b" + _END
-"""A transaction: its digest, the one before, the tick, and the lines without the last one's end."""
+"""A transaction: its digest, the previous digest, the tick, and the lines without the final line feed."""
 _TICK = _WHOLE.index(b"%d" + _BODY) + 2 * (64 - len("%b"))
-"""The place at which the digits of its tick begin."""
+"""The place at which the digits of the tick begin."""
 _STRETCH = 1 << 17
-"""Bytes of a file that are read and verified, and their triples parsed, at a time."""
+"""Bytes of a file that are read, verified and parsed at a time."""
 _GUESSES = 2_000
-"""The number of lines that are hashed to find the tick that a damaged transaction had."""
+"""The number of lines that are hashed to find a damaged transaction's tick."""
 _LINES = ("H ", "TX .", "A ", "D ", "TC .")
 _VERSION = re.compile(r'H version "(\d{1,9})" \.\n')
-"""The first line of a log whose format is not the present one, version 1, which says no version."""
+"""The first line of a log in a later format; the present format, version 1, has no version line."""
 _FOREIGN = re.compile(r"\ufeff?(?:\s|#[^\n]*+(?=\n))*+(?:H|T[XB]|P[AD])\b[^\n]*\.")
-"""The beginning of RDF Patch, whoever wrote it."""
+"""The beginning of any program's RDF Patch."""
 _OPENINGS = ("H id <sha256:", "H parent <sha256:", 'H opening "')
 EDITED = "The file was edited; restore it from a copy"
 
 
 class Descent(NamedTuple):
-    """The origin of a fork: its parent's digest, and the first tick at which the two may differ."""
+    """The origin of a fork: its parent's digest, and the first tick at which fork and parent may differ."""
 
     parent: str
     branch: int
 
     @property
     def checksum(self) -> str:
-        """A check value that makes an edit of the two visible in a file."""
+        """A checksum that reveals an edit of the two fields in a file."""
         return f"sha256:{hashlib.sha256(f'{self.parent} {self.branch}'.encode()).hexdigest()}"
 
 
@@ -79,7 +79,7 @@ class Transaction(NamedTuple):
 
 
 def render(transaction: Transaction) -> str:
-    """The one spelling of a transaction in a log file.
+    """Spell a transaction as in a log file; there is only this spelling.
 
     >>> print(render(Transaction(3, "sha256:aa", "sha256:bb", ["A <urn:s> <urn:p> <urn:o> ."])), end="")
     H id <sha256:bb> .
@@ -101,7 +101,7 @@ def transactions(
     """The text of each tick's transaction, and the chain after it.
 
     Args:
-        opening: what the log opens with, as its first transaction says it.
+        opening: the ``H opening`` text of the log's first transaction.
     """
     for tick, lines in ticks:
         later = chain.after(tick, lines)
@@ -114,10 +114,10 @@ def _descent(descent: Descent) -> str:
 
 
 def require_flat(text: str, *where: object) -> None:
-    """Refuse one or several lines that a parser would run out of its stack on.
+    """Refuse lines whose nesting would exhaust a parser's stack.
 
     Raises:
-        LogError: the triple terms of a line nest too deeply; says where, and in which of several lines.
+        LogError: the triple terms of a line nest too deeply; the error says which line.
 
     >>> require_flat("A <urn:s> <urn:p> " + "<<( <urn:s> <urn:p> " * 70, "a.rdfp")
     Traceback (most recent call last):
@@ -131,20 +131,20 @@ def require_flat(text: str, *where: object) -> None:
             raise LogError(
                 f"its triple terms stand more than {DEEPEST} deep inside one another",
                 where=where if len(lines) == 1 else (*where, f"delta {number}"),
-                hint="Write it flatter: a parser would run out of its stack",
+                hint="Nest it less deeply: a parser would exhaust its stack",
             )
 
 
 class Verified(NamedTuple):
-    """Transactions of one of our own files, one after the other, proven to be what was appended.
+    """Consecutive transactions of a log file that the chain proves to be unchanged.
 
     Attributes:
-        ticks: of each delta.
-        text: the deltas' lines, each with its end.
-        end: where in the file the last transaction ends.
-        chain: the chain after it.
-        descent: where the log was forked from, if the file begins with these transactions and says so.
-        opening: what the log opens with, if they say so.
+        ticks: each delta's tick.
+        text: the deltas' lines, each with its line feed.
+        end: the place in the file at which the last transaction ends.
+        chain: the chain after the last transaction.
+        descent: the log's origin, if the file begins with these transactions and names one.
+        opening: the log's opening, if these transactions name one.
     """
 
     ticks: Sequence[int]
@@ -156,21 +156,21 @@ class Verified(NamedTuple):
 
 
 def verify(file: BinaryIO, name: str, chain: Chain | None = None) -> Iterator[Verified]:
-    """The transactions of one of our own files, some at a time, each proven byte for byte.
+    """Verify a log file byte for byte and give its transactions, a batch at a time.
 
-    A last transaction that is cut off is left out, as in :func:`parse`.
+    A last transaction that is cut off is left out.
 
     Args:
-        file: stands where to begin; what lies before has been verified.
-        name: what an error calls it.
-        chain: the chain up to there.
+        file: positioned at the first transaction to verify; everything before it is verified already.
+        name: the file's name in an error.
+        chain: the chain up to that position.
 
     Raises:
-        LogError: a byte was edited; names the tick at which it sits.
+        LogError: a byte was edited; the error names its tick.
     """
     chain = chain or Chain()
     start, rest = file.tell(), b""
-    # At least as much again as is left, so that a long transaction is read in a few pieces
+    # Each read at least doubles the rest, so that a long transaction takes few reads
     while piece := file.read(max(_STRETCH - len(rest), len(rest))):
         rest, at = rest + piece, 0
         while (batch := _prove(rest, at, start, chain)).ticks:
@@ -182,13 +182,13 @@ def verify(file: BinaryIO, name: str, chain: Chain | None = None) -> Iterator[Ve
 
 
 def _prove(data: bytes, at: int, start: int, chain: Chain) -> Verified:
-    """The transactions from a place of some bytes on that stand in their one spelling.
+    """The proven transactions from a place on, up to the first that has another spelling.
 
     Args:
-        data: what a file holds, or some of it.
-        at: the place in the bytes.
-        start: where in the file that is.
-        chain: the chain up to there.
+        data: some bytes of a file.
+        at: the place in these bytes.
+        start: the same place in the file.
+        chain: the chain up to the place.
     """
     nothing = Verified((), b"", start, chain)
     descent, first, opening = None, at, ""
@@ -203,9 +203,9 @@ def _prove(data: bytes, at: int, start: int, chain: Chain) -> Verified:
         stop = data.find(_END, first)
     if stop < 0:
         return nothing
-    # Most of what reading costs beside parsing: hence a pass over all transactions for each thing to be done
+    # After parsing, this is the costliest part of reading, so each step passes over all transactions once
     blocks = data[first:stop].split(_END)
-    # Ticks of as many digits as the first: the proof goes on behind them
+    # Take the transactions whose ticks have as many digits as the first; the next call proves the others
     opened = blocks[0].find(_BODY) + len(_BODY)
     body = slice(opened - len(_BODY), opened)
     blocks = blocks[: bisect_left(blocks, True, key=lambda block: block[body] != _BODY)]
@@ -220,7 +220,7 @@ def _prove(data: bytes, at: int, start: int, chain: Chain) -> Verified:
     fields = joined.from_iterable(zip(ids, before, ticks, bodies, strict=False))
     written = _WHOLE * len(bodies) % tuple(fields)
     if not data.startswith(written, first) or not all(bodies):
-        # The digests behind a wrong transaction differ as well: what is proven lies before the first of them
+        # After a wrong transaction all digests differ, so only the transactions before it are proven
         end = first
         for field in zip(ids, before, ticks, bodies, strict=False):
             transaction = _WHOLE % field
@@ -235,7 +235,7 @@ def _prove(data: bytes, at: int, start: int, chain: Chain) -> Verified:
 
 
 def _whole_ticks(digits: Sequence[bytes]) -> list[int]:
-    """Ticks from their digits, up to the first that is no whole number."""
+    """Ticks from their digits, up to the first that is not a whole number."""
     try:
         return list(map(int, digits))
     except ValueError:
@@ -243,11 +243,11 @@ def _whole_ticks(digits: Sequence[bytes]) -> list[int]:
 
 
 def _explain(rest: bytes, name: str, start: int, chain: Chain) -> None:
-    """Say what is wrong with the rest of a file, unless it is the beginning of one more transaction."""
+    """Raise the error for the rest of a file, unless the rest is the beginning of a transaction."""
     text = rest.decode("utf-8", "replace")
     if start == 0 and not any(text.startswith(opening) or opening.startswith(text) for opening in _OPENINGS):
         _require_ours(text, name)
-    # What is left must be the beginning of a transaction: nothing stands behind a TC but its line's end.
+    # The rest must be the beginning of a transaction: after a TC only its line feed may follow.
     whole, _, partial = text.rpartition("\n")
     cut = partial.startswith(_LINES) or any(line.startswith(partial) for line in _LINES)
     ended = _CLOSE in text or (partial.startswith("TC .") and partial != "TC .")
@@ -260,10 +260,10 @@ def _explain(rest: bytes, name: str, start: int, chain: Chain) -> None:
 
 
 def _require_ours(text: str, name: str) -> None:
-    """Tell a file that was never a log of ours from one that was edited."""
+    """Raise a clear error for a file that was never our log, as opposed to an edited log."""
     if newer := _VERSION.match(text):
         raise LogError(
-            f"it is of version {newer[1]} of the format, and this program reads version 1",
+            f"it has version {newer[1]} of the format, and this program reads version 1",
             where=(name,),
             hint="It was not changed; read it with a newer version of this program",
         )
@@ -271,7 +271,7 @@ def _require_ours(text: str, name: str) -> None:
         raise LogError(
             "it is RDF Patch of another program",
             where=(name,),
-            hint="It was not changed; make a log of it by `substrate log import FILE --out LOG`",
+            hint="It was not changed; make a log of it with `substrate log import FILE --out LOG`",
         )
     if _CLOSE not in text:
         raise LogError(
@@ -282,7 +282,7 @@ def _require_ours(text: str, name: str) -> None:
 
 
 def _belongs(line: str) -> bool:
-    """Tell whether a whole line is one that a transaction has before its end."""
+    """Tell whether a whole line may occur in a transaction before its end."""
     if not line.startswith(("A ", "D ")):
         return line == "TX ." or line.startswith("H ")
     try:
@@ -294,15 +294,15 @@ def _belongs(line: str) -> bool:
 
 
 def _blame(text: str, before: int | None, chain: Chain) -> str:
-    """The tick of the damaged transaction that a text begins with, as words.
+    """The tick, in words, of the damaged transaction that a text begins with.
 
-    The tick that its header names may be what was damaged: the one under which the chain holds goes
-    first, then what the header says, then the tick before.
+    The damage may be in the tick that the header names. So the first choice is the tick for which the chain
+    holds, then the header's tick, then "after" the previous tick.
 
     Args:
-        text: what was not found whole.
-        before: tick of the last whole transaction; ``None`` where there is none.
-        chain: the chain up to there.
+        text: the text from the damaged transaction on.
+        before: the tick of the last whole transaction; ``None`` if there is none.
+        chain: the chain up to the text.
     """
     end = text.find("\nTC .")
     block = text[: end if end >= 0 else len(text)]

@@ -1,4 +1,4 @@
-"""A way back from a damaged file: the part of a log that its chain proves, and the ticks behind it."""
+"""Recover from a damaged file the part of the log that its chain proves, and name the lost ticks."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ _TICK = re.compile(rb'^H tick "(\d{1,18})" \.$', re.MULTILINE)
 
 
 class Repair(NamedTuple):
-    """A repair, made or only looked at.
+    """The report of a repair, or of a dry run.
 
     Attributes:
-        deltas: how many deltas the chain proves.
-        last_tick: the last tick that it proves; ``None`` where it proves none.
-        digest: the chain's value there.
-        bytes: the file's size in bytes before.
-        gone: the ticks that are named behind it, as far as they can be read, ascending.
-        why: the fault at which the proof ends; empty where the file is whole.
-        kept: the damaged file under its new name; ``None`` where nothing was changed.
+        deltas: the number of deltas that the chain proves.
+        last_tick: the last tick that the chain proves; ``None`` if it proves none.
+        digest: the chain's value after that tick.
+        bytes: the file's size in bytes before the repair.
+        gone: the later ticks that the file names, as far as they are readable, ascending.
+        why: the fault at which the proof ends; empty if the file is whole.
+        kept: the damaged file under its new name; ``None`` if nothing was changed.
     """
 
     deltas: int
@@ -39,17 +39,17 @@ class Repair(NamedTuple):
 
 
 def repair(path: Path, *, dry_run: bool = False) -> Repair:
-    """Replace a damaged log by the part that its chain proves; the damaged file is kept beside it.
+    """Replace a damaged log by the part that its chain proves; keep the damaged file next to it.
 
-    Nothing is guessed: a delta behind the fault hangs on a chain that is broken, and is only named. In a gzip
-    log the whole members before the fault are taken, and the damaged one as far as it unpacks is looked at.
+    Nothing is guessed: after the fault the chain is broken, so later ticks are only named. In a gzip log the
+    proof covers the whole members before the fault and the readable part of the damaged member.
 
     Args:
-        path: a log's file, which nobody has open to write.
-        dry_run: only look.
+        path: a log's file, which no writer has open.
+        dry_run: only report.
 
     Raises:
-        LogError: the file cannot be read, or no transaction of it can be proven: then it stays as it is.
+        LogError: the file cannot be read, or no transaction can be proven; the file stays unchanged.
     """
     with read_contents(path) as contents:
         data = contents.data.read() + (contents.damage.data if contents.damage else b"")

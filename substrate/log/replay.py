@@ -1,4 +1,4 @@
-"""Replay: checkpoints along a log, the state at any tick, and moving between ticks.
+"""Replay: checkpoints along a log, the state at any tick, and moves between ticks.
 
 Replay is the deterministic function rho of the paper (section 2): a delta applied to a set of triples,
 insertion as union, retraction as difference.
@@ -19,21 +19,21 @@ from substrate.log.state import Head, State
 __all__ = ["SPACING", "Checkpoints", "Head", "Replay", "State", "Timeline", "fold"]
 
 SPACING = 1024
-"""Fewest deltas between two checkpoints; there are never fewer than an eighth of the state's triples."""
+"""The fewest deltas between two checkpoints; for a large state, an eighth of its triples."""
 
 
 class Checkpoints:
-    """States kept along a log, so that any other is near one.
+    """States kept along a log, so that every state is near a kept state.
 
-    A checkpoint is left where :data:`SPACING` deltas, and twice the state's triples, lie behind
-    the one before: together they take less room than the log. A state that was asked for is one as well
-    where an eighth of its triples of deltas lie behind the one before, so that random ticks come to be near
-    one: that takes at most 32 bytes a delta.
+    A checkpoint follows the previous checkpoint after at least :data:`SPACING` deltas, and at least twice as
+    many deltas as the state has triples, so all checkpoints take less room than the log. A requested state
+    becomes a checkpoint too, if the deltas since the previous checkpoint number at least an eighth of its
+    triples. So random ticks soon have a checkpoint nearby, for at most 32 bytes per delta.
 
     Args:
         log: the log.
-        parent: the checkpoints of the log that this one was forked from.
-        shared: how many deltas the two have in common.
+        parent: the checkpoints of the log's parent, if the log is a fork.
+        shared: the number of deltas that log and parent share.
 
     >>> import pyoxigraph as ox
     >>> from substrate import Delta, EventLog, Op
@@ -51,14 +51,14 @@ class Checkpoints:
         self._saved: list[array[int]] = [] if parent else [array("I")]
 
     def nearest(self, position: int) -> int:
-        """The last checkpoint's position at or before a position in the log."""
+        """The position of the last checkpoint at or before a position in the log."""
         place = bisect_right(self._positions, position) - 1
         if place < 0 and self._parent:
             return self._parent.nearest(min(position, self._shared))
         return self._positions[place]
 
     def reach(self, position: int) -> dict[int, None]:
-        """The numbers of the triples that stand after ``position`` deltas; the caller owns the mapping."""
+        """The numbers of the triples that hold after ``position`` deltas; the caller owns the mapping."""
         if self._parent and position <= self._shared:
             return self._parent.reach(position)
         with MEMORY:
@@ -76,32 +76,32 @@ class Checkpoints:
                     self._keep(start, standing)
                     checkpoint = start
             if position < len(self._log) and position - checkpoint > max(SPACING, len(standing) // 8):
-                # Who asks for what lies behind asks for its neighbours as well
+                # A request for a past state is often followed by requests for its neighbours
                 self._keep(position, standing)
             return standing
 
     def _keep(self, position: int, standing: dict[int, None]) -> None:
         place = bisect_right(self._positions, position)
         self._positions.insert(place, position)
-        # An array takes a list at once, and anything else number by number
+        # An array copies a list at once, but any other iterable number by number
         self._saved.insert(place, array("I", list(standing)))
 
 
 class Timeline(DeltaSequence):
-    """A record with the states along it; a :class:`substrate.log.event_log.EventLog` is one."""
+    """Deltas with the states along them; the base of :class:`substrate.log.event_log.EventLog`."""
 
     def __init__(self) -> None:
         super().__init__()
         self.checkpoints = Checkpoints(self)
-        """States kept along the log, from which the others are reached."""
+        """States kept along the log, from which the other states are computed."""
         self.stores = Stores()
-        """Stores that queries of its states and its branches' share."""
+        """Stores that the queries of this log's states and its branches' states share."""
         self._head: Head | None = None
 
     def state(self, tick: int | None = None) -> State:
-        """The ABox after every delta with tick <= ``tick``; after all of them where it is ``None``.
+        """The ABox after every delta with tick <= ``tick``; by default after all deltas.
 
-        Starts from the nearest checkpoint: O(triples + deltas since it), whatever the tick.
+        The cost is O(triples + deltas since the nearest checkpoint), whatever the tick.
         """
         if tick is not None:
             require_tick(tick, "tick")
@@ -110,9 +110,9 @@ class Timeline(DeltaSequence):
 
     @property
     def head(self) -> Head:
-        """The state after the last delta, kept up to date by every append; it is not to be changed.
+        """The state after the last delta, which every append updates; you cannot change it yourself.
 
-        An append costs its own deltas, also in the store behind a query: nothing is made anew.
+        An append costs only its own deltas, in the state and in the store behind its queries.
 
         >>> from substrate import EventLog
         >>> log = EventLog()
@@ -127,8 +127,7 @@ class Timeline(DeltaSequence):
             return self._head
 
     def states(self, start: int = 0, stop: int | None = None) -> Iterator[State]:
-        """The one state of a replay moved along the ticks that have a delta, from ``start`` to ``stop``,
-        both included.
+        """A replay's state, moved along the ticks that have a delta, from ``start`` to ``stop`` inclusive.
 
         >>> from substrate import EventLog
         >>> log = EventLog()
@@ -142,12 +141,12 @@ class Timeline(DeltaSequence):
 
 
 class Replay:
-    """A state that moves: forward by applying deltas, backward by undoing those that changed something.
+    """A state that moves along a log: forward by applying deltas, backward by undoing effective deltas.
 
-    A step costs the deltas between; a long way is shortened by a checkpoint.
+    A move costs the deltas in between; a checkpoint shortens a long move.
 
     Args:
-        log: whose states to show.
+        log: the log.
 
     >>> import pyoxigraph as ox
     >>> from substrate import Delta, EventLog, Op
@@ -163,7 +162,7 @@ class Replay:
         self.state = State(log, 0, -1, log.checkpoints.reach)
 
     def seek(self, tick: int) -> State:
-        """Move the one state of this replay to ``tick`` and return it; its cost is the deltas between."""
+        """Move this replay's only state to ``tick`` and return it, at the cost of the deltas in between."""
         require_tick(tick, "tick")
         target = self.log.position(tick)
         state, position = self.state, self._position
@@ -183,7 +182,7 @@ class Replay:
 
 
 def fold(standing: dict[int, None], steps: Iterable[tuple[int, int]]) -> None:
-    """Rho: change a set of triples, as numbers, by one delta after the other.
+    """Rho: apply deltas in order to a set of triples, given as numbers.
 
     >>> standing: dict[int, None] = {}
     >>> fold(standing, [(1, 7), (1, 8), (0, 7), (0, 9)])

@@ -12,7 +12,7 @@ from substrate.log.state import State
 class Simulator(Protocol):
     """A deterministic simulator outside the substrate, driven tick by tick.
 
-    Same state and same tick, same deltas: nothing else may enter.
+    The same start state and tick must give the same deltas; nothing else may affect them.
 
     >>> class Still:
     ...     def start(self, state: State, tick: int) -> None:
@@ -23,9 +23,9 @@ class Simulator(Protocol):
     """
 
     def start(self, state: State, tick: int) -> None:
-        """Take up the intervened state; ``tick`` is the first that will be stepped."""
+        """Start from the intervened state; ``tick`` is the first tick to step."""
         ...
 
     def step(self, tick: int) -> Iterable[tuple[Op, Triple]]:
-        """The changes at a tick; ticks come one after the other."""
+        """The changes at a tick; the ticks of successive calls are consecutive."""
         ...

@@ -1,7 +1,7 @@
 """The state at one tick: a set of triples, and a store to query it (paper, section 2).
 
-Two triples are the same where their terms are: ``"01"`` and ``"1"`` are two integers to a state,
-although SPARQL takes them for one value.
+Two triples are equal if their terms are equal: a state keeps ``"01"`` and ``"1"`` apart, although they are
+one integer in SPARQL.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from substrate.log._triples import Triples, fitting
 from substrate.sparql.patterns import Pattern, looked_at
 
 _ROOM = 1024
-"""The number of changes, beyond its triples, that a state keeps before it makes its store anew."""
+"""The number of pending changes, beyond its number of triples, after which a state makes its store anew."""
 
 
 class State:
     """The ABox at one tick: a finite set of triples, and an Oxigraph store to query it.
 
-    The set and the store are made when they are first needed; whether a triple stands can be told without.
+    The set and the store are made on first use; a test of a single triple needs neither.
 
     Args:
-        log: where the state comes from.
-        position: how many of the log's deltas it follows.
-        tick: the tick it is the state of.
-        reach: gives the numbers of the triples that stand after so many deltas.
-        shared: the stores to ask, as long as it is the log's state; a store of its own where there are none.
+        log: the state's log.
+        position: the number of the log's deltas before the state.
+        tick: the state's tick.
+        reach: returns the numbers of the triples that hold after a number of deltas.
+        shared: the stores to query while the state is unchanged; ``None`` means a store of its own.
 
     >>> from substrate import Delta, EventLog
     >>> ann, at, cafe = ox.NamedNode("urn:ann"), ox.NamedNode("urn:at"), ox.NamedNode("urn:cafe")
@@ -68,7 +68,7 @@ class State:
 
     @property
     def prefixes(self) -> dict[str, str]:
-        """The prefixes of its log, each name with its IRI.
+        """The log's prefixes, each name with its IRI.
 
         >>> from substrate import EventLog, Namespace
         >>> log = EventLog()
@@ -87,10 +87,10 @@ class State:
 
     @contextmanager
     def _asked(self, looked_at: Iterable[Pattern] | None) -> Iterator[ox.Store]:
-        """A store to ask: a shared one moved here, while this is the log's state and nothing else.
+        """A store to query; while the state is unchanged, this may be a shared store moved here.
 
         Args:
-            looked_at: patterns of all triples that count; ``None`` where any may.
+            looked_at: patterns of all triples that affect the answer; ``None`` if any triple may.
         """
         named = [pattern.text for pattern in looked_at or ()]
         if looked_at is not None and None not in named:
@@ -130,7 +130,7 @@ class State:
     def _filled(self) -> ox.Store:
         store = self._store = ox.Store()
         store.extend(self._quads())
-        # The store keeps values: where it tells fewer triples apart it cannot be changed one at a time.
+        # The store compares values: if it merged triples, it cannot be changed one triple at a time.
         self._distinct = len(store) == len(self._standing)
         return store
 
@@ -138,24 +138,24 @@ class State:
         return self._triples.quads(self._numbers())
 
     def _numbers(self) -> list[int]:
-        """The numbers of its triples, which are not kept for it."""
+        """The numbers of the state's triples, without making the state's set."""
         return list(self._reach(self._position) if self._set is None else self._set)
 
     def apply(self, op: Op, quad: ox.Quad) -> bool:
-        """Change this state by one operation; whether it made a difference.
+        """Change this state by one operation; tell whether it made a difference.
 
-        For replays and emitters, which own their state; the log it came from is not touched.
+        This is for replays and emitters, which own their state; the state's log does not change.
         """
         return self._change(op, str(quad), quad)
 
     def _change(self, op: Op, text: str, quad: ox.Quad | None = None) -> bool:
-        """The same by a triple's spelling; ``quad`` is its quad, where it is at hand."""
+        """Apply an operation on a triple's spelling; ``quad``, if given, is the same triple."""
         number = self._triples.find(text)
         if number is None:
             if op is Op.RETRACT:
                 return False
             if self._triples is self._log.triples:
-                # What is not the log's own stays out of its table
+                # A new triple must not enter the log's table
                 self._triples = Triples(self._log.triples)
             number = self._triples.number(text)
             if quad is not None:
@@ -200,10 +200,10 @@ class State:
 
         Args:
             sparql: a SELECT, ASK, CONSTRUCT or DESCRIBE query.
-            prefixes: prefix names to IRIs, beside those the query declares and those of the log.
-            substitutions: values put in place of variables.
-            functions: functions of one's own by their IRIs, from terms to a term, or to ``None`` where there
-                is no answer; see :mod:`substrate.ask.functions`.
+            prefixes: prefix names to IRIs, in addition to the query's and the log's own.
+            substitutions: values that replace variables.
+            functions: your own functions by their IRIs; each maps terms to a term, or to ``None`` if it has
+                no answer; see :mod:`substrate.ask.functions`.
 
         Raises:
             SyntaxError: the query is not SPARQL.
@@ -218,8 +218,9 @@ class State:
             )
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether two states have the same triples, to the letter; for blank nodes compare
-        :attr:`digest`.
+        """Tell whether two states have exactly the same triples.
+
+        To ignore the labels of blank nodes, compare :attr:`digest`.
 
         >>> from substrate import EventLog
         >>> log = EventLog()
@@ -233,7 +234,7 @@ class State:
         return self is other or (len(self) == len(other) and self.texts() == other.texts())
 
     def __copy__(self) -> State:
-        """A state of its own: what is applied to one is not seen by the other. A head's copy stands still."""
+        """Copy the state: a change to either does not affect the other; a head's copy stays fixed."""
         other = State(self._log, self._position, self.tick, self._reach, self._shared)
         with MEMORY:
             other._triples = self._triples
@@ -244,7 +245,7 @@ class State:
         return self.__copy__()
 
     def __reduce__(self) -> tuple[Callable[..., State], tuple[object, ...]]:
-        """For pickle: the tick and the triples, without the log."""
+        """Pickle the tick and the triples, without the log."""
         with MEMORY:
             return _restored, (self.tick, self._triples.texts(self._standing))
 
@@ -273,7 +274,7 @@ class State:
         self,
         subject: ox.NamedNode | ox.BlankNode | None = None,
         predicate: ox.NamedNode | None = None,
-        object: Term | None = None,  # RDF calls it so
+        object: Term | None = None,  # the name in RDF
     ) -> Iterator[Triple]:
         """The triples that fit a pattern, in no order; ``None`` fits any term."""
         wanted = (
@@ -284,29 +285,29 @@ class State:
             triples = [triple_of(quad) for quad in store.quads_for_pattern(subject, predicate, object)]
         if self._distinct and all(map(self._is_own, triples)):
             return (triple for triple in triples if object is None or triple[2] == object)
-        # The store knows a value where the state knows a term: `1` for `01`
+        # The store returns a value, such as `1`, in place of the state's term, such as `01`
         fits = fitting(subject, predicate, object)
         texts = self._triples.texts(self._standing)
         return map(triple_of, quads_of(text for text in texts if fits(text)))
 
     def _is_own(self, triple: Triple) -> bool:
-        """Tell whether a triple that the store gives back is the state's, to the letter."""
+        """Tell whether a triple from the store is spelled exactly as in the state."""
         object_ = triple[2]
         if isinstance(object_, ox.NamedNode | ox.BlankNode):
             return True
         spelled = str(object_)
-        # Only a datatype has values that are written in several ways
+        # Only a value with a datatype can have several spellings
         return "^^<" not in spelled or self._holds(text_of(triple))
 
     def nquads(self) -> str:
-        """The state as sorted N-Quads: equal states whose blank nodes have equal labels, equal text."""
+        """The state as sorted N-Quads; equal states with equal blank node labels give equal text."""
         return "".join([f"{text} .\n" for text in sorted(self._triples.texts(self._standing))])
 
     def canonical(self) -> str:
         """The state as canonical N-Quads, blank nodes relabelled by RDFC-1.0 (W3C, 2024).
 
-        Triple terms, which RDFC-1.0 does not know yet, are relabelled inside as well. The cost grows
-        steeply where many blank nodes look alike.
+        RDFC-1.0 does not cover triple terms yet; blank nodes inside them are relabelled too. The cost grows
+        steeply if many blank nodes look alike.
         """
         dataset = ox.Dataset(self._quads())
         dataset.canonicalize(ox.CanonicalizationAlgorithm.RDFC_1_0)
@@ -314,7 +315,7 @@ class State:
 
     @property
     def digest(self) -> str:
-        """``sha256:…`` of :meth:`canonical`: equal for states that differ in blank node labels only.
+        """``sha256:…`` of :meth:`canonical`: equal for states that differ only in blank node labels.
 
         >>> from substrate import EventLog
         >>> one, two = EventLog(), EventLog()
@@ -327,16 +328,16 @@ class State:
 
 
 def _restored(tick: int, texts: list[str]) -> State:
-    """A state from its triples, on a log that holds nothing else."""
+    """Unpickle a state, on an empty log."""
     log = DeltaSequence()
     standing = dict.fromkeys(log.triples.numbers(texts))
     return State(log, 0, tick, lambda _: dict(standing))
 
 
 class Head(State):
-    """The state after a log's last delta, which every append keeps up to date; nothing else changes it.
+    """The state after a log's last delta, which only appends change.
 
-    Its first question is answered by what it looks at; from the second one on there is a store.
+    The first query reads only the triples that it needs, if they are few; the second query makes a store.
     """
 
     def __init__(
@@ -346,13 +347,13 @@ class Head(State):
         self._first = stores
 
     def _change(self, op: Op, text: str, quad: ox.Quad | None = None) -> bool:
-        """Refused: the head is what its log says."""
+        """Refuse the change: only an append may change the head."""
         raise LogError(
-            "the head of a log is changed by the log alone", hint="Append to the log, or change log.state()"
+            "only its log can change the head of a log", hint="Append to the log, or change log.state()"
         )
 
     def follow(self, steps: Iterable[tuple[int, int]], tick: int) -> None:
-        """Go on by the deltas that the log has just taken."""
+        """Apply the deltas that were just appended to the log."""
         with MEMORY:
             self._position, self.tick = len(self._log), tick
             if self._set is not None:

@@ -1,4 +1,4 @@
-"""An agent's memory, kept on an event log."""
+"""An agent's memory, stored in an event log."""
 
 from substrate.memory.memory import Memory
 from substrate.memory.records import Ground, Record

@@ -1,5 +1,5 @@
-"""The statements of a TBox that an observation can contradict: how many objects a property has and of which
-kind, and which classes share nothing.
+"""The constraints of a TBox that an observation can contradict: a property's number and kind of objects, and
+disjoint classes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from substrate.log.state import State
 from substrate.rules.tbox import TBox
 
 Contradictions = Literal["keep", "refuse", "end", "doubt"]
-"""The ways in which a memory takes an observation that contradicts what it holds."""
+"""A memory's strategies for an observation that contradicts its facts."""
 
 _PREFIXES = """
 PREFIX core: <urn:substrate:>
@@ -43,10 +43,10 @@ class Clash(NamedTuple):
     """A contradiction.
 
     Attributes:
-        others: the triples that it is with; none where the TBox alone speaks against it.
+        others: the contradicted triples; none if only the TBox contradicts the observation.
         why: the reason, in words.
         against: the property or class of the TBox.
-        excess: so many of the others would have to go.
+        excess: the number of the other triples that would have to go.
     """
 
     others: Sequence[Triple]
@@ -56,7 +56,7 @@ class Clash(NamedTuple):
 
 
 class Vocabulary:
-    """A TBox's statements that can be contradicted."""
+    """A TBox's constraints that an observation can contradict."""
 
     def __init__(self, tbox: TBox) -> None:
         self._tbox = tbox
@@ -64,7 +64,7 @@ class Vocabulary:
 
     @cached_property
     def defeasible(self) -> frozenset[Term]:
-        """The properties whose records are in doubt, and not withdrawn, without their last ground."""
+        """The properties whose records, without their last ground, are doubted instead of withdrawn."""
         return frozenset(row["property"] for row in self._rows(_DEFEASIBLE))
 
     def clashes(self, state: State, fact: Triple) -> list[Clash]:
@@ -83,7 +83,7 @@ class Vocabulary:
                 clashes.append(Clash(others, why, predicate, len(others) - most + 1))
         kind = self._ranges.get(predicate)
         if kind is not None and not self._fits(state, object_, kind):
-            clashes.append(Clash((), f"{predicate} has objects of {kind}, and {object_} is none", kind))
+            clashes.append(Clash((), f"{predicate} has objects of {kind}, but {object_} is not one", kind))
         return clashes
 
     def _of_classes(self, state: State, fact: Triple) -> list[Clash]:
@@ -92,7 +92,7 @@ class Vocabulary:
         if not apart:
             return []
         names = ", ".join(str(other[2]) for other in apart)
-        return [Clash(apart, f"{fact[0]} is {names}, and nothing is {fact[2]} as well", fact[2], len(apart))]
+        return [Clash(apart, f"{fact[0]} is {names}, which excludes {fact[2]}", fact[2], len(apart))]
 
     def _fits(self, state: State, object_: Term, kind: ox.NamedNode) -> bool:
         if kind.value.startswith(_XSD):

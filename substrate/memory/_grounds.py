@@ -1,6 +1,6 @@
-"""The grounds of a memory's records: what rests on what, and what falls when a ground is gone.
+"""The grounds of a memory's records, and the records that fall when a ground is gone.
 
-One rule holds for what is imagined, asked beforehand, forgotten and ended: :func:`fallen`.
+Imagining, impact, forgetting and ending all apply the same rule: :func:`fallen`.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ from substrate.memory.records import (
 
 Changes = list[tuple[Op, Triple]]
 Key = Triple | Term
-"""A thing that may stand: a fact, or a record."""
+"""A ground: a fact or a record."""
 ALWAYS = float("inf")
 
 
 class Support(NamedTuple):
-    """A way to meet a need: ``key`` stands, by a record after one place of the log and before another.
+    """A way to meet a need: a standing record gives ``key``, after one place of the log and before another.
 
-    A cause counts whenever what it says is said. A teller had to know when it told: after it last came to
-    know, and before the telling.
+    A cause counts wherever its statement is made. A teller must have known the fact when it told it: the
+    record lies after the teller last ceased to know, and before the telling.
     """
 
     key: Key
@@ -53,8 +53,9 @@ class Support(NamedTuple):
 
 
 class Resting(NamedTuple):
-    """A record that may fall: its place in the log, what it makes stand, and its needs; any support of a need
-    meets it. A need that something meets which cannot fall is left out.
+    """A record that may fall: its place in the log, the keys that it gives, and its needs.
+
+    Each need lists supports, any of which meets it. A need that a permanent ground meets is left out.
     """
 
     node: Node | None
@@ -64,10 +65,10 @@ class Resting(NamedTuple):
 
 
 def fallen(records: Iterable[Resting]) -> set[Node | None]:
-    """The records for which no ground is left.
+    """The records that have lost their grounds.
 
-    A record stands where each of its needs is met by a record that stands. Those that hold up one another
-    alone, in a circle, stand on nothing.
+    A record stands if standing records meet each of its needs. Records that only support one another, in a
+    circle, fall.
     """
     waiting, places = list(records), dict[Key, list[float]]()
     while True:
@@ -88,7 +89,7 @@ def _met(support: Support, places: dict[Key, list[float]]) -> bool:
 
 
 def said_by(state: State, node: Term) -> Triple | None:
-    """The triple that a record of a state says; ``None`` where it says none."""
+    """The triple that a record states; ``None`` if it states none."""
     for reified in told_of(state, node).get(REIFIES, ()):
         assert isinstance(reified, ox.Triple)
         return triple(*reified)
@@ -96,14 +97,14 @@ def said_by(state: State, node: Term) -> Triple | None:
 
 
 class Rest:
-    """Everything that rests on a triple in a memory, and falls when some of its records are gone.
+    """The records that rest on a triple in a memory, and fall when some of the triple's records are gone.
 
     Args:
-        log: the memory's.
-        state: its present.
+        log: the memory's log.
+        state: the memory's present state.
         nodes: the records that are gone.
-        said: what they say.
-        ends: whether it ends, and was not wrong: then what is believed because of it is believed still.
+        said: the triple that they state.
+        ends: whether the triple ends, as opposed to being wrong; then beliefs that rest on it remain.
     """
 
     def __init__(
@@ -113,7 +114,7 @@ class Rest:
         self._found: dict[Node, Triple] = {}
 
     def lost(self) -> dict[Node, Triple]:
-        """The records that lose their last ground, nearest first, and what each says."""
+        """The records that lose their last ground, nearest first, each with its statement."""
         state, queue = self._state, [self._said]
         while queue:
             for node in self._resting_on(queue.pop(0)):
@@ -127,7 +128,7 @@ class Rest:
         return {node: fact for node, fact in self._found.items() if node in fell}
 
     def _resting_on(self, fact: Triple) -> list[Node]:
-        """The records that may fall with a fact: those caused by one that says it, or told by who knew it."""
+        """The records that may fall with a fact: caused by a record of the fact, or told by its knower."""
         state, records = self._state, records_of(self._state, fact)
         if fact == self._said:
             records = list(dict.fromkeys([*sorted(self._gone, key=str), *records]))
@@ -136,7 +137,7 @@ class Rest:
         ):
             resting: list[Node] = []
         else:
-            # Also those lost before: what was caused by one of them stood as long as another said the same
+            # Include records lost before: their consequences stood while another record stated the fact
             resting = [node for cause in records for node, *_ in state.match(None, CAUSE, cause)]
         if fact[1] == AWARE_OF and not self._ends:
             told = (node for node, *_ in state.match(None, CONTENT, fact[2]))
@@ -170,7 +171,7 @@ class Rest:
         return key not in self._gone and bool(told_of(self._state, key))
 
     def _only_ended(self, node: Node) -> bool:
-        """Tell whether a record ended, and was never taken back: who told then knew then."""
+        """Tell whether a record ended but was never withdrawn: a teller that relied on it knew the fact."""
         gone = node in self._gone or node in self._found
         return not gone and WITHDRAWN not in told_of(self._state, node)
 
@@ -180,27 +181,26 @@ class Rest:
 
 
 def causes_of(state: State, node: Node) -> list[Key]:
-    """The statements of a record's causes; a cause that says nothing, or is forgotten, counts as itself."""
+    """The statements of a record's causes; a cause without a statement, or forgotten, counts as itself."""
     return [said_by(state, cause) or cause for cause in told_of(state, node).get(CAUSE, ())]
 
 
 def known_by_teller(teller: Term | None, content: Term | None) -> Triple | None:
-    """The fact that the teller of a record had to know; ``None`` where nobody told it."""
+    """The fact that a record's teller must have known; ``None`` if the record has no teller."""
     return (teller, AWARE_OF, content) if isinstance(teller, Node) and content is not None else None
 
 
 class Consequences:
-    """The emitter of :meth:`Memory.imagine`: what was recorded from the branch tick on, without what rests on
-    what the change took away.
+    """The emitter of :meth:`Memory.imagine`: the later records that do not rest on a removed fact.
 
-    A record falls away where nothing says any more what its cause says, and where its teller, who knew in the
-    log, does not know in the branch; the end or forgetting of what is not there falls away too. What was
-    recorded before the branch tick, and what was appended without a record, is kept. Nothing is asked of any
-    model: same log, same change, same branch.
+    A record is dropped if no standing record states its cause's fact, or if its teller, who knew in the log,
+    does not know in the branch. The ending or forgetting of a dropped record is dropped too. Records before
+    the branch tick, and deltas without a record, are kept. No model takes part: the same log and change give
+    the same branch.
     """
 
     def emit(self, branch: EventLog, parent: EventLog, at: int) -> Iterator[Delta]:
-        """The parent's records from tick ``at`` on, as far as they still have their ground."""
+        """The parent's records from tick ``at`` on that still have their grounds."""
         groups = list(together(parent, parent.position(at - 1)))
         gone = fallen(_Replayed(branch, parent, at).records(groups)) - {None}
         for deltas in groups:
@@ -209,7 +209,7 @@ class Consequences:
 
 
 class _Replayed:
-    """The records of a log from a tick on, with their needs in a branch where something else happened."""
+    """The records of a log from a tick on, with their needs in a branch that differs from the log."""
 
     def __init__(self, branch: EventLog, parent: EventLog, at: int) -> None:
         self._before, self._first = parent.state(at - 1), branch.state()
@@ -220,7 +220,7 @@ class _Replayed:
         self._said: dict[Term, tuple[Triple | None, float]] = {}
 
     def records(self, groups: Iterable[list[Delta]]) -> Iterator[Resting]:
-        """Each group of deltas, as something that stands or falls."""
+        """Each group of deltas as a record that may fall."""
         for place, deltas in enumerate(groups):
             node = opened(deltas[0])
             words = [delta.triple[1:] for delta in deltas if delta.triple[0] == node]
@@ -237,7 +237,7 @@ class _Replayed:
             yield Resting(node, place, [*keys, fact] if fact else keys, needs)
 
     def _needs(self, words: Sequence[tuple[ox.NamedNode, Term]], place: int) -> list[list[Support]]:
-        """The needs of a record that nothing meets which was there before, from what is said of it."""
+        """A record's needs, from its description, without those that earlier records meet."""
         causes, about = ([object_ for word, object_ in words if word == which] for which in (CAUSE, ABOUT))
         needs: list[list[Support]] = []
         if all(cause in self._said or said_by(self._before, cause) in self._taken for cause in causes):
@@ -259,7 +259,7 @@ class _Replayed:
 
 
 def unsure_of(state: State, lost: Mapping[Node, Triple], defeasible: Collection[Term]) -> set[Node]:
-    """Of records that lose their ground, those of a defeasible property, and what rests on these."""
+    """The records among ``lost`` that have a defeasible property, or rest on such a record."""
     unsure, facts = set[Node](), set[Key]()
     for node, fact in lost.items():
         if fact[1] in defeasible or not facts.isdisjoint(causes_of(state, node)):
@@ -269,7 +269,7 @@ def unsure_of(state: State, lost: Mapping[Node, Triple], defeasible: Collection[
 
 
 def withdrawn(state: State, lost: Mapping[Node, Triple], unsure: Collection[Node], by: Node) -> Changes:
-    """The changes by which the record of a forgetting takes back what rested on it, or puts it in doubt."""
+    """The changes by which a forgetting withdraws the records that lose their ground, or doubts them."""
     changes: Changes = []
     for node, fact in lost.items():
         changes.append((Op.INSERT, (node, DOUBTED if node in unsure else WITHDRAWN, by)))
@@ -281,7 +281,7 @@ def withdrawn(state: State, lost: Mapping[Node, Triple], unsure: Collection[Node
 def ended(
     state: State, lost: Mapping[Node, Triple], unsure: Collection[Node], now: Now, ends: Sequence[Moment]
 ) -> Changes:
-    """The end, at the same moment, of what was observed because of records that end."""
+    """The changes that end, at the same moment, the observations that rest on ending records."""
     changes: Changes = []
     for node, fact in lost.items():
         if node in unsure:
@@ -290,7 +290,7 @@ def ended(
         present = now.time if isinstance(first, datetime) else now.tick
         at = next((end for end in ends if same_clock(end, first)), present)
         if at is None:
-            continue  # its clock is a time, and none is known
+            continue  # the record's clock is a time, and no time is known
         end = max(at, first)
         changes += now.ended(state, node, end)
         if not now.before(end) and not _said_by_others(state, fact, lost):
@@ -299,13 +299,13 @@ def ended(
 
 
 def handed_on(state: State, nodes: Iterable[Node], other: Node) -> Changes:
-    """The changes by which what was caused by some records rests on another one that says the same."""
+    """The changes that move the consequences of some records to another record of the same fact."""
     resting_on = {node for cause in nodes for node, *_ in state.match(None, CAUSE, cause)}
     return [(Op.INSERT, (node, CAUSE, other)) for node in sorted(resting_on, key=str)]
 
 
 def doubts(state: State, node: Node, clashes: Iterable[Clash]) -> Changes:
-    """The changes by which a new record and what it contradicts are in doubt, each for the other."""
+    """The changes by which a new record and the contradicted records put each other in doubt."""
     changes: Changes = []
     for clash in clashes:
         others = [other for fact in clash.others for other in records_of(state, fact)]

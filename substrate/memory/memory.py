@@ -1,23 +1,23 @@
 """An agent's memory: who believes what, since when, from whom, and what if not.
 
-A memory is an event log with words for it. What is remembered is a *record*: a node that reifies a triple
-(RDF 1.2) and says who wrote it, from which source, because of which other record, and when in the world it
-holds. All of these are ordinary triples of the log: in its chain, in its file, and open to SPARQL.
+A memory is a log of *records*. A record is a node that reifies a triple (RDF 1.2) and names its author, its
+source, the record that caused it, and the time in the world during which the triple holds. All of these are
+ordinary triples of the log: in its chain, in its file, and open to SPARQL.
 
-There are two clocks. The tick of a record is when it was recorded; ``core:validFrom`` and ``core:validUntil``
-are the moments of the world between which it holds: "what was believed at tick 10 about tick 3" is
-``as_of(10, about=3)``. The present state has what is valid now; a fact of the future begins, and ends, when
-its moment comes.
+There are two clocks. The tick of a record is the time of recording. ``core:validFrom`` and
+``core:validUntil`` are the moments of the world between which its triple holds: "what was believed at tick 10
+about tick 3" is ``as_of(10, about=3)``. The present state has the facts that are valid now. A future fact
+begins, and ends, when its moment comes.
 
-Threads may share a memory: a call that remembers something reads and writes in one turn.
+Threads may share a memory: no other write comes between a call's reads and its writes.
 
-A record that was written because of another (``cause``) rests on what the other says, whoever says it; a
-belief that was told rests on what its teller knew then. When the last ground of a record is forgotten, the
-record is withdrawn; when that ground has ended, the record ends. :meth:`Memory.impact` says beforehand which
-records would fall, :meth:`Memory.imagine` what would not have been (:mod:`substrate.memory._grounds`).
+A record with a ``cause`` rests on the statement of that cause, no matter which record makes it. A belief that
+was told rests on its teller's knowledge at the time. If the last ground of a record is forgotten, the record
+is withdrawn; if the ground has ended, the record ends. :meth:`Memory.impact` tells beforehand which records
+would fall, and :meth:`Memory.imagine` what would not have happened (:mod:`substrate.memory._grounds`).
 
-A record's deltas stand together: first the one that gives its node a class, then what is said of it, then the
-triple itself, so that the present state can be asked without any record.
+A record's deltas are consecutive: first its node's class, then its description, then the triple itself, so
+that a query of the present state needs no record.
 """
 
 from __future__ import annotations
@@ -95,12 +95,12 @@ from substrate.memory.records import (
 from substrate.rules.tbox import TBox
 
 Meta = list[tuple[ox.NamedNode, Term]]
-"""What is said of a record: predicates and objects."""
+"""A record's description: predicates and objects."""
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def _alone(write: F) -> F:
-    """A method that reads what is remembered and then writes, which threads call one after the other."""
+    """Let only one thread at a time call a method that reads and then writes."""
 
     @wraps(write)
     def taken(self: Memory, *given: Any, **named: Any) -> Any:
@@ -111,7 +111,7 @@ def _alone(write: F) -> F:
 
 
 class Memory:
-    """A memory over an event log, which stays an ordinary log: :attr:`log`.
+    """A memory over an event log; :attr:`log` remains an ordinary log.
 
     >>> from substrate import Namespace
     >>> V = Namespace("urn:v:")
@@ -124,17 +124,18 @@ class Memory:
     ['urn:v:sam', 'urn:v:isabella']
 
     Args:
-        log: what is remembered so far; an empty log in memory unless given, ``EventLog.open(path)`` for one
-            on disk.
-        tbox: its words for knowing and telling, beside those of the core, and what contradicts what: how many
-            objects a property has (``owl:FunctionalProperty``, ``owl:maxCardinality``, ``sh:maxCount``), of
-            which kind (``rdfs:range``), and which classes share nothing (``owl:disjointWith``).
+        log: the records so far; by default an empty log in memory. ``EventLog.open(path)`` gives a log on
+            disk.
+        tbox: properties for knowing and telling, in addition to the core's, and the constraints that an
+            observation can contradict: the number of a property's objects (``owl:FunctionalProperty``,
+            ``owl:maxCardinality``, ``sh:maxCount``), their kind (``rdfs:range``), and disjoint classes
+            (``owl:disjointWith``).
         clock: gives the time at which a record is written, as ``lambda: datetime.now(UTC)``. Without a clock
-            a record has a time only if the call gives one. It is read as a hybrid logical clock: where it
-            stands still or goes back, a record is a microsecond after the last.
-        contradictions: what to do with an observation that contradicts what is remembered: ``"keep"`` both,
-            ``"refuse"`` the new one, ``"end"`` the old one (or refuse the new one where it contradicts the
-            TBox alone, and there is nothing to end), or ``"doubt"``: keep both, and mark their records
+            a record has a time only if the call gives one. The clock is read as a hybrid logical clock: if
+            it stands still or goes back, a record is a microsecond after the last.
+        contradictions: the strategy for an observation that contradicts the memory. ``"keep"`` keeps both,
+            ``"refuse"`` refuses the new observation, ``"end"`` ends the old fact (or refuses the observation
+            if only the TBox contradicts it), and ``"doubt"`` keeps both and marks their records
             (:meth:`doubted`).
     """
 
@@ -154,7 +155,7 @@ class Memory:
         self.tbox = TBox("memory", "") if tbox is None else tbox
         if contradictions not in get_args(Contradictions):
             hint = 'Choose "keep", "refuse", "end" or "doubt"'
-            raise ParameterError(f"{contradictions!r} is no way", where=("contradictions",), hint=hint)
+            raise ParameterError(f"unknown strategy {contradictions!r}", where=("contradictions",), hint=hint)
         self._clock = None if clock is None else HybridClock(self.log, clock)
         self._contradictions: Contradictions = contradictions
         self._vocabulary = Vocabulary(self.tbox)
@@ -174,25 +175,25 @@ class Memory:
         valid_until: Moment | None = None,
         **written: Unpack[Written],
     ) -> Record:
-        """Remember something of the world.
+        """Remember a fact of the world.
 
         Args:
             subject: an IRI or a blank node.
             predicate: an IRI.
-            object: a term, or a Python value as :mod:`substrate.base.terms` takes it.
-            valid_from: the moment of the world from which it holds, a tick or a datetime with a time zone;
-                the tick of recording, or the time where this memory has a clock, unless given. A triple that
-                begins later stands in the present state from then on.
-            valid_until: the first moment of the world, by the same clock, at which it holds no more. A triple
-                whose end has come, or whose end is a time while none is known, does not stand in the present
+            object: a term, or a Python value that :mod:`substrate.base.terms` accepts.
+            valid_from: the moment of the world from which the fact holds: a tick, or a datetime with a time
+                zone. By default it is the tick of recording, or the time if this memory has a clock. A fact
+                that begins later enters the present state at that moment.
+            valid_until: the first moment of the world, by the same clock, at which the fact no longer holds.
+                If the end has come, or is a time while no time is known, the triple is not in the present
                 state; ``as_of(…, about=…)`` finds it.
-            written: when and by whom it is recorded: :class:`Written`.
+            written: when and by whom the fact is recorded: :class:`Written`.
 
         Raises:
-            ParameterError: an argument is no term, a moment is neither a tick nor a time with its zone, it
-                ends before it begins or by another clock, or the cause is no record of this log.
-            LogError: the tick lies before the log's last one, the log was closed, or it contradicts what is
-                remembered and that is refused.
+            ParameterError: an argument is not a term, a moment is neither a tick nor a time with a zone, the
+                fact ends before it begins or by another clock, or the cause is not a record of this log.
+            LogError: the tick lies before the log's last tick, the log was closed, or the fact contradicts
+                the memory and the strategy refuses it.
         """
         fact = triple(subject, predicate, object)
         now, begun, meta = self._begin(written)
@@ -218,11 +219,11 @@ class Memory:
     def observe_many(
         self, facts: Iterable[tuple[Value, Value, Value]], **written: Unpack[Written]
     ) -> list[Record]:
-        """Remember many things in one durable step: all of them, or none if one is refused.
+        """Remember many facts in one durable step: all of them, or none if a fact is refused.
 
         Args:
-            facts: subject, predicate and object of each; without a ``tick`` each has its own.
-            written: as for :meth:`observe`, which says the errors too.
+            facts: the subject, predicate and object of each; without a ``tick`` each fact gets its own tick.
+            written: as for :meth:`observe`, with the same errors.
 
         >>> from substrate import Namespace
         >>> V, memory = Namespace("urn:v:"), Memory()
@@ -243,7 +244,7 @@ class Memory:
                 return records
 
     def _is_plain(self, facts: list[Triple], written: Written) -> bool:
-        """Tell whether observations are written as they are: nothing comes due and nothing is asked."""
+        """Tell whether observations need no checks, no clock and no changes that come due."""
         if self._contradictions != "keep" or self._clock or any(isinstance(o, ox.Triple) for *_, o in facts):
             return False
         now, *_ = self._begin(written)
@@ -268,7 +269,7 @@ class Memory:
         return deltas, records
 
     def _settle(self, clash: Clash, first: Moment, now: Now, written: Written) -> Changes:
-        """End what was said before, or refuse; gives the retractions of what no record says."""
+        """End the contradicted facts or refuse; return the retractions of triples without a record."""
         if self._contradictions == "refuse" or not clash.others:
             hint = "End or forget it first, or open the memory with contradictions='end'"
             raise LogError(clash.why, hint=hint if clash.others else "Correct it, or the TBox")
@@ -295,10 +296,10 @@ class Memory:
         """Remember that an agent is aware of a fact: a node, or a triple.
 
         Args:
-            agent: who.
+            agent: the agent.
             fact: a node, or three values that make a triple.
-            told_by: from whom; the record is then the event of telling as well.
-            written: when and by whom it is recorded: :class:`Written`.
+            told_by: the teller; the record is then the event of telling as well.
+            written: when and by whom the belief is recorded: :class:`Written`.
 
         Raises:
             ParameterError, LogError: as :meth:`observe`.
@@ -306,7 +307,7 @@ class Memory:
         belief = triple(agent, AWARE_OF, fact)
         if told_by is not None and not isinstance(told_by, Node):
             raise ParameterError(
-                f"{told_by!r} is nobody", where=("told_by",), hint="Give an IRI or a blank node"
+                f"{told_by!r} is not a node", where=("told_by",), hint="Give an IRI or a blank node"
             )
         now, first, meta = self._begin(written)
         about: Meta = [(REIFIES, ox.Triple(*belief)), (FROM, term(first))]
@@ -325,15 +326,15 @@ class Memory:
         at: Moment | None = None,
         **written: Unpack[Written],
     ) -> Record:
-        """Remember that something ceased to hold at a moment of the world; it is still known that it held.
+        """Remember that a fact ceased to hold at a moment of the world; the memory still knows that it held.
 
-        What was observed because of it ends with it. Arguments and errors as :meth:`observe`; ``at`` is the
-        first moment at which it holds no more, by the clock by which it began: the tick of recording, or
-        ``time``, unless given. Where it lies ahead the triple stands until then.
+        Observations that rest on the fact end with it. Arguments and errors as :meth:`observe`. ``at`` is the
+        first moment at which the fact no longer holds, by the clock of its beginning; by default the tick of
+        recording, or ``time``. If ``at`` lies ahead, the triple holds until then.
 
         Raises:
-            LogError: no record says that it holds.
-            ParameterError: as :meth:`observe`; or it began by another clock than ``at``.
+            LogError: no record states the fact.
+            ParameterError: as :meth:`observe`; or the fact began by another clock than that of ``at``.
         """
         fact = triple(subject, predicate, object)
         now, _, meta = self._begin(written)
@@ -354,7 +355,7 @@ class Memory:
     def _ending(
         self, state: State, nodes: list[Node], fact: Triple, now: Now, ends: list[Moment]
     ) -> tuple[Changes, Callable[[Node], Changes]]:
-        """The changes that end what rests on records that end, and the marks of what they put in doubt."""
+        """The changes that end the records resting on ending records, and the marks of doubted records."""
         lost = Rest(self.log, state, nodes, fact, ends=True).lost()
         unsure = unsure_of(state, lost, self._vocabulary.defeasible)
         doubted = [node for node in lost if node in unsure]
@@ -369,18 +370,19 @@ class Memory:
         object: Value,
         **written: Unpack[Written],
     ) -> Record:
-        """Remember something no longer: the triple and its records leave the state, not the log.
+        """Forget a fact: the triple and its records leave the state, but not the log.
 
-        ``as_of`` an earlier tick still has it, and :meth:`forgotten` says who let it go, and when. Arguments
-        as :meth:`observe`. ``forget(agent, AWARE_OF, fact)`` takes back that an agent knew, and with it what
-        the agent told; if an agent merely ceased to know, ``end`` it: those who were told still know.
+        ``as_of`` with an earlier tick still has the fact; :meth:`forgotten` tells who forgot it, and when.
+        Arguments as :meth:`observe`. ``forget(agent, AWARE_OF, fact)`` withdraws an agent's knowledge and
+        everything that the agent told. If the agent merely ceased to know, ``end`` the knowledge: then the
+        agents who were told still know.
 
-        An author who has said it takes back only their own word: the triple stands while another record says
-        it too. A call by any other author, or without one, forgets all that was said of it. What was recorded
-        because of it is withdrawn, with what rests on that: see :meth:`impact`.
+        If the call's author has recorded the fact, only that author's records are forgotten: the triple holds
+        while another record states it. A call by any other author, or without an author, forgets all records
+        of the fact. Records that rest on the forgotten records are withdrawn: see :meth:`impact`.
 
         Raises:
-            LogError: it is not remembered.
+            LogError: the fact is not remembered.
         """
         fact = triple(subject, predicate, object)
         now, _, meta = self._begin(written)
@@ -405,8 +407,9 @@ class Memory:
     def impact(self, subject: Value, predicate: Value, object: Value) -> tuple[Ground, ...]:
         """The records that would lose their last ground if a triple were forgotten, nearest first.
 
-        Each rests on the triple, or on what rests on it: a record rests on what its ``cause`` says, or on
-        what its teller knew. A statement that another record makes too stays, with all that rests on it.
+        Each of these records rests on the triple, directly or through other records: a record rests on its
+        cause's statement, or on its teller's knowledge. If another record makes the same statement, it stays,
+        with everything that rests on it.
 
         >>> from substrate import Namespace
         >>> V, memory = Namespace("urn:v:"), Memory()
@@ -424,34 +427,32 @@ class Memory:
         return tuple(self._ground(node, part, state) for node, part in parts if part)  # type: ignore[arg-type]
 
     def _end_of(self, state: State, node: Node, at: Moment | None, now: Now) -> Moment:
-        """The end of a record, by the clock by which it began."""
+        """A record's end, by the clock of its beginning."""
         (first,) = (value(bound) for _, _, bound in state.match(node, FROM))
         if at is None:
             at = now.time if isinstance(first, datetime) else now.tick
         return moment(at, "at") if at == first else _after(first, moment(at, "at"), "at")
 
     def _begin(self, written: Written) -> tuple[Now, Moment, Meta]:
-        """The present in which a record is written, the moment from which it holds unless another is given,
-        and what is said of its writing; each part is checked.
-        """
+        """The present time, a record's default beginning, and the description of its writing; all checked."""
         if unknown := sorted(set(written) - set(Written.__annotations__)):
             hint = f"Choose among {', '.join(Written.__annotations__)}"
-            raise ParameterError(f"no argument {unknown[0]!r}", hint=hint)
+            raise ParameterError(f"unknown argument {unknown[0]!r}", hint=hint)
         tick, time, cause = (written.get(name) for name in ("tick", "time", "cause"))
         if tick is None:
             tick = self.log.last_tick + 1 if len(self.log) else 0
         require_tick(tick, "tick")
         if tick < self.log.last_tick:
             what = f"tick {tick} lies before tick {self.log.last_tick}, the log's last"
-            raise LogError(what, hint="What is learned late is recorded now, with valid_from")
+            raise LogError(what, hint="Record late knowledge at the present tick, with valid_from")
         if time is None and self._clock:
             time = self._clock.now()
         if time is not None and not isinstance(moment(time, "time"), datetime):
             raise ParameterError(f"{time!r} is no time", where=("time",), hint="Give datetime(…, tzinfo=UTC)")
         node = cause.node if isinstance(cause, Record) else cause
         if node is not None and not (isinstance(node, Node) and _is_there(self.log.state(), node)):
-            what = f"{node!s:.80} is no record of this memory"
-            raise ParameterError(what, where=("cause",), hint="Give what observe or believe gave")
+            what = f"{node!s:.80} is not a record of this memory"
+            raise ParameterError(what, where=("cause",), hint="Give what observe or believe returned")
         given = (
             (AUTHOR, written.get("author")),
             (PRIMARY, written.get("source")),
@@ -463,11 +464,11 @@ class Memory:
         return Now(tick, time), begun, meta
 
     def _come_due(self, now: Now) -> None:
-        """Begin and end the facts whose moment has come, each in a record of its own."""
+        """Begin and end the facts whose moment has come, each in its own record."""
         time: Meta = [] if now.time is None else [(TIME, term(now.time))]
         for part in self._ahead.come(now):
             state = self.log.state()
-            for due in now.due(state, [part]):  # unless it was settled with one before
+            for due in now.due(state, [part]):  # empty if an earlier change has settled it
                 about = [(ABOUT, due.node), *time]
                 if due.begins:
                     self._write(BEGINNING, now, about, due.changes)
@@ -484,7 +485,7 @@ class Memory:
         changes: Changes,
         marks: Callable[[ox.NamedNode], Changes] | None = None,
     ) -> Record:
-        """Write a record; ``marks`` gives the changes that name it."""
+        """Write a record; ``marks`` returns the changes that mention its node."""
         told = [f"{op.value} {ox.Triple(*part)}" for op, part in changes]
         node = _node(self.log.digest, now.tick, kind, [f"{p} {o}" for p, o in about], told)
         description = [(Op.INSERT, (node, p, o)) for p, o in ((RDF_TYPE, kind), *about)]
@@ -497,14 +498,15 @@ class Memory:
     # Recalling
 
     def as_of(self, tick: int | None = None, *, about: Moment | None = None) -> State:
-        """The state remembered at a tick; with ``about``, what was held true then of that moment.
+        """The state remembered at a tick; with ``about``, the facts then believed about that moment.
 
-        Without ``about`` it is what was valid at that tick: what was to begin or end by then has done so.
+        Without ``about`` the state has the facts valid at that tick: every beginning and end due by then has
+        happened.
 
         Args:
-            tick: of recording; the last one, and the clock's present time, unless given.
-            about: a tick of the world, or a datetime with a time zone. The answer then has the triples that
-                are reified by the records valid at that moment, judged by the moment's own clock.
+            tick: the tick of recording; by default the last tick and the clock's present time.
+            about: a tick of the world, or a datetime with a time zone. The answer then has the triples of the
+                records that are valid at that moment, judged by the moment's own clock.
 
         Raises:
             ParameterError: ``about`` is neither.
@@ -526,14 +528,14 @@ class Memory:
                 else self._index.waiting(self.log.position(state.tick))
             )
             for op, part in [change for due in now.due(state, ahead) for change in due.changes]:
-                state.apply(op, ox.Quad(*part))  # the state is this call's own
+                state.apply(op, ox.Quad(*part))  # this call owns the state
             return state
         about = moment(about, "about")
         at = state.tick if isinstance(about, datetime) else about
         return self._index.valid(about, self.log.position(state.tick), at)
 
     def _state(self, tick: int | None) -> State:
-        """The state of a tick; a past one reads from an index what it has about one thing."""
+        """The state at a tick; a past state reads the triples about a thing from an index."""
         state = self.log.state(tick)
         if state.tick >= self.log.last_tick:
             return state
@@ -548,9 +550,7 @@ class Memory:
         return [chain[0].knower for chain in self._chains(fact, tick)]
 
     def told_by(self, agent: Node, fact: Value, tick: int | None = None) -> tuple[Learning, ...]:
-        """Trace how an agent came to know a fact, how its teller did, and so on back; empty where it does
-        not.
-        """
+        """Trace how an agent came to know a fact, how its teller did, and so on; empty if it does not."""
         return next((chain for chain in self._chains(fact, tick) if chain[0].knower == agent), ())
 
     def _chains(self, fact: Value, tick: int | None) -> list[tuple[Learning, ...]]:
@@ -561,11 +561,11 @@ class Memory:
     def why(
         self, subject: Value, predicate: Value, object: Value, tick: int | None = None
     ) -> tuple[Ground, ...]:
-        """The records that say a triple at a tick, each followed by those it came from, back to the first.
+        """The records that state a triple at a tick, each followed by its origins, back to the first.
 
-        A record comes from the record that caused it, and a belief that was told from its teller's own.
-        Empty where no record says it. Each ground names its deltas by their positions, and whether it is lost
-        by that tick: forgotten, withdrawn or at an end.
+        The origin of a record is its cause; the origin of a belief that was told is its teller's belief. The
+        result is empty if no record states the triple. Each ground names its deltas by their positions, and
+        tells whether it is lost by that tick: forgotten, withdrawn or ended.
         """
         state = self._state(tick)
         grounds: dict[ox.NamedNode, Ground] = {}
@@ -578,23 +578,21 @@ class Memory:
         return tuple(grounds.values())
 
     def _part(self, node: Term, state: State) -> list[Placed]:
-        """The deltas of a record, as far as a state's tick."""
+        """The deltas of a record up to a state's tick."""
         if not isinstance(node, ox.NamedNode):
             return []
         return placed(self.log, node, self.log.position(state.tick))
 
     def forgotten(self, tick: int | None = None) -> list[Ground]:
-        """List the forgotten facts, each as the record of its forgetting says it; ``said`` is what was
-        forgotten.
-        """
+        """List the records of forgettings; ``said`` is the forgotten fact."""
         return self._grounds(self.log.state(tick), RDF_TYPE, FORGETTING)
 
     def doubted(self, tick: int | None = None) -> list[Ground]:
-        """List the records in doubt: contradicted, or without a ground where the TBox calls that doubtful."""
+        """List the records in doubt: contradicted, or of a defeasible property and without a ground."""
         return [ground for ground in self._grounds(self.log.state(tick), DOUBTED) if ground.doubted]
 
     def _grounds(self, state: State, predicate: ox.NamedNode, object: Term | None = None) -> list[Ground]:
-        """The records of which a state says something, in the order of the log."""
+        """The records that have a property in a state, in the order of the log."""
         nodes = {node for node, *_ in state.match(None, predicate, object) if isinstance(node, ox.NamedNode)}
         grounds = [self._ground(node, part, state) for node in nodes if (part := self._part(node, state))]
         return sorted(grounds, key=lambda ground: ground.positions)
@@ -636,13 +634,13 @@ class Memory:
     def imagine(
         self, at: int, intervention: Intervention | None = None, emitter: Emitter | None = None
     ) -> Memory:
-        """The memory that would be, had something been otherwise at a tick; this one is unchanged.
+        """The memory as it would be if something had been different at a tick; this memory is unchanged.
 
         Args:
             at: the branch tick.
-            intervention: what is changed then.
-            emitter: what follows from it; :class:`Consequences` unless given. The rules of a TBox are a
-                ``RuleEmitter``.
+            intervention: the change at that tick.
+            emitter: produces the later deltas; by default :class:`Consequences`. A ``RuleEmitter`` applies
+                the rules of a TBox.
 
         Raises:
             LogError, InterventionError: as :func:`substrate.branch.fork.fork`.
@@ -669,19 +667,19 @@ class Memory:
         functional: Iterable[ox.NamedNode] = (),
         choose: Callable[[Conflict], Side | None] | None = None,
     ) -> Memory:
-        """The memory in which both have happened: this one and another branch of it; both are unchanged.
+        """Merge this memory with another branch of it; both are unchanged.
 
-        The records of both are kept, each with its author, source and deltas. Where every record that the two
-        do not share has a ``time``, they come in the order of their times, at ticks of their own; else a tick
-        is the same moment in both.
+        The records of both are kept, each with its author, source and deltas. If every record that the two
+        do not share has a ``time``, these records are ordered by time and get new ticks; otherwise a tick is
+        the same moment in both.
 
         Args:
-            other: mostly a branch, or what this one was imagined from.
-            functional: predicates that have one object at a time, beside those of the TBox.
-            choose: whose word counts where the two differ; see :func:`substrate.branch.merge.merge`.
+            other: usually a branch of this memory, or the memory that this one was imagined from.
+            functional: predicates that have one object at a time, in addition to the TBox's.
+            choose: decides a conflict; see :func:`substrate.branch.merge.merge`.
 
         Raises:
-            MergeError: they differ about the same thing, and ``choose`` does not choose.
+            MergeError: the two conflict, and ``choose`` does not choose.
 
         >>> from substrate import Namespace
         >>> V, memory = Namespace("urn:v:"), Memory()
@@ -696,21 +694,21 @@ class Memory:
         return self._like(merge(*by_time(self.log, other.log), functional=words, choose=choose))
 
     def compare(self, other: Memory, tick: int | None = None) -> Difference:
-        """List the facts that the other memory holds and this does not (inserted), and the reverse;
-        records are left out.
+        """List the facts that only the other memory holds (inserted) or only this one (retracted), but no
+        records.
         """
         sides = difference(self.log.state(tick), other.log.state(tick))
         return Difference(*(tuple(part for part in side if not is_record(part[0])) for side in sides))
 
 
 def _node(digest: str, tick: int, kind: ox.NamedNode, about: list[str], changes: list[str]) -> ox.NamedNode:
-    """The name of a record: a hash of what the log held before it, and of what it says."""
+    """A record's name: a hash of the log before it and of its content."""
     text = "\n".join([digest, str(tick), str(kind), *about, *changes])
     return ox.NamedNode(PREFIX + hashlib.sha256(text.encode()).hexdigest()[:32])
 
 
 def _after(first: object, last: Moment, where: str) -> Moment:
-    """The end, which has to lie after its beginning, by the same clock."""
+    """Check that an end lies after its beginning, by the same clock; return the end."""
     if not same_clock(first, last):
         raise ParameterError(
             f"it begins by one clock ({first}) and ends by another ({last})",
@@ -725,12 +723,12 @@ def _after(first: object, last: Moment, where: str) -> Moment:
 
 
 def _is_there(state: State, node: Node) -> bool:
-    """Tell whether a node has a class; for a record this needs no store."""
+    """Tell whether a node has a class; a record's class is found without a store."""
     return any((node, RDF_TYPE, kind) in state for kind in KINDS) or any(state.match(node, RDF_TYPE))
 
 
 def _open(state: State, fact: Triple) -> list[Node]:
-    """The records that say a triple and have neither ended nor lost their ground."""
+    """The records that state a triple and have neither ended nor lost their ground."""
     return [node for node in records_of(state, fact) if not is_lost(state, node)]
 
 
@@ -739,4 +737,4 @@ def _text(part: Triple) -> str:
 
 
 def _unknown(fact: Triple, hint: str) -> LogError:
-    return LogError(f"nothing remembered says {ox.Triple(*fact)}", hint=hint)
+    return LogError(f"nothing in the memory states {ox.Triple(*fact)}", hint=hint)

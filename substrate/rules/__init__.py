@@ -1,4 +1,4 @@
-"""TBoxes, and their rules applied until nothing changes."""
+"""TBoxes, and the application of their rules until nothing changes."""
 
 from substrate.rules.fixpoint import Firing, RuleEmitter, settle, unfold
 from substrate.rules.lint import Finding, lint

@@ -1,4 +1,4 @@
-"""The terms of the core that a TBox may use."""
+"""Check that a TBox uses only known terms of the core."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CORE_TERMS = frozenset(
         for name in ("tick", "position", "parent", "branch", "digest", "Insertion", "Retraction")
     }
 )
-"""The terms that the core itself speaks."""
+"""The core's own terms."""
 _OWN = re.compile(rf"{NAMESPACE}[^:/#]+$")
 _QUERIES = {vocabulary.RETRACT.value, *(SHACL + name for name in ("construct", "select", "ask", "update"))}
 
@@ -29,7 +29,7 @@ def require_known_terms(name: str, quads: Sequence[ox.Quad], prefixes: Mapping[s
     """Refuse a TBox that uses an unknown ``core:`` term, or has a query that :func:`checked` refuses.
 
     Raises:
-        TBoxError: names the unknown term and the nearest known one, or the query and the reason.
+        TBoxError: a term is unknown (the error lists the known terms), or a query is refused.
 
     >>> from substrate.rules.tbox import TBox
     >>> TBox("t", "<urn:t:at> a <urn:substrate:locatoin> .")
@@ -44,7 +44,7 @@ def require_known_terms(name: str, quads: Sequence[ox.Quad], prefixes: Mapping[s
                 named |= iris(checked(quad.object.value, name), prefixes)
             except SubstrateError as error:
                 raise TBoxError(error.what, where=error.where, hint=error.hint) from error
-    # A TBox may call itself by its own namespace: urn:substrate:village.
+    # A TBox may use its own namespace as its name: urn:substrate:village.
     own = {iri.rstrip(":/#") for iri in prefixes.values()} | CORE_TERMS
     for unknown in sorted(iri for iri in named if _OWN.match(iri) and iri not in own):
         known = "awareOf, content, defeasible, exogenous, location, participant, recipient, retract, source"
@@ -53,7 +53,7 @@ def require_known_terms(name: str, quads: Sequence[ox.Quad], prefixes: Mapping[s
 
 
 def iris(text: str, prefixes: Mapping[str, str]) -> set[str]:
-    """The IRIs that a query names, prefixed or not."""
+    """The IRIs in a query, written with a prefix or in full."""
     named: set[str] = set()
     for kind, token, _ in tokens(text):
         if kind == "iri":

@@ -1,4 +1,4 @@
-"""Shapes checked by pyshacl: its report, or an error that names the shape that cannot be checked."""
+"""Check shapes with pyshacl; an error names a shape that cannot be checked."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ _HINT = "Correct the shape"
 
 
 def report_on(data: rdflib.Graph, shapes: rdflib.Graph, name: str) -> rdflib.Graph | None:
-    """The violations of shapes in a graph; ``None`` where there are none.
+    """Report a graph's violations of shapes; ``None`` if there are none.
 
     Args:
         data: the graph.
         shapes: the shapes.
-        name: what an error calls their TBox.
+        name: the TBox's name in an error.
 
     Raises:
-        TBoxError: a shape has a value that is none of its datatype, refers to itself, or is one that SHACL
-            does not have; names the shape and the fault.
+        TBoxError: a shape has a value that its datatype does not allow, refers to itself, or is not valid
+            SHACL; the error names the shape and the fault.
     """
     from rdflib import Graph, Literal
 
     for subject, _, value in shapes:
         if isinstance(value, Literal) and value.ill_typed:
-            what = f"{value.n3()} is no value of its datatype"
+            what = f"{value.n3()} is not a value of its datatype"
             raise TBoxError(what, where=(name, f"shape {_named(shapes, subject)}"), hint=_HINT)
     try:
         report = _checked(data, shapes)
     except Exception as error:
         shape, fault = next(_faults(data, shapes), ("", error))
-        # Of a shape that refers to itself the error says the way
+        # If a shape refers to itself, only the error's text names it
         shape = shape or next(iter(re.findall(r"<NodeShape ([^>\s]+)>", str(error))), "")
         what = str(fault).strip().split("\n")[0].removeprefix("Warning, ").rstrip(".")
         where = (name, f"shape <{shape}>" if shape else "shapes")
@@ -61,7 +61,7 @@ def _checked(data: rdflib.Graph, shapes: rdflib.Graph, **only: Any) -> Any:
 
 
 def _faults(data: rdflib.Graph, shapes: rdflib.Graph) -> Iterator[tuple[str, Exception]]:
-    """The shapes that pyshacl gives up on, checked one at a time."""
+    """Check shapes one at a time; give the shapes on which pyshacl fails."""
     from rdflib import RDF, URIRef
     from rdflib.namespace import SH
 
@@ -75,7 +75,7 @@ def _faults(data: rdflib.Graph, shapes: rdflib.Graph) -> Iterator[tuple[str, Exc
 
 
 def _named(shapes: rdflib.Graph, node: Any) -> str:
-    """The shape that a node belongs to, by its IRI."""
+    """The IRI of the shape that a node belongs to."""
     from rdflib import BNode
 
     seen = set[Any]()
@@ -87,7 +87,7 @@ def _named(shapes: rdflib.Graph, node: Any) -> str:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Silence rdflib about malformed literals, and pyshacl about a fault that an error names too."""
+    """Silence rdflib about malformed literals, and pyshacl about faults that our error reports."""
     logs = [logging.getLogger(name) for name in ("rdflib.term", "pyshacl-validate")]
     before = [log.disabled for log in logs]
     try:

@@ -1,9 +1,9 @@
-'''Rules: SPARQL that stands in the TBox, applied tick by tick to a fixpoint (paper, section 2).
+'''Apply a TBox's rules, written in SPARQL, tick by tick to a fixpoint (paper, section 2).
 
-A rule is a ``sh:SPARQLRule`` of SHACL Advanced Features, run on Oxigraph. It stands on a shape
-(``sh:rule``) and is then run for each of the shape's target nodes, bound to ``$this``; or it stands
-alone and is run once. ``$tick`` is the present tick. ``sh:construct`` gives what begins to hold;
-beside it, or in its place, ``core:retract`` gives what ends to hold, as a CONSTRUCT query too::
+A rule is a ``sh:SPARQLRule`` of SHACL Advanced Features, run on Oxigraph. A rule on a shape (``sh:rule``)
+runs for each of the shape's target nodes, bound to ``$this``; a rule without a shape runs once. ``$tick`` is
+the present tick. ``sh:construct`` gives the triples to insert, and ``core:retract`` gives the triples to
+retract, also as a CONSTRUCT query; a rule has either or both::
 
     @prefix core: <urn:substrate:> .
     :WalkerShape a sh:NodeShape ; sh:targetClass :Walker ; sh:rule [
@@ -13,13 +13,13 @@ beside it, or in its place, ``core:retract`` gives what ends to hold, as a CONST
         core:retract """CONSTRUCT { $this :at ?last }
             WHERE { $this :at ?last ; :plans ?p . ?p :tick $tick ; :goal ?next FILTER(?last != ?next) }""" ] .
 
-Both queries of a rule see the state before it, retractions are applied first, and the next rule sees
-the result. Rules go by ``sh:order``, then by name, focus nodes by their IRI; the round is repeated
-until no rule changes anything. Prefixes are those of the TBox file, and what it has
-declared with ``sh:declare`` for other engines.
+Both queries of a rule see the state before the rule. Retractions are applied first, and the next rule sees
+the result. Rules run in the order of ``sh:order``, then of their names; focus nodes in the order of their
+IRIs. The round is repeated until no rule changes anything. Queries may use the prefixes of the TBox file,
+and those that it declares with ``sh:declare`` for other engines.
 
-A rule has to be deterministic: random and time functions are refused, and so are blank nodes in what
-it gives; name a new node with ``BIND(IRI(CONCAT(…)) AS ?node)``.
+A rule must be deterministic: random and time functions are refused, and so are blank nodes in its results.
+Name a new node with ``BIND(IRI(CONCAT(…)) AS ?node)``.
 '''
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ from substrate.rules.shapes import broken
 from substrate.rules.tbox import TBox
 
 ROUNDS = LIMITS.rounds
-"""Rounds after which a rule set that still changes the state counts as never settling."""
+"""Rounds after which rules that still change the state are taken never to settle."""
 
 
 class Firing(NamedTuple):
-    """A change that a rule made: its name, and the delta.
+    """A change that a rule made: the rule's name and the delta.
 
     >>> box = TBox.load("village")
     >>> firings = RuleEmitter(box).firings(box.opening().state(0), EventLog(), start=1, until=2)
@@ -62,21 +62,22 @@ class Firing(NamedTuple):
 def settle(
     rules: Sequence[Rule], tbox: TBox, state: State, tick: int, *, rounds: int = ROUNDS
 ) -> list[Firing]:
-    """Apply rules to a state, in place, until none changes it; a failure leaves the state as it was.
+    """Apply rules to a state, in place, until none changes it; a failure leaves the state unchanged.
 
     Args:
-        rules: in the order of their application.
-        tbox: says which classes are subclasses of which.
-        state: owned by the caller.
+        rules: the rules, in the order of their application.
+        tbox: the source of subclasses.
+        state: the state, owned by the caller.
         tick: the value of ``$tick``.
-        rounds: the number after which the rules count as never settling; a recurring state ends them at once.
+        rounds: the number of rounds after which the rules are taken never to settle; a recurring state is an
+            error at once.
 
     Returns:
-        What each rule changed, in order.
+        The changes of each rule, in order.
 
     Raises:
-        TBoxError: the rules never settle (names those still firing), a query is not SPARQL, or a rule
-            gives a blank node.
+        TBoxError: the rules never settle (the error names the rules that still fire), a query is not SPARQL,
+            or a rule gives a blank node.
 
     >>> box = TBox("t", "@prefix sh: <http://www.w3.org/ns/shacl#> . @prefix : <urn:t:> . "
     ...                 ":closure a sh:SPARQLRule ; sh:construct "
@@ -96,16 +97,16 @@ def settle(
 class RuleEmitter:
     """The emitter of symbolic domains: the TBox's rules decide what follows an intervention.
 
-    The emitter copies a later delta of the parent only where its property (or, for ``rdf:type``, its class)
-    is ``core:exogenous`` in the TBox; no rule may change such facts. The rules derive everything else again,
-    tick by tick. The deltas that the log opens with are copied, too. The shapes check what the rules change
-    at a tick (:mod:`substrate.rules.shapes`).
+    The emitter copies a later delta of the parent only if its property (or, for ``rdf:type``, its class)
+    is ``core:exogenous`` in the TBox; no rule may change such facts. It also copies the log's opening deltas.
+    The rules derive everything else again, tick by tick. The shapes check the rules' changes at each tick
+    (:mod:`substrate.rules.shapes`).
 
     Args:
-        tbox: whose rules to apply.
-        until: last tick; the parent's last one unless given.
+        tbox: the source of the rules.
+        until: the last tick; by default the parent's last tick.
         rounds: see :func:`settle`.
-        check: whether the shapes count.
+        check: whether to check the shapes.
 
     >>> from substrate.branch.fork import fork
     >>> box = TBox.load("village")
@@ -126,37 +127,37 @@ class RuleEmitter:
             require_tick(self.until, "until")
 
     def keeps(self, log: EventLog, at: int) -> int:
-        """Count the deltas that a branch at tick ``at`` keeps: all those before it.
+        """Count the deltas that a branch at tick ``at`` keeps: all earlier deltas.
 
-        At the log's first tick these are the deltas it opens with; if the log does not say what those are,
-        they are every delta of that tick.
+        At the log's first tick these are the opening deltas; if the log does not declare its opening, they
+        are all deltas of that tick.
         """
         return log.kept(at) or (0 if log.opening else log.position(at))
 
     def emit(self, branch: EventLog, parent: EventLog, at: int) -> Iterator[Delta]:
-        """The deltas from outside and those that the rules derive, from tick ``at`` to ``until``.
+        """The exogenous deltas and the deltas that the rules derive, from tick ``at`` to ``until``.
 
         Raises:
-            TBoxError: the rules never settle, or break a shape; names it, the tick and the triple.
+            TBoxError: the rules never settle, or break a shape; the error names the shape, tick and triple.
         """
         until = parent.last_tick if self.until is None else self.until
         return (firing.delta for firing in self.firings(branch.state(at), parent, at, until))
 
     def firings(self, state: State, given: EventLog, start: int, until: int) -> Iterator[Firing]:
-        """The deltas of :meth:`emit`, each with the name of its rule; ``""`` stands for the log ``given``.
+        """The deltas of :meth:`emit`, each with the name of its rule; ``""`` marks a delta of ``given``.
 
         Args:
-            state: where to start from.
-            given: the log whose exogenous deltas come from outside.
-            start: first tick.
-            until: last tick.
+            state: the first state.
+            given: the log with the exogenous deltas.
+            start: the first tick.
+            until: the last tick.
         """
         settler, exogenous = _Settler(self.tbox.rules, self.tbox, state), self.tbox.exogenous
         place = self.keeps(given, start)
         for tick in range(start, until + 1):
             stop = max(place, given.position(tick))
             for op, quad in given.changes(place, stop):
-                # The property says whether a triple is given from outside; of rdf:type, the class says so
+                # The property decides whether a triple is exogenous; for rdf:type, the class decides
                 word = quad.object if quad.predicate == RDF_TYPE else quad.predicate
                 if not place or word in exogenous:
                     yield settler.take(tick, op, quad)
@@ -168,16 +169,16 @@ class RuleEmitter:
 
 
 def unfold(tbox: TBox, given: EventLog, until: int, *, rounds: int = ROUNDS) -> EventLog:
-    """The log that rules make of a given log: after its deltas of each tick stand those that rules derive.
+    """Apply a TBox's rules along a log: after each tick's given deltas come the derived deltas.
 
     Args:
-        tbox: whose rules to apply.
-        given: the deltas from outside, at any ticks; it stays unchanged.
-        until: last tick; ``given`` may not go beyond it.
+        tbox: the source of the rules.
+        given: the given deltas, at any ticks; this log stays unchanged.
+        until: the last tick; ``given`` may not have a later tick.
         rounds: see :func:`settle`.
 
     Raises:
-        TBoxError: ``given`` goes beyond ``until``, or as :func:`settle`.
+        TBoxError: ``given`` has a tick after ``until``, or as :func:`settle`.
 
     >>> box = TBox.load("village")
     >>> log = unfold(box, box.opening(), until=4)
@@ -189,7 +190,7 @@ def unfold(tbox: TBox, given: EventLog, until: int, *, rounds: int = ROUNDS) -> 
     require_tick(until, "until")
     if given.last_tick > until:
         what = f"tick {given.last_tick} lies beyond the last tick {until}"
-        raise TBoxError(what, where=(tbox.name,), hint="Unfold further")
+        raise TBoxError(what, where=(tbox.name,), hint="Give a later last tick")
     settler, made = _Settler(tbox.rules, tbox, EventLog().state()), list[Firing]()
     for tick in range(until + 1):
         for op, quad in given.changes(given.position(tick - 1), given.position(tick)):
@@ -201,7 +202,7 @@ def unfold(tbox: TBox, given: EventLog, until: int, *, rounds: int = ROUNDS) -> 
 
 
 class _Applied:
-    """A rule with the result of its queries, which holds until a triple changes that they look at."""
+    """A rule with its queries' cached result, valid until a triple that they read changes."""
 
     def __init__(self, rule: Rule) -> None:
         self.rule = rule
@@ -212,7 +213,7 @@ class _Applied:
         self._given: tuple[dict[str, ox.Quad], ...] = {}, {}
 
     def changes(self, tbox: TBox, store: Callable[[], ox.Store], tick: int) -> list[tuple[Op, str, ox.Quad]]:
-        """Retractions, then insertions, each in the order of their text; a query runs only where it must."""
+        """Retractions, then insertions, both sorted by text; a query runs only if its result is stale."""
         moved, self._tick = tick != self._tick, tick
         if self.stale or (moved and (self._told or any(self._given) or self._is_told(store(), tick))):
             self.stale = False
@@ -229,7 +230,7 @@ class _Applied:
         ]
 
     def _is_told(self, store: ox.Store, tick: int) -> bool:
-        """Tell whether the rule may find something at this tick that it does not find at others."""
+        """Tell whether the rule may find something at this tick that it does not find at other ticks."""
         if self._ticking is None:
             return True
         value = ox.Literal(tick)
@@ -237,7 +238,7 @@ class _Applied:
 
 
 class _Settler:
-    """Applies rules to a copy of a state, tick after tick."""
+    """Apply rules to a copy of a state, tick after tick."""
 
     def __init__(self, rules: Sequence[Rule], tbox: TBox, state: State) -> None:
         self._tbox = tbox
@@ -252,22 +253,22 @@ class _Settler:
                 self._watching.setdefault(predicate, []).append((object_, applied))
 
     def take(self, tick: int, op: Op, quad: ox.Quad) -> Firing:
-        """Apply what comes from outside."""
+        """Apply a given delta."""
         self._apply(op, str(quad), quad)
         return Firing("", Delta._make((tick, op, triple_of(quad))))
 
     def broken(self, made: Sequence[Firing]) -> list[str]:
-        """The shapes that are broken by what rules have changed, in words."""
+        """The shapes that the rules' changes break, in words."""
         return broken(self._tbox, self._asked(), (ox.Quad(*firing.delta.triple) for firing in made))
 
     def _apply(self, op: Op, text: str, quad: ox.Quad) -> bool:
-        """Change the state by one operation; returns True if it made a difference."""
+        """Change the state by one operation; return True if it made a difference."""
         came = op is Op.INSERT
         if (text in self._standing) is came:
             return False
         if came:
-            # A store holds values: two triples that spell the same value are one there, and would be
-            # retracted together. So from the first such pair on it is filled anew for each query
+            # A store merges two triples that spell the same value, and would retract them together. So after
+            # the first such pair it is filled anew for each query
             self._merges = self._merges or quad in self._store
             self._standing[text] = quad
             self._store.add(quad)
@@ -302,12 +303,12 @@ class _Settler:
                         yield Firing(name, Delta._make((tick, op, triple_of(quad))))
             if not firing:
                 return
-            # Brent's cycle detection: a state that comes back will come back for ever.
+            # Brent's cycle detection: a state that recurs once will recur for ever.
             if net == seen:
                 break
             age += 1
             if age == power:
                 seen, power, age = frozenset(net), power * 2, 0
         what = f"the rules never settle; still firing: {', '.join(sorted(firing))}"
-        hint = "Let each rule's WHERE exclude what it has done"
+        hint = "Let each rule's WHERE exclude what the rule has already done"
         raise TBoxError(what, where=(self._tbox.name, f"tick {tick}"), hint=hint)

@@ -1,6 +1,6 @@
-"""Likely mistakes in a TBox: rules that cannot fire, rules that undo an intervention.
+"""Find likely mistakes in a TBox: rules that cannot fire, and rules that undo an intervention.
 
-Nothing here runs a rule. A finding is a reason to look, and its absence is no proof.
+The check does not run the rules. A finding is a reason to look; no finding is no proof.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ class Finding(NamedTuple):
 def lint(tbox: TBox) -> list[Finding]:
     """Rules that cannot fire, and rules that undo an intervention, in the order of the rules.
 
-    A rule cannot fire where it asks for a property or class that stands in no triple of the TBox and is given
-    by no rule. A rule undoes an intervention where it gives a property of place or awareness on lasting
-    grounds alone, with neither ``$tick`` nor a condition of absence: it gives back in the same tick what the
+    A rule cannot fire if it needs a property or class that occurs in no triple of the TBox and in no rule's
+    result. A rule undoes an intervention if it gives a property of place or awareness on lasting conditions
+    only, with neither ``$tick`` nor a condition of absence: in the same tick it restores what the
     intervention retracts.
 
     >>> from substrate.rules.tbox import TBox
@@ -80,8 +80,9 @@ _INSIDE = re.compile(
 
 
 def _demanded(query: str, prefixes: tuple[tuple[str, str], ...]) -> set[str]:
-    """The properties and classes without which a condition cannot hold. Those inside a nested group (NOT
-    EXISTS, OPTIONAL, UNION, MINUS) or in a function's brackets do not count.
+    """The properties and classes without which a condition cannot hold.
+
+    Nested groups (NOT EXISTS, OPTIONAL, UNION, MINUS) and a function's arguments do not count.
     """
     condition = query[query.find("{", len(_template(query)) + 1) + 1 : query.rfind("}")]
     while condition != (condition := _INSIDE.sub(" ", condition)):

@@ -1,8 +1,8 @@
-"""The shapes that a branch is held against as it grows: those of a class, over what has changed alone.
+"""Check a growing branch against the shapes of classes, but only the triples that have changed.
 
-Counts, classes and datatypes of the values of a property are looked at (``sh:minCount``, ``sh:maxCount``,
-``sh:class``, ``sh:datatype``), and for an intervention a property's ``rdfs:domain`` and ``rdfs:range``;
-:meth:`substrate.rules.tbox.TBox.validate` holds a whole state against all of SHACL.
+The check covers the counts, classes and datatypes of a property's values (``sh:minCount``, ``sh:maxCount``,
+``sh:class``, ``sh:datatype``). For an intervention it covers a property's ``rdfs:domain`` and ``rdfs:range``.
+:meth:`substrate.rules.tbox.TBox.validate` checks a whole state against all of SHACL.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SELECT DISTINCT ?shape ?target ?path ?most ?least ?class ?datatype ?message {
 
 
 class Shape(NamedTuple):
-    """The demands of a shape on the values of one property, for the nodes of some classes.
+    """A shape's constraints on the values of one property, for the nodes of its target classes.
 
     >>> {shape.most for shape in shapes(TBox.load("village")) if shape.path.value.endswith(":at")}
     {1.0}
@@ -48,7 +48,7 @@ class Shape(NamedTuple):
     message: str
 
     def violated(self, store: ox.Store, focus: Term) -> str:
-        """The triples of a node that break it, in words; nothing where it holds."""
+        """A node's triples that break the shape, in words; empty if there are none."""
         if not _is_of(store, focus, self.targets):
             return ""
         values = [quad.object for quad in store.quads_for_pattern(focus, self.path, None)]  # pyright: ignore
@@ -66,7 +66,7 @@ class Shape(NamedTuple):
 
 @lru_cache(16)
 def shapes(tbox: TBox) -> tuple[Shape, ...]:
-    """The shapes of a TBox that a branch is held against."""
+    """The shapes of a TBox that a branch is checked against."""
     all_shapes: list[Shape] = []
     for row in tbox.store.query(_SHAPES):  # pyright: ignore[reportGeneralTypeIssues]  # a SELECT query
         name, target, path, most, least, kind, datatype, message_term = row  # pyright: ignore
@@ -79,7 +79,7 @@ def shapes(tbox: TBox) -> tuple[Shape, ...]:
 
 @lru_cache(16)
 def _by_term(tbox: TBox) -> dict[Term, list[Shape]]:
-    """The shapes by each term that they name: their property, target classes and demanded classes."""
+    """The shapes by each term that they name: their property, target classes and required classes."""
     by_term: dict[Term, list[Shape]] = {}
     for shape in shapes(tbox):
         for term in {shape.path, *shape.targets, *shape.classes}:
@@ -88,7 +88,7 @@ def _by_term(tbox: TBox) -> dict[Term, list[Shape]]:
 
 
 def broken(tbox: TBox, store: ox.Store, changed: Iterable[ox.Quad]) -> list[str]:
-    """The shapes that are broken where some triples have come or gone, each with the triple, in words."""
+    """The shapes that some changed triples break, each with the triples, in words."""
     pairs: dict[tuple[Shape, Term], None] = {}
     for quad in changed:
         kind = quad.object if quad.predicate == RDF_TYPE else None
@@ -102,7 +102,7 @@ def broken(tbox: TBox, store: ox.Store, changed: Iterable[ox.Quad]) -> list[str]
 
 
 def misplaced(tbox: TBox, store: ox.Store, quads: Iterable[ox.Quad]) -> list[str]:
-    """The triples whose subject or object is not of the class that their property is for, in words."""
+    """The triples whose subject or object does not have the class that their property requires, in words."""
     faults: list[str] = []
     for quad in quads:
         for which, end in zip(_ENDS, (quad.subject, quad.object), strict=True):

@@ -1,4 +1,4 @@
-"""The tokens of SPARQL and Turtle, and the guard of strangers' queries."""
+"""The tokens of SPARQL and Turtle, and a guard against untrusted queries."""
 
 from substrate.sparql.guard import QueryError, QueryLimits, Solutions, checked, confined, query
 from substrate.sparql.tokens import Token

@@ -1,9 +1,9 @@
-"""The triples that a query may look at, told by its text: enough for many queries, and never too few.
+"""Find from a query's text the triples on which its answer may depend.
 
-A query's answer follows from the triples that fit one of its patterns. A state of these
-triples alone gives the same answer. A query that this module cannot read (paths of length zero, subqueries,
-other graphs, DESCRIBE) may look at anything: :func:`looked_at` gives ``None`` for it, and for a text that is
-no SPARQL at all.
+A query's answer follows from the triples that fit one of its patterns, so a state with only these triples
+gives the same answer. This module cannot read some queries (paths of length zero, subqueries, other graphs,
+DESCRIBE), which may depend on any triple: :func:`looked_at` gives ``None`` for them, and for a text that is
+not SPARQL.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from substrate.base.vocabulary import RDF_TYPE
 from substrate.sparql.tokens import tokens
 
 _PLAIN = re.compile(r"\"[ !#-\[\]-~]*\"|'[ -!#-&(-\[\]-~]*'")
-"""Strings whose spelling in a query is that in a log."""
+"""Strings that a query and a log spell alike."""
 
 
 class Pattern(NamedTuple):
-    """Triples to look for: each of the three a term as in N-Triples, or ``None``, which fits any term."""
+    """A pattern of triples; each part is a term spelled as in N-Triples, or ``None``, which fits any term."""
 
     subject: str | None
     predicate: str | None
@@ -28,7 +28,7 @@ class Pattern(NamedTuple):
 
     @property
     def text(self) -> str | None:
-        """The triple that fits, spelled as a log spells it; ``None`` where several may.
+        """The only triple that fits, spelled as in a log; ``None`` if several may fit.
 
         >>> Pattern("<urn:s>", "<urn:p>", '"a"').text, Pattern("<urn:s>", "<urn:p>", None).text
         ('<urn:s> <urn:p> "a"', None)
@@ -36,17 +36,17 @@ class Pattern(NamedTuple):
         return None if None in self else " ".join(filter(None, self))
 
 
-class _Beyond(Exception):  # noqa: N818  # no error: the whole state is asked
+class _Beyond(Exception):  # noqa: N818  # not an error: the query runs on the whole state
     pass
 
 
 @lru_cache(256)
 def looked_at(sparql: str, prefixes: tuple[tuple[str, str], ...] = ()) -> frozenset[Pattern] | None:
-    """Patterns that every triple fits on which a query's answer depends; ``None`` where any may count.
+    """Patterns that cover every triple that affects a query's answer; ``None`` if any triple may affect it.
 
     Args:
         sparql: the query.
-        prefixes: prefix names with their IRIs, beside those that it declares.
+        prefixes: prefix names with their IRIs, in addition to the query's own.
 
     >>> for pattern in looked_at("ASK { v:ann v:at ?place }", (("v", "urn:v:"),)):
     ...     print(pattern)
@@ -61,7 +61,7 @@ def looked_at(sparql: str, prefixes: tuple[tuple[str, str], ...] = ()) -> frozen
 
 
 class _Reader:
-    """Reads one query, token by token, and gives up where it meets what it does not know."""
+    """Read one query token by token; give up at the first token that it cannot interpret."""
 
     def __init__(self, sparql: str, prefixes: dict[str, str]) -> None:
         self._prefixes = prefixes
@@ -69,7 +69,7 @@ class _Reader:
         read: list[tuple[str, str]] = []
         for kind, text, _ in tokens(sparql):
             name = text.rstrip(".") if kind == "name" else text
-            # A name does not end in a full stop: the triple does
+            # A full stop after a name ends the triple and is not part of the name
             read += [(kind, name), *[("mark", ".")] * (len(text) - len(name))]
         self._left = [("end", ""), *reversed(read)]
 
@@ -92,7 +92,7 @@ class _Reader:
         return frozenset(self._found)
 
     def _require_plain(self) -> None:
-        """Pass over a token outside of the group, unless a group or another graph begins there."""
+        """Skip a token outside the group; give up if it begins a group or names another graph."""
         if self._is("FROM") or self._next()[1] in ("{", "}"):
             raise _Beyond
 
@@ -110,7 +110,7 @@ class _Reader:
                 self._triples()
 
     def _expression(self) -> None:
-        """Pass over an expression up to its last bracket; a group in it belongs to EXISTS or NOT EXISTS."""
+        """Skip an expression up to its last bracket; a group inside it belongs to EXISTS or NOT EXISTS."""
         depth = 0
         while True:
             if self._is("{"):
@@ -144,7 +144,7 @@ class _Reader:
                 return
 
     def _path(self) -> tuple[list[str | None], bool]:
-        """The predicates of a path, and whether it is one predicate alone."""
+        """The predicates of a path, and whether the path is a single predicate."""
         if self._left[-1][0] == "variable":
             self._next()
             return [None], True
@@ -185,7 +185,7 @@ class _Reader:
                 return f'"{text[1:-1]}"'
         elif kind != "number" and (kind, text) not in (("word", "true"), ("word", "false")):
             raise _Beyond
-        # A value may be spelled in several ways
+        # A value may have several spellings, so it fits any term
         return None
 
     def _named(self) -> str:
@@ -199,12 +199,12 @@ class _Reader:
         return text
 
     def _is(self, *texts: str) -> bool:
-        """Tell whether one of some keywords and marks comes next; the query ends in an empty mark."""
+        """Tell whether the next token is one of some keywords and marks; an empty mark ends the query."""
         kind, text = self._left[-1]
         return kind in ("word", "mark", "end") and text.upper() in texts
 
     def _takes(self, *texts: str) -> bool:
-        """Go on behind one of some keywords and marks, where it comes next."""
+        """Skip the next token if it is one of the given keywords and marks; tell whether it was."""
         is_next = self._is(*texts)
         if is_next:
             self._left.pop()

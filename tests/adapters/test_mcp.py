@@ -143,8 +143,8 @@ def test_what_a_client_may_not_do_is_refused_with_a_reason(path: Path) -> None:
         )
         assert "update" in await refused(client, "sparql", sparql="INSERT DATA { <urn:a> <urn:b> <urn:c> }")
         assert "rows" in await refused(client, "sparql", sparql="SELECT * { ?s ?p ?o }")
-        assert "no term" in await refused(client, "who_knew", fact="<urn:a> . <urn:b> <urn:c> <urn:d>")
-        assert "no term" in await refused(client, "who_knew", fact="<<( " * 20_000)
+        assert "not a term" in await refused(client, "who_knew", fact="<urn:a> . <urn:b> <urn:c> <urn:d>")
+        assert "not a term" in await refused(client, "who_knew", fact="<<( " * 20_000)
         assert "Near it: isabella" in await refused(client, "recall", subject="isabela")
         both = await refused(client, "recall", subject="sam")
         assert V.sam.value in both

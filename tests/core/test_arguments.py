@@ -66,7 +66,7 @@ WRONG: dict[str, Callable[[], object]] = {
     "tbox: 'anything' is": lambda: Memory(None, ANY),
     "deltas: 3 is not a list of deltas": lambda: EventLog(NUMBER),
     "'a': not a delta": lambda: EventLog(ANY),
-    "triple: 'anything' is no object": lambda: Delta(3, Op.INSERT, (V.ann, V.at, ANY)),
+    "triple: 'anything' cannot be an object": lambda: Delta(3, Op.INSERT, (V.ann, V.at, ANY)),
     "tick: 'today' is not a tick": lambda: Delta(TODAY, Op.INSERT, (V.ann, V.at, V.home)),
     "op: 'anything' is not an operation": lambda: Delta(3, ANY, (V.ann, V.at, V.home)),
     "tick 3: not a delta": lambda: EventLog([Delta._make((3, Op.INSERT, (V.ann, V.at, ANY)))]),

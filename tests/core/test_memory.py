@@ -115,7 +115,7 @@ def test_what_is_forgotten_leaves_the_state_and_stays_in_the_log() -> None:
         (lambda m: m.observe("ann", V.at, V.cafe), "subject"),
         (lambda m: m.observe(V.ann, V.at, V.cafe, valid_from=4, valid_until=4), "ends at 4"),
         (lambda m: m.observe(V.ann, V.at, V.cafe, time=datetime(2026, 2, 14)), "no time zone"),
-        (lambda m: m.observe(V.ann, V.at, V.cafe, cause=V.nothing), "no record"),
+        (lambda m: m.observe(V.ann, V.at, V.cafe, cause=V.nothing), "not a record"),
         (lambda m: m.observe(V.ann, V.at, V.cafe, when=3), "'when'"),
         (lambda m: m.believe(V.ann, V.party, told_by="bo"), "told_by"),
         (lambda m: m.believe(V.ann, None), "object"),
@@ -428,7 +428,7 @@ def test_what_a_tbox_rules_out_is_refused() -> None:
     memory.observe(V.red, V.lead, V.bo)
     before = memory.log.digest
     for triple, reason in (
-        ((V.tom, RDF_TYPE, V.Puppy), "nothing is"),
+        ((V.tom, RDF_TYPE, V.Puppy), "which excludes"),
         ((V.rex, V.age, "three"), "has objects of"),
         ((V.rex, V.owner, V.tom), "has objects of"),
         ((V.rex, V.owner, "Ann"), "has objects of"),

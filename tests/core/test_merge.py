@@ -119,7 +119,7 @@ def test_the_choice_can_be_made_by_what_was_said(log: EventLog) -> None:
     with pytest.raises(MergeError) as caught:
         merge(a, b, functional=[V["in"]], choose=later)
     assert [conflict.subject for conflict in caught.value.conflicts] == [V.bo], "the other one is chosen"
-    with pytest.raises(ParameterError, match="no choice"):
+    with pytest.raises(ParameterError, match="unknown choice"):
         merge(a, b, functional=[V["in"]], choose=lambda _: "ours")  # pyright: ignore
     with pytest.raises(ParameterError, match="not an IRI"):
         merge(a, b, functional=["in"])  # pyright: ignore

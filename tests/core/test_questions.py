@@ -134,7 +134,7 @@ def test_who_loses_a_fact_is_told_where_no_event_tells_it() -> None:
 
 
 def test_an_unknown_question_is_refused() -> None:
-    with pytest.raises(ParameterError, match="no question 'why'"):
+    with pytest.raises(ParameterError, match="unknown question 'why'"):
         ask(TBox.load("village"), TBox.load("village").opening(), "why")
 
 

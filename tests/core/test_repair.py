@@ -96,7 +96,7 @@ def test_saving_keeps_a_mode_and_a_link(tmp_path: Path) -> None:
 def test_a_pipe_is_refused_and_does_not_hang(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for opened in (EventLog.read, EventLog.open):
-        with pytest.raises(LogError, match="no file"):
+        with pytest.raises(LogError, match="not a file"):
             opened(tmp_path / "pipe")
 
 

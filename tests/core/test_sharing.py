@@ -129,7 +129,7 @@ def test_a_forked_process_reads_but_does_not_append(tmp_path: Path) -> None:
         before = path.read_bytes()
         result = in_a_fork(lambda: log.extend_lines([(1, statement("theirs"))]) or "appended")
         assert result.startswith("LogError")
-        assert "forked from the one that has the log open" in result
+        assert "forked from the process that opened the log" in result
         assert path.read_bytes() == before
         fact = log[0].triple
         assert in_a_fork(lambda: f"{len(log.state())} {log.digest}") == f"1 {log.digest}"
@@ -279,7 +279,7 @@ def test_a_writer_on_another_machine_that_no_lock_reaches_is_refused(tmp_path: P
             process.stdin.flush()
         return process.stdout.readline().strip()
 
-    refused = "another writer, which its lock did not reach, changed the file 0"
+    refused = "another writer, which the lock did not stop, changed the file 0"
     assert [tell(0, ""), tell(1, "")] == ["0", "0"]
     assert [tell(0, "a"), tell(1, "b"), tell(0, "c"), tell(0, "d")] == ["kept", refused, "kept", "kept"]
     assert tell(1, "e") == "a failed append could not be undone 0"

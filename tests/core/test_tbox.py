@@ -68,7 +68,7 @@ POINTS = [
         ("sh:ignoredProperties ( rdf:type ) .", "sh:ignoredProperties"),
         (
             "sh:property [ sh:path ex:when ; sh:minInclusive 'soon'^^xsd:dateTime ] .",
-            "no value of its datatype",
+            "not a value of its datatype",
         ),
         (
             "sh:property [ sh:path ex:hasPoint ; sh:node ex:T ] . ex:T a sh:NodeShape ; sh:property "

@@ -79,6 +79,6 @@ def test_a_log_of_a_later_version_is_told_from_one_that_was_edited(name: str, tm
     file.write_bytes(gzip.compress(later) if packed else later)
     before = file.read_bytes()
     for door in (EventLog.read, EventLog.open):
-        with pytest.raises(LogError, match="of version 2 of the format"):
+        with pytest.raises(LogError, match="has version 2 of the format"):
             door(file)
     assert file.read_bytes() == before
