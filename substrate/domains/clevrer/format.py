@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from operator import attrgetter
 from pathlib import Path
-from typing import Literal, NamedTuple, Protocol, TypeVar, overload
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
@@ -65,12 +64,6 @@ class MotionState(msgspec.Struct, frozen=True):
     angular_velocity: Vector
     inside_camera_view: bool
 
-    @property
-    def ground(self) -> Ground:
-        """Its place and motion on the ground."""
-        (x, y, _), (vx, vy, _) = self.location, self.velocity
-        return x, y, self.orientation[2], vx, vy, self.angular_velocity[2]
-
 
 class FilmedState(msgspec.Struct, frozen=True, gc=False):
     """A :class:`MotionState` of which only what every frame is read for is decoded; the rest is JSON."""
@@ -81,18 +74,6 @@ class FilmedState(msgspec.Struct, frozen=True, gc=False):
     velocity: Vector
     angular_velocity: msgspec.Raw
     inside_camera_view: bool
-
-    @property
-    def ground(self) -> Ground:
-        """Its place and motion on the ground, decoded now.
-
-        Raises:
-            ValidationError: a vector is none.
-        """
-        x, y, _ = _vector.decode(self.location)
-        _, _, yaw = _vector.decode(self.orientation)
-        _, _, spin = _vector.decode(self.angular_velocity)
-        return x, y, yaw, *self.velocity[:2], spin
 
 
 class Frame(msgspec.Struct, frozen=True):
@@ -120,32 +101,31 @@ class Annotation(msgspec.Struct, frozen=True):
     collision: list[Collision]
 
 
-class FilmedFrame(msgspec.Struct, frozen=True):
-    """All objects at one frame of a :class:`Film`."""
-
+class _FilmedFrame(msgspec.Struct, frozen=True, gc=False):
     frame_id: Whole
     objects: list[FilmedState]
 
 
-class Film(NamedTuple):
-    """An annotation of which no more is decoded than its event log needs, and where it was read."""
-
-    scene_index: int
-    object_property: list[ObjectProperty]
-    motion_trajectory: list[FilmedFrame]
-    collision: list[Collision]
-    source: Source
-    tracks: Mapping[int, tuple[FilmedState, ...]]
-
-
-class _Filmed(msgspec.Struct, frozen=True):
-    """The JSON of a :class:`Film`, which has the keys of an :class:`Annotation`."""
+class _Filmed(msgspec.Struct, frozen=True, gc=False):
+    """The keys of an :class:`Annotation`, decoded as far as an event log needs them."""
 
     scene_index: Whole
     video_filename: str
     object_property: list[ObjectProperty]
-    motion_trajectory: list[FilmedFrame]
+    motion_trajectory: list[_FilmedFrame]
     collision: list[Collision]
+
+
+class Film(NamedTuple):
+    """What an event log needs of an annotation, and where that was read."""
+
+    scene_index: int
+    object_property: list[ObjectProperty]
+    frames: int
+    collision: list[Collision]
+    tracks: Mapping[int, Sequence[Any]]
+    """The states of each object, frame by frame, by its number."""
+    source: Source | None = None
 
 
 class CompactObject(msgspec.Struct, frozen=True):
@@ -213,9 +193,7 @@ class SceneQuestions(msgspec.Struct, frozen=True):
 
 _annotations = msgspec.json.Decoder(Annotation)
 _films = msgspec.json.Decoder(_Filmed)
-_vector = msgspec.json.Decoder(Vector)
-_object_id, _frame_id = attrgetter("object_id"), attrgetter("frame_id")
-_objects = attrgetter("objects")
+_vectors = msgspec.json.Decoder(list[Vector])
 _scene_events = msgspec.json.Decoder(SceneEvents)
 
 
@@ -242,45 +220,49 @@ def decode_film(source: Source) -> Film:
     values are checked when they are asked for. Errors as :func:`decode_annotation`.
     """
     film = decode(_films, source[1], source[0], keys=_keys)
-    states = _check_annotation(source[0], film)
-    return Film(
-        film.scene_index, film.object_property, film.motion_trajectory, film.collision, source, states
-    )
+    return _film_of(film, _check_annotation(source[0], film), source)
 
 
-@overload
-def _check_annotation(name: str, annotation: Annotation) -> dict[int, tuple[MotionState, ...]]: ...
+def film_of(annotation: Annotation) -> Film:
+    """What an event log needs of an annotation."""
+    return _film_of(annotation, _in_order(annotation))
 
 
-@overload
-def _check_annotation(name: str, annotation: _Filmed) -> dict[int, tuple[FilmedState, ...]]: ...
+def _film_of(annotation: Annotation | _Filmed, in_order: bool, source: Source | None = None) -> Film:
+    objects, states = annotation.object_property, [frame.objects for frame in annotation.motion_trajectory]
+    numbers = [o.object_id for o in objects]
+    if not in_order:
+        states = [sorted(some, key=lambda state: numbers.index(state.object_id)) for some in states]
+    tracks = dict(zip(numbers, zip(*states, strict=True), strict=True))
+    return Film(annotation.scene_index, objects, len(states), annotation.collision, tracks, source)
 
 
-def _check_annotation(
-    name: str, annotation: Annotation | _Filmed
-) -> Mapping[int, tuple[MotionState | FilmedState, ...]]:
-    """Refuse an annotation that contradicts itself; gives the states of each object."""
+def _check_annotation(name: str, annotation: Annotation | _Filmed) -> bool:
+    """Refuse an annotation that contradicts itself; tell whether its objects are in order."""
     numbers = [o.object_id for o in annotation.object_property]
     declared = _declared(name, "$.object_property", numbers)
-    frames = annotation.motion_trajectory
+    frames, in_order = annotation.motion_trajectory, _in_order(annotation)
     if not frames:
         raise FormatError(
             "no frames", where=(name, "$.motion_trajectory"), hint="An annotation has 128 frames"
         )
-    columns = _columns(annotation, numbers)
-    if columns is None or list(map(_frame_id, frames)) != list(range(len(frames))):
-        for index, frame in enumerate(frames):
-            ids = map(_object_id, frame.objects)
-            if frame.frame_id != index or sorted(ids) != sorted(numbers):
-                raise _bad_frame(name, frame, index)
+    for index, frame in enumerate(frames):
+        path = f"$.motion_trajectory[{index}]"
+        if frame.frame_id != index:
+            what, hint = f"frame_id is {frame.frame_id}, expected {index}", "Frames run from 0 without a gap"
+            raise FormatError(what, where=(name, f"{path}.frame_id"), hint=hint)
+        if not in_order and sorted(state.object_id for state in frame.objects) != sorted(numbers):
+            hint = "List every object of object_property in every frame"
+            where = (name, f"{path}.objects")
+            raise FormatError("does not list each declared object once", where=where, hint=hint)
     collisions = [("", collision.object_ids, collision.frame_id) for collision in annotation.collision]
     check_events(name, "$.collision", collisions, declared, len(frames))
-    return dict(zip(numbers, columns or _sorted_columns(annotation, numbers), strict=True))
+    return in_order
 
 
 def _keys(annotation: Annotation | _Filmed) -> int:
     """The number of keys in the JSON of an annotation."""
-    states = sum(map(len, map(_objects, annotation.motion_trajectory)))
+    states = sum([len(frame.objects) for frame in annotation.motion_trajectory])
     return (
         len(Annotation.__struct_fields__)
         + len(ObjectProperty.__struct_fields__) * len(annotation.object_property)
@@ -290,58 +272,29 @@ def _keys(annotation: Annotation | _Filmed) -> int:
     )
 
 
-def _bad_frame(name: str, frame: Frame | FilmedFrame, index: int) -> FormatError:
-    path = f"$.motion_trajectory[{index}]"
-    if frame.frame_id != index:
-        return FormatError(
-            f"frame_id is {frame.frame_id}, expected {index}",
-            where=(name, f"{path}.frame_id"),
-            hint="Frames run from 0 without a gap",
-        )
-    return FormatError(
-        "does not list each declared object once",
-        where=(name, f"{path}.objects"),
-        hint="List every object of object_property in every frame",
-    )
-
-
-@overload
-def tracks(annotation: Film) -> dict[int, tuple[FilmedState, ...]]: ...
-
-
-@overload
-def tracks(annotation: Annotation) -> dict[int, tuple[MotionState, ...]]: ...
-
-
-def tracks(annotation: Annotation | Film) -> Mapping[int, tuple[MotionState | FilmedState, ...]]:
+def tracks(annotation: Annotation) -> Mapping[int, Sequence[MotionState]]:
     """Each object's motion states, frame by frame, by object number."""
-    if isinstance(annotation, Film):
-        return annotation.tracks
-    numbers = [o.object_id for o in annotation.object_property]
-    columns = _columns(annotation, numbers) or _sorted_columns(annotation, numbers)
-    return dict(zip(numbers, columns, strict=True))
+    return film_of(annotation).tracks
 
 
-def _sorted_columns(
-    annotation: Annotation | _Filmed, numbers: Sequence[int]
-) -> list[tuple[MotionState | FilmedState, ...]]:
-    """The states of each object, in whatever order the frames list them: official files have one order."""
-    frames = [{state.object_id: state for state in frame.objects} for frame in annotation.motion_trajectory]
-    return [tuple(frame[number] for frame in frames) for number in numbers]
+def _in_order(annotation: Annotation | _Filmed) -> bool:
+    """Tell whether every frame lists the objects in the order of their declaration, as official files do."""
+    numbers, frames = [o.object_id for o in annotation.object_property], annotation.motion_trajectory
+    ids = [state.object_id for frame in frames for state in frame.objects]
+    return ids == numbers * len(frames) and all(len(frame.objects) == len(numbers) for frame in frames)
 
 
-def _columns(
-    annotation: Annotation | _Filmed, numbers: Sequence[int]
-) -> list[tuple[MotionState | FilmedState, ...]] | None:
-    """The states of each object, where every frame lists the objects in the order of their numbers."""
-    states = list(map(_objects, annotation.motion_trajectory))
-    if set(map(len, states)) != {len(numbers)}:
-        return None
-    columns = list(zip(*states, strict=True))
-    in_order = all(
-        set(map(_object_id, column)) == {number} for number, column in zip(numbers, columns, strict=True)
-    )
-    return columns if in_order else None
+def grounds(states: Sequence[MotionState | FilmedState]) -> list[Ground]:
+    """Places and motions on the ground, decoded now where they are JSON still.
+
+    Raises:
+        ValidationError: a vector is none.
+    """
+    vectors: list[Any] = [v for s in states for v in (s.location, s.orientation, s.angular_velocity)]
+    if any(isinstance(vector, msgspec.Raw) for vector in vectors[:1]):
+        vectors = _vectors.decode(b"[%b]" % b",".join(vectors))
+    each = zip(states, vectors[::3], vectors[1::3], vectors[2::3], strict=True)
+    return [(x, y, yaw, *state.velocity[:2], spin) for state, (x, y, _), (*_, yaw), (*_, spin) in each]
 
 
 def decode_scene_events(source: Source) -> SceneEvents:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
+from operator import gt, lt
 from typing import Any, NamedTuple
 
 from substrate.base.errors import ProgramError
@@ -39,6 +41,8 @@ class Kind(enum.Flag):
     CHANGE = enum.auto()
 
 
+_K = Kind
+_ANY_OBJECT, _SET = _K.OBJECT | _K.OBJECTS, _K.OBJECTS | _K.EVENTS
 ANSWERS = Kind.COLOR | Kind.MATERIAL | Kind.SHAPE | Kind.YES_NO | Kind.NUMBER | Kind.DIRECTION | Kind.PAIR
 
 
@@ -59,9 +63,9 @@ class Opcode(NamedTuple):
     """The query of :data:`substrate.domains.clevrer.scene.QUERIES` behind it, if it reads the state."""
 
 
-Table = Mapping[str, tuple[tuple[int, ...], int, Callable[..., Any] | None]]
-"""A language made fit for running: kinds taken, kind given and function by token; flag values, since a flag's
-own operators are slow.
+Table = Mapping[str, tuple[int, frozenset[tuple[int, ...]], int, Callable[..., Any] | None, tuple[Kind, ...]]]
+"""A language made fit for running, by token: how many operands, all that their kinds may be, kind given and
+function; flag values, since a flag's own operators are slow. Last the kinds taken, for errors.
 """
 
 
@@ -80,10 +84,6 @@ class _Stack(NamedTuple):
 
     values: list[Any]
     kinds: list[int]
-
-    def __add__(self, other: object) -> _Stack:
-        assert isinstance(other, _Stack)
-        return _Stack(self.values + other.values, self.kinds + other.kinds)
 
     def answer(self, end: int) -> str:
         if len(self.kinds) != 1 or not self.kinds[0] & _ANSWERS:
@@ -142,7 +142,7 @@ def run_choices(
                 continue
             stack = _Stack([], [])
             _execute(choice, stack, world, table=table)
-            stack += shared
+            stack = _Stack(stack.values + shared.values, stack.kinds + shared.kinds)
             _execute(question, stack, world, start=reached, offset=len(choice), table=table)
             yield stack.answer(len(choice) + len(question))
         except ProgramError as error:
@@ -166,50 +166,45 @@ def _execute(
     """
     values, kinds = stack
     table = table or _TABLE
-    for index in range(start, len(program)):
-        token = program[index]
-        entry = table.get(token)
-        if entry is None:
-            raise ProgramError(
-                f"unknown opcode {token!r}",
-                where=(f"program[{offset + index}]",),
-                hint="Use the opcodes of the official programs",
-            )
-        takes, gives, function = entry
-        if function is None:
-            values.append(token)
-            kinds.append(gives)
-            if trace:
-                trace(Step(index, token, (), Kind(gives), token))
-            continue
-        size = len(takes)
-        base = len(kinds) - size
-        if base < 0:
-            if until_underflow:
-                return index
-            raise ProgramError(
-                f"stack underflow: {token} takes {size}, the stack holds {len(kinds)}",
-                where=(f"program[{offset + index}]",),
-                hint="The program lacks an operand",
-            )
-        for depth, wanted in enumerate(takes, start=base):
-            if not kinds[depth] & wanted:
-                what = f"{token} takes {_name(wanted)}, the stack holds {_name(kinds[depth])}"
-                raise ProgramError(
-                    what, where=(f"program[{offset + index}]",), hint="The program mixes up its operands"
-                )
-        arguments = values[base:]
+    for index, token in enumerate(program[start:], start):
+        arguments: list[Any] = []
         try:
-            result = function(world, *arguments)
+            entry = table.get(token)
+            if entry is None:
+                raise ProgramError(
+                    f"unknown opcode {token!r}", hint="Use the opcodes of the official programs"
+                )
+            size, fitting, kind, function, takes = entry
+            if function is None:
+                result = token
+            else:
+                base = len(kinds) - size
+                if base < 0 and until_underflow:
+                    return index
+                if tuple(kinds[base:]) not in fitting:
+                    raise _unfit(token, takes, kinds)
+                kind = kind or (_OBJECT if kinds[-1] == _OBJECTS else _EVENT)
+                arguments = values[base:]
+                result = function(world, *arguments)
+                del values[base:], kinds[base:]
         except ProgramError as error:
             raise error.within(f"program[{offset + index}]") from error
-        kind = gives or (_OBJECT if kinds[-1] == _OBJECTS else _EVENT)
-        del values[base:], kinds[base:]
         values.append(result)
         kinds.append(kind)
         if trace:
             trace(Step(index, token, tuple(arguments), Kind(kind), result))
     return len(program)
+
+
+def _unfit(token: str, takes: Sequence[Kind], kinds: Sequence[int]) -> ProgramError:
+    """Say what an opcode takes and the stack has not."""
+    if len(kinds) < len(takes):
+        what = f"stack underflow: {token} takes {len(takes)}, the stack holds {len(kinds)}"
+        return ProgramError(what, hint="The program lacks an operand")
+    pairs = zip(takes, map(Kind, kinds[len(kinds) - len(takes) :]), strict=True)
+    wanted, kind = next((wanted, kind) for wanted, kind in pairs if kind not in wanted)
+    what = f"{token} takes {_name(wanted.value)}, the stack holds {_name(kind.value)}"
+    return ProgramError(what, hint="The program mixes up its operands")
 
 
 def _name(kind: int) -> str:
@@ -222,21 +217,25 @@ def _unique(world: World, elements: Sequence[Any]) -> Any:
     return elements[0]
 
 
-def _attribute(name: str) -> Callable[[World, Sequence[int], str], list[int]]:
+def _filter(name: str) -> Opcode:
+    """Keep the objects with a value of an attribute."""
     place = Thing._fields.index(name)
 
     def keep(world: World, objects: Sequence[int], value: str) -> list[int]:
         things = world.scene.objects
         return [o for o in objects if things[o][place] == value]
 
-    return keep
+    return Opcode((Kind.OBJECTS, Kind[name.upper()]), Kind.OBJECTS, keep, "objects")
 
 
-def _query(name: str) -> Callable[[World, int], str]:
-    return lambda world, object_: getattr(world.scene.objects[object_], name)
+def _query(name: str) -> Opcode:
+    def value(world: World, object_: int) -> str:
+        return getattr(world.scene.objects[object_], name)
+
+    return Opcode((Kind.OBJECT,), Kind[name.upper()], value, "objects")
 
 
-def _motion(moving: bool) -> Callable[[World, Sequence[int], Any], list[int]]:
+def _motion(moving: bool) -> Opcode:
     def keep(world: World, objects: Sequence[int], frame: Any) -> list[int]:
         if frame == "null":
             scene, things = world.scene, world.scene.objects
@@ -245,15 +244,18 @@ def _motion(moving: bool) -> Callable[[World, Sequence[int], Any], list[int]]:
         motion = world.scene.motion(frame)
         return [o for o in objects if motion.get(o) is moving]
 
-    return keep
+    return Opcode((Kind.OBJECTS, Kind.FRAME | Kind.NULL), Kind.OBJECTS, keep, "motion")
 
 
-def _of_kind(kind: str) -> Callable[[World, Sequence[Event], Any], list[Event]]:
+def _of_kind(kind: str) -> Opcode:
+    """Keep the events of a kind in which an object, or one of some objects, takes part."""
+
     def keep(world: World, events: Sequence[Event], objects: Any) -> list[Event]:
-        wanted = {objects} if isinstance(objects, int) else set(objects)
-        return [e for e in events if e.kind == kind and not wanted.isdisjoint(e.objects)]
+        if isinstance(objects, int):
+            return [e for e in events if objects in e.objects and e.kind == kind]
+        return [e for e in events if e.kind == kind and not e.objects.isdisjoint(objects)]
 
-    return keep
+    return Opcode((Kind.EVENTS, _ANY_OBJECT), Kind.EVENTS, keep, "events")
 
 
 def _boundary(kind: str) -> Callable[..., Event]:
@@ -272,12 +274,14 @@ def _frame(world: World, event: Event) -> int:
     return event.frame
 
 
-def _before(world: World, events: Sequence[Event], event: Event) -> list[Event]:
-    return [e for e in events if _frame(world, e) < _frame(world, event)]
+def _beside(stands: Callable[[int, int], bool]) -> Opcode:
+    """Keep the events that stand so in time to another."""
 
+    def keep(world: World, events: Sequence[Event], event: Event) -> list[Event]:
+        frame = _frame(world, event) if events else 0
+        return [e for e in events if stands(_frame(world, e), frame)]
 
-def _after(world: World, events: Sequence[Event], event: Event) -> list[Event]:
-    return [e for e in events if _frame(world, e) > _frame(world, event)]
+    return Opcode((Kind.EVENTS, Kind.EVENT), Kind.EVENTS, keep, "events")
 
 
 _ORDER = {"first": 0, "second": 1, "last": -1}
@@ -357,24 +361,20 @@ def _yes_no(truth: bool) -> str:
     return "yes" if truth else "no"
 
 
-_K = Kind
-_ANY_OBJECT, _SET = _K.OBJECT | _K.OBJECTS, _K.OBJECTS | _K.EVENTS
-
 OPCODES: dict[str, Opcode] = {
+    **{f"filter_{name}": _filter(name) for name in Thing._fields[:3]},
+    **{f"query_{name}": _query(name) for name in Thing._fields[:3]},
     "objects": Opcode((), _K.OBJECTS, lambda world: list(world.scene.objects), "objects"),
     "events": Opcode((), _K.EVENTS, lambda world: world.scene.events, "events"),
     "unseen_events": Opcode((), _K.EVENTS, _unseen, "poses"),
     "all_events": Opcode((), _K.EVENTS, lambda world: possible_collisions(world.scene), "objects"),
-    "filter_color": Opcode((_K.OBJECTS, _K.COLOR), _K.OBJECTS, _attribute("color"), "objects"),
-    "filter_material": Opcode((_K.OBJECTS, _K.MATERIAL), _K.OBJECTS, _attribute("material"), "objects"),
-    "filter_shape": Opcode((_K.OBJECTS, _K.SHAPE), _K.OBJECTS, _attribute("shape"), "objects"),
-    "filter_moving": Opcode((_K.OBJECTS, _K.FRAME | _K.NULL), _K.OBJECTS, _motion(True), "motion"),
-    "filter_stationary": Opcode((_K.OBJECTS, _K.FRAME | _K.NULL), _K.OBJECTS, _motion(False), "motion"),
-    "filter_in": Opcode((_K.EVENTS, _ANY_OBJECT), _K.EVENTS, _of_kind("Entry"), "events"),
-    "filter_out": Opcode((_K.EVENTS, _ANY_OBJECT), _K.EVENTS, _of_kind("Exit"), "events"),
-    "filter_collision": Opcode((_K.EVENTS, _ANY_OBJECT), _K.EVENTS, _of_kind("Collision"), "events"),
-    "filter_before": Opcode((_K.EVENTS, _K.EVENT), _K.EVENTS, _before, "events"),
-    "filter_after": Opcode((_K.EVENTS, _K.EVENT), _K.EVENTS, _after, "events"),
+    "filter_moving": _motion(True),
+    "filter_stationary": _motion(False),
+    "filter_in": _of_kind("Entry"),
+    "filter_out": _of_kind("Exit"),
+    "filter_collision": _of_kind("Collision"),
+    "filter_before": _beside(lt),
+    "filter_after": _beside(gt),
     "filter_order": Opcode((_K.EVENTS, _K.ORDER), _K.EVENT, _ordered, "events"),
     "start": Opcode((), _K.EVENT, _boundary("Start"), "events"),
     "end": Opcode((), _K.EVENT, _boundary("End"), "events"),
@@ -386,9 +386,6 @@ OPCODES: dict[str, Opcode] = {
     "unique": Opcode((_SET,), None, _unique),
     "count": Opcode((_SET,), _K.NUMBER, lambda world, elements: len(elements)),
     "exist": Opcode((_SET,), _K.YES_NO, lambda world, elements: _yes_no(bool(elements))),
-    "query_color": Opcode((_K.OBJECT,), _K.COLOR, _query("color"), "objects"),
-    "query_material": Opcode((_K.OBJECT,), _K.MATERIAL, _query("material"), "objects"),
-    "query_shape": Opcode((_K.OBJECT,), _K.SHAPE, _query("shape"), "objects"),
     "negate": Opcode((_K.YES_NO,), _K.YES_NO, lambda world, answer: _yes_no(answer == "no")),
     "belong_to": Opcode((_ANY_OBJECT & ~_K.OBJECTS | _K.EVENT, _K.EVENTS), _K.YES_NO, _belongs),
     "filter_ancestor": Opcode((_K.EVENTS, _K.EVENT), _K.EVENTS, _ancestors, "events"),
@@ -420,17 +417,18 @@ _OBJECT, _OBJECTS, _EVENT = _K.OBJECT.value, _K.OBJECTS.value, _K.EVENT.value
 _ANSWERS = ANSWERS.value
 
 
+def _fitting(takes: Sequence[Kind]) -> frozenset[tuple[int, ...]]:
+    """All that the kinds of so many operands may be."""
+    return frozenset(product(*([kind.value for kind in Kind if kind in wanted] for wanted in takes)))
+
+
 def compiled(opcodes: Mapping[str, Opcode], words: Mapping[str, Kind]) -> Table:
     """A language's opcodes and words as the table that :func:`run` takes."""
     return {
-        **{word: ((), kind.value, None) for word, kind in words.items()},
+        **{word: (0, frozenset[tuple[int, ...]](), kind.value, None, ()) for word, kind in words.items()},
         **{
-            name: (
-                tuple(kind.value for kind in opcode.takes),
-                opcode.gives.value if opcode.gives else 0,
-                opcode.run,
-            )
-            for name, opcode in opcodes.items()
+            name: (len(takes), _fitting(takes), gives.value if gives else 0, function, takes)
+            for name, (takes, gives, function, _) in opcodes.items()
         },
     }
 

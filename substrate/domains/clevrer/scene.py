@@ -212,6 +212,16 @@ class Scene:
         return alike
 
     @cached_property
+    def partners(self) -> dict[int, set[int]]:
+        """By object: itself and those that it was observed to collide with."""
+        partners: dict[int, set[int]] = {}
+        for event in self.events:
+            if event.kind == "Collision":
+                for number in event.objects:
+                    partners.setdefault(number, set()).update(event.objects)
+        return partners
+
+    @cached_property
     def pairs(self) -> tuple[Event, ...]:
         """Every pair of objects, as a collision without a frame."""
         return tuple(Event("Collision", None, frozenset(pair)) for pair in combinations(self.objects, 2))
@@ -257,10 +267,18 @@ class Scene:
         """The recorded poses by frame and object, both ascending;
         :func:`substrate.domains.clevrer.deltas.pose_frames` says of which frames.
         """
+        return self._poses_from(0)
+
+    def _poses_from(self, first: int) -> dict[int, dict[int, Pose]]:
         by_frame: dict[int, dict[int, Pose]] = {}
-        for number, (pose,) in self.numbered(f"{NAMESPACE}pose"):
-            frame, *numbers = lexical(pose).split()
-            by_frame.setdefault(int(frame), {})[number] = Pose(*map(float, numbers))
+        for subject, poses in self.holding(f"{NAMESPACE}pose").items():
+            for pose in poses:
+                frame, numbers = lexical(pose).split(" ", 1)
+                if int(frame) >= first:
+                    posed = Pose(*map(float, numbers.split()))
+                    by_frame.setdefault(int(frame), {}).update(
+                        dict.fromkeys(self._numbers.get(subject, ()), posed)
+                    )
         return {frame: dict(sorted(by_frame[frame].items())) for frame in sorted(by_frame)}
 
     @cached_property
@@ -281,10 +299,9 @@ class Scene:
     def samples(self) -> dict[int, list[Sample]]:
         """The recorded last frames of each object that was in view then, by number, in time order."""
         by_number: dict[int, list[Sample]] = {}
-        for frame, poses in self.poses.items():
-            if frame > self.end - SAMPLED_FRAMES:
-                for number, pose in poses.items():
-                    by_number.setdefault(number, []).append(Sample(frame, pose.vx, pose.vy, pose.x, pose.y))
+        for frame, poses in self._poses_from(self.end - SAMPLED_FRAMES + 1).items():
+            for number, pose in poses.items():
+                by_number.setdefault(number, []).append(Sample(frame, pose.vx, pose.vy, pose.x, pose.y))
         return dict(sorted(by_number.items()))
 
     def ancestry(self, variant: str) -> dict[str, Ancestry]:
