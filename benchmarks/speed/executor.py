@@ -19,7 +19,7 @@ import msgspec
 from substrate.domains.clevrer.format import MOVING_SPEED, Collision, ObjectProperty
 from substrate.domains.clevrer.kinematics import predict_collisions
 from substrate.domains.clevrer.parameters import CONFIGURATIONS
-from substrate.domains.clevrer.scene import Sample
+from substrate.domains.clevrer.scene import Pose
 
 _AVERAGED = CONFIGURATIONS["C"].frames
 _ORDER = {"first": 0, "second": 1, "last": -1}
@@ -210,7 +210,7 @@ class Executor:
         end = len(self.frames) - 1
         samples = {
             number: [
-                Sample(frame, vx, vy, x, y)
+                (frame, Pose(x, y, 0.0, vx, vy, 0.0))
                 for frame, state in enumerate(track, start=end + 1 - _AVERAGED)
                 if state.inside_camera_view
                 for (x, y, _), (vx, vy, _) in [(_place.decode(state.location), state.velocity)]

@@ -321,11 +321,6 @@ def _ancestors(world: World, events: Sequence[Event], event: Event) -> list[Even
     return [e for e in events if ancestry and e.iri in ancestry.events]
 
 
-def possible_collisions(scene: Scene) -> list[Event]:
-    """Every pair of objects, as a collision without a frame."""
-    return list(scene.pairs)
-
-
 def _unseen(world: World) -> list[Event]:
     scene = world.scene
     if not scene.has_motion:
@@ -367,7 +362,7 @@ OPCODES: dict[str, Opcode] = {
     "objects": Opcode((), _K.OBJECTS, lambda world: list(world.scene.objects), "objects"),
     "events": Opcode((), _K.EVENTS, lambda world: world.scene.events, "events"),
     "unseen_events": Opcode((), _K.EVENTS, _unseen, "poses"),
-    "all_events": Opcode((), _K.EVENTS, lambda world: possible_collisions(world.scene), "objects"),
+    "all_events": Opcode((), _K.EVENTS, lambda world: world.scene.pairs, "objects"),
     "filter_moving": _motion(True),
     "filter_stationary": _motion(False),
     "filter_in": _of_kind("Entry"),
@@ -400,7 +395,7 @@ OPCODES |= {
     "counterfact_events": Opcode(
         (_K.OBJECT,),
         _K.EVENTS,
-        lambda world, removed: _counterfactual(world, possible_collisions(world.scene), removed),
+        lambda world, removed: _counterfactual(world, world.scene.pairs, removed),
         "events",
     ),
 }

@@ -80,16 +80,6 @@ class Pose(NamedTuple):
     spin: float
 
 
-class Sample(NamedTuple):
-    """An object's velocity (units/s) and position (units) at a frame."""
-
-    frame: int
-    vx: float
-    vy: float
-    x: float
-    y: float
-
-
 class Scene:
     """A scene's log, opened for questions.
 
@@ -296,12 +286,12 @@ class Scene:
         return by_object
 
     @cached_property
-    def samples(self) -> dict[int, list[Sample]]:
-        """The recorded last frames of each object that was in view then, by number, in time order."""
-        by_number: dict[int, list[Sample]] = {}
+    def samples(self) -> dict[int, list[tuple[int, Pose]]]:
+        """The last frames and poses of each object that was in view then, by number, in time order."""
+        by_number: dict[int, list[tuple[int, Pose]]] = {}
         for frame, poses in self._poses_from(self.end - SAMPLED_FRAMES + 1).items():
             for number, pose in poses.items():
-                by_number.setdefault(number, []).append(Sample(frame, pose.vx, pose.vy, pose.x, pose.y))
+                by_number.setdefault(number, []).append((frame, pose))
         return dict(sorted(by_number.items()))
 
     def ancestry(self, variant: str) -> dict[str, Ancestry]:
