@@ -18,10 +18,10 @@ from substrate.base.errors import ProgramError
 from substrate.base.numbered import sources_in
 from substrate.domains.clevrer import emitter
 from substrate.domains.clevrer.deltas import film_log
+from substrate.domains.clevrer.film import decode_film
 from substrate.domains.clevrer.format import (
     Question,
     annotation_names,
-    decode_film,
     read_questions,
 )
 from substrate.domains.clevrer.interpreter import answer_scene

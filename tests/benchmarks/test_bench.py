@@ -15,7 +15,7 @@ from benchmarks.worlds import rows
 from orchestration.cli.main import app
 from substrate.base.errors import ProgramError
 from substrate.domains.clevrer.deltas import film_log
-from substrate.domains.clevrer.format import decode_film
+from substrate.domains.clevrer.film import decode_film
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.program import World, run
 from substrate.domains.clevrer.scene import Scene

@@ -16,17 +16,15 @@ from operator import and_, itemgetter
 import msgspec
 
 from substrate.base.delta import Op, Spelled
+from substrate.domains.clevrer.film import Film, film_of, grounds
 from substrate.domains.clevrer.format import (
     MOVING_SPEED,
     Annotation,
     CompactObject,
-    Film,
     Ground,
     ObjectProperty,
     SceneEvents,
     decode_annotation,
-    film_of,
-    grounds,
     in_out_objects,
 )
 from substrate.log.event_log import EventLog

@@ -18,7 +18,7 @@ from typing import Literal, cast
 import pyoxigraph as ox
 
 from substrate.base.delta import Spelled, quads_of
-from substrate.base.errors import LogError, ProgramError
+from substrate.base.errors import LogError
 from substrate.base.vocabulary import RDF_TYPE
 from substrate.branch.fork import fork
 from substrate.branch.interventions import Retract
@@ -28,7 +28,7 @@ from substrate.domains.clevrer.motion.course import Course, course
 from substrate.domains.clevrer.motion.draws import DRAWS, Draw
 from substrate.domains.clevrer.motion.engine import Body, Contact, Motion, simulate
 from substrate.domains.clevrer.motion.observe import relative_masses
-from substrate.domains.clevrer.scene import Event, Scene
+from substrate.domains.clevrer.scene import Event, Scene, lacking
 from substrate.log.event_log import Delta, EventLog, Op, triple_of
 
 Engine = Literal["calibrated", "bullet"]
@@ -152,10 +152,7 @@ def _branch(scene: Scene, name: tuple[str, int, int, Engine], at: int, removed: 
     if name in scene.branches:
         return scene.branches[name]
     if not scene.poses:
-        raise ProgramError(
-            "asks for a simulation, which a compact event file has no motion for",
-            hint="Answer it from the official annotation",
-        )
+        raise lacking("asks for a simulation, which a compact event file has no motion for")
     *_, horizon, engine = name
     end, gone = scene.end + horizon, set() if removed is None else {removed}
 

@@ -9,21 +9,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 import msgspec
 
 from substrate.base.errors import FormatError
-from substrate.base.inputs import (
-    Measure,
-    Source,
-    Whole,
-    decode,
-)
+from substrate.base.inputs import Measure, Source, Whole, decode
 from substrate.base.limits import LIMITS
 from substrate.base.numbered import numbered
 from substrate.base.records import Index, Records, Text, listed
+
+if TYPE_CHECKING:
+    from substrate.domains.clevrer.film import Filmed
 
 FRAMES = 128
 SECONDS_PER_FRAME = 0.028
@@ -65,17 +64,6 @@ class MotionState(msgspec.Struct, frozen=True):
     inside_camera_view: bool
 
 
-class FilmedState(msgspec.Struct, frozen=True, gc=False):
-    """A :class:`MotionState` of which only what every frame is read for is decoded; the rest is JSON."""
-
-    object_id: Whole
-    location: msgspec.Raw
-    orientation: msgspec.Raw
-    velocity: Vector
-    angular_velocity: msgspec.Raw
-    inside_camera_view: bool
-
-
 class Frame(msgspec.Struct, frozen=True):
     """All objects at one frame of the video."""
 
@@ -99,33 +87,6 @@ class Annotation(msgspec.Struct, frozen=True):
     object_property: list[ObjectProperty]
     motion_trajectory: list[Frame]
     collision: list[Collision]
-
-
-class _FilmedFrame(msgspec.Struct, frozen=True, gc=False):
-    frame_id: Whole
-    objects: list[FilmedState]
-
-
-class _Filmed(msgspec.Struct, frozen=True, gc=False):
-    """The keys of an :class:`Annotation`, decoded as far as an event log needs them."""
-
-    scene_index: Whole
-    video_filename: str
-    object_property: list[ObjectProperty]
-    motion_trajectory: list[_FilmedFrame]
-    collision: list[Collision]
-
-
-class Film(NamedTuple):
-    """What an event log needs of an annotation, and where that was read."""
-
-    scene_index: int
-    object_property: list[ObjectProperty]
-    frames: int
-    collision: list[Collision]
-    tracks: Mapping[int, Sequence[Any]]
-    """The states of each object, frame by frame, by its number."""
-    source: Source | None = None
 
 
 class CompactObject(msgspec.Struct, frozen=True):
@@ -192,8 +153,6 @@ class SceneQuestions(msgspec.Struct, frozen=True):
 
 
 _annotations = msgspec.json.Decoder(Annotation)
-_films = msgspec.json.Decoder(_Filmed)
-_vectors = msgspec.json.Decoder(list[Vector])
 _scene_events = msgspec.json.Decoder(SceneEvents)
 
 
@@ -210,42 +169,19 @@ def decode_annotation(source: Source) -> Annotation:
     Raises:
         FormatError: the record breaks the format; the message names file, path and fault.
     """
-    annotation = decode(_annotations, source[1], source[0], keys=_keys)
-    _check_annotation(source[0], annotation)
+    annotation = decode(_annotations, source[1], source[0], keys=keys)
+    check_annotation(source[0], annotation)
     return annotation
 
 
-def decode_film(source: Source) -> Film:
-    """An annotation as far as its event log needs it. Places and turns are only checked to be there; their
-    values are checked when they are asked for. Errors as :func:`decode_annotation`.
-    """
-    film = decode(_films, source[1], source[0], keys=_keys)
-    return _film_of(film, _check_annotation(source[0], film), source)
-
-
-def film_of(annotation: Annotation) -> Film:
-    """What an event log needs of an annotation."""
-    return _film_of(annotation, _in_order(annotation))
-
-
-def _film_of(annotation: Annotation | _Filmed, in_order: bool, source: Source | None = None) -> Film:
-    objects, states = annotation.object_property, [frame.objects for frame in annotation.motion_trajectory]
-    numbers = [o.object_id for o in objects]
-    if not in_order:
-        states = [sorted(some, key=lambda state: numbers.index(state.object_id)) for some in states]
-    tracks = dict(zip(numbers, zip(*states, strict=True), strict=True))
-    return Film(annotation.scene_index, objects, len(states), annotation.collision, tracks, source)
-
-
-def _check_annotation(name: str, annotation: Annotation | _Filmed) -> bool:
+def check_annotation(name: str, annotation: Annotation | Filmed) -> bool:
     """Refuse an annotation that contradicts itself; tell whether its objects are in order."""
     numbers = [o.object_id for o in annotation.object_property]
     declared = _declared(name, "$.object_property", numbers)
     frames, in_order = annotation.motion_trajectory, _in_order(annotation)
     if not frames:
-        raise FormatError(
-            "no frames", where=(name, "$.motion_trajectory"), hint="An annotation has 128 frames"
-        )
+        where, hint = (name, "$.motion_trajectory"), "An annotation has 128 frames"
+        raise FormatError("no frames", where=where, hint=hint)
     for index, frame in enumerate(frames):
         path = f"$.motion_trajectory[{index}]"
         if frame.frame_id != index:
@@ -260,7 +196,7 @@ def _check_annotation(name: str, annotation: Annotation | _Filmed) -> bool:
     return in_order
 
 
-def _keys(annotation: Annotation | _Filmed) -> int:
+def keys(annotation: Annotation | Filmed) -> int:
     """The number of keys in the JSON of an annotation."""
     states = sum([len(frame.objects) for frame in annotation.motion_trajectory])
     return (
@@ -272,29 +208,22 @@ def _keys(annotation: Annotation | _Filmed) -> int:
     )
 
 
-def tracks(annotation: Annotation) -> Mapping[int, Sequence[MotionState]]:
-    """Each object's motion states, frame by frame, by object number."""
-    return film_of(annotation).tracks
+def tracks(annotation: Annotation | Filmed, *, in_order: bool = False) -> Mapping[int, Sequence[Any]]:
+    """Each object's motion states, frame by frame, by object number; quicker where they are known to stand in
+    order.
+    """
+    states = [frame.objects for frame in annotation.motion_trajectory]
+    numbers = [o.object_id for o in annotation.object_property]
+    if not (in_order or _in_order(annotation)):
+        states = [sorted(some, key=lambda state: numbers.index(state.object_id)) for some in states]
+    return dict(zip(numbers, zip(*states, strict=True), strict=True))
 
 
-def _in_order(annotation: Annotation | _Filmed) -> bool:
+def _in_order(annotation: Annotation | Filmed) -> bool:
     """Tell whether every frame lists the objects in the order of their declaration, as official files do."""
     numbers, frames = [o.object_id for o in annotation.object_property], annotation.motion_trajectory
     ids = [state.object_id for frame in frames for state in frame.objects]
     return ids == numbers * len(frames) and all(len(frame.objects) == len(numbers) for frame in frames)
-
-
-def grounds(states: Sequence[MotionState | FilmedState]) -> list[Ground]:
-    """Places and motions on the ground, decoded now where they are JSON still.
-
-    Raises:
-        ValidationError: a vector is none.
-    """
-    vectors: list[Any] = [v for s in states for v in (s.location, s.orientation, s.angular_velocity)]
-    if any(isinstance(vector, msgspec.Raw) for vector in vectors[:1]):
-        vectors = _vectors.decode(b"[%b]" % b",".join(vectors))
-    each = zip(states, vectors[::3], vectors[1::3], vectors[2::3], strict=True)
-    return [(x, y, yaw, *state.velocity[:2], spin) for state, (x, y, _), (*_, yaw), (*_, spin) in each]
 
 
 def decode_scene_events(source: Source) -> SceneEvents:
@@ -305,11 +234,8 @@ def decode_scene_events(source: Source) -> SceneEvents:
     scene = decode(_scene_events, source[1], source[0])
     declared = _declared(source[0], "$.objects", [o.id for o in scene.objects])
     if scene.n_frames < 1:
-        raise FormatError(
-            f"n_frames is {scene.n_frames}",
-            where=(source[0], "$.n_frames"),
-            hint="A scene has at least one frame",
-        )
+        where, hint = (source[0], "$.n_frames"), "A scene has at least one frame"
+        raise FormatError(f"n_frames is {scene.n_frames}", where=where, hint=hint)
     in_outs = [(event.type, in_out_objects(event), event.frame) for event in scene.in_outs]
     check_events(source[0], "$.in_outs", in_outs, declared, math.inf)
     collisions = [("", event.object, event.frame) for event in scene.collisions]
@@ -433,30 +359,19 @@ def read_by_scene(path: Path, kind: type[Q], check: Callable[[str, Q], None]) ->
 def _check_questions(name: str, record: SceneQuestions) -> None:
     seen: set[int] = set()
     for index, question in enumerate(record.questions):
-        place = (name, f"scene {record.scene_index}", f"$.questions[{index}]")
+        fault = partial(FormatError, where=(name, f"scene {record.scene_index}", f"$.questions[{index}]"))
+        kind, choices = question.question_type, question.choices or ()
         if question.question_id in seen:
-            raise FormatError(
-                f"question {question.question_id} occurs twice",
-                where=place,
-                hint="Number a scene's questions once",
-            )
-        if max(map(len, (question.program, *(c.program for c in question.choices or ())))) > LIMITS.steps:
-            raise FormatError(
-                f"its program has more than {LIMITS.steps} steps",
-                where=place,
-                hint="If it is meant to, raise steps in SUBSTRATE_LIMITS",
-            )
+            what = f"question {question.question_id} occurs twice"
+            raise fault(what, hint="Number a scene's questions once")
+        if max(map(len, (question.program, *(c.program for c in choices)))) > LIMITS.steps:
+            what = f"its program has more than {LIMITS.steps} steps"
+            raise fault(what, hint="If it is meant to, raise steps in SUBSTRATE_LIMITS")
         seen.add(question.question_id)
-        if (question.question_type == "descriptive") == bool(question.choices):
-            raise FormatError(
-                f"a {question.question_type} question {'has' if question.choices else 'lacks'} choices",
-                where=place,
-                hint="Only multiple-choice questions have choices",
-            )
-        for choice in question.choices or ():
-            if [c.choice_id for c in question.choices or ()].count(choice.choice_id) > 1:
-                raise FormatError(
-                    f"choice {choice.choice_id} occurs twice",
-                    where=place,
-                    hint="Number a question's choices once",
-                )
+        if (kind == "descriptive") == bool(choices):
+            what = f"a {kind} question {'has' if choices else 'lacks'} choices"
+            raise fault(what, hint="Only multiple-choice questions have choices")
+        numbers = [choice.choice_id for choice in choices]
+        for number in numbers:
+            if numbers.count(number) > 1:
+                raise fault(f"choice {number} occurs twice", hint="Number a question's choices once")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
-from operator import gt, lt
+from operator import attrgetter, gt, lt
 from typing import Any, NamedTuple
 
 from substrate.base.errors import ProgramError
@@ -17,7 +17,7 @@ from substrate.domains.clevrer.emitter import future
 from substrate.domains.clevrer.format import COLORS, MATERIALS, RECORDED_AFTER, SHAPES
 from substrate.domains.clevrer.kinematics import predict_collisions
 from substrate.domains.clevrer.parameters import Parameters
-from substrate.domains.clevrer.scene import Event, Scene, Thing
+from substrate.domains.clevrer.scene import Event, Scene, Thing, lacking
 
 
 class Kind(enum.Flag):
@@ -79,21 +79,8 @@ class Step(NamedTuple):
     result: Any
 
 
-class _Stack(NamedTuple):
-    """Values and their kinds; kinds are flag values, since a flag's own operators are slow."""
-
-    values: list[Any]
-    kinds: list[int]
-
-    def answer(self, end: int) -> str:
-        if len(self.kinds) != 1 or not self.kinds[0] & _ANSWERS:
-            left = ", ".join(_name(kind) for kind in self.kinds) or "nothing"
-            raise ProgramError(
-                f"the program leaves {left} on the stack, not one answer",
-                where=(f"program[{end}]",),
-                hint="A program ends in one answer",
-            )
-        return str(self.values[0])
+_Stack = tuple[list[Any], list[int]]
+"""Values and their kinds; kinds are flag values, since a flag's own operators are slow."""
 
 
 def run(
@@ -103,23 +90,29 @@ def run(
     *,
     table: Table | None = None,
 ) -> str:
-    """Execute a program and give its answer.
+    """Execute a program and give its answer: ``yes`` or ``no``, a number, or an attribute's value.
 
     Args:
         program: tokens in postfix order; a multiple-choice program is the choice's and then the question's.
         trace: called with every step, for explanations.
         table: of a language that extends this one, made by :func:`compiled`.
 
-    Returns:
-        ``yes`` or ``no``, a number, or an attribute's value.
-
     Raises:
         ProgramError: an unknown opcode, a stack underflow, an operand of the wrong kind, ``unique`` on
             none or several, or a program that leaves other than one answer; names the token's place.
     """
-    stack = _Stack([], [])
+    stack: _Stack = [], []
     _execute(program, stack, world, trace=trace, table=table)
-    return stack.answer(len(program))
+    return _answer(stack, len(program))
+
+
+def _answer(stack: _Stack, end: int) -> str:
+    values, kinds = stack
+    if len(kinds) != 1 or not kinds[0] & ANSWERS.value:
+        left = ", ".join(map(_name, kinds)) or "nothing"
+        what, hint = f"the program leaves {left} on the stack, not one answer", "A program ends in one answer"
+        raise ProgramError(what, where=(f"program[{end}]",), hint=hint)
+    return str(values[0])
 
 
 def run_choices(
@@ -129,22 +122,19 @@ def run_choices(
 
     What the question's program does before it reaches for the choice is done once.
     """
-    shared: _Stack | None = _Stack([], [])
-    reached = 0
+    shared: _Stack = [], []
     try:
         reached = _execute(question, shared, world, until_underflow=True, table=table)
-    except ProgramError:
-        shared = None
+    except ProgramError:  # the choice's own error comes first
+        shared, reached = ([], []), 0
     for choice in choices:
         try:
-            if shared is None:
-                yield run([*choice, *question], world, table=table)
-                continue
-            stack = _Stack([], [])
+            stack: _Stack = [], []
             _execute(choice, stack, world, table=table)
-            stack = _Stack(stack.values + shared.values, stack.kinds + shared.kinds)
+            stack[0].extend(shared[0])
+            stack[1].extend(shared[1])
             _execute(question, stack, world, start=reached, offset=len(choice), table=table)
-            yield stack.answer(len(choice) + len(question))
+            yield _answer(stack, len(choice) + len(question))
         except ProgramError as error:
             yield error
 
@@ -171,9 +161,8 @@ def _execute(
         try:
             entry = table.get(token)
             if entry is None:
-                raise ProgramError(
-                    f"unknown opcode {token!r}", hint="Use the opcodes of the official programs"
-                )
+                hint = "Use the opcodes of the official programs"
+                raise ProgramError(f"unknown opcode {token!r}", hint=hint)
             size, fitting, kind, function, takes = entry
             if function is None:
                 result = token
@@ -229,10 +218,8 @@ def _filter(name: str) -> Opcode:
 
 
 def _query(name: str) -> Opcode:
-    def value(world: World, object_: int) -> str:
-        return getattr(world.scene.objects[object_], name)
-
-    return Opcode((Kind.OBJECT,), Kind[name.upper()], value, "objects")
+    value, kind = attrgetter(name), Kind[name.upper()]
+    return Opcode((Kind.OBJECT,), kind, lambda world, object_: value(world.scene.objects[object_]), "objects")
 
 
 def _motion(moving: bool) -> Opcode:
@@ -268,9 +255,8 @@ def _boundary(kind: str) -> Callable[..., Event]:
 
 def _frame(world: World, event: Event) -> int:
     if event.frame is None:
-        raise ProgramError(
-            "the frame of an event that was not observed", hint="Only observed events have a frame"
-        )
+        what = "the frame of an event that was not observed"
+        raise ProgramError(what, hint="Only observed events have a frame")
     return event.frame
 
 
@@ -288,19 +274,16 @@ _ORDER = {"first": 0, "second": 1, "last": -1}
 
 
 def _ordered(world: World, events: Sequence[Event], order: str) -> Event:
-    try:
-        return events[_ORDER[order]]
-    except IndexError:
-        raise ProgramError(
-            f"{order} of {len(events)} events", hint="The description fits too few events"
-        ) from None
+    place = _ORDER[order]
+    if not -len(events) <= place < len(events):
+        raise ProgramError(f"{order} of {len(events)} events", hint="The description fits too few events")
+    return events[place]
 
 
 def _partner(world: World, event: Event, object_: int) -> int:
     if event.kind != "Collision" or object_ not in event.objects:
-        raise ProgramError(
-            f"object {object_} takes no part in this collision", hint="Name one of the two that collide"
-        )
+        what = f"object {object_} takes no part in this collision"
+        raise ProgramError(what, hint="Name one of the two that collide")
     return _unique(world, [o for o in event.objects if o != object_])
 
 
@@ -324,21 +307,13 @@ def _ancestors(world: World, events: Sequence[Event], event: Event) -> list[Even
 def _unseen(world: World) -> list[Event]:
     scene = world.scene
     if not scene.has_motion:
-        raise ProgramError(
-            "asks for the future, which a compact event file has no motion for",
-            hint="Answer it from the official annotation",
-        )
+        raise lacking("asks for the future, which a compact event file has no motion for")
     kinematics = world.parameters.predictive.kinematics
     if kinematics is None:
-        return [
-            e
-            for e in unseen(scene, world.parameters).events
-            if e.kind == "Collision" and (e.frame or 0) > scene.end
-        ]
-    return [
-        Event("Collision", None, frozenset((a, b)))
-        for a, b, _ in predict_collisions(scene.samples, scene.end, kinematics)
-    ]
+        events = unseen(scene, world.parameters).events
+        return [e for e in events if e.kind == "Collision" and (e.frame or 0) > scene.end]
+    collisions = predict_collisions(scene.samples, scene.end, kinematics)
+    return [Event("Collision", None, frozenset((a, b))) for a, b, _ in collisions]
 
 
 def unseen(scene: Scene, parameters: Parameters) -> Scene:
@@ -347,9 +322,12 @@ def unseen(scene: Scene, parameters: Parameters) -> Scene:
     return future(scene, RECORDED_AFTER if horizon is None else horizon, parameters.engine)
 
 
-def _counterfactual(world: World, events: Sequence[Event], removed: int) -> list[Event]:
+def _counterfactual(world: World, *given: Any) -> list[Event]:
+    """Of some events, or of the meetings of every pair, those that happen without an object."""
+    *events, removed = given
     settings, engine = world.parameters.counterfactual, world.parameters.engine
-    return [e for e in events if judge(world.scene, e, removed, settings, engine).occurs]
+    about = events[0] if events else world.scene.pairs
+    return [e for e in about if judge(world.scene, e, removed, settings, engine).occurs]
 
 
 def _yes_no(truth: bool) -> str:
@@ -392,12 +370,7 @@ OPCODES |= {
     "query_collision_partner": OPCODES["get_col_partner"],
     "filter_resting": OPCODES["filter_stationary"],
     "filter_counterfact": OPCODES["get_counterfact"],
-    "counterfact_events": Opcode(
-        (_K.OBJECT,),
-        _K.EVENTS,
-        lambda world, removed: _counterfactual(world, world.scene.pairs, removed),
-        "events",
-    ),
+    "counterfact_events": Opcode((_K.OBJECT,), _K.EVENTS, _counterfactual, "events"),
 }
 
 WORDS: dict[str, Kind] = {
@@ -409,12 +382,6 @@ WORDS: dict[str, Kind] = {
 }
 
 _OBJECT, _OBJECTS, _EVENT = _K.OBJECT.value, _K.OBJECTS.value, _K.EVENT.value
-_ANSWERS = ANSWERS.value
-
-
-def _fitting(takes: Sequence[Kind]) -> frozenset[tuple[int, ...]]:
-    """All that the kinds of so many operands may be."""
-    return frozenset(product(*([kind.value for kind in Kind if kind in wanted] for wanted in takes)))
 
 
 def compiled(opcodes: Mapping[str, Opcode], words: Mapping[str, Kind]) -> Table:
@@ -422,8 +389,9 @@ def compiled(opcodes: Mapping[str, Opcode], words: Mapping[str, Kind]) -> Table:
     return {
         **{word: (0, frozenset[tuple[int, ...]](), kind.value, None, ()) for word, kind in words.items()},
         **{
-            name: (len(takes), _fitting(takes), gives.value if gives else 0, function, takes)
+            name: (len(takes), frozenset(product(*kinds)), gives.value if gives else 0, function, takes)
             for name, (takes, gives, function, _) in opcodes.items()
+            for kinds in [[[kind.value for kind in Kind if kind in wanted] for wanted in takes]]
         },
     }
 

@@ -230,10 +230,7 @@ class Scene:
                 if seen == _TRUE
             }
         if not self._motion[frame] and not self.has_motion:
-            raise ProgramError(
-                "asks for motion, which a compact event file does not have",
-                hint="Answer it from the official annotation",
-            )
+            raise lacking("asks for motion, which a compact event file does not have")
         return self._motion[frame]
 
     @cached_property
@@ -301,6 +298,11 @@ class Scene:
             # Ids are IRIs here
             self._ancestry[variant] = VARIANTS[variant](events)  # pyright: ignore[reportArgumentType]
         return self._ancestry[variant]
+
+
+def lacking(what: str) -> ProgramError:
+    """The error of a question that a log of events alone cannot answer."""
+    return ProgramError(what, hint="Answer it from the official annotation")
 
 
 def lexical(literal: str) -> str:
