@@ -295,17 +295,14 @@ def _until(parent: EventLog, at: int, ends: Mapping[str, int]) -> Iterator[Spell
                 yield Spelled(tick, _OPS[line[0]], text)
 
 
-def _camera(scene: Scene, thing: str, tick: int) -> Iterable[str]:
-    """The parent's last statements before a tick on an object's being in view and moving."""
-    standing: dict[str, None] = {}
-    for when, op, text in scene.camera.get(thing, ()):
-        if when >= tick:
-            break
-        if op == "A":
-            standing[text] = None
-        else:
-            standing.pop(text, None)
-    return standing
+def _camera(scene: Scene, thing: str, tick: int) -> list[str]:
+    """The last statements before a tick on an object's being in view and moving, in the log's order."""
+    standing = {
+        position: f"{thing} <{predicate}> {value}"
+        for predicate in (f"{NAMESPACE}inView", f"{NAMESPACE}motion")
+        for value, position in scene.holding(predicate, tick - 1).get(thing, {}).items()
+    }
+    return [text for _, text in sorted(standing.items())]
 
 
 def _pose(frame: int, body: Body) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
-from itertools import combinations, product
+from itertools import combinations, count, product
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 from substrate.base.errors import ProgramError
@@ -42,11 +42,13 @@ QUERIES = {
 """The reading behind every answer, in SPARQL; ``motion`` on the state of the frame asked for, the others on
 the last.
 """
-Holding = Mapping[str, Mapping[str, None]]
-"""A predicate's objects by subject, as in N-Triples, in the order in which they came."""
+Holding = Mapping[str, Mapping[str, int]]
+"""A predicate's objects by subject, as in N-Triples, in the order in which they came; each with the position
+of the delta that made it true.
+"""
 _OBJECT = f"<{NAMESPACE}Object>"
 _TRUE = '"true"^^<http://www.w3.org/2001/XMLSchema#boolean>'
-_NONE: Mapping[str, None] = {}
+_NONE: Mapping[str, int] = {}
 _KEPT: dict[type, tuple[str, Any]] = {}
 """For each class: the digest of the log whose scene was asked for last, and that scene."""
 
@@ -126,25 +128,26 @@ class Scene:
         return self.log.last_tick
 
     @cached_property
-    def _said(self) -> dict[str, list[tuple[int, bool, str, str]]]:
-        """The log by predicate: tick, true for an insertion, subject and object."""
-        by_predicate: dict[str, list[tuple[int, bool, str, str]]] = {}
+    def _said(self) -> dict[str, list[tuple[int, bool, str, str, int]]]:
+        """The log by predicate: tick, true for an insertion, subject, object and position."""
+        by_predicate: dict[str, list[tuple[int, bool, str, str, int]]] = {}
+        position = count()
         for columns, start, stop in self.log.pieces(0, None):
             texts = self.log.triples.texts(columns.numbers[start:stop])
-            given = zip(columns.ticks[start:stop], columns.inserts[start:stop], texts, strict=True)
-            for tick, insert, text in given:
+            given = zip(columns.ticks[start:stop], columns.inserts[start:stop], texts, position, strict=False)
+            for tick, insert, text, place in given:
                 subject, predicate, object_ = text.split(" ", 2)
-                by_predicate.setdefault(predicate, []).append((tick, bool(insert), subject, object_))
+                by_predicate.setdefault(predicate, []).append((tick, bool(insert), subject, object_, place))
         return by_predicate
 
     def holding(self, predicate: str, tick: int | None = None) -> Holding:
         """The triples of a predicate, by its IRI, after a tick; after the last one unless it is given."""
-        by_subject: dict[str, dict[str, None]] = {}
-        for when, came, subject, object_ in self._said.get(f"<{predicate}>", ()):
+        by_subject: dict[str, dict[str, int]] = {}
+        for when, came, subject, object_, place in self._said.get(f"<{predicate}>", ()):
             if tick is not None and when > tick:
                 break
             if came:
-                by_subject.setdefault(subject, {})[object_] = None
+                by_subject.setdefault(subject, {}).setdefault(object_, place)
             else:
                 by_subject.get(subject, {}).pop(object_, None)
         return by_subject
@@ -267,20 +270,6 @@ class Scene:
                         dict.fromkeys(self._numbers.get(subject, ()), posed)
                     )
         return {frame: dict(sorted(by_frame[frame].items())) for frame in sorted(by_frame)}
-
-    @cached_property
-    def camera(self) -> dict[str, list[tuple[int, str, str]]]:
-        """The deltas of each object's being in view and moving: tick, ``A`` or ``D``, and the triple as
-        spelled in N-Triples, in the log's order.
-        """
-        words = (f"<{NAMESPACE}inView> ", f"<{NAMESPACE}motion> ")
-        by_object: dict[str, list[tuple[int, str, str]]] = {}
-        for tick, lines in self.log.lines():
-            for line in lines:
-                start = line.index(" ", 2) + 1
-                if line.startswith(words, start):
-                    by_object.setdefault(line[2 : start - 1], []).append((tick, line[0], line[2:-2]))
-        return by_object
 
     @cached_property
     def samples(self) -> dict[int, list[tuple[int, Pose]]]:
