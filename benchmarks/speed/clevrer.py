@@ -1,4 +1,4 @@
-"""CLEVRER: scenes, programs and simulated forks beside a typed executor and only moving."""
+"""CLEVRER: scenes, programs, simulated forks and perceived videos, each beside a simpler program."""
 
 from __future__ import annotations
 
@@ -10,10 +10,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
+import msgspec
 import pybullet as bullet
 
 from benchmarks.speed.executor import Executor
 from benchmarks.speed.measure import Bench, Pair
+from research.domains.perception.format import decode_proposals
+from research.domains.perception.masks import sightings
+from research.domains.perception.perceive import examined, recorded
+from research.generators.proposals import proposals
 from substrate.base.errors import ProgramError
 from substrate.base.numbered import sources_in
 from substrate.domains.clevrer import emitter
@@ -30,7 +35,7 @@ from substrate.domains.clevrer.parameters import Counterfactual, Parameters, Pre
 from substrate.domains.clevrer.program import World, run, run_choices
 from substrate.domains.clevrer.scene import Scene
 from substrate.domains.rows import encode
-from substrate.generators.clevrer import physics, scene_files
+from substrate.generators.clevrer import generate_annotation, physics, scene_files
 from substrate.generators.clevrer.scene import generate_scene
 from substrate.generators.layout import encode_scene, write_release
 
@@ -220,6 +225,25 @@ def world(size: int) -> Iterator[Pair]:
     yield Pair(make, only_step)
 
 
+@contextmanager
+def perceived(size: int) -> Iterator[Pair]:
+    """Events of so many generated videos, from their proposals, beside measuring the masks alone."""
+    annotations = [generate_annotation(10000 + number, 1) for number in range(size)]
+    sources = [("bench", msgspec.json.encode(proposals(annotation, 1))) for annotation in annotations]
+    videos = list(map(decode_proposals, sources))
+    recorded(examined(videos[0], "bench"))  # tables of the law are made once
+
+    def perceive() -> None:
+        for video in videos:
+            recorded(examined(video, "bench"))
+
+    def measure() -> None:
+        for video in videos:
+            sightings(video, "bench")
+
+    yield Pair(perceive, measure)
+
+
 CLEVRER = {
     "clevrer": Bench("annotations to rows", "a typed executor", 2, (200,), scenes),
     "clevrer-descriptive": Bench(
@@ -231,6 +255,7 @@ CLEVRER = {
     ),
     "program": Bench("programs", "a typed executor", None, (1_000,), programs),
     "simulated": Bench("questions by configuration S", "motion alone", None, (100,), simulated_questions),
+    "perceived": Bench("events of videos", "measuring the masks", None, (4,), perceived),
     "world": Bench("scenes made", "stepSimulation", 1.3, (2, 4), world),
 }
 """Benches of CLEVRER by name."""
