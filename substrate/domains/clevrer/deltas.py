@@ -65,7 +65,7 @@ def annotation_log(annotation: Annotation) -> EventLog:
     >>> bool(log.state(1).query("PREFIX : <urn:substrate:clevrer:> ASK { ?event a :Entry ; :frame 1 }"))
     True
     """
-    return film_log(film_of(annotation))
+    return _filmed(film_of(annotation))
 
 
 def film_log(film: Film) -> EventLog:
@@ -74,6 +74,15 @@ def film_log(film: Film) -> EventLog:
     Raises:
         FormatError: a pose cannot be read.
     """
+    try:
+        return _filmed(film)
+    except msgspec.ValidationError:
+        if film.source:
+            decode_annotation(film.source)  # names the frame and what is wrong with it
+        raise
+
+
+def _filmed(film: Film) -> EventLog:
     scene = scene_iri(film.scene_index)
     visible = {number: [state.inside_camera_view for state in track] for number, track in film.tracks.items()}
     occurrences: list[Occurrence] = [
@@ -89,12 +98,7 @@ def film_log(film: Film) -> EventLog:
         for frame in posed
         if visible[number][frame]
     ]
-    try:
-        places = grounds([state for _, state in recorded])
-    except msgspec.ValidationError:
-        if film.source:
-            decode_annotation(film.source)  # names the frame and what is wrong with it
-        raise
+    places = grounds([state for _, state in recorded])
     values = iter(
         spelled_poses([(frame, *place) for (frame, _), place in zip(recorded, places, strict=True)])
     )
