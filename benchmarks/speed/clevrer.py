@@ -1,4 +1,4 @@
-"""CLEVRER: scenes, programs and simulated forks beside only parsing, a plain executor and only moving."""
+"""CLEVRER: scenes, programs, simulated forks and perceived videos, each beside a simpler program."""
 
 from __future__ import annotations
 
@@ -15,15 +15,18 @@ import pybullet as bullet
 
 from benchmarks.speed.executor import Executor
 from benchmarks.speed.measure import Bench, Pair
+from research.domains.perception.format import decode_proposals
+from research.domains.perception.masks import sightings
+from research.domains.perception.perceive import examined, recorded
+from research.generators.proposals import proposals
 from substrate.base.errors import ProgramError
 from substrate.base.numbered import sources_in
 from substrate.domains.clevrer import emitter
 from substrate.domains.clevrer.deltas import film_log
+from substrate.domains.clevrer.film import decode_film
 from substrate.domains.clevrer.format import (
-    Annotation,
     Question,
     annotation_names,
-    decode_film,
     read_questions,
 )
 from substrate.domains.clevrer.interpreter import answer_scene
@@ -32,7 +35,7 @@ from substrate.domains.clevrer.parameters import Counterfactual, Parameters, Pre
 from substrate.domains.clevrer.program import World, run, run_choices
 from substrate.domains.clevrer.scene import Scene
 from substrate.domains.rows import encode
-from substrate.generators.clevrer import physics, scene_files
+from substrate.generators.clevrer import generate_annotation, physics, scene_files
 from substrate.generators.clevrer.scene import generate_scene
 from substrate.generators.layout import encode_scene, write_release
 
@@ -43,7 +46,7 @@ _SIMULATED = Parameters(
 )
 
 
-class _Case(NamedTuple):
+class Case(NamedTuple):
     """A scene's number, its annotation as a source, and its questions."""
 
     scene: int
@@ -52,7 +55,8 @@ class _Case(NamedTuple):
 
 
 @cache
-def _made(count: int) -> tuple[_Case, ...]:
+def made(count: int) -> tuple[Case, ...]:
+    """So many generated scenes."""
     with tempfile.TemporaryDirectory(prefix="substrate-bench-") as name:
         folder = Path(name)
         write_release(folder, (encode_scene(scene_files(10000 + n, 1)) for n in range(count)))
@@ -61,16 +65,16 @@ def _made(count: int) -> tuple[_Case, ...]:
         sources = list(sources_in(annotations, list(names.values())))
         questions = read_questions(folder / "questions.json")
     return tuple(
-        _Case(scene, source, questions[scene].questions) for scene, source in zip(names, sources, strict=True)
+        Case(scene, source, questions[scene].questions) for scene, source in zip(names, sources, strict=True)
     )
 
 
-def _cases(size: int) -> list[_Case]:
-    distinct = _made(min(size, _MADE))
+def _cases(size: int) -> list[Case]:
+    distinct = made(min(size, _MADE))
     return [distinct[place % len(distinct)] for place in range(size)]
 
 
-def _answered(cases: Sequence[_Case], parameters: Parameters) -> None:
+def _answered(cases: Sequence[Case], parameters: Parameters) -> None:
     for scene, source, questions in cases:
         log = film_log(decode_film(source))
         for row in answer_scene(log, scene, questions, parameters, "bench"):
@@ -78,20 +82,8 @@ def _answered(cases: Sequence[_Case], parameters: Parameters) -> None:
 
 
 @contextmanager
-def scenes(size: int) -> Iterator[Pair]:
-    """Evaluating scenes beside parsing them with msgspec, on one core."""
-    cases, decoder = _cases(size), msgspec.json.Decoder(Annotation)
-
-    def parse() -> None:
-        for case in cases:
-            decoder.decode(case.source[1])
-
-    yield Pair(lambda: _answered(cases, Parameters()), parse)
-
-
-@contextmanager
-def scenes_beside_executor(size: int, only: str = "") -> Iterator[Pair]:
-    """Evaluating scenes beside NS-DR's algorithm on the same annotations, all questions or one type's."""
+def scenes(size: int, only: str = "") -> Iterator[Pair]:
+    """Evaluating scenes beside a typed executor on the same annotations, all questions or one type's."""
     cases = [
         case._replace(questions=[q for q in case.questions if q.question_type == (only or q.question_type)])
         for case in _cases(size)
@@ -107,13 +99,14 @@ def scenes_beside_executor(size: int, only: str = "") -> Iterator[Pair]:
 def _executed(executor: Executor, questions: Sequence[Question]) -> int:
     programs = 0
     for question in questions:
-        for program in _programs(question):
+        for program in programs_of(question):
             executor.run(program)
             programs += 1
     return programs
 
 
-def _programs(question: Question) -> list[list[str]]:
+def programs_of(question: Question) -> list[list[str]]:
+    """The program of an open question, or of each choice with its question's."""
     if question.choices is None:
         return [question.program]
     return [[*choice.program, *question.program] for choice in question.choices]
@@ -121,19 +114,19 @@ def _programs(question: Question) -> list[list[str]]:
 
 @contextmanager
 def programs(size: int) -> Iterator[Pair]:
-    """So many programs on scenes that are read already, beside the same programs of NS-DR's algorithm.
+    """So many programs on scenes that are read already, beside the same programs of the executor.
 
     A program is an open question's, or a choice's with its question's.
     """
     worlds: list[tuple[World, list[Question]]] = []
     executors: list[tuple[Executor, list[Question]]] = []
     left = size
-    for case in _made(min(size, _MADE)):
+    for case in made(min(size, _MADE)):
         taken: list[Question] = []
         for question in case.questions:
             if left > 0:
                 taken.append(question)
-                left -= len(_programs(question))
+                left -= len(programs_of(question))
         worlds.append((World(Scene(film_log(decode_film(case.source))), Parameters()), taken))
         executors.append((Executor(case.source[1]), taken))
     shares = size / max(1, size - left)
@@ -169,7 +162,7 @@ def simulated_questions(size: int) -> Iterator[Pair]:
     kinds = ("predictive", "counterfactual")
     cases = [
         (case, [q for q in case.questions if q.question_type in kinds])
-        for case in _made(min(max(size, 4), _MADE))
+        for case in made(min(max(size, 4), _MADE))
     ]
     logs = [(film_log(decode_film(case.source)), case.scene, questions) for case, questions in cases]
     work: list[tuple[Any, int, list[Question]]] = []
@@ -232,20 +225,37 @@ def world(size: int) -> Iterator[Pair]:
     yield Pair(make, only_step)
 
 
+@contextmanager
+def perceived(size: int) -> Iterator[Pair]:
+    """Events of so many generated videos, from their proposals, beside measuring the masks alone."""
+    annotations = [generate_annotation(10000 + number, 1) for number in range(size)]
+    sources = [("bench", msgspec.json.encode(proposals(annotation, 1))) for annotation in annotations]
+    videos = list(map(decode_proposals, sources))
+    recorded(examined(videos[0], "bench"))  # tables of the law are made once
+
+    def perceive() -> None:
+        for video in videos:
+            recorded(examined(video, "bench"))
+
+    def measure() -> None:
+        for video in videos:
+            sightings(video, "bench")
+
+    yield Pair(perceive, measure)
+
+
 CLEVRER = {
-    "clevrer": Bench("annotations to rows", "only parsing", 4, (200,), scenes),
-    "clevrer-executor": Bench(
-        "annotations to rows", "NS-DR's algorithm", None, (200,), scenes_beside_executor
-    ),
+    "clevrer": Bench("annotations to rows", "a typed executor", 2, (200,), scenes),
     "clevrer-descriptive": Bench(
         "annotations to rows of descriptive questions",
-        "NS-DR's algorithm",
-        1,
+        "a typed executor",
+        2,
         (200,),
-        partial(scenes_beside_executor, only="descriptive"),
+        partial(scenes, only="descriptive"),
     ),
-    "program": Bench("programs", "NS-DR's algorithm", None, (1_000,), programs),
+    "program": Bench("programs", "a typed executor", None, (1_000,), programs),
     "simulated": Bench("questions by configuration S", "motion alone", None, (100,), simulated_questions),
+    "perceived": Bench("events of videos", "measuring the masks", None, (4,), perceived),
     "world": Bench("scenes made", "stepSimulation", 1.3, (2, 4), world),
 }
 """Benches of CLEVRER by name."""

@@ -1,201 +1,238 @@
-"""NS-DR's executor as its paper tells it (Yi et al., CLEVRER, ICLR 2020, section 4): a peer for the benches.
+"""A typed executor of CLEVRER's programs, a peer for benches: the strongest simple one for the same answers.
 
-A scene is lists of dictionaries, a program is run on a stack, a token a step, and an event's causes are found
-by going back through the events that share an object. What NS-DR has from its networks is given here: the
-annotation in place of its perception, and nothing in place of its dynamics, so that no unseen event is known.
+It decodes no more than it reads, into structs. A set of objects or events is a whole number with a bit for
+each, so that a filter is one operation; an object or event is such a set of one. It checks no operand's kind,
+keeps no log and gives no reason.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from itertools import combinations
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property, reduce
+from itertools import combinations, pairwise
+from operator import or_
 from typing import Any
 
 import msgspec
 
-Thing = dict[str, Any]
-_MOVING = 0.02
+from substrate.domains.clevrer.format import MOVING_SPEED, Collision, ObjectProperty
+from substrate.domains.clevrer.kinematics import predict_collisions
+from substrate.domains.clevrer.parameters import CONFIGURATIONS
+from substrate.domains.clevrer.scene import Pose
+
+_AVERAGED = CONFIGURATIONS["C"].frames
 _ORDER = {"first": 0, "second": 1, "last": -1}
-_FIELDS = ("color", "material", "shape")
+_FIRST = 16
+"""The bit of the first event; objects have those below."""
+
+
+class _State(msgspec.Struct, gc=False):
+    location: msgspec.Raw
+    velocity: tuple[float, float, float]
+    inside_camera_view: bool
+
+
+class _Frame(msgspec.Struct, gc=False):
+    objects: list[_State]
+
+
+class _Film(msgspec.Struct, gc=False):
+    object_property: list[ObjectProperty]
+    motion_trajectory: list[_Frame]
+    collision: list[Collision]
+
+
+_films = msgspec.json.Decoder(_Film)
+_place = msgspec.json.Decoder(tuple[float, float, float])
 
 
 class Executor:
-    """A scene set up for programs.
+    """A scene set up for programs; frames list the objects by number, as official files do.
 
     Args:
         annotation: an official annotation's JSON.
     """
 
     def __init__(self, annotation: bytes) -> None:
-        record = msgspec.json.decode(annotation)
-        frames = [
-            {state["object_id"]: state for state in frame["objects"]} for frame in record["motion_trajectory"]
-        ]
-        self.objects: list[Thing] = record["object_property"]
-        self.moving: list[dict[int, bool]] = [
-            {name: _speed(state) > _MOVING for name, state in frame.items() if state["inside_camera_view"]}
-            for frame in frames
-        ]
-        self.events: list[Thing] = [_event("start", 0, ())]
-        for thing in self.objects:
-            name = thing["object_id"]
-            seen = [frame[name]["inside_camera_view"] for frame in frames]
-            for frame in range(1, len(seen)):
-                if seen[frame] != seen[frame - 1]:
-                    self.events.append(_event("in" if seen[frame] else "out", frame, (name,)))
-        self.events += [_event("collision", c["frame_id"], c["object_ids"]) for c in record["collision"]]
-        self.events.append(_event("end", len(frames) - 1, ()))
-        self.events.sort(key=lambda event: event["frame"])
-        self.program: dict[str, Callable[[list[Any]], Any]] = {
-            "objects": lambda stack: list(self.objects),
-            "events": lambda stack: list(self.events),
-            "unseen_events": lambda stack: [],
-            "all_events": lambda stack: [
-                _event("collision", None, (a["object_id"], b["object_id"]))
-                for a, b in combinations(self.objects, 2)
-            ],
-            "start": lambda stack: self.events[0],
-            "end": lambda stack: self.events[-1],
-            "filter_moving": lambda stack: self._moves(stack, moving=True),
-            "filter_stationary": lambda stack: self._moves(stack, moving=False),
-            "get_col_partner": lambda stack: self._thing(_partner(stack)),
-            "get_object": lambda stack: self._thing(*stack.pop()["objects"]),
-            "filter_ancestor": self._ancestors,
+        film = _films.decode(annotation)
+        self.frames = [frame.objects for frame in film.motion_trajectory]
+        self.things = film.object_property
+        self.has: dict[str, int] = {}
+        for number, thing in enumerate(self.things):
+            for word in (thing.color, thing.material, thing.shape):
+                self.has[word] = self.has.get(word, 0) | 1 << number
+        events = [("start", 0, 0), ("end", len(self.frames) - 1, 0)]
+        for number, track in enumerate(zip(*self.frames, strict=True)):
+            seen = [state.inside_camera_view for state in track]
+            if any(seen) and not all(seen):
+                events += [
+                    ("in" if now else "out", frame, 1 << number)
+                    for frame, (before, now) in enumerate(pairwise(seen), start=1)
+                    if before is not now
+                ]
+        events += [("collision", c.frame_id, _bits(c.object_ids)) for c in film.collision]
+        events.sort(key=lambda event: event[1])
+        self.observed, self.when = len(events), [frame for _, frame, _ in events]
+        events += [("collision", -1, _bits(pair)) for pair in combinations(range(len(self.things)), 2)]
+        self.events = events
+        self.kinds: dict[str, int] = {}
+        self.alike: dict[tuple[str, int], int] = {}
+        self.taking = [0] * len(self.things)
+        for bit, (kind, _, who) in enumerate(events, start=_FIRST):
+            self.kinds[kind] = self.kinds.get(kind, 0) | 1 << bit
+            self.alike[kind, who] = self.alike.get((kind, who), 0) | 1 << bit
+            for number in _numbers(who):
+                self.taking[number] |= 1 << bit
+        self.all = (1 << self.observed) - 1 << _FIRST
+        self.pairs = (1 << len(events)) - (1 << self.observed) << _FIRST
+        self.steps: dict[str, Callable[[list[Any]], Any]] = {
+            "objects": lambda stack: (1 << len(self.things)) - 1,
+            "events": lambda stack: self.all,
+            "unseen_events": lambda stack: self.unseen,
+            "all_events": lambda stack: self.pairs,
+            "start": lambda stack: self.kinds["start"],
+            "end": lambda stack: self.kinds["end"],
+            **dict.fromkeys(
+                ("filter_color", "filter_material", "filter_shape"),
+                lambda stack: self.has.get(stack.pop(), 0) & stack.pop(),
+            ),
+            "filter_moving": lambda stack: self._moving(stack.pop(), 0) & stack.pop(),
+            "filter_stationary": lambda stack: self._moving(stack.pop(), 1) & stack.pop(),
+            "filter_in": lambda stack: self._with(stack, "in"),
+            "filter_out": lambda stack: self._with(stack, "out"),
+            "filter_collision": lambda stack: self._with(stack, "collision"),
+            "filter_before": lambda stack: self._until(self._event(stack.pop())[1] - 1) & stack.pop(),
+            "filter_after": lambda stack: ~self._until(self._event(stack.pop())[1]) & stack.pop(),
+            "filter_order": self._ordered,
+            "get_frame": lambda stack: self._event(stack.pop())[1],
+            "get_col_partner": lambda stack: _one(stack.pop() ^ self._event(stack.pop())[2]),
+            "get_object": lambda stack: _one(self._event(stack.pop())[2]),
+            "query_color": lambda stack: self.things[stack.pop().bit_length() - 1].color,
+            "query_material": lambda stack: self.things[stack.pop().bit_length() - 1].material,
+            "query_shape": lambda stack: self.things[stack.pop().bit_length() - 1].shape,
+            "unique": lambda stack: _one(stack.pop()),
+            "count": lambda stack: stack.pop().bit_count(),
+            "exist": lambda stack: "yes" if stack.pop() else "no",
+            "negate": lambda stack: "yes" if stack.pop() == "no" else "no",
+            "belong_to": self._belongs,
+            "filter_ancestor": lambda stack: self._causes(stack.pop()) & stack.pop(),
             "get_counterfact": self._without,
-            **_STEPS,
         }
 
     def run(self, program: Sequence[str]) -> str:
         """The answer of a program; ``error`` where it cannot run."""
         stack: list[Any] = []
+        steps = self.steps
         try:
             for token in program:
-                step = self.program.get(token)
+                step = steps.get(token)
                 stack.append(token if step is None else step(stack))
         except (IndexError, KeyError, TypeError, ValueError):
             return "error"
         return str(stack[-1])
 
-    def _moves(self, stack: list[Any], *, moving: bool) -> list[Thing]:
-        frame, things = stack.pop(), stack.pop()
+    def _event(self, bit: int) -> tuple[str, int, int]:
+        return self.events[bit.bit_length() - 1 - _FIRST]
+
+    def _with(self, stack: list[Any], kind: str) -> int:
+        who, events, taking = stack.pop(), stack.pop(), 0
+        while who:
+            taking |= self.taking[who.bit_length() - 1]
+            who ^= 1 << who.bit_length() - 1
+        return events & self.kinds.get(kind, 0) & taking
+
+    def _until(self, frame: int) -> int:
+        return (1 << bisect_right(self.when, frame)) - 1 << _FIRST
+
+    def _ordered(self, stack: list[Any]) -> int:
+        order, events = stack.pop(), stack.pop()
+        return 1 << list(_numbers(events))[_ORDER[order]]
+
+    @cached_property
+    def _ever(self) -> int:
+        return reduce(or_, (self._moving(frame, 0) for frame in range(len(self.frames))))
+
+    def _moving(self, frame: Any, rests: int) -> int:
         if frame == "null":
-            ever = {name for seen in self.moving for name, moves in seen.items() if moves}
-            return [thing for thing in things if (thing["object_id"] in ever) is moving]
-        return [thing for thing in things if self.moving[frame].get(thing["object_id"]) is moving]
+            return self._ever ^ -rests
+        moving = 0
+        for number, state in enumerate(self.frames[frame]):
+            x, y, _ = state.velocity
+            if state.inside_camera_view and (x * x + y * y > MOVING_SPEED**2) ^ rests:
+                moving |= 1 << number
+        return moving
 
-    def _thing(self, name: int) -> Thing:
-        return next(thing for thing in self.objects if thing["object_id"] == name)
-
-    def _causes(self, event: Thing) -> list[Thing]:
+    def _causes(self, event: int) -> int:
         """The events before one that share an object with it, and those before each of them."""
-        causes: list[Thing] = []
-        queue = [event]
-        while queue:
-            later = queue.pop()
-            for earlier in self.events:
-                shares = earlier["frame"] < later["frame"] and earlier["objects"] & later["objects"]
-                if shares and earlier not in causes:
-                    causes.append(earlier)
-                    queue.append(earlier)
+        causes, wanted = 0, event
+        while wanted:
+            later = 1 << wanted.bit_length() - 1
+            _, frame, who = self._event(later)
+            wanted ^= later
+            shared = reduce(or_, map(self.taking.__getitem__, _numbers(who)), 0)
+            more = shared & self._until(frame - 1) & ~causes
+            causes |= more
+            wanted |= more
         return causes
 
-    def _ancestors(self, stack: list[Any]) -> list[Thing]:
-        event, events = stack.pop(), stack.pop()
-        causes = self._causes(event)
-        return [candidate for candidate in events if candidate in causes]
+    def _rests_on(self, event: int) -> int:
+        """The objects of an event and of its causes."""
+        return reduce(or_, (self.events[bit - _FIRST][2] for bit in _numbers(self._causes(event) | event)))
 
-    def _without(self, stack: list[Any]) -> list[Thing]:
-        removed, events = stack.pop()["object_id"], stack.pop()
-        remaining: list[Thing] = []
-        for candidate in events:
-            for event in self.events:
-                if event["type"] == candidate["type"] and event["objects"] == candidate["objects"]:
-                    if all(removed not in cause["objects"] for cause in (event, *self._causes(event))):
-                        remaining.append(candidate)
-                    break
-        return remaining
+    def _without(self, stack: list[Any]) -> int:
+        """The paper's rule: what rests on no removed object, and the meeting of two that both met it."""
+        removed, events, occurring = stack.pop(), stack.pop(), 0
+        hits = self.kinds.get("collision", 0) & self.all & self.taking[removed.bit_length() - 1]
+        met = reduce(or_, (self.events[bit - _FIRST][2] for bit in _numbers(hits)), 0)
+        for bit in _numbers(events):
+            kind, _, who = self.events[bit - _FIRST]
+            observed = self.alike[kind, who] & self.all
+            if who & removed:
+                continue
+            if observed:
+                occurs = any(not self._rests_on(1 << other) & removed for other in _numbers(observed))
+            else:
+                occurs = kind == "collision" and not who & ~met
+            occurring |= occurs << bit
+        return occurring
 
+    def _belongs(self, stack: list[Any]) -> str:
+        events, sought = stack.pop(), stack.pop()
+        if sought < 1 << _FIRST:
+            return "yes" if self.taking[sought.bit_length() - 1] & events else "no"
+        kind, _, who = self._event(sought)
+        return "yes" if self.alike[kind, who] & events else "no"
 
-def _speed(state: Thing) -> float:
-    x, y, _ = state["velocity"]
-    return (x * x + y * y) ** 0.5
-
-
-def _event(type_: str, frame: int | None, objects: Sequence[int]) -> Thing:
-    return {"type": type_, "frame": frame, "objects": frozenset(objects)}
-
-
-def _field(name: str) -> Callable[[list[Any]], list[Thing]]:
-    def keep(stack: list[Any]) -> list[Thing]:
-        value, things = stack.pop(), stack.pop()
-        return [thing for thing in things if thing[name] == value]
-
-    return keep
-
-
-def _asked(name: str) -> Callable[[list[Any]], str]:
-    return lambda stack: stack.pop()[name]
-
-
-def _of_type(type_: str) -> Callable[[list[Any]], list[Thing]]:
-    def keep(stack: list[Any]) -> list[Thing]:
-        things, events = stack.pop(), stack.pop()
-        names = {thing["object_id"] for thing in (things if isinstance(things, list) else [things])}
-        return [event for event in events if event["type"] == type_ and names & event["objects"]]
-
-    return keep
+    @cached_property
+    def unseen(self) -> int:
+        """The pairs that meet on straight lines after the video."""
+        end = len(self.frames) - 1
+        samples = {
+            number: [
+                (frame, Pose(x, y, 0.0, vx, vy, 0.0))
+                for frame, state in enumerate(track, start=end + 1 - _AVERAGED)
+                if state.inside_camera_view
+                for (x, y, _), (vx, vy, _) in [(_place.decode(state.location), state.velocity)]
+            ]
+            for number, track in enumerate(zip(*self.frames[-_AVERAGED:], strict=True))
+        }
+        pairs = predict_collisions({n: s for n, s in samples.items() if s}, end, CONFIGURATIONS["C"])
+        return reduce(or_, (self.alike["collision", 1 << a | 1 << b] & self.pairs for a, b, _ in pairs), 0)
 
 
-def _unique(stack: list[Any]) -> Any:
-    (only,) = stack.pop()
-    return only
+def _bits(numbers: Iterable[int]) -> int:
+    return sum(1 << number for number in numbers)
 
 
-def _before(stack: list[Any]) -> list[Thing]:
-    event, events = stack.pop(), stack.pop()
-    return [other for other in events if other["frame"] < event["frame"]]
+def _numbers(bits: int) -> Iterator[int]:
+    while bits:
+        low = bits & -bits
+        yield low.bit_length() - 1
+        bits ^= low
 
 
-def _after(stack: list[Any]) -> list[Thing]:
-    event, events = stack.pop(), stack.pop()
-    return [other for other in events if other["frame"] > event["frame"]]
-
-
-def _ordered(stack: list[Any]) -> Thing:
-    order, events = stack.pop(), stack.pop()
-    return events[_ORDER[order]]
-
-
-def _partner(stack: list[Any]) -> Any:
-    thing, event = stack.pop(), stack.pop()
-    (other,) = event["objects"] - {thing["object_id"]}
-    return other
-
-
-def _belongs(stack: list[Any]) -> str:
-    events, sought = stack.pop(), stack.pop()
-    if "object_id" in sought:
-        return _yes(any(sought["object_id"] in event["objects"] for event in events))
-    return _yes(
-        any(event["type"] == sought["type"] and event["objects"] == sought["objects"] for event in events)
-    )
-
-
-def _yes(truth: bool) -> str:
-    return "yes" if truth else "no"
-
-
-_STEPS: dict[str, Callable[[list[Any]], Any]] = {
-    **{f"filter_{name}": _field(name) for name in _FIELDS},
-    **{f"query_{name}": _asked(name) for name in _FIELDS},
-    **{f"filter_{type_}": _of_type(type_) for type_ in ("in", "out", "collision")},
-    "filter_before": _before,
-    "filter_after": _after,
-    "filter_order": _ordered,
-    "get_frame": lambda stack: stack.pop()["frame"],
-    "unique": _unique,
-    "count": lambda stack: len(stack.pop()),
-    "exist": lambda stack: _yes(bool(stack.pop())),
-    "negate": lambda stack: _yes(stack.pop() == "no"),
-    "belong_to": _belongs,
-}
+def _one(bits: int) -> int:
+    if bits.bit_count() != 1:
+        raise ValueError(bits)
+    return bits

@@ -21,6 +21,7 @@ from substrate.domains.clevrer.deltas import events_log, film_log
 from substrate.domains.clevrer.emitter import MotionEmitter
 from substrate.domains.clevrer.evidence import rests_on
 from substrate.domains.clevrer.explain import explain as explain_question
+from substrate.domains.clevrer.film import decode_film
 from substrate.domains.clevrer.interpreter import answer_scene
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.picture import scene_timeline
@@ -98,7 +99,7 @@ def scene_logs(case: bm.Case, _: Any = None) -> list[bm.NamedLog]:
     if case.kind == EVENTS:
         log = events_log(format.decode_scene_events(source))
     else:
-        film = format.decode_film(source)
+        film = decode_film(source)
         if film.scene_index != case.scene:
             hint = f"The file's name says {case.scene}"
             raise FormatError(

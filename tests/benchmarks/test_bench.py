@@ -9,12 +9,20 @@ from typer.testing import CliRunner
 
 from benchmarks.speed import measure
 from benchmarks.speed.benches import BENCHES
+from benchmarks.speed.clevrer import made, programs_of
+from benchmarks.speed.executor import Executor
 from benchmarks.worlds import rows
 from orchestration.cli.main import app
+from substrate.base.errors import ProgramError
+from substrate.domains.clevrer.deltas import film_log
+from substrate.domains.clevrer.film import decode_film
+from substrate.domains.clevrer.parameters import Parameters
+from substrate.domains.clevrer.program import World, run
+from substrate.domains.clevrer.scene import Scene
 
 SIZES = {"fork": ("40", "80"), "world": ("1",)}
-SIZES |= dict.fromkeys(("clevrer-executor", "clevrer-descriptive", "gqa", "twin"), ("2",))
-SIZES |= dict.fromkeys(("clevrer", "simulated"), ("1",))
+SIZES |= dict.fromkeys(("clevrer-descriptive", "gqa", "twin"), ("2",))
+SIZES |= dict.fromkeys(("clevrer", "simulated", "perceived"), ("1",))
 """A single size shows that a bench runs; of two an exponent is made, in the same way for each."""
 
 
@@ -32,6 +40,20 @@ def test_a_bench_runs_beside_its_peer(name: str, monkeypatch: pytest.MonkeyPatch
         assert figure["bench"] == name
         assert min(figure["work_ms"], figure["peer_ms"], figure["ratio"]) > 0
         assert isinstance(figure["exponent"], float) is (len(sizes) > 1)
+
+
+def test_the_executor_beside_which_clevrer_is_measured_gives_the_same_answers() -> None:
+    for case in made(2):
+        world, executor = (
+            World(Scene(film_log(decode_film(case.source))), Parameters()),
+            Executor(case.source[1]),
+        )
+        for program in [program for question in case.questions for program in programs_of(question)]:
+            try:
+                answer = run(program, world)
+            except ProgramError:
+                answer = "error"
+            assert executor.run(program) == answer, program
 
 
 def test_an_unknown_bench_is_refused() -> None:

@@ -8,7 +8,8 @@ import msgspec
 import pytest
 
 from substrate.base.errors import FormatError
-from substrate.domains.clevrer.format import decode_annotation, decode_film, decode_scene_events
+from substrate.domains.clevrer.film import decode_film
+from substrate.domains.clevrer.format import decode_annotation, decode_scene_events
 
 LOOK = {"color": "red", "material": "metal", "shape": "cube"}
 

@@ -11,7 +11,8 @@ from clevrer_scenes import annotation
 from substrate import EventLog, FormatError, ProgramError
 from substrate.base.vocabulary import RDF_TYPE
 from substrate.domains.clevrer.deltas import NAMESPACE, annotation_log, film_log
-from substrate.domains.clevrer.format import decode_annotation, decode_film
+from substrate.domains.clevrer.film import decode_film
+from substrate.domains.clevrer.format import decode_annotation
 from substrate.domains.clevrer.parameters import Counterfactual, Explanatory, Parameters, Predictive
 from substrate.domains.clevrer.program import OPCODES, World, run
 from substrate.domains.clevrer.scene import QUERIES, Scene

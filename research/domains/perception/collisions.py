@@ -8,14 +8,14 @@ others are weighed again given it, and so on; a contact that later ones have mad
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import combinations
 from math import hypot
 
 import msgspec
 import numpy as np
 
-from research.domains.perception.paths import Path, contact_distances
+from research.domains.perception.paths import Path, contact_distances, prepare
 
 Pair = tuple[int, int]
 """Two objects by their places among the paths, the lower first."""
@@ -111,43 +111,54 @@ class _Search:
         off = max(0.0, distance - far, near - distance)
         return sum(both) - min((off / _OFF) ** 2, _MOST), both[0], both[1]
 
-    def prepare(self, pair: Pair, frames: Sequence[int]) -> None:
-        """Fit, in one go, all the paths that :meth:`gains` compares for a contact at each of some frames."""
-        for body in pair:
-            blows = self.blows(body, pair)
-            self.paths[body].prepare([blows, *([*blows, frame] for frame in frames)])
+    def prepare(self, wanted: Mapping[Pair, Sequence[int]]) -> None:
+        """Fit, in one go, all the paths that :meth:`gains` compares for contacts at each of some frames."""
+        paths: dict[int, list[list[int]]] = {}
+        for pair, frames in wanted.items():
+            for body in pair:
+                blows = self.blows(body, pair)
+                paths.setdefault(body, []).extend([blows, *([*blows, frame] for frame in frames)])
+        prepare([piece for body, some in paths.items() for piece in self.paths[body].lacking(some)])
 
-    def best(self, pair: Pair) -> tuple[float, int]:
-        """The frame at which a contact gains most, and how much."""
-        when = self.when[pair]
-        coarse = when if len(when) <= _GHOST else when[::4]
-        self.prepare(pair, coarse)
-        gain, frame = max((self.gains(pair, frame)[0], -frame) for frame in coarse)
-        if coarse is not when:
-            around = [other for other in when if abs(other + frame) <= 3]
-            self.prepare(pair, around)
-            gain, frame = max((self.gains(pair, other)[0], -other) for other in around)
+    def best(self, pairs: Collection[Pair]) -> dict[Pair, tuple[float, int]]:
+        """The frame at which the contact of each pair gains most, and how much."""
+        when = {pair: self.when[pair] for pair in pairs}
+        frames = {pair: some if len(some) <= _GHOST else some[::4] for pair, some in when.items()}
+        self.prepare(frames)
+        best = {pair: self._most(pair, some) for pair, some in frames.items()}
+        finer = {
+            pair: [frame for frame in some if abs(frame - best[pair][1]) <= 3]
+            for pair, some in when.items()
+            if len(some) > _GHOST
+        }
+        self.prepare(finer)
+        return best | {pair: self._most(pair, some) for pair, some in finer.items()}
+
+    def _most(self, pair: Pair, frames: Iterable[int]) -> tuple[float, int]:
+        gain, frame = max((self.gains(pair, frame)[0], -frame) for frame in frames)
         return gain, -frame
 
     def run(self) -> dict[Pair, tuple[float, int]]:
         """Every hypothesis at its best, given the contacts that the search has taken."""
-        best = {pair: self.best(pair) for pair in self.when}
+        best = self.best(self.when)
         for _ in range(_ROUNDS):
             open_ = [pair for pair in best if pair not in self.taken]
             new = max(open_, key=lambda pair: best[pair][0], default=None)
             if new is None or best[new][0] < _TAKEN:
                 break
             self.taken[new] = best[new][1]
-            for pair in best:
-                if pair != new and set(pair) & set(new):
-                    best[pair] = self.best(pair)
-                    if pair in self.taken:
-                        self.taken[pair] = best[pair][1]
+            near = [pair for pair in best if pair != new and set(pair) & set(new)]
+            again = self.best(near)
+            for place, pair in enumerate(near, start=1):
+                best[pair] = again[pair]
+                frame = again[pair][1]
+                if self.taken.get(pair, frame) != frame:
+                    # Those behind it are weighed anew, given that this one moved
+                    self.taken[pair] = frame
+                    again = self.best(near[place:])
             for pair in [pair for pair in self.taken if pair != new and best[pair][0] < _DROPPED]:
                 del self.taken[pair]
-        for pair in self.taken:
-            best[pair] = self.best(pair)
-        return best
+        return best | self.best(self.taken)
 
     def contact(self, pair: Pair, gain: float, frame: int) -> Contact:
         """A hypothesis with all that is known of it."""
@@ -172,7 +183,6 @@ class _Search:
         )
         others = [abs(then - frame) for body in pair for then in self.blows(body, pair)]
         around = [then for then in self.when[pair] if abs(then - frame) <= _GHOST]
-        self.prepare(pair, around)
         alike = [then for then in around if self.gains(pair, then)[0] > gain - _AGREE]
         _, first, second = self.gains(pair, frame)
         return Contact(
@@ -196,13 +206,20 @@ class _Search:
         )
 
 
-def contacts(found: list[Path], frames: int, *, bridged: bool = True) -> list[Contact]:
+def contacts(paths: list[Path], frames: int, *, bridged: bool = True) -> list[Contact]:
     """The best hypothesis of every pair that comes near enough to touch, in the order of the pairs.
 
     Args:
-        found: the paths of a video's objects.
+        paths: the paths of a video's objects.
         frames: how many frames it has.
         bridged: whether bodies may touch where one of them is not seen.
     """
-    search = _Search(found, frames, bridged)
-    return [search.contact(pair, *best) for pair, best in sorted(search.run().items())]
+    search = _Search(paths, frames, bridged)
+    best = search.run()
+    search.prepare(
+        {
+            pair: [then for then in search.when[pair] if abs(then - at) <= _GHOST]
+            for pair, (_, at) in best.items()
+        }
+    )
+    return [search.contact(pair, *found) for pair, found in sorted(best.items())]

@@ -3,50 +3,18 @@
 from __future__ import annotations
 
 from math import prod
-from typing import NamedTuple
 
-import pyoxigraph as ox
 from msgspec.structs import replace
 
+from research.domains.perception.log import Link, links
 from substrate.cause.explanation import OWN, ExplainedPart, Explanation
-from substrate.domains.clevrer.deltas import NAMESPACE
 from substrate.domains.clevrer.explain import explain
 from substrate.domains.clevrer.format import Question
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.log.event_log import EventLog
 
-_REIFIES = "http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies"
 _EVERYTHING = frozenset({"events", "objects", "all_events", "unseen_events"})
 """Steps that take the whole log: an answer rests on what later steps keep of it."""
-
-
-class Link(NamedTuple):
-    """Something that a perceived log says, and how sure it is."""
-
-    subject: str
-    class_: str
-    basis: str
-    probability: float
-
-
-def links(log: EventLog) -> dict[str, Link]:
-    """By individual, what its record says; only events have a probability."""
-    about: dict[str, dict[str, str]] = {}
-    reified: dict[str, tuple[str, str]] = {}
-    for delta in log:
-        subject, predicate, value = delta.triple
-        if predicate.value == _REIFIES and isinstance(value, ox.Triple):
-            individual, class_ = (str(part).strip("<>") for part in (value.subject, value.object))
-            reified[str(subject)] = (individual, class_.removeprefix(NAMESPACE))
-        elif not isinstance(value, ox.Triple) and predicate.value.startswith(NAMESPACE):
-            about.setdefault(str(subject), {})[predicate.value.removeprefix(NAMESPACE)] = value.value
-    by_individual: dict[str, Link] = {}
-    for record, (subject, class_) in reified.items():
-        facts = about.get(record, {})
-        if "probability" in facts:
-            basis = facts.get("basis", "").removeprefix(NAMESPACE)
-            by_individual[subject] = Link(subject, class_, basis, float(facts["probability"]))
-    return by_individual
 
 
 def explain_perceived(

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 from msgspec.structs import replace
 
 from research.domains.perception.log import perceived_log
-from research.domains.perception.masks import Look, looks_of
+from research.domains.perception.masks import Look
 from research.domains.perception.parameters import Perception
 from research.domains.perception.perceive import (
     Perceived,
@@ -21,7 +21,8 @@ from research.domains.perception.perceive import (
     PerceivedCrossing,
     Video,
 )
-from substrate.domains.clevrer.format import Question, SceneEvents, in_out_objects, read_scene_events
+from substrate.domains.clevrer.deltas import events_log
+from substrate.domains.clevrer.format import Question, read_scene_events
 from substrate.domains.clevrer.interpreter import answer_scene
 from substrate.domains.clevrer.scene import Scene
 from substrate.log.event_log import EventLog
@@ -43,17 +44,6 @@ class Gold(NamedTuple):
     """The frame of the first entry and of the first exit of each object that has one."""
 
 
-def gold(events: SceneEvents) -> Gold:
-    """The truth of a video, from its line in a file of true events."""
-    looks = looks_of(events.objects)
-    crossings: dict[tuple[Look, str], int] = {}
-    for event in sorted(events.in_outs, key=lambda event: event.frame):
-        for number in in_out_objects(event):
-            crossings.setdefault((looks[number], event.type), event.frame)
-    collisions = {frozenset(looks[number] for number in c.object): c.frame for c in events.collisions}
-    return Gold(frozenset(looks.values()), collisions, crossings)
-
-
 def gold_of(log: EventLog) -> Gold:
     """The truth of a video, from the log of its annotation or of its true events."""
     scene = Scene(log)
@@ -72,7 +62,8 @@ def gold_of(log: EventLog) -> Gold:
 
 def read_gold(files: Iterable[Path]) -> dict[int, Gold]:
     """The truth of the videos of several files of events."""
-    return {scene: gold(events) for file in files for scene, events in read_scene_events(file).items()}
+    truths = (item for file in files for item in read_scene_events(file).items())
+    return {scene: gold_of(events_log(events)) for scene, events in truths}
 
 
 Kind = Literal["collisions", "entries and exits"]

@@ -9,9 +9,10 @@ question's program sees it, SPARQL does.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Literal, NamedTuple
+
+import pyoxigraph as ox
 
 from research.domains.perception.belief import BELIEF, Belief
 from research.domains.perception.perceive import (
@@ -34,7 +35,7 @@ from substrate.domains.clevrer.format import (
 )
 from substrate.domains.clevrer.possible import Event as PossibleEvent
 from substrate.domains.clevrer.possible import PossibleScene
-from substrate.domains.clevrer.scene import Scene
+from substrate.domains.clevrer.scene import Scene, lexical
 from substrate.log.event_log import EventLog
 
 _DIGITS = 4
@@ -43,10 +44,6 @@ _XSD = "http://www.w3.org/2001/XMLSchema#"
 _CLASSES = {"in": "Entry", "out": "Exit"}
 _KINDS: dict[str, Literal["", "in", "out"]] = {"Entry": "in", "Exit": "out", "Collision": ""}
 _BASES = {"Object": "detection", "Entry": "filter", "Exit": "filter", "Collision": "inference"}
-_SAID = """SELECT ?event ?class ?p ?at ?n WHERE {
-    ?record rdf:reifies <<( ?event a ?class )>> ; :probability ?p .
-    ?event :frame ?at ; :participant/:number ?n }"""
-_PREFIXES = {"": NAMESPACE, "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#"}
 _SURE = 0.9999
 """The highest stated probability: 1 would forbid doubt."""
 
@@ -80,10 +77,8 @@ def _annotation(video: Video, record: Perceived, belief: Belief) -> Annotation:
     enters = {event.object: event.frame for event in record.in_outs if event.type == "in"}
     leaves = {event.object: event.frame for event in record.in_outs if event.type == "out"}
     columns: list[list[MotionState]] = []
-    for number, path in enumerate(video.paths):
-        ends = [blow for blow in video.blows(number, belief) if path.first <= blow < path.last]
-        starts = [path.first, *(blow + 1 for blow in ends)]
-        pieces = [path.piece(a, b) for a, b in zip(starts, [*ends, path.last], strict=True)]
+    for number in range(len(video.paths)):
+        pieces = [piece for piece, _ in video.pieces(number, belief)]
         column: list[MotionState] = []
         for frame in range(last + 1):
             piece = next((p for p in reversed(pieces) if p.start <= frame), pieces[0])
@@ -147,19 +142,44 @@ def _record(record: str, subject: str, class_: str, tick: int, event: Event | No
             yield tick, f'A {record} <{NAMESPACE}{name}> "{frame}"^^<{_XSD}integer> .'
 
 
+class Link(NamedTuple):
+    """Something that a perceived log says, and how sure it is."""
+
+    subject: str
+    class_: str
+    basis: str
+    probability: float
+
+
+def links(log: EventLog) -> dict[str, Link]:
+    """By individual, what its record says; only events have a probability."""
+    about: dict[str, dict[str, str]] = {}
+    reified: dict[str, tuple[str, str]] = {}
+    for delta in log:
+        subject, predicate, value = delta.triple
+        if str(predicate) == _REIFIES and isinstance(value, ox.Triple):
+            individual, class_ = (str(part).strip("<>") for part in (value.subject, value.object))
+            reified[str(subject)] = (individual, class_.removeprefix(NAMESPACE))
+        elif not isinstance(value, ox.Triple) and predicate.value.startswith(NAMESPACE):
+            about.setdefault(str(subject), {})[predicate.value.removeprefix(NAMESPACE)] = value.value
+    by_individual: dict[str, Link] = {}
+    for record, (subject, class_) in reified.items():
+        facts = about.get(record, {})
+        if "probability" in facts:
+            basis = facts.get("basis", "").removeprefix(NAMESPACE)
+            by_individual[subject] = Link(subject, class_, basis, float(facts["probability"]))
+    return by_individual
+
+
 def read_back(log: EventLog, scene_index: int) -> PossibleScene:
     """A video out of its perceived log: the objects, and every event with its probability."""
-    scene, taking = Scene(log), defaultdict[tuple[str, str, int, float], list[int]](list)
-    found: Any = log.head.query(_SAID, prefixes=_PREFIXES)
-    for row in found:
-        event, class_, frame, chance, number = (
-            row[name].value for name in ("event", "class", "at", "p", "n")
-        )
-        taking[event, class_.removeprefix(NAMESPACE), int(frame), float(chance)].append(int(number))
-    events = [
-        PossibleEvent(frame, _KINDS[class_], tuple(sorted(who)), chance)
-        for (_, class_, frame, chance), who in taking.items()
-    ]
+    scene = Scene(log)
+    frames, taking = scene.holding(f"{NAMESPACE}frame"), scene.holding(f"{NAMESPACE}participant")
+    events: list[PossibleEvent] = []
+    for subject, class_, _, probability in links(log).values():
+        (frame,) = frames[f"<{subject}>"]
+        who = sorted(int(name[:-1].rpartition(":")[2]) for name in taking[f"<{subject}>"])
+        events.append(PossibleEvent(int(lexical(frame)), _KINDS[class_], tuple(who), probability))
     things = [
         CompactObject(*thing[:3], number)  # pyright: ignore[reportArgumentType]
         for number, thing in sorted(scene.objects.items())

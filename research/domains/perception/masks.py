@@ -49,8 +49,6 @@ def sightings(video: ProposedVideo, name: str) -> Sightings:
         MissingExtraError: pycocotools is not installed.
     """
     coco: Any = needed("pycocotools.mask")
-    rows: list[tuple[float, ...]] = []
-    looks: list[Look] = []
     height, width = next((o.mask.size for f in video.frames for o in f.objects), (320, 480))
     masks = [thing.mask for frame in video.frames for thing in frame.objects]
     whole = iter(_are_whole([(mask.counts.encode(), mask.size[0] * mask.size[1]) for mask in masks]))
@@ -63,32 +61,30 @@ def sightings(video: ProposedVideo, name: str) -> Sightings:
                     where=(name, f"$.frames[{place}].objects[{number}].mask.counts"),
                     hint="Give the mask as pycocotools encodes it",
                 )
-            box, area = _measured(coco, thing.mask.size, thing.mask.counts)
-            if area:
-                rows.append((frame.frame_index, *box, area, thing.score))
-                looks.append((thing.color, thing.material, thing.shape))
-    table = np.array(rows, dtype=float).reshape(-1, 7)
+    # Box and area of each, read from its runs
+    codes = [{"size": list(mask.size), "counts": mask.counts.encode()} for mask in masks]
+    boxes, areas = (
+        np.reshape(coco.toBbox(codes), (-1, 4)),
+        np.array([float(coco.area(code)) for code in codes]),
+    )
+    seen = [(frame.frame_index, thing) for frame in video.frames for thing in frame.objects]
+    some = np.flatnonzero(areas)
+    boxes[:, 2:] += boxes[:, :2]
+    frames = np.array([frame for frame, _ in seen], dtype=int)[some]
+    scores = np.array([thing.score for _, thing in seen], dtype=float)[some]
+    looks = [(thing.color, thing.material, thing.shape) for _, thing in map(seen.__getitem__, some.tolist())]
     last = video.frames[-1].frame_index
     return Sightings(
         video.video_index,
         last,
         width,
         height,
-        table[:, 0].astype(int),
-        table[:, 1:5],
-        table[:, 5],
-        table[:, 6],
+        frames,
+        boxes[some],
+        areas[some],
+        scores,
         looks,
     )
-
-
-def _measured(
-    coco: Any, size: tuple[int, int], counts: str
-) -> tuple[tuple[float, float, float, float], float]:
-    """Box and area of a mask, both read from its runs."""
-    code = {"size": list(size), "counts": counts.encode("utf-8")}
-    left, top, wide, high = (float(value) for value in coco.toBbox(code))
-    return (left, top, left + wide, top + high), float(coco.area(code))
 
 
 def _are_whole(masks: Sequence[tuple[bytes, int]]) -> list[bool]:
@@ -117,11 +113,12 @@ def _are_whole(masks: Sequence[tuple[bytes, int]]) -> list[bool]:
     shifts = 5 * np.minimum(np.arange(len(bits)) - np.repeat(starts, sizes), _LONGEST)
     runs = np.add.reduceat((bits & 31) << shifts, starts)
     runs -= ((bits[stops] & 16) >> 4) << np.minimum(5 * sizes, 60)
-    places = np.arange(len(runs)) - np.searchsorted(mine, mine)
+    every = np.arange(len(masks))
+    places = np.arange(len(runs)) - np.searchsorted(mine, every)[mine]
     for odd in (1, 0):
         some = np.flatnonzero((places > 0) & (places % 2 == odd))
         sums = np.cumsum(runs[some])
-        before = np.concatenate([[0], sums])[np.searchsorted(mine[some], mine[some])]
+        before = np.concatenate([[0], sums])[np.searchsorted(mine[some], every)[mine[some]]]
         runs[some] = sums - before
     whole[mine[(runs < 0) | (runs > pixels[mine])]] = False
     covered = np.zeros(len(masks), dtype=np.int64)

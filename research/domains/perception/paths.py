@@ -7,8 +7,10 @@ in its frames, and its cost is what the places say against it.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache
+from itertools import accumulate
 from math import hypot, log1p
 
 import msgspec
@@ -46,31 +48,48 @@ class Glide:
             slower = speeds[-1] - _FINE * LAW.deceleration(SHAPES[shape], speeds[-1])
             ways.append(ways[-1] + _FINE * (speeds[-1] + max(0.0, slower)) / 2)
             speeds.append(max(0.0, slower))
-        self._speeds, self._ways = np.array(speeds), np.array(ways)
-        self._slowing = -self._speeds  # ascending, as np.interp wants it
+        self._ways, self._slowing = np.array(ways), -np.array(speeds)  # ascending, as np.interp wants it
         self._times = np.arange(len(speeds)) * _FINE
+        self._slopes = np.append(np.diff(self._ways) / np.diff(self._times), 0.0)
+        # Single numbers are looked up in lists, in a tenth of the time
+        self._lists = self._slowing.tolist(), self._times.tolist(), speeds, ways
 
     def _start(self, speed: float) -> float:
-        return float(np.interp(-min(speed, _FASTEST), self._slowing, self._times))
+        return _between(-min(speed, _FASTEST), *self._lists[:2])
 
     def share(self, speed: float, seconds: float) -> float:
         """The way after so long over the starting speed: the time it would take without loss (seconds)."""
         if speed < _SLOWEST:
             return min(seconds, _SLOWEST)
-        start = self._start(speed)
-        end, begin = np.interp((start + seconds, start), self._times, self._ways).tolist()
-        return (end - begin) / min(speed, _FASTEST)
+        start, (_, times, _, ways) = self._start(speed), self._lists
+        return (_between(start + seconds, times, ways) - _between(start, times, ways)) / min(speed, _FASTEST)
 
     def shares(self, speeds: np.ndarray, seconds: np.ndarray) -> np.ndarray:
-        """The same of many speeds (n, 1), each after some times (n, m)."""
+        """The same of many speeds (n), each after some times (m, n)."""
         start = np.interp(-np.minimum(speeds, _FASTEST), self._slowing, self._times)
-        ways = np.interp(start + seconds, self._times, self._ways)
+        times = start + seconds
+        # The table's times are even: what np.interp gives, to the bit, without a search
+        place = (times / _FINE).astype(int)
+        place -= place * _FINE > times
+        place += (place + 1) * _FINE <= times
+        place = np.minimum(place, len(self._ways) - 1)
+        ways = self._slopes[place] * (times - place * _FINE) + self._ways[place]
         shares = (ways - np.interp(start, self._times, self._ways)) / np.clip(speeds, _SLOWEST, _FASTEST)
         return np.where(speeds < _SLOWEST, np.minimum(seconds, _SLOWEST), shares)
 
     def speed(self, speed: float, seconds: float) -> float:
         """The rest of a speed after so long (units/s)."""
-        return float(np.interp(self._start(speed) + seconds, self._times, self._speeds))
+        _, times, speeds, _ = self._lists
+        return _between(self._start(speed) + seconds, times, speeds)
+
+
+def _between(x: float, xs: Sequence[float], ys: Sequence[float]) -> float:
+    """What ``np.interp`` gives of a single number, to the bit."""
+    place = bisect_right(xs, x) - 1
+    if place < 0 or place == len(xs) - 1:
+        return ys[max(0, place)]
+    slope = (ys[place + 1] - ys[place]) / (xs[place + 1] - xs[place])
+    return slope * (x - xs[place]) + ys[place]
 
 
 @cache
@@ -126,9 +145,10 @@ class Path:
     def __init__(self, look: Look, frames: np.ndarray, places: np.ndarray, errors: np.ndarray) -> None:
         self.look, self.frames, self.places, self.errors = look, frames, places, errors
         self.kind = SHAPES.index(look[2])
-        self.first, self.last = int(frames[0]), int(frames[-1])
-        self._weights = np.linalg.inv(errors + np.eye(2) * _NOISE**2)
-        self._pieces: dict[tuple[int, int], Piece] = {}
+        self._seen: list[int] = frames.tolist()
+        self.first, self.last = self._seen[0], self._seen[-1]
+        self.weights = np.linalg.inv(errors + np.eye(2) * _NOISE**2).transpose(1, 2, 0)
+        self.pieces: dict[tuple[int, int], Piece] = {}
         self._costs: dict[tuple[int, ...], float] = {}
 
     @property
@@ -152,20 +172,18 @@ class Path:
 
     def piece(self, start: int, end: int) -> Piece:
         """The free motion through the places of frames ``start`` to ``end``."""
-        if (start, end) not in self._pieces:
-            self._fit([(start, end)])
-        return self._pieces[start, end]
+        if (start, end) not in self.pieces:
+            _fit([(self, start, end)])
+        return self.pieces[start, end]
 
-    def prepare(self, paths: Iterable[Collection[int]]) -> None:
-        """Fit the pieces of paths with blows after some frames: many at once cost little more than one."""
+    def lacking(self, paths: Iterable[Collection[int]]) -> list[tuple[Path, int, int]]:
+        """The pieces of paths with blows after some frames that are not fitted yet."""
         spans = dict.fromkeys(span for blows in paths for span in self._spans(blows))
-        lacking = [span for span in spans if span not in self._pieces]
-        bounds = np.searchsorted(self.frames, np.add(np.reshape(lacking, (-1, 2)), (0, 1)))
-        counts = dict(zip(lacking, (bounds[:, 1] - bounds[:, 0]).tolist(), strict=True))
-        # The products of a single place are multiplied in another order among others
-        many = sorted((span for span in lacking if counts[span] > 1), key=counts.__getitem__)
-        for first in range(0, len(many), _AT_ONCE):
-            self._fit(many[first : first + _AT_ONCE])
+        return [(self, *span) for span in spans if span not in self.pieces]
+
+    def bounds(self, start: int, end: int) -> tuple[int, int]:
+        """The first place of frames ``start`` to ``end``, and that behind their last."""
+        return bisect_left(self._seen, start), bisect_right(self._seen, end)
 
     def _spans(self, blows: Collection[int]) -> Iterator[tuple[int, int]]:
         """First and last frame of each piece between blows after some frames."""
@@ -175,34 +193,6 @@ class Path:
             start = max(blow, start) + 1
             if start > self.last:
                 return
-
-    def _fit(self, spans: list[tuple[int, int]]) -> None:
-        """Fit the pieces between some frames.
-
-        Each is as if it were fitted alone: what fills a row behind its last place weighs nothing.
-        """
-        starts, ends = np.array(spans).T
-        low, high = np.searchsorted(self.frames, starts), np.searchsorted(self.frames, ends + 1)
-        counts = high - low
-        rows = low[:, None] + np.arange(max(1, counts.max()))
-        beyond, rows = rows >= high[:, None], np.minimum(rows, len(self.frames) - 1)
-        seconds, places = (self.frames[rows] - starts[:, None]) * LAW.frame, self.places[rows]
-        weights = self._weights[rows]
-        weights[beyond] = 0.0
-        # Without a place there is nothing to fit
-        weights[counts == 0] = np.eye(2)
-        rests = _resting(places, weights, counts)
-        moves = _moving(self.kind, seconds, places, weights, counts)
-        each = zip(spans, low.tolist(), counts.tolist(), rests, moves, strict=True)
-        for (start, end), first, count, (rest, against_rest), (place, velocity, against) in each:
-            if not count:
-                nearest = self.places[min(max(first - 1, 0), len(self.places) - 1)]
-                piece = Piece(self.kind, start, _pair(nearest), (0.0, 0.0), 0, 0.0, True)
-            elif against_rest < against + _MOVES:
-                piece = Piece(self.kind, start, rest, (0.0, 0.0), count, against_rest, True)
-            else:
-                piece = Piece(self.kind, start, place, velocity, count, against + _MOVES, False)
-            self._pieces[start, end] = piece
 
     def cost(self, blows: Collection[int]) -> float:
         """The cost of a path with blows after these frames and free motion between them."""
@@ -235,57 +225,115 @@ def _pair(values: np.ndarray) -> tuple[float, float]:
     return float(values[0]), float(values[1])
 
 
+def prepare(wanted: Iterable[tuple[Path, int, int]]) -> None:
+    """Fit the pieces of some paths between some frames: many at once cost little more than one."""
+    counts = {piece: high - low for piece in wanted for low, high in [piece[0].bounds(*piece[1:])]}
+    # The products of a single place are multiplied in another order among others
+    few = [piece for piece, count in counts.items() if count < 2]
+    many = sorted((piece for piece, count in counts.items() if count > 1), key=counts.__getitem__)
+    for some in (few, *(many[first : first + _AT_ONCE] for first in range(0, len(many), _AT_ONCE))):
+        if some:
+            _fit(some)
+
+
+def _fit(wanted: list[tuple[Path, int, int]]) -> None:
+    """Fit the pieces of some paths between some frames.
+
+    Each is as if it were fitted alone: what fills a column behind its last place weighs nothing.
+    """
+    # One twice, since a single column would be added up in another order
+    given = wanted if len(wanted) > 1 else wanted * 2
+    paths = list(dict.fromkeys(path for path, *_ in given))
+    firsts = dict(zip(paths, accumulate([len(path.frames) for path in paths], initial=0), strict=False))
+    frames = np.concatenate([path.frames for path in paths])
+    starts, kinds = np.array([(start, path.kind) for path, start, _ in given]).T
+    low, high = np.array([np.add(path.bounds(start, end), firsts[path]) for path, start, end in given]).T
+    counts = high - low
+    rows = low + np.arange(max(1, counts.max()))[:, None]
+    beyond, rows = rows >= high, np.minimum(rows, len(frames) - 1)
+    seconds = (frames[rows] - starts) * LAW.frame
+    # Columns side by side in memory: half the time
+    places = np.ascontiguousarray(np.concatenate([path.places for path in paths]).T[:, rows])
+    weights = np.ascontiguousarray(np.concatenate([path.weights for path in paths], 2)[:, :, rows])
+    weights[:, :, beyond] = 0.0
+    # Without a place there is nothing to fit
+    weights[..., counts == 0] = np.eye(2)[..., None, None]
+    rests = _resting(places, weights, counts)
+    moves = _moving(kinds, seconds, places, weights, counts)
+    each = zip(wanted, counts.tolist(), rests, moves, strict=False)
+    for (path, start, end), count, (rest, against_rest), (place, velocity, against) in each:
+        if not count:
+            nearest = path.places[max(path.bounds(start, end)[0] - 1, 0)]
+            piece = Piece(path.kind, start, _pair(nearest), (0.0, 0.0), 0, 0.0, True)
+        elif against_rest < against + _MOVES:
+            piece = Piece(path.kind, start, rest, (0.0, 0.0), count, against_rest, True)
+        else:
+            piece = Piece(path.kind, start, place, velocity, count, against + _MOVES, False)
+        path.pieces[start, end] = piece
+
+
 def _against(rest: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    return np.einsum("pni,pnij,pnj->pn", rest, weights, rest)
+    """What so many standard errors say against places (m, n): their squares."""
+    products = (rest[:, None] * weights * rest).reshape(4, *rest.shape[1:])
+    if len(products[0]) == 1:
+        return products[:2].sum(0) + products[2:].sum(0)
+    return products.sum(0)
 
 
-def _costs(squares: np.ndarray, counts: np.ndarray) -> list[float]:
-    """The costs of rows of squared standard errors, of which so many count."""
-    terms = np.log1p(squares / _ROBUST)
-    return [float(_ROBUST * row[:count].sum()) for row, count in zip(terms, counts.tolist(), strict=True)]
+def _costs(squares: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """The costs of columns of squared standard errors, of which so many count."""
+    terms = np.zeros((squares.shape[1], squares.shape[0] + 2))
+    terms[:, 1:-1] = np.log1p(squares / _ROBUST).T
+    firsts = np.arange(len(terms)) * terms.shape[1]
+    # Behind a nought, each sum is to the bit that of its terms alone
+    ends = np.stack([firsts, firsts + counts + 1], 1).ravel()
+    return _ROBUST * np.add.reduceat(terms.ravel(), ends)[::2]
 
 
 def _resting(
     places: np.ndarray, weights: np.ndarray, counts: np.ndarray
 ) -> list[tuple[tuple[float, float], float]]:
-    """The places where a body rests, a row of measured ones each, and the costs of saying so."""
-    place, squares, share = places[:, 0], np.zeros(places.shape[:2]), np.ones(places.shape[:2])
+    """The places where a body rests, a column of measured ones each, and the costs of saying so."""
+    place, squares, share = places[:, 0], np.zeros(places.shape[1:]), np.ones(places.shape[1:])
     for _ in range(3):
-        trusted = weights * share[..., None, None]
-        right = np.einsum("pnij,pnj->pi", trusted, places)
-        place = np.linalg.solve(trusted.sum(1), right[..., None])[..., 0]
+        trusted = weights * share
+        right, normal = (trusted * places).sum(1).sum(1), trusted.sum(2).transpose(2, 0, 1)
+        place = np.linalg.solve(normal, right.T[..., None])[..., 0].T
         squares = _against(places - place[:, None], weights)
         share = 1 / (1 + squares / _ROBUST)
-    return list(zip(map(_pair, place), _costs(squares, counts), strict=True))
+    return list(zip(zip(*place.tolist(), strict=True), _costs(squares, counts).tolist(), strict=True))
 
 
 def _moving(
-    kind: int, seconds: np.ndarray, places: np.ndarray, weights: np.ndarray, counts: np.ndarray
+    kinds: np.ndarray, seconds: np.ndarray, places: np.ndarray, weights: np.ndarray, counts: np.ndarray
 ) -> list[tuple[tuple[float, float], tuple[float, float], float]]:
-    """Places and velocities at the start of the best free motions through rows of places, and what speaks
+    """Places and velocities at the start of the best free motions through columns of places, and what speaks
     against each.
     """
-    share, ways = np.ones(seconds.shape), seconds
-    place, velocity, squares = places[:, 0], np.zeros((len(places), 2)), share
-    normal, right = np.zeros((len(places), 4, 4)), np.zeros((len(places), 4, 1))
+    share, ways, many = np.ones(seconds.shape), seconds, seconds.shape[1]
+    place, velocity, squares = places[:, 0], np.zeros((2, many)), share
+    normal, right = np.zeros((4, 4, many)), np.zeros((4, many))
     for turn in range(_ROUNDS):
-        trusted = weights * share[..., None, None]
-        crossed = (trusted * ways[..., None, None]).sum(1)
-        normal[:, :2, :2], normal[:, :2, 2:], normal[:, 2:, :2] = trusted.sum(1), crossed, crossed
-        normal[:, 2:, 2:] = (trusted * (ways * ways)[..., None, None]).sum(1) + _AT_FIRST
-        pulled = np.einsum("pnij,pnj->pni", trusted, places)
-        right[:, :2, 0], right[:, 2:, 0] = pulled.sum(1), (pulled * ways[..., None]).sum(1)
-        solved = np.linalg.solve(normal, right)[..., 0]
-        place, velocity = solved[:, :2], solved[:, 2:]
-        squares = _against(places - place[:, None] - ways[..., None] * velocity[:, None], weights)
+        trusted = weights * share
+        normal[:2, :2], crossed = trusted.sum(2), (trusted * ways).sum(2)
+        normal[:2, 2:], normal[2:, :2] = crossed, crossed
+        normal[2:, 2:] = (trusted * (ways * ways)).sum(2) + _AT_FIRST[..., None]
+        pulled = (trusted * places).sum(1)
+        right[:2], right[2:] = pulled.sum(1), (pulled * ways).sum(1)
+        solved = np.linalg.solve(normal.transpose(2, 0, 1), right.T[..., None])[..., 0]
+        place, velocity = solved.T[:2], solved.T[2:]
+        squares = _against(places - place[:, None] - ways * velocity[:, None], weights)
         share = 1 / (1 + squares / _ROBUST)
         if turn < _ROUNDS - 1:
             # The library's hypot, which is not to the bit that of an array
-            speeds = np.array([hypot(*_pair(each)) for each in velocity])
-            ways = glide(kind).shares(speeds[:, None], seconds)
-    speeds = [float(each @ each) / _SPEED**2 for each in velocity]
-    costs = [cost + speed for cost, speed in zip(_costs(squares, counts), speeds, strict=True)]
-    return list(zip(map(_pair, place), map(_pair, velocity), costs, strict=True))
+            speeds, ways = np.array(list(map(hypot, *velocity.tolist()))), np.zeros(seconds.shape)
+            for kind in set(kinds.tolist()):
+                mine = kinds == kind
+                ways[:, mine] = glide(kind).shares(speeds[mine], seconds[:, mine])
+    fast = [float(each @ each) / _SPEED**2 for each in velocity.T]
+    costs = [cost + speed for cost, speed in zip(_costs(squares, counts).tolist(), fast, strict=True)]
+    pairs = zip(*place.tolist(), strict=True), zip(*velocity.tolist(), strict=True)
+    return list(zip(*pairs, costs, strict=True))
 
 
 def paths(seen: Sightings, objects: dict[Look, Track], camera: Camera) -> list[Path]:

@@ -18,7 +18,7 @@ from research.domains.perception.format import (
     proposal_names,
 )
 from research.domains.perception.masks import Look, Sightings, sightings
-from research.domains.perception.paths import Path, paths
+from research.domains.perception.paths import Path, Piece, paths
 from research.domains.perception.tracks import Track, tracks
 from substrate.base.errors import FormatError
 from substrate.base.numbered import sources_in
@@ -85,6 +85,13 @@ class Video(msgspec.Struct, frozen=True):
     def blows(self, number: int, belief: Belief = BELIEF) -> list[int]:
         """The last frames before an object's blows, from contacts that are more likely than not."""
         return sorted({c.frame for c in self.contacts if number in c.pair and belief.touched(c) >= THRESHOLD})
+
+    def pieces(self, number: int, belief: Belief = BELIEF) -> list[tuple[Piece, int]]:
+        """The free motions of an object from blow to blow, each with its last frame."""
+        path = self.paths[number]
+        ends = [blow for blow in self.blows(number, belief) if path.first <= blow < path.last]
+        spans = zip([path.first, *(blow + 1 for blow in ends)], [*ends, path.last], strict=True)
+        return [(path.piece(start, end), end) for start, end in spans]
 
     def crossings(self, belief: Belief = BELIEF) -> list[Crossing]:
         """The objects that may have entered or left, given the believed contacts."""
@@ -193,16 +200,9 @@ def recorded(video: Video, threshold: float = THRESHOLD, belief: Belief = BELIEF
 
 def _trajectory(video: Video, number: int, belief: Belief) -> list[tuple[int, float, float]]:
     """The places of an object, frame by frame, as its pieces of free motion say."""
-    path = video.paths[number]
-    places: list[tuple[int, float, float]] = []
-    start = path.first
-    for blow in (*video.blows(number, belief), path.last):
-        if blow < start or start > path.last:
-            continue
-        end = min(blow, path.last)
-        piece = path.piece(start, end)
-        for frame in range(start, end + 1):
-            x, y = piece.at(frame)
-            places.append((frame, round(x, _DIGITS), round(y, _DIGITS)))
-        start = end + 1
-    return places
+    return [
+        (frame, round(x, _DIGITS), round(y, _DIGITS))
+        for piece, end in video.pieces(number, belief)
+        for frame in range(piece.start, end + 1)
+        for x, y in [piece.at(frame)]
+    ]

@@ -27,10 +27,9 @@ def drawn(video: Video, belief: Belief = BELIEF) -> Iterator[Drawn]:
     """The objects in the picture: the centres of their detected boxes, and of the boxes along their paths."""
     for number, path in enumerate(video.paths):
         boxes = video.seen.boxes[list(video.objects[path.look].values())]
-        ends = [blow for blow in video.blows(number, belief) if path.first <= blow < path.last]
         line: list[str] = []
-        for start, end in zip([path.first, *(end + 1 for end in ends)], [*ends, path.last], strict=True):
-            places = np.array([path.piece(start, end).at(frame) for frame in range(start, end + 1)])
+        for piece, end in video.pieces(number, belief):
+            places = np.array([piece.at(frame) for frame in range(piece.start, end + 1)])
             yaw = np.full(len(places), np.pi / 8)
             line += _centres(video.camera.boxes(path.kind, places[:, 0], places[:, 1], yaw))
         dots = "".join(f"M{centre}h0" for centre in _centres(boxes))

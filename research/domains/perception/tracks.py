@@ -9,7 +9,7 @@ it.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -66,10 +66,11 @@ def _without_doubles(seen: Sightings, weights: np.ndarray) -> list[int]:
     for look, weight in zip(seen.looks, weights, strict=True):
         total[look] += weight
     gone: set[int] = set()
+    boxes = seen.boxes.tolist()
     for places in _by_frame(seen).values():
         for at, a in enumerate(places):
             for b in places[at + 1 :]:
-                if shared(seen.boxes[a], seen.boxes[b]) <= _SAME:
+                if shared(boxes[a], boxes[b]) <= _SAME:
                     continue
                 weak, strong = sorted(
                     (a, b), key=lambda sighting: (total[seen.looks[sighting]], seen.scores[sighting])
@@ -156,7 +157,7 @@ def _owner(
             step = next((step for step in range(_REACH) if end + way * step in track), None)
             if step is None:
                 continue
-            mine, its = seen.boxes[by_label[look][end]], seen.boxes[track[end + way * step]]
+            mine, its = seen.boxes[[by_label[look][end], track[end + way * step]]].tolist()
             cost = gap(mine, its) / (4 + 6 * step) + 0.5 * (1 - shared(mine, its)) + 0.05 * step - 0.2 * alike
             if cost < _CLOSE and (best is None or cost < best[0]):
                 best = (cost, other)
@@ -176,19 +177,19 @@ def _is_object(seen: Sightings, track: Track) -> bool:
     return bool((area > 280 or (ends and area > 150)) and score > 0.97)
 
 
-def shared(a: np.ndarray, b: np.ndarray) -> float:
+def shared(a: Sequence[float], b: Sequence[float]) -> float:
     """Intersection over union of two boxes.
 
-    >>> shared(np.array([0.0, 0, 2, 2]), np.array([1.0, 0, 3, 2]))
+    >>> shared([0.0, 0, 2, 2], [1.0, 0, 3, 2])
     0.3333333333333333
     """
     wide, high = min(a[2], b[2]) - max(a[0], b[0]), min(a[3], b[3]) - max(a[1], b[1])
     if wide <= 0 or high <= 0:
         return 0.0
     both = wide * high
-    return float(both / ((a[2] - a[0]) * (a[3] - a[1]) + (b[2] - b[0]) * (b[3] - b[1]) - both))
+    return both / ((a[2] - a[0]) * (a[3] - a[1]) + (b[2] - b[0]) * (b[3] - b[1]) - both)
 
 
-def gap(a: np.ndarray, b: np.ndarray) -> float:
+def gap(a: Sequence[float], b: Sequence[float]) -> float:
     """The distance of two boxes: pixels across and down, added."""
-    return float(max(0, max(a[0], b[0]) - min(a[2], b[2])) + max(0, max(a[1], b[1]) - min(a[3], b[3])))
+    return max(0, max(a[0], b[0]) - min(a[2], b[2])) + max(0, max(a[1], b[1]) - min(a[3], b[3]))

@@ -62,10 +62,7 @@ def _printed(scene: Scene, event: Event, removed: int, settings: Counterfactual,
 
 def _emergent(scene: Scene, event: Event, removed: int) -> Verdict:
     """The partner rule: a collision of two that both collided with the object."""
-    partners = {
-        other for e in scene.events if e.kind == "Collision" and removed in e.objects for other in e.objects
-    }
-    return Verdict(event.objects <= partners, "heuristic")
+    return Verdict(event.objects <= scene.partners.get(removed, frozenset()), "heuristic")
 
 
 def _simulated(scene: Scene, event: Event, removed: int, settings: Counterfactual, engine: Engine) -> Verdict:

@@ -11,24 +11,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import compress, count
-from operator import and_, attrgetter, itemgetter
+from operator import and_, itemgetter
 
 import msgspec
 
 from substrate.base.delta import Op, Spelled
+from substrate.domains.clevrer.film import Film, film_of, grounds
 from substrate.domains.clevrer.format import (
     MOVING_SPEED,
     Annotation,
     CompactObject,
-    Film,
-    FilmedState,
     Ground,
-    MotionState,
     ObjectProperty,
     SceneEvents,
     decode_annotation,
     in_out_objects,
-    tracks,
 )
 from substrate.log.event_log import EventLog
 
@@ -38,7 +35,6 @@ SAMPLED_FRAMES = 5
 BEFORE, AFTER = 1, 2
 """Frames before and after a recorded collision between which its whole impulse passes."""
 _MOVING = MOVING_SPEED**2
-_in_view, _velocity = attrgetter("inside_camera_view"), attrgetter("velocity")
 
 _TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
 _XSD = "http://www.w3.org/2001/XMLSchema#"
@@ -55,7 +51,7 @@ def scene_iri(scene: int) -> str:
     return f"urn:clevrer:{scene}"
 
 
-def annotation_log(annotation: Annotation | Film) -> EventLog:
+def annotation_log(annotation: Annotation) -> EventLog:
     """The event log of an official annotation, a tick a frame.
 
     An object enters when ``inside_camera_view`` flips to true after frame 0 and exits when it flips to
@@ -69,42 +65,52 @@ def annotation_log(annotation: Annotation | Film) -> EventLog:
     >>> bool(log.state(1).query("PREFIX : <urn:substrate:clevrer:> ASK { ?event a :Entry ; :frame 1 }"))
     True
     """
-    frames = len(annotation.motion_trajectory)
-    scene = scene_iri(annotation.scene_index)
-    lines = _opening(scene, frames, [(o.object_id, o) for o in annotation.object_property])
-    motion = tracks(annotation)
-    visible = {number: list(map(_in_view, track)) for number, track in motion.items()}
-    occurrences: list[Occurrence] = [
-        (frame, "Entry" if seen[frame] else "Exit", (number,))
-        for number, seen in visible.items()
-        for frame in _changes(seen)
-    ]
-    posed = pose_frames(
-        frames,
-        [frame for frame, kind, _ in occurrences if kind == "Entry"],
-        [c.frame_id for c in annotation.collision],
-    )
-    for number, track in motion.items():
-        subject = f"<{scene}:object:{number}>"
-        moving = [x * x + y * y > _MOVING for x, y, _ in map(_velocity, track)]
-        lines += _flips(subject, visible[number], moving)
-        lines += _poses(subject, track, posed)
-    occurrences.sort()
-    occurrences += ((c.frame_id, "Collision", c.object_ids) for c in annotation.collision)
-    return _log(scene, frames, lines, occurrences)
+    return _filmed(film_of(annotation))
 
 
 def film_log(film: Film) -> EventLog:
-    """The event log of an official annotation that was decoded as far as the log needs it.
+    """The event log of an annotation that was decoded as far as the log needs it.
 
     Raises:
         FormatError: a pose cannot be read.
     """
     try:
-        return annotation_log(film)
+        return _filmed(film)
     except msgspec.ValidationError:
-        decode_annotation(film.source)  # names the frame and what is wrong with it
+        if film.source:
+            decode_annotation(film.source)  # names the frame and what is wrong with it
         raise
+
+
+def _filmed(film: Film) -> EventLog:
+    scene = scene_iri(film.scene_index)
+    visible = {number: [state.inside_camera_view for state in track] for number, track in film.tracks.items()}
+    occurrences: list[Occurrence] = [
+        (frame, "Entry" if seen[frame] else "Exit", (number,))
+        for number, seen in visible.items()
+        for frame in _changes(seen)
+    ]
+    entries = [frame for frame, kind, _ in occurrences if kind == "Entry"]
+    posed = pose_frames(film.frames, entries, [c.frame_id for c in film.collision])
+    recorded = [
+        (frame, track[frame])
+        for number, track in film.tracks.items()
+        for frame in posed
+        if visible[number][frame]
+    ]
+    places = grounds([state for _, state in recorded])
+    values = iter(
+        spelled_poses([(frame, *place) for (frame, _), place in zip(recorded, places, strict=True)])
+    )
+    lines = _opening(scene, film.frames, [(o.object_id, o) for o in film.object_property])
+    for number, track in film.tracks.items():
+        subject, seen = f"<{scene}:object:{number}>", visible[number]
+        moving = [x * x + y * y > _MOVING for x, y, _ in [state.velocity for state in track]]
+        lines += _flips(subject, seen, moving)
+        lines += _poses(subject, [frame for frame in posed if seen[frame]], values)
+    occurrences.sort()
+    occurrences += ((c.frame_id, "Collision", c.object_ids) for c in film.collision)
+    return _log(scene, film.frames, lines, occurrences)
 
 
 def events_log(scene_events: SceneEvents, poses: Mapping[int, Sequence[Posed]] | None = None) -> EventLog:
@@ -118,7 +124,8 @@ def events_log(scene_events: SceneEvents, poses: Mapping[int, Sequence[Posed]] |
     frames = max(scene_events.n_frames, last + 1)
     lines = _opening(scene, frames, [(o.id, o) for o in scene_events.objects])
     for number, given in (poses or {}).items():
-        lines += _pose_lines(f"<{scene}:object:{number}>", given)
+        values = iter(spelled_poses(given))
+        lines += _poses(f"<{scene}:object:{number}>", [frame for frame, *_ in given], values)
     occurrences: list[Occurrence] = [
         (e.frame, "Entry" if e.type == "in" else "Exit", in_out_objects(e)) for e in scene_events.in_outs
     ]
@@ -210,16 +217,9 @@ def spelled_poses(given: Sequence[Posed]) -> list[str]:
     return text[2:-2].replace(",", " ").split("] [")
 
 
-def _poses(
-    subject: str, track: Sequence[MotionState | FilmedState], frames: Iterable[int]
-) -> Iterator[Spelled]:
-    seen = [frame for frame in frames if track[frame].inside_camera_view]
-    return _pose_lines(subject, [(frame, *track[frame].ground) for frame in seen])
-
-
-def _pose_lines(subject: str, given: Sequence[Posed]) -> Iterator[Spelled]:
+def _poses(subject: str, frames: Iterable[int], values: Iterator[str]) -> Iterator[Spelled]:
     """A pose is a single literal: as six triples of their own, poses would be most of the log."""
-    for (frame, *_), value in zip(given, spelled_poses(given), strict=True):
+    for frame, value in zip(frames, values, strict=False):
         yield Spelled(frame, Op.INSERT, f'{subject} <{NAMESPACE}pose> "{value}"^^<{NAMESPACE}Pose>')
 
 

@@ -17,7 +17,7 @@ from typing import Literal, cast
 import pyoxigraph as ox
 
 from substrate.base.delta import Spelled, quads_of
-from substrate.base.errors import LogError, ProgramError
+from substrate.base.errors import LogError
 from substrate.base.vocabulary import RDF_TYPE
 from substrate.branch.fork import fork
 from substrate.branch.interventions import Retract
@@ -27,7 +27,7 @@ from substrate.domains.clevrer.motion.course import Course, course
 from substrate.domains.clevrer.motion.draws import DRAWS, Draw
 from substrate.domains.clevrer.motion.engine import Body, Contact, Motion, simulate
 from substrate.domains.clevrer.motion.observe import relative_masses
-from substrate.domains.clevrer.scene import Event, Scene
+from substrate.domains.clevrer.scene import Event, Scene, lacking
 from substrate.log.event_log import Delta, EventLog, Op, triple_of
 
 Engine = Literal["calibrated", "bullet"]
@@ -153,10 +153,7 @@ def _branch(scene: Scene, name: tuple[str, int, int, Engine], at: int, removed: 
     if name in scene.branches:
         return scene.branches[name]
     if not scene.poses:
-        raise ProgramError(
-            "asks for a simulation, which a compact event file has no motion for",
-            hint="Answer it from the official annotation",
-        )
+        raise lacking("asks for a simulation, which a compact event file has no motion for")
     *_, horizon, engine = name
     end, gone = scene.end + horizon, set() if removed is None else {removed}
 
@@ -300,17 +297,14 @@ def _until(parent: EventLog, at: int, ends: Mapping[str, int]) -> Iterator[Spell
                 yield Spelled(tick, _OPS[line[0]], text)
 
 
-def _camera(scene: Scene, thing: str, tick: int) -> Iterable[str]:
-    """The parent's last statements before a tick on an object's being in view and moving."""
-    standing: dict[str, None] = {}
-    for when, op, text in scene.camera.get(thing, ()):
-        if when >= tick:
-            break
-        if op == "A":
-            standing[text] = None
-        else:
-            standing.pop(text, None)
-    return standing
+def _camera(scene: Scene, thing: str, tick: int) -> list[str]:
+    """The last statements before a tick on an object's being in view and moving, in the log's order."""
+    standing = {
+        position: f"{thing} <{predicate}> {value}"
+        for predicate in (f"{NAMESPACE}inView", f"{NAMESPACE}motion")
+        for value, position in scene.holding(predicate, tick - 1).get(thing, {}).items()
+    }
+    return [text for _, text in sorted(standing.items())]
 
 
 def _pose(frame: int, body: Body) -> str:

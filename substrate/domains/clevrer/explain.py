@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import NamedTuple, Protocol, get_args
+from typing import NamedTuple, get_args
 
 import msgspec
 
@@ -14,14 +14,13 @@ from substrate.domains.clevrer._chances import REMOVALS, Chances
 from substrate.domains.clevrer.counterfactual import Ground, judge
 from substrate.domains.clevrer.deltas import NAMESPACE, scene_iri
 from substrate.domains.clevrer.emitter import without
-from substrate.domains.clevrer.format import RECORDED_AFTER, Choice, Question
-from substrate.domains.clevrer.interpreter import choice_program, in_order, judged_choices
+from substrate.domains.clevrer.format import RECORDED_AFTER, Question
+from substrate.domains.clevrer.interpreter import Asked, choice_program, in_order, judged_choices
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.program import (
     OPCODES,
     Step,
     World,
-    possible_collisions,
     run,
     unseen,
 )
@@ -66,25 +65,6 @@ def explain(log: EventLog, scene_index: int, question: Question, parameters: Par
         lambda steps: rule_of(steps, world.parameters),
         reading.words,
     )
-
-
-class Asked(Protocol):
-    """A question as it is explained: its words, its program, and its choices where it has some."""
-
-    @property
-    def question(self) -> str:
-        """The words."""
-        ...
-
-    @property
-    def program(self) -> list[str]:
-        """The program."""
-        ...
-
-    @property
-    def choices(self) -> list[Choice] | None:
-        """The choices, if any."""
-        ...
 
 
 def explanation(
@@ -248,7 +228,7 @@ def _asked_after(step: Step, steps: list[Step]) -> Event | int | None:
 
 def _removal_ground(step: Step, subject: Event | int | None, world: World) -> Ground:
     *events, gone = step.arguments
-    about = events[0] if events else possible_collisions(world.scene)
+    about = events[0] if events else world.scene.pairs
     if isinstance(subject, Event):
         about = [subject]
     elif subject is not None:

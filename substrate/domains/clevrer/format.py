@@ -9,22 +9,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from operator import attrgetter
+from functools import partial
 from pathlib import Path
-from typing import Literal, NamedTuple, Protocol, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 import msgspec
 
 from substrate.base.errors import FormatError
-from substrate.base.inputs import (
-    Measure,
-    Source,
-    Whole,
-    decode,
-)
+from substrate.base.inputs import Measure, Source, Whole, decode
 from substrate.base.limits import LIMITS
 from substrate.base.numbered import numbered
 from substrate.base.records import Index, Records, Text, listed
+
+if TYPE_CHECKING:
+    from substrate.domains.clevrer.film import Filmed
 
 FRAMES = 128
 SECONDS_PER_FRAME = 0.028
@@ -65,35 +63,6 @@ class MotionState(msgspec.Struct, frozen=True):
     angular_velocity: Vector
     inside_camera_view: bool
 
-    @property
-    def ground(self) -> Ground:
-        """Its place and motion on the ground."""
-        (x, y, _), (vx, vy, _) = self.location, self.velocity
-        return x, y, self.orientation[2], vx, vy, self.angular_velocity[2]
-
-
-class FilmedState(msgspec.Struct, frozen=True, gc=False):
-    """A :class:`MotionState` of which only what every frame is read for is decoded; the rest is JSON."""
-
-    object_id: Whole
-    location: msgspec.Raw
-    orientation: msgspec.Raw
-    velocity: Vector
-    angular_velocity: msgspec.Raw
-    inside_camera_view: bool
-
-    @property
-    def ground(self) -> Ground:
-        """Its place and motion on the ground, decoded now.
-
-        Raises:
-            ValidationError: a vector is none.
-        """
-        x, y, _ = _vector.decode(self.location)
-        _, _, yaw = _vector.decode(self.orientation)
-        _, _, spin = _vector.decode(self.angular_velocity)
-        return x, y, yaw, *self.velocity[:2], spin
-
 
 class Frame(msgspec.Struct, frozen=True):
     """All objects at one frame of the video."""
@@ -117,34 +86,6 @@ class Annotation(msgspec.Struct, frozen=True):
     video_filename: str
     object_property: list[ObjectProperty]
     motion_trajectory: list[Frame]
-    collision: list[Collision]
-
-
-class FilmedFrame(msgspec.Struct, frozen=True):
-    """All objects at one frame of a :class:`Film`."""
-
-    frame_id: Whole
-    objects: list[FilmedState]
-
-
-class Film(NamedTuple):
-    """An annotation of which no more is decoded than its event log needs, and where it was read."""
-
-    scene_index: int
-    object_property: list[ObjectProperty]
-    motion_trajectory: list[FilmedFrame]
-    collision: list[Collision]
-    source: Source
-    tracks: Mapping[int, tuple[FilmedState, ...]]
-
-
-class _Filmed(msgspec.Struct, frozen=True):
-    """The JSON of a :class:`Film`, which has the keys of an :class:`Annotation`."""
-
-    scene_index: Whole
-    video_filename: str
-    object_property: list[ObjectProperty]
-    motion_trajectory: list[FilmedFrame]
     collision: list[Collision]
 
 
@@ -212,10 +153,6 @@ class SceneQuestions(msgspec.Struct, frozen=True):
 
 
 _annotations = msgspec.json.Decoder(Annotation)
-_films = msgspec.json.Decoder(_Filmed)
-_vector = msgspec.json.Decoder(Vector)
-_object_id, _frame_id = attrgetter("object_id"), attrgetter("frame_id")
-_objects = attrgetter("objects")
 _scene_events = msgspec.json.Decoder(SceneEvents)
 
 
@@ -232,55 +169,36 @@ def decode_annotation(source: Source) -> Annotation:
     Raises:
         FormatError: the record breaks the format; the message names file, path and fault.
     """
-    annotation = decode(_annotations, source[1], source[0], keys=_keys)
-    _check_annotation(source[0], annotation)
+    annotation = decode(_annotations, source[1], source[0], keys=keys)
+    check_annotation(source[0], annotation)
     return annotation
 
 
-def decode_film(source: Source) -> Film:
-    """An annotation as far as its event log needs it. Places and turns are only checked to be there; their
-    values are checked when they are asked for. Errors as :func:`decode_annotation`.
-    """
-    film = decode(_films, source[1], source[0], keys=_keys)
-    states = _check_annotation(source[0], film)
-    return Film(
-        film.scene_index, film.object_property, film.motion_trajectory, film.collision, source, states
-    )
-
-
-@overload
-def _check_annotation(name: str, annotation: Annotation) -> dict[int, tuple[MotionState, ...]]: ...
-
-
-@overload
-def _check_annotation(name: str, annotation: _Filmed) -> dict[int, tuple[FilmedState, ...]]: ...
-
-
-def _check_annotation(
-    name: str, annotation: Annotation | _Filmed
-) -> Mapping[int, tuple[MotionState | FilmedState, ...]]:
-    """Refuse an annotation that contradicts itself; gives the states of each object."""
+def check_annotation(name: str, annotation: Annotation | Filmed) -> bool:
+    """Refuse an annotation that contradicts itself; tell whether its objects are in order."""
     numbers = [o.object_id for o in annotation.object_property]
     declared = _declared(name, "$.object_property", numbers)
-    frames = annotation.motion_trajectory
+    frames, in_order = annotation.motion_trajectory, _in_order(annotation)
     if not frames:
-        raise FormatError(
-            "no frames", where=(name, "$.motion_trajectory"), hint="An annotation has 128 frames"
-        )
-    columns = _columns(annotation, numbers)
-    if columns is None or list(map(_frame_id, frames)) != list(range(len(frames))):
-        for index, frame in enumerate(frames):
-            ids = map(_object_id, frame.objects)
-            if frame.frame_id != index or sorted(ids) != sorted(numbers):
-                raise _bad_frame(name, frame, index)
+        where, hint = (name, "$.motion_trajectory"), "An annotation has 128 frames"
+        raise FormatError("no frames", where=where, hint=hint)
+    for index, frame in enumerate(frames):
+        path = f"$.motion_trajectory[{index}]"
+        if frame.frame_id != index:
+            what, hint = f"frame_id is {frame.frame_id}, expected {index}", "Frames run from 0 without a gap"
+            raise FormatError(what, where=(name, f"{path}.frame_id"), hint=hint)
+        if not in_order and sorted(state.object_id for state in frame.objects) != sorted(numbers):
+            hint = "List every object of object_property in every frame"
+            where = (name, f"{path}.objects")
+            raise FormatError("does not list each declared object once", where=where, hint=hint)
     collisions = [("", collision.object_ids, collision.frame_id) for collision in annotation.collision]
     check_events(name, "$.collision", collisions, declared, len(frames))
-    return dict(zip(numbers, columns or _sorted_columns(annotation, numbers), strict=True))
+    return in_order
 
 
-def _keys(annotation: Annotation | _Filmed) -> int:
+def keys(annotation: Annotation | Filmed) -> int:
     """The number of keys in the JSON of an annotation."""
-    states = sum(map(len, map(_objects, annotation.motion_trajectory)))
+    states = sum([len(frame.objects) for frame in annotation.motion_trajectory])
     return (
         len(Annotation.__struct_fields__)
         + len(ObjectProperty.__struct_fields__) * len(annotation.object_property)
@@ -290,58 +208,22 @@ def _keys(annotation: Annotation | _Filmed) -> int:
     )
 
 
-def _bad_frame(name: str, frame: Frame | FilmedFrame, index: int) -> FormatError:
-    path = f"$.motion_trajectory[{index}]"
-    if frame.frame_id != index:
-        return FormatError(
-            f"frame_id is {frame.frame_id}, expected {index}",
-            where=(name, f"{path}.frame_id"),
-            hint="Frames run from 0 without a gap",
-        )
-    return FormatError(
-        "does not list each declared object once",
-        where=(name, f"{path}.objects"),
-        hint="List every object of object_property in every frame",
-    )
-
-
-@overload
-def tracks(annotation: Film) -> dict[int, tuple[FilmedState, ...]]: ...
-
-
-@overload
-def tracks(annotation: Annotation) -> dict[int, tuple[MotionState, ...]]: ...
-
-
-def tracks(annotation: Annotation | Film) -> Mapping[int, tuple[MotionState | FilmedState, ...]]:
-    """Each object's motion states, frame by frame, by object number."""
-    if isinstance(annotation, Film):
-        return annotation.tracks
+def tracks(annotation: Annotation | Filmed, *, in_order: bool = False) -> Mapping[int, Sequence[Any]]:
+    """Each object's motion states, frame by frame, by object number; quicker where they are known to stand in
+    order.
+    """
+    states = [frame.objects for frame in annotation.motion_trajectory]
     numbers = [o.object_id for o in annotation.object_property]
-    columns = _columns(annotation, numbers) or _sorted_columns(annotation, numbers)
-    return dict(zip(numbers, columns, strict=True))
+    if not (in_order or _in_order(annotation)):
+        states = [sorted(some, key=lambda state: numbers.index(state.object_id)) for some in states]
+    return dict(zip(numbers, zip(*states, strict=True), strict=True))
 
 
-def _sorted_columns(
-    annotation: Annotation | _Filmed, numbers: Sequence[int]
-) -> list[tuple[MotionState | FilmedState, ...]]:
-    """The states of each object, in whatever order the frames list them: official files have one order."""
-    frames = [{state.object_id: state for state in frame.objects} for frame in annotation.motion_trajectory]
-    return [tuple(frame[number] for frame in frames) for number in numbers]
-
-
-def _columns(
-    annotation: Annotation | _Filmed, numbers: Sequence[int]
-) -> list[tuple[MotionState | FilmedState, ...]] | None:
-    """The states of each object, where every frame lists the objects in the order of their numbers."""
-    states = list(map(_objects, annotation.motion_trajectory))
-    if set(map(len, states)) != {len(numbers)}:
-        return None
-    columns = list(zip(*states, strict=True))
-    in_order = all(
-        set(map(_object_id, column)) == {number} for number, column in zip(numbers, columns, strict=True)
-    )
-    return columns if in_order else None
+def _in_order(annotation: Annotation | Filmed) -> bool:
+    """Tell whether every frame lists the objects in the order of their declaration, as official files do."""
+    numbers, frames = [o.object_id for o in annotation.object_property], annotation.motion_trajectory
+    ids = [state.object_id for frame in frames for state in frame.objects]
+    return ids == numbers * len(frames) and all(len(frame.objects) == len(numbers) for frame in frames)
 
 
 def decode_scene_events(source: Source) -> SceneEvents:
@@ -352,11 +234,8 @@ def decode_scene_events(source: Source) -> SceneEvents:
     scene = decode(_scene_events, source[1], source[0])
     declared = _declared(source[0], "$.objects", [o.id for o in scene.objects])
     if scene.n_frames < 1:
-        raise FormatError(
-            f"n_frames is {scene.n_frames}",
-            where=(source[0], "$.n_frames"),
-            hint="A scene has at least one frame",
-        )
+        where, hint = (source[0], "$.n_frames"), "A scene has at least one frame"
+        raise FormatError(f"n_frames is {scene.n_frames}", where=where, hint=hint)
     in_outs = [(event.type, in_out_objects(event), event.frame) for event in scene.in_outs]
     check_events(source[0], "$.in_outs", in_outs, declared, math.inf)
     collisions = [("", event.object, event.frame) for event in scene.collisions]
@@ -480,30 +359,19 @@ def read_by_scene(path: Path, kind: type[Q], check: Callable[[str, Q], None]) ->
 def _check_questions(name: str, record: SceneQuestions) -> None:
     seen: set[int] = set()
     for index, question in enumerate(record.questions):
-        place = (name, f"scene {record.scene_index}", f"$.questions[{index}]")
+        fault = partial(FormatError, where=(name, f"scene {record.scene_index}", f"$.questions[{index}]"))
+        kind, choices = question.question_type, question.choices or ()
         if question.question_id in seen:
-            raise FormatError(
-                f"question {question.question_id} occurs twice",
-                where=place,
-                hint="Number a scene's questions once",
-            )
-        if max(map(len, (question.program, *(c.program for c in question.choices or ())))) > LIMITS.steps:
-            raise FormatError(
-                f"its program has more than {LIMITS.steps} steps",
-                where=place,
-                hint="If it is meant to, raise steps in SUBSTRATE_LIMITS",
-            )
+            what = f"question {question.question_id} occurs twice"
+            raise fault(what, hint="Number a scene's questions once")
+        if max(map(len, (question.program, *(c.program for c in choices)))) > LIMITS.steps:
+            what = f"its program has more than {LIMITS.steps} steps"
+            raise fault(what, hint="If it is meant to, raise steps in SUBSTRATE_LIMITS")
         seen.add(question.question_id)
-        if (question.question_type == "descriptive") == bool(question.choices):
-            raise FormatError(
-                f"a {question.question_type} question {'has' if question.choices else 'lacks'} choices",
-                where=place,
-                hint="Only multiple-choice questions have choices",
-            )
-        for choice in question.choices or ():
-            if [c.choice_id for c in question.choices or ()].count(choice.choice_id) > 1:
-                raise FormatError(
-                    f"choice {choice.choice_id} occurs twice",
-                    where=place,
-                    hint="Number a question's choices once",
-                )
+        if (kind == "descriptive") == bool(choices):
+            what = f"a {kind} question {'has' if choices else 'lacks'} choices"
+            raise fault(what, hint="Only multiple-choice questions have choices")
+        numbers = [choice.choice_id for choice in choices]
+        for number in numbers:
+            if numbers.count(number) > 1:
+                raise fault(f"choice {number} occurs twice", hint="Number a question's choices once")

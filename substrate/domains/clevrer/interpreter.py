@@ -49,11 +49,16 @@ LANGUAGE = Language(run, run_choices, str.__eq__)
 
 
 class Asked(Protocol):
-    """A question as it is answered."""
+    """A question as it is answered and explained."""
 
     @property
     def question_id(self) -> int:
         """Its number in the scene."""
+        ...
+
+    @property
+    def question(self) -> str:
+        """Its words."""
         ...
 
     @property
@@ -128,21 +133,7 @@ def judged(
     }
 
 
-class Option(Protocol):
-    """A choice as it is judged: its number, and its gold where there is one."""
-
-    @property
-    def choice_id(self) -> int:
-        """The choice's number in its question."""
-        ...
-
-    @property
-    def answer(self) -> str | None:
-        """``correct``, ``wrong`` or ``None``."""
-        ...
-
-
-def judged_choices(choices: Sequence[Option], outcomes: Iterable[str | ProgramError]) -> dict[str, Any]:
+def judged_choices(choices: Sequence[Choice], outcomes: Iterable[str | ProgramError]) -> dict[str, Any]:
     """The fields of a multiple-choice question's row: right only when all of its choices are.
 
     Args:

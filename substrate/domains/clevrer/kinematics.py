@@ -8,23 +8,23 @@ from statistics import fmean
 
 from substrate.domains.clevrer.format import SECONDS_PER_FRAME
 from substrate.domains.clevrer.parameters import Kinematics
-from substrate.domains.clevrer.scene import Sample
+from substrate.domains.clevrer.scene import Pose
 
 
 def predict_collisions(
-    samples: Mapping[int, Sequence[Sample]], last_frame: int, kinematics: Kinematics
+    samples: Mapping[int, Sequence[tuple[int, Pose]]], last_frame: int, kinematics: Kinematics
 ) -> list[tuple[int, int, float]]:
     """The pairs whose closest approach on straight lines is below τ within the horizon.
 
     Args:
-        samples: velocities (units/s) and last positions (units) by object number, in time order, none empty.
+        samples: last frames and poses by object number, in time order, none empty.
         last_frame: only objects in view at this frame are projected, from where they were then.
         kinematics: frames averaged, τ in units, horizon in frames.
 
     Returns:
         ``(a, b, t)`` with a < b, sorted; t is the time of closest approach, in frames after ``last_frame``.
 
-    >>> track = lambda x, vx: [Sample(127, vx, 0.0, x, 0.0)]
+    >>> track = lambda x, vx: [(127, Pose(x, 0.0, 0.0, vx, 0.0, 0.0))]
     >>> tracks = {0: track(-1.0, 1.0), 1: track(1.0, 0.0)}
     >>> straight = Kinematics(frames=1, tau=0.4, horizon=300)
     >>> [(a, b, frames)] = predict_collisions(tracks, 127, straight)
@@ -33,14 +33,14 @@ def predict_collisions(
     """
     bodies: dict[int, tuple[float, float, float, float]] = {}
     for number, track in sorted(samples.items()):
-        end = track[-1]
-        if end.frame == last_frame:
-            recent = track[-kinematics.frames :]
+        frame, end = track[-1]
+        if frame == last_frame:
+            recent = [pose for _, pose in track[-kinematics.frames :]]
             bodies[number] = (
                 end.x,
                 end.y,
-                fmean(s.vx for s in recent) * SECONDS_PER_FRAME,
-                fmean(s.vy for s in recent) * SECONDS_PER_FRAME,
+                fmean(pose.vx for pose in recent) * SECONDS_PER_FRAME,
+                fmean(pose.vy for pose in recent) * SECONDS_PER_FRAME,
             )
     collisions: list[tuple[int, int, float]] = []
     for a, b in combinations(bodies, 2):

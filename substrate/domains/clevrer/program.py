@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
+from operator import attrgetter, gt, lt
 from typing import Any, NamedTuple
 
 from substrate.base.errors import ProgramError
@@ -15,7 +17,7 @@ from substrate.domains.clevrer.emitter import future
 from substrate.domains.clevrer.format import COLORS, MATERIALS, RECORDED_AFTER, SHAPES
 from substrate.domains.clevrer.kinematics import predict_collisions
 from substrate.domains.clevrer.parameters import Parameters
-from substrate.domains.clevrer.scene import Event, Scene, Thing
+from substrate.domains.clevrer.scene import Event, Scene, Thing, lacking
 
 
 class Kind(enum.Flag):
@@ -39,6 +41,8 @@ class Kind(enum.Flag):
     CHANGE = enum.auto()
 
 
+_K = Kind
+_ANY_OBJECT, _SET = _K.OBJECT | _K.OBJECTS, _K.OBJECTS | _K.EVENTS
 ANSWERS = Kind.COLOR | Kind.MATERIAL | Kind.SHAPE | Kind.YES_NO | Kind.NUMBER | Kind.DIRECTION | Kind.PAIR
 
 
@@ -59,9 +63,9 @@ class Opcode(NamedTuple):
     """The query of :data:`substrate.domains.clevrer.scene.QUERIES` behind it, if it reads the state."""
 
 
-Table = Mapping[str, tuple[tuple[int, ...], int, Callable[..., Any] | None]]
-"""A language made fit for running: kinds taken, kind given and function by token; flag values, since a flag's
-own operators are slow.
+Table = Mapping[str, tuple[int, frozenset[tuple[int, ...]], int, Callable[..., Any] | None, tuple[Kind, ...]]]
+"""A language made fit for running, by token: how many operands, all that their kinds may be, kind given and
+function; flag values, since a flag's own operators are slow. Last the kinds taken, for errors.
 """
 
 
@@ -75,25 +79,8 @@ class Step(NamedTuple):
     result: Any
 
 
-class _Stack(NamedTuple):
-    """Values and their kinds; kinds are flag values, since a flag's own operators are slow."""
-
-    values: list[Any]
-    kinds: list[int]
-
-    def __add__(self, other: object) -> _Stack:
-        assert isinstance(other, _Stack)
-        return _Stack(self.values + other.values, self.kinds + other.kinds)
-
-    def answer(self, end: int) -> str:
-        if len(self.kinds) != 1 or not self.kinds[0] & _ANSWERS:
-            left = ", ".join(_name(kind) for kind in self.kinds) or "nothing"
-            raise ProgramError(
-                f"the program leaves {left} on the stack, not one answer",
-                where=(f"program[{end}]",),
-                hint="A program ends in one answer",
-            )
-        return str(self.values[0])
+_Stack = tuple[list[Any], list[int]]
+"""Values and their kinds; kinds are flag values, since a flag's own operators are slow."""
 
 
 def run(
@@ -103,23 +90,29 @@ def run(
     *,
     table: Table | None = None,
 ) -> str:
-    """Execute a program and give its answer.
+    """Execute a program and give its answer: ``yes`` or ``no``, a number, or an attribute's value.
 
     Args:
         program: tokens in postfix order; a multiple-choice program is the choice's and then the question's.
         trace: called with every step, for explanations.
         table: of a language that extends this one, made by :func:`compiled`.
 
-    Returns:
-        ``yes`` or ``no``, a number, or an attribute's value.
-
     Raises:
         ProgramError: an unknown opcode, a stack underflow, an operand of the wrong kind, ``unique`` on
             none or several, or a program that leaves other than one answer; names the token's place.
     """
-    stack = _Stack([], [])
+    stack: _Stack = [], []
     _execute(program, stack, world, trace=trace, table=table)
-    return stack.answer(len(program))
+    return _answer(stack, len(program))
+
+
+def _answer(stack: _Stack, end: int) -> str:
+    values, kinds = stack
+    if len(kinds) != 1 or not kinds[0] & ANSWERS.value:
+        left = ", ".join(map(_name, kinds)) or "nothing"
+        what, hint = f"the program leaves {left} on the stack, not one answer", "A program ends in one answer"
+        raise ProgramError(what, where=(f"program[{end}]",), hint=hint)
+    return str(values[0])
 
 
 def run_choices(
@@ -129,22 +122,19 @@ def run_choices(
 
     What the question's program does before it reaches for the choice is done once.
     """
-    shared: _Stack | None = _Stack([], [])
-    reached = 0
+    shared: _Stack = [], []
     try:
         reached = _execute(question, shared, world, until_underflow=True, table=table)
-    except ProgramError:
-        shared = None
+    except ProgramError:  # the choice's own error comes first
+        shared, reached = ([], []), 0
     for choice in choices:
         try:
-            if shared is None:
-                yield run([*choice, *question], world, table=table)
-                continue
-            stack = _Stack([], [])
+            stack: _Stack = [], []
             _execute(choice, stack, world, table=table)
-            stack += shared
+            stack[0].extend(shared[0])
+            stack[1].extend(shared[1])
             _execute(question, stack, world, start=reached, offset=len(choice), table=table)
-            yield stack.answer(len(choice) + len(question))
+            yield _answer(stack, len(choice) + len(question))
         except ProgramError as error:
             yield error
 
@@ -166,50 +156,44 @@ def _execute(
     """
     values, kinds = stack
     table = table or _TABLE
-    for index in range(start, len(program)):
-        token = program[index]
-        entry = table.get(token)
-        if entry is None:
-            raise ProgramError(
-                f"unknown opcode {token!r}",
-                where=(f"program[{offset + index}]",),
-                hint="Use the opcodes of the official programs",
-            )
-        takes, gives, function = entry
-        if function is None:
-            values.append(token)
-            kinds.append(gives)
-            if trace:
-                trace(Step(index, token, (), Kind(gives), token))
-            continue
-        size = len(takes)
-        base = len(kinds) - size
-        if base < 0:
-            if until_underflow:
-                return index
-            raise ProgramError(
-                f"stack underflow: {token} takes {size}, the stack holds {len(kinds)}",
-                where=(f"program[{offset + index}]",),
-                hint="The program lacks an operand",
-            )
-        for depth, wanted in enumerate(takes, start=base):
-            if not kinds[depth] & wanted:
-                what = f"{token} takes {_name(wanted)}, the stack holds {_name(kinds[depth])}"
-                raise ProgramError(
-                    what, where=(f"program[{offset + index}]",), hint="The program mixes up its operands"
-                )
-        arguments = values[base:]
+    for index, token in enumerate(program[start:], start):
+        arguments: list[Any] = []
         try:
-            result = function(world, *arguments)
+            entry = table.get(token)
+            if entry is None:
+                hint = "Use the opcodes of the official programs"
+                raise ProgramError(f"unknown opcode {token!r}", hint=hint)
+            size, fitting, kind, function, takes = entry
+            if function is None:
+                result = token
+            else:
+                base = len(kinds) - size
+                if base < 0 and until_underflow:
+                    return index
+                if tuple(kinds[base:]) not in fitting:
+                    raise _unfit(token, takes, kinds)
+                kind = kind or (_OBJECT if kinds[-1] == _OBJECTS else _EVENT)
+                arguments = values[base:]
+                result = function(world, *arguments)
+                del values[base:], kinds[base:]
         except ProgramError as error:
             raise error.within(f"program[{offset + index}]") from error
-        kind = gives or (_OBJECT if kinds[-1] == _OBJECTS else _EVENT)
-        del values[base:], kinds[base:]
         values.append(result)
         kinds.append(kind)
         if trace:
             trace(Step(index, token, tuple(arguments), Kind(kind), result))
     return len(program)
+
+
+def _unfit(token: str, takes: Sequence[Kind], kinds: Sequence[int]) -> ProgramError:
+    """Say what an opcode takes and the stack has not."""
+    if len(kinds) < len(takes):
+        what = f"stack underflow: {token} takes {len(takes)}, the stack holds {len(kinds)}"
+        return ProgramError(what, hint="The program lacks an operand")
+    pairs = zip(takes, map(Kind, kinds[len(kinds) - len(takes) :]), strict=True)
+    wanted, kind = next((wanted, kind) for wanted, kind in pairs if kind not in wanted)
+    what = f"{token} takes {_name(wanted.value)}, the stack holds {_name(kind.value)}"
+    return ProgramError(what, hint="The program mixes up its operands")
 
 
 def _name(kind: int) -> str:
@@ -222,21 +206,23 @@ def _unique(world: World, elements: Sequence[Any]) -> Any:
     return elements[0]
 
 
-def _attribute(name: str) -> Callable[[World, Sequence[int], str], list[int]]:
+def _filter(name: str) -> Opcode:
+    """Keep the objects with a value of an attribute."""
     place = Thing._fields.index(name)
 
     def keep(world: World, objects: Sequence[int], value: str) -> list[int]:
         things = world.scene.objects
         return [o for o in objects if things[o][place] == value]
 
-    return keep
+    return Opcode((Kind.OBJECTS, Kind[name.upper()]), Kind.OBJECTS, keep, "objects")
 
 
-def _query(name: str) -> Callable[[World, int], str]:
-    return lambda world, object_: getattr(world.scene.objects[object_], name)
+def _query(name: str) -> Opcode:
+    value, kind = attrgetter(name), Kind[name.upper()]
+    return Opcode((Kind.OBJECT,), kind, lambda world, object_: value(world.scene.objects[object_]), "objects")
 
 
-def _motion(moving: bool) -> Callable[[World, Sequence[int], Any], list[int]]:
+def _motion(moving: bool) -> Opcode:
     def keep(world: World, objects: Sequence[int], frame: Any) -> list[int]:
         if frame == "null":
             scene, things = world.scene, world.scene.objects
@@ -245,15 +231,18 @@ def _motion(moving: bool) -> Callable[[World, Sequence[int], Any], list[int]]:
         motion = world.scene.motion(frame)
         return [o for o in objects if motion.get(o) is moving]
 
-    return keep
+    return Opcode((Kind.OBJECTS, Kind.FRAME | Kind.NULL), Kind.OBJECTS, keep, "motion")
 
 
-def _of_kind(kind: str) -> Callable[[World, Sequence[Event], Any], list[Event]]:
+def _of_kind(kind: str) -> Opcode:
+    """Keep the events of a kind in which an object, or one of some objects, takes part."""
+
     def keep(world: World, events: Sequence[Event], objects: Any) -> list[Event]:
-        wanted = {objects} if isinstance(objects, int) else set(objects)
-        return [e for e in events if e.kind == kind and not wanted.isdisjoint(e.objects)]
+        if isinstance(objects, int):
+            return [e for e in events if objects in e.objects and e.kind == kind]
+        return [e for e in events if e.kind == kind and not e.objects.isdisjoint(objects)]
 
-    return keep
+    return Opcode((Kind.EVENTS, _ANY_OBJECT), Kind.EVENTS, keep, "events")
 
 
 def _boundary(kind: str) -> Callable[..., Event]:
@@ -266,37 +255,35 @@ def _boundary(kind: str) -> Callable[..., Event]:
 
 def _frame(world: World, event: Event) -> int:
     if event.frame is None:
-        raise ProgramError(
-            "the frame of an event that was not observed", hint="Only observed events have a frame"
-        )
+        what = "the frame of an event that was not observed"
+        raise ProgramError(what, hint="Only observed events have a frame")
     return event.frame
 
 
-def _before(world: World, events: Sequence[Event], event: Event) -> list[Event]:
-    return [e for e in events if _frame(world, e) < _frame(world, event)]
+def _beside(stands: Callable[[int, int], bool]) -> Opcode:
+    """Keep the events that stand so in time to another."""
 
+    def keep(world: World, events: Sequence[Event], event: Event) -> list[Event]:
+        frame = _frame(world, event) if events else 0
+        return [e for e in events if stands(_frame(world, e), frame)]
 
-def _after(world: World, events: Sequence[Event], event: Event) -> list[Event]:
-    return [e for e in events if _frame(world, e) > _frame(world, event)]
+    return Opcode((Kind.EVENTS, Kind.EVENT), Kind.EVENTS, keep, "events")
 
 
 _ORDER = {"first": 0, "second": 1, "last": -1}
 
 
 def _ordered(world: World, events: Sequence[Event], order: str) -> Event:
-    try:
-        return events[_ORDER[order]]
-    except IndexError:
-        raise ProgramError(
-            f"{order} of {len(events)} events", hint="The description fits too few events"
-        ) from None
+    place = _ORDER[order]
+    if not -len(events) <= place < len(events):
+        raise ProgramError(f"{order} of {len(events)} events", hint="The description fits too few events")
+    return events[place]
 
 
 def _partner(world: World, event: Event, object_: int) -> int:
     if event.kind != "Collision" or object_ not in event.objects:
-        raise ProgramError(
-            f"object {object_} takes no part in this collision", hint="Name one of the two that collide"
-        )
+        what = f"object {object_} takes no part in this collision"
+        raise ProgramError(what, hint="Name one of the two that collide")
     return _unique(world, [o for o in event.objects if o != object_])
 
 
@@ -317,29 +304,16 @@ def _ancestors(world: World, events: Sequence[Event], event: Event) -> list[Even
     return [e for e in events if ancestry and e.iri in ancestry.events]
 
 
-def possible_collisions(scene: Scene) -> list[Event]:
-    """Every pair of objects, as a collision without a frame."""
-    return list(scene.pairs)
-
-
 def _unseen(world: World) -> list[Event]:
     scene = world.scene
     if not scene.has_motion:
-        raise ProgramError(
-            "asks for the future, which a compact event file has no motion for",
-            hint="Answer it from the official annotation",
-        )
+        raise lacking("asks for the future, which a compact event file has no motion for")
     kinematics = world.parameters.predictive.kinematics
     if kinematics is None:
-        return [
-            e
-            for e in unseen(scene, world.parameters).events
-            if e.kind == "Collision" and (e.frame or 0) > scene.end
-        ]
-    return [
-        Event("Collision", None, frozenset((a, b)))
-        for a, b, _ in predict_collisions(scene.samples, scene.end, kinematics)
-    ]
+        events = unseen(scene, world.parameters).events
+        return [e for e in events if e.kind == "Collision" and (e.frame or 0) > scene.end]
+    collisions = predict_collisions(scene.samples, scene.end, kinematics)
+    return [Event("Collision", None, frozenset((a, b))) for a, b, _ in collisions]
 
 
 def unseen(scene: Scene, parameters: Parameters) -> Scene:
@@ -348,33 +322,32 @@ def unseen(scene: Scene, parameters: Parameters) -> Scene:
     return future(scene, RECORDED_AFTER if horizon is None else horizon, parameters.engine)
 
 
-def _counterfactual(world: World, events: Sequence[Event], removed: int) -> list[Event]:
+def _counterfactual(world: World, *given: Any) -> list[Event]:
+    """Of some events, or of the meetings of every pair, those that happen without an object."""
+    *events, removed = given
     settings, engine = world.parameters.counterfactual, world.parameters.engine
-    return [e for e in events if judge(world.scene, e, removed, settings, engine).occurs]
+    about = events[0] if events else world.scene.pairs
+    return [e for e in about if judge(world.scene, e, removed, settings, engine).occurs]
 
 
 def _yes_no(truth: bool) -> str:
     return "yes" if truth else "no"
 
 
-_K = Kind
-_ANY_OBJECT, _SET = _K.OBJECT | _K.OBJECTS, _K.OBJECTS | _K.EVENTS
-
 OPCODES: dict[str, Opcode] = {
+    **{f"filter_{name}": _filter(name) for name in Thing._fields[:3]},
+    **{f"query_{name}": _query(name) for name in Thing._fields[:3]},
     "objects": Opcode((), _K.OBJECTS, lambda world: list(world.scene.objects), "objects"),
     "events": Opcode((), _K.EVENTS, lambda world: world.scene.events, "events"),
     "unseen_events": Opcode((), _K.EVENTS, _unseen, "poses"),
-    "all_events": Opcode((), _K.EVENTS, lambda world: possible_collisions(world.scene), "objects"),
-    "filter_color": Opcode((_K.OBJECTS, _K.COLOR), _K.OBJECTS, _attribute("color"), "objects"),
-    "filter_material": Opcode((_K.OBJECTS, _K.MATERIAL), _K.OBJECTS, _attribute("material"), "objects"),
-    "filter_shape": Opcode((_K.OBJECTS, _K.SHAPE), _K.OBJECTS, _attribute("shape"), "objects"),
-    "filter_moving": Opcode((_K.OBJECTS, _K.FRAME | _K.NULL), _K.OBJECTS, _motion(True), "motion"),
-    "filter_stationary": Opcode((_K.OBJECTS, _K.FRAME | _K.NULL), _K.OBJECTS, _motion(False), "motion"),
-    "filter_in": Opcode((_K.EVENTS, _ANY_OBJECT), _K.EVENTS, _of_kind("Entry"), "events"),
-    "filter_out": Opcode((_K.EVENTS, _ANY_OBJECT), _K.EVENTS, _of_kind("Exit"), "events"),
-    "filter_collision": Opcode((_K.EVENTS, _ANY_OBJECT), _K.EVENTS, _of_kind("Collision"), "events"),
-    "filter_before": Opcode((_K.EVENTS, _K.EVENT), _K.EVENTS, _before, "events"),
-    "filter_after": Opcode((_K.EVENTS, _K.EVENT), _K.EVENTS, _after, "events"),
+    "all_events": Opcode((), _K.EVENTS, lambda world: world.scene.pairs, "objects"),
+    "filter_moving": _motion(True),
+    "filter_stationary": _motion(False),
+    "filter_in": _of_kind("Entry"),
+    "filter_out": _of_kind("Exit"),
+    "filter_collision": _of_kind("Collision"),
+    "filter_before": _beside(lt),
+    "filter_after": _beside(gt),
     "filter_order": Opcode((_K.EVENTS, _K.ORDER), _K.EVENT, _ordered, "events"),
     "start": Opcode((), _K.EVENT, _boundary("Start"), "events"),
     "end": Opcode((), _K.EVENT, _boundary("End"), "events"),
@@ -386,9 +359,6 @@ OPCODES: dict[str, Opcode] = {
     "unique": Opcode((_SET,), None, _unique),
     "count": Opcode((_SET,), _K.NUMBER, lambda world, elements: len(elements)),
     "exist": Opcode((_SET,), _K.YES_NO, lambda world, elements: _yes_no(bool(elements))),
-    "query_color": Opcode((_K.OBJECT,), _K.COLOR, _query("color"), "objects"),
-    "query_material": Opcode((_K.OBJECT,), _K.MATERIAL, _query("material"), "objects"),
-    "query_shape": Opcode((_K.OBJECT,), _K.SHAPE, _query("shape"), "objects"),
     "negate": Opcode((_K.YES_NO,), _K.YES_NO, lambda world, answer: _yes_no(answer == "no")),
     "belong_to": Opcode((_ANY_OBJECT & ~_K.OBJECTS | _K.EVENT, _K.EVENTS), _K.YES_NO, _belongs),
     "filter_ancestor": Opcode((_K.EVENTS, _K.EVENT), _K.EVENTS, _ancestors, "events"),
@@ -400,12 +370,7 @@ OPCODES |= {
     "query_collision_partner": OPCODES["get_col_partner"],
     "filter_resting": OPCODES["filter_stationary"],
     "filter_counterfact": OPCODES["get_counterfact"],
-    "counterfact_events": Opcode(
-        (_K.OBJECT,),
-        _K.EVENTS,
-        lambda world, removed: _counterfactual(world, possible_collisions(world.scene), removed),
-        "events",
-    ),
+    "counterfact_events": Opcode((_K.OBJECT,), _K.EVENTS, _counterfactual, "events"),
 }
 
 WORDS: dict[str, Kind] = {
@@ -417,20 +382,16 @@ WORDS: dict[str, Kind] = {
 }
 
 _OBJECT, _OBJECTS, _EVENT = _K.OBJECT.value, _K.OBJECTS.value, _K.EVENT.value
-_ANSWERS = ANSWERS.value
 
 
 def compiled(opcodes: Mapping[str, Opcode], words: Mapping[str, Kind]) -> Table:
     """A language's opcodes and words as the table that :func:`run` takes."""
     return {
-        **{word: ((), kind.value, None) for word, kind in words.items()},
+        **{word: (0, frozenset[tuple[int, ...]](), kind.value, None, ()) for word, kind in words.items()},
         **{
-            name: (
-                tuple(kind.value for kind in opcode.takes),
-                opcode.gives.value if opcode.gives else 0,
-                opcode.run,
-            )
-            for name, opcode in opcodes.items()
+            name: (len(takes), frozenset(product(*kinds)), gives.value if gives else 0, function, takes)
+            for name, (takes, gives, function, _) in opcodes.items()
+            for kinds in [[[kind.value for kind in Kind if kind in wanted] for wanted in takes]]
         },
     }
 

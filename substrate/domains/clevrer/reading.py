@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from pyoxigraph import NamedNode
 
@@ -13,7 +13,6 @@ from substrate.cause.explanation import Evidence, ExplainedStep
 from substrate.domains.clevrer.deltas import NAMESPACE, SAMPLED_FRAMES
 from substrate.domains.clevrer.program import Kind, Opcode, Step
 from substrate.domains.clevrer.scene import Event, Scene
-from substrate.log.event_log import Op
 
 _OBJECTS = Kind.OBJECT | Kind.OBJECTS
 _EVENTS = Kind.EVENT | Kind.EVENTS
@@ -48,30 +47,22 @@ def happening(kind: str, who: Sequence[str]) -> str:
     return _HAPPENS.get(kind, f"the {kind.lower()} of the video").format(*who)
 
 
-class Standing(NamedTuple):
-    """A triple that holds at a tick: the position of the delta that made it true, and its property."""
-
-    position: int
-    predicate: str
-    value: str
-
-
 class Reading:
     """A scene's log as its queries read it, with the deltas that made true what holds at a tick.
 
     Attributes:
-        log: a log of :mod:`substrate.domains.clevrer.deltas`.
+        opened: the scene, whose log is one of :mod:`substrate.domains.clevrer.deltas`.
+        log: that log.
         scene: the scene's IRI.
         queries: the texts of the queries, by name.
         words: objects and events in words, by IRI.
     """
 
     def __init__(self, scene: Scene, iri: str) -> None:
-        self.log = scene.log
+        self.opened, self.log = scene, scene.log
         self.scene = iri
         self.queries = scene.queries
         self.words = called(scene, iri)
-        self._holding: dict[int, dict[str, list[Standing]]] = {}
 
     def tick(self, step: Step, opcode: Opcode | None) -> int:
         """The tick of a step's query: the frame that the step names, or the last frame."""
@@ -79,42 +70,22 @@ class Reading:
             return step.arguments[1]
         return self.log.last_tick
 
-    def holding(self, tick: int) -> dict[str, list[Standing]]:
-        """By subject, what holds at a tick, in the order of the log."""
-        if tick not in self._holding:
-            made: dict[tuple[str, str, str], int] = {}
-            held = self.log[: self.log.position(tick)]
-            for position, (_, op, (subject, predicate, value)) in enumerate(held):
-                triple = (text_of(subject), predicate.value, text_of(value))
-                if op is Op.RETRACT:
-                    made.pop(triple, None)
-                else:
-                    made.setdefault(triple, position)
-            by_subject: dict[str, list[Standing]] = {}
-            for (subject, predicate, value), position in made.items():
-                by_subject.setdefault(subject, []).append(Standing(position, predicate, value))
-            self._holding[tick] = by_subject
-        return self._holding[tick]
-
     def evidence(self, subjects: Iterable[str], predicates: Sequence[str], tick: int) -> list[Evidence]:
         """The deltas by which some properties of some individuals hold at a tick."""
-        holding = self.holding(tick)
+        wanted = [f"<{subject}>" for subject in subjects]
         positions = {
-            standing.position
-            for subject in subjects
-            for standing in holding.get(subject, ())
-            if standing.predicate in predicates
+            position
+            for predicate in predicates
+            for holding in [self.opened.holding(predicate, tick)]
+            for subject in wanted
+            for position in holding.get(subject, {}).values()
         }
         return list(map(Evidence, sorted(positions)))
 
     def all_of(self, class_: str) -> list[str]:
         """The individuals of a class, such as ``Object`` or ``Collision``, by IRI."""
-        wanted = (_TYPE, NAMESPACE + class_)
-        return [
-            subject
-            for subject, facts in self.holding(self.log.last_tick).items()
-            if any((fact.predicate, fact.value) == wanted for fact in facts)
-        ]
+        classes = self.opened.holding(_TYPE).items()
+        return [subject[1:-1] for subject, names in classes if f"<{NAMESPACE}{class_}>" in names]
 
     def individuals(self, value: Any, kind: Kind) -> list[str]:
         """The IRIs of a value on the stack; an event outside the log has none."""

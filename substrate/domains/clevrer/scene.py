@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
-from itertools import combinations, product
+from itertools import combinations, count, product
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 from substrate.base.errors import ProgramError
@@ -42,11 +42,13 @@ QUERIES = {
 """The reading behind every answer, in SPARQL; ``motion`` on the state of the frame asked for, the others on
 the last.
 """
-Holding = Mapping[str, Mapping[str, None]]
-"""A predicate's objects by subject, as in N-Triples, in the order in which they came."""
+Holding = Mapping[str, Mapping[str, int]]
+"""A predicate's objects by subject, as in N-Triples, in the order in which they came; each with the position
+of the delta that made it true.
+"""
 _OBJECT = f"<{NAMESPACE}Object>"
 _TRUE = '"true"^^<http://www.w3.org/2001/XMLSchema#boolean>'
-_NONE: Mapping[str, None] = {}
+_NONE: Mapping[str, int] = {}
 _KEPT: dict[type, tuple[str, Any]] = {}
 """For each class: the digest of the log whose scene was asked for last, and that scene."""
 
@@ -78,16 +80,6 @@ class Pose(NamedTuple):
     vx: float
     vy: float
     spin: float
-
-
-class Sample(NamedTuple):
-    """An object's velocity (units/s) and position (units) at a frame."""
-
-    frame: int
-    vx: float
-    vy: float
-    x: float
-    y: float
 
 
 class Scene:
@@ -136,25 +128,26 @@ class Scene:
         return self.log.last_tick
 
     @cached_property
-    def _said(self) -> dict[str, list[tuple[int, bool, str, str]]]:
-        """The log by predicate: tick, true for an insertion, subject and object."""
-        by_predicate: dict[str, list[tuple[int, bool, str, str]]] = {}
+    def _said(self) -> dict[str, list[tuple[int, bool, str, str, int]]]:
+        """The log by predicate: tick, true for an insertion, subject, object and position."""
+        by_predicate: dict[str, list[tuple[int, bool, str, str, int]]] = {}
+        position = count()
         for columns, start, stop in self.log.pieces(0, None):
             texts = self.log.triples.texts(columns.numbers[start:stop])
-            given = zip(columns.ticks[start:stop], columns.inserts[start:stop], texts, strict=True)
-            for tick, insert, text in given:
+            given = zip(columns.ticks[start:stop], columns.inserts[start:stop], texts, position, strict=False)
+            for tick, insert, text, place in given:
                 subject, predicate, object_ = text.split(" ", 2)
-                by_predicate.setdefault(predicate, []).append((tick, bool(insert), subject, object_))
+                by_predicate.setdefault(predicate, []).append((tick, bool(insert), subject, object_, place))
         return by_predicate
 
     def holding(self, predicate: str, tick: int | None = None) -> Holding:
         """The triples of a predicate, by its IRI, after a tick; after the last one unless it is given."""
-        by_subject: dict[str, dict[str, None]] = {}
-        for when, came, subject, object_ in self._said.get(f"<{predicate}>", ()):
+        by_subject: dict[str, dict[str, int]] = {}
+        for when, came, subject, object_, place in self._said.get(f"<{predicate}>", ()):
             if tick is not None and when > tick:
                 break
             if came:
-                by_subject.setdefault(subject, {})[object_] = None
+                by_subject.setdefault(subject, {}).setdefault(object_, place)
             else:
                 by_subject.get(subject, {}).pop(object_, None)
         return by_subject
@@ -212,6 +205,16 @@ class Scene:
         return alike
 
     @cached_property
+    def partners(self) -> dict[int, set[int]]:
+        """By object: itself and those that it was observed to collide with."""
+        partners: dict[int, set[int]] = {}
+        for event in self.events:
+            if event.kind == "Collision":
+                for number in event.objects:
+                    partners.setdefault(number, set()).update(event.objects)
+        return partners
+
+    @cached_property
     def pairs(self) -> tuple[Event, ...]:
         """Every pair of objects, as a collision without a frame."""
         return tuple(Event("Collision", None, frozenset(pair)) for pair in combinations(self.objects, 2))
@@ -230,10 +233,7 @@ class Scene:
                 if seen == _TRUE
             }
         if not self._motion[frame] and not self.has_motion:
-            raise ProgramError(
-                "asks for motion, which a compact event file does not have",
-                hint="Answer it from the official annotation",
-            )
+            raise lacking("asks for motion, which a compact event file does not have")
         return self._motion[frame]
 
     @cached_property
@@ -257,34 +257,27 @@ class Scene:
         """The recorded poses by frame and object, both ascending;
         :func:`substrate.domains.clevrer.deltas.pose_frames` says of which frames.
         """
+        return self._poses_from(0)
+
+    def _poses_from(self, first: int) -> dict[int, dict[int, Pose]]:
         by_frame: dict[int, dict[int, Pose]] = {}
-        for number, (pose,) in self.numbered(f"{NAMESPACE}pose"):
-            frame, *numbers = lexical(pose).split()
-            by_frame.setdefault(int(frame), {})[number] = Pose(*map(float, numbers))
+        for subject, poses in self.holding(f"{NAMESPACE}pose").items():
+            for pose in poses:
+                frame, numbers = lexical(pose).split(" ", 1)
+                if int(frame) >= first:
+                    posed = Pose(*map(float, numbers.split()))
+                    by_frame.setdefault(int(frame), {}).update(
+                        dict.fromkeys(self._numbers.get(subject, ()), posed)
+                    )
         return {frame: dict(sorted(by_frame[frame].items())) for frame in sorted(by_frame)}
 
     @cached_property
-    def camera(self) -> dict[str, list[tuple[int, str, str]]]:
-        """The deltas of each object's being in view and moving: tick, ``A`` or ``D``, and the triple as
-        spelled in N-Triples, in the log's order.
-        """
-        words = (f"<{NAMESPACE}inView> ", f"<{NAMESPACE}motion> ")
-        by_object: dict[str, list[tuple[int, str, str]]] = {}
-        for tick, lines in self.log.lines():
-            for line in lines:
-                start = line.index(" ", 2) + 1
-                if line.startswith(words, start):
-                    by_object.setdefault(line[2 : start - 1], []).append((tick, line[0], line[2:-2]))
-        return by_object
-
-    @cached_property
-    def samples(self) -> dict[int, list[Sample]]:
-        """The recorded last frames of each object that was in view then, by number, in time order."""
-        by_number: dict[int, list[Sample]] = {}
-        for frame, poses in self.poses.items():
-            if frame > self.end - SAMPLED_FRAMES:
-                for number, pose in poses.items():
-                    by_number.setdefault(number, []).append(Sample(frame, pose.vx, pose.vy, pose.x, pose.y))
+    def samples(self) -> dict[int, list[tuple[int, Pose]]]:
+        """The last frames and poses of each object that was in view then, by number, in time order."""
+        by_number: dict[int, list[tuple[int, Pose]]] = {}
+        for frame, poses in self._poses_from(self.end - SAMPLED_FRAMES + 1).items():
+            for number, pose in poses.items():
+                by_number.setdefault(number, []).append((frame, pose))
         return dict(sorted(by_number.items()))
 
     def ancestry(self, variant: str) -> dict[str, Ancestry]:
@@ -294,6 +287,11 @@ class Scene:
             # Ids are IRIs here
             self._ancestry[variant] = VARIANTS[variant](events)  # pyright: ignore[reportArgumentType]
         return self._ancestry[variant]
+
+
+def lacking(what: str) -> ProgramError:
+    """The error of a question that a log of events alone cannot answer."""
+    return ProgramError(what, hint="Answer it from the official annotation")
 
 
 def lexical(literal: str) -> str:

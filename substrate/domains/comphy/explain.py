@@ -84,19 +84,11 @@ def _compared(step: Step, reading: Reading) -> list[str]:
 def _hidden(name: str, objects: list[str], reading: Reading) -> list[Evidence]:
     """The log's record of objects' hidden property, and of the videos that showed it."""
     tick = reading.log.last_tick
-    holding = reading.holding(tick)
     measured = _MEASURED[name]
-    videos: set[str] = set()
-    for thing in objects:
-        for standing in holding.get(thing, ()):
-            if standing.predicate == _SHOWED and _measures(reading, standing.value, measured):
-                videos.add(standing.value)
+    showed, shows = reading.opened.holding(_SHOWED), reading.opened.holding(measured)
+    videos = {video[1:-1] for thing in objects for video in showed.get(f"<{thing}>", ()) if video in shows}
     own = reading.evidence(objects, (NAMESPACE + name,), tick)
     return sorted({*own, *reading.evidence(videos, (*_SEEN, measured), tick)})
-
-
-def _measures(reading: Reading, video: str, measured: str) -> bool:
-    return any(s.predicate == measured for s in reading.holding(reading.log.last_tick).get(video, ()))
 
 
 def _changed(step: Step, reading: Reading) -> list[Evidence]:

@@ -24,6 +24,7 @@ from research.domains.perception.judge import gold_of, happenings, lost
 from research.domains.perception.log import perceived_log, read_back
 from research.domains.perception.parameters import Perception
 from research.domains.perception.paths import Path as Course
+from research.domains.perception.paths import prepare
 from research.domains.perception.perceive import (
     PerceivedCollision,
     examined,
@@ -185,12 +186,14 @@ def test_pieces_that_are_fitted_together_are_those_fitted_alone() -> None:
     frames = np.flatnonzero(draw.random(60) < 0.8)
     places = np.stack([frames * 0.03, np.sin(frames)], 1) + draw.normal(0, 0.01, (len(frames), 2))
     errors = draw.uniform(0.1, 1, len(frames))[:, None, None] * np.eye(2) * 1e-4
-    alone, together = (Course(("red", "metal", "sphere"), frames, places, errors) for _ in range(2))
-    blows = range(alone.first, alone.last)
-    together.prepare([[blow] for blow in blows])
-    for blow in blows:
-        for span in ((alone.first, blow), (blow + 1, alone.last)):
-            assert together.piece(*span) == alone.piece(*span)
+    looks = [("red", "metal", "sphere"), ("red", "metal", "cube")]
+    alone, together = ([Course(look, frames, places, errors) for look in looks] for _ in range(2))
+    blows = range(alone[0].first, alone[0].last)
+    prepare([piece for path in together for piece in path.lacking([[blow] for blow in blows])])
+    for one, other in zip(alone, together, strict=True):
+        for blow in blows:
+            for span in ((one.first, blow), (blow + 1, one.last)):
+                assert other.piece(*span) == one.piece(*span)
 
 
 def test_the_camera_finds_a_body_by_its_box() -> None:

@@ -1,0 +1,94 @@
+"""An annotation as far as its event log needs it: the rest stays JSON until it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+
+from substrate.base.inputs import Source, Whole, decode
+from substrate.domains.clevrer.format import (
+    Annotation,
+    Collision,
+    Ground,
+    MotionState,
+    ObjectProperty,
+    Vector,
+    check_annotation,
+    keys,
+    tracks,
+)
+
+
+class FilmedState(msgspec.Struct, frozen=True, gc=False):
+    """A :class:`MotionState` of which only what every frame is read for is decoded; the rest is JSON."""
+
+    object_id: Whole
+    location: msgspec.Raw
+    orientation: msgspec.Raw
+    velocity: Vector
+    angular_velocity: msgspec.Raw
+    inside_camera_view: bool
+
+
+class FilmedFrame(msgspec.Struct, frozen=True, gc=False):
+    """All objects at one frame of a film."""
+
+    frame_id: Whole
+    objects: list[FilmedState]
+
+
+class Filmed(msgspec.Struct, frozen=True, gc=False):
+    """The keys of an :class:`Annotation`, decoded as far as an event log needs them."""
+
+    scene_index: Whole
+    video_filename: str
+    object_property: list[ObjectProperty]
+    motion_trajectory: list[FilmedFrame]
+    collision: list[Collision]
+
+
+class Film(NamedTuple):
+    """What an event log needs of an annotation, and where that was read."""
+
+    scene_index: int
+    object_property: list[ObjectProperty]
+    frames: int
+    collision: list[Collision]
+    tracks: Mapping[int, Sequence[Any]]
+    """The states of each object, frame by frame, by its number."""
+    source: Source | None = None
+
+
+_films = msgspec.json.Decoder(Filmed)
+_vectors = msgspec.json.Decoder(list[Vector])
+
+
+def decode_film(source: Source) -> Film:
+    """An annotation as far as its event log needs it. Places and turns are only checked to be there; their
+    values are checked when they are asked for. Errors as
+    :func:`~substrate.domains.clevrer.format.decode_annotation`.
+    """
+    film = decode(_films, source[1], source[0], keys=keys)
+    return film_of(film, source, in_order=check_annotation(source[0], film))
+
+
+def film_of(annotation: Annotation | Filmed, source: Source | None = None, *, in_order: bool = False) -> Film:
+    """What an event log needs of an annotation."""
+    objects, frames = annotation.object_property, len(annotation.motion_trajectory)
+    motion = tracks(annotation, in_order=in_order)
+    return Film(annotation.scene_index, objects, frames, annotation.collision, motion, source)
+
+
+def grounds(states: Sequence[MotionState | FilmedState]) -> list[Ground]:
+    """Places and motions on the ground, decoded now where they are JSON still.
+
+    Raises:
+        ValidationError: a vector is none.
+    """
+    vectors: list[Any] = [v for s in states for v in (s.location, s.orientation, s.angular_velocity)]
+    if any(isinstance(vector, msgspec.Raw) for vector in vectors[:1]):
+        vectors = _vectors.decode(b"[%b]" % b",".join(vectors))
+    each = zip(states, vectors[::3], vectors[1::3], vectors[2::3], strict=True)
+    return [(x, y, yaw, *state.velocity[:2], spin) for state, (x, y, _), (*_, yaw), (*_, spin) in each]
