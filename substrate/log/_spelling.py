@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from functools import cache
 
 import pyoxigraph as ox
@@ -42,30 +41,30 @@ def is_plain(text: str) -> bool:
     return _plain().fullmatch(text) is not None
 
 
-def require_spelled(text: str, new: Sequence[str], *where: object) -> None:
+def require_spelled(text: str, *where: object) -> None:
     """Refuse lines of a log that are not in their one spelling.
 
     Args:
         text: the lines, each with its end.
-        new: the triples of theirs that were not found in their spelling before.
         where: where they stand.
 
     Raises:
         LogError: a line is not one that a log has, or is spelled otherwise.
 
-    >>> require_spelled('A <urn:s> <urn:p> "a"@EN .\\n', ['<urn:s> <urn:p> "a"@EN'], "a.rdfp")
+    >>> require_spelled('A <urn:s> <urn:p> "a"@EN .\\n', "a.rdfp")
     Traceback (most recent call last):
     substrate.base.errors.LogError: a.rdfp: its statements are not in their one spelling. Read it with ...
     """
     if is_plain(text):
         return
     require_flat(text, *where)
-    statements = "".join([f"{triple} .\n" for triple in new])
-    written = ox.serialize(ox.parse(statements, ox.RdfFormat.N_TRIPLES), format=ox.RdfFormat.N_TRIPLES)
     lines = text.split("\n")[:-1]
     if wrong := next((line for line in lines if not line.startswith(_LETTERS)), None):
         raise LogError(f"not a line of RDF Patch ({wrong[:2]!r})")
-    if written != statements.encode() or not all(line.endswith(" .") for line in lines):
+    statements = "".join([f"{statement}\n" for statement in dict.fromkeys(line[2:] for line in lines)])
+    if ox.serialize(ox.parse(statements, ox.RdfFormat.N_TRIPLES), format=ox.RdfFormat.N_TRIPLES) != (
+        statements.encode()
+    ):
         raise LogError(
             "its statements are not in their one spelling",
             where=where[:1],

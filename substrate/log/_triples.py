@@ -84,6 +84,7 @@ class Triples:
         # What is new stands last in the dictionary
         new = list(islice(reversed(known), len(known) - len(self._texts)))
         self._texts.extend(reversed(new))
+        self._ordered().sample()
         return numbers
 
     def keep(self, numbers: Iterable[int], quads: Iterable[ox.Quad], most: int = KEPT) -> None:

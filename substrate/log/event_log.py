@@ -565,14 +565,13 @@ class EventLog(Timeline):
         self.opening = int(deltas or self.opening)
 
     def _take_batch(self, batch: Verified, path: Path) -> None:
-        ticks, known = batch.ticks, len(self.triples)
+        ticks = batch.ticks
         try:
             text = batch.text.decode()
             lines = text.split("\n")[:-1]
             column = whole_ticks(ticks, self.last_tick)
+            require_spelled(text, path, f"from tick {ticks[0]}")
             numbers = array("I", self.triples.numbers(map(_SPELLING, lines)))
-            new = self.triples.texts(range(known, len(self.triples)))
-            require_spelled(text, new, path, f"from tick {ticks[0]}")
         except (SyntaxError, UnicodeError, LogError) as error:
             if isinstance(error, LogError) and error.where:
                 raise

@@ -30,6 +30,7 @@ from substrate.memory.records import (
     records_of,
     when,
 )
+from substrate.sparql.patterns import Pattern
 
 _AWAITS = f" {AWAITS} "
 
@@ -142,7 +143,8 @@ class Ahead:
             start, self._read = self._read, len(self._log)
             if start < 0:
                 # No store is filled for what is mostly nothing
-                numbers = self._log.triples.containing(_AWAITS)
+                fitting = self._log.triples.fitting(Pattern(None, str(AWAITS), None))
+                numbers = sorted(set[int]().union(*fitting))
                 standing = [number for number in numbers if self._log.stood(number, self._read)]
                 self._add(map(triple_of, self._log.triples.quads(standing)))
             elif start < self._read:
