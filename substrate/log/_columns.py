@@ -49,7 +49,7 @@ class Columns:
         # The column that is written last: what stands in it stands in all
         return len(self.numbers)
 
-    def take(self, ticks: array[int], inserts: bytearray, numbers: array[int]) -> None:
+    def take(self, ticks: array[int], inserts: bytearray, numbers: list[int]) -> None:
         """Grow by some deltas."""
         self.ticks.extend(ticks)
         self.inserts.extend(inserts)
@@ -66,7 +66,7 @@ class Columns:
                 follows = follows and number < expected
         self._follows = follows
         self._before.extend(before)
-        self.numbers.extend(numbers)
+        self.numbers.fromlist(numbers)
 
     def latest(self, number: int, start: int, stop: int) -> int:
         """The last position from ``start`` to before ``stop`` that mentions a triple; -1 where none does."""
@@ -140,11 +140,17 @@ def whole_ticks(ticks: Sequence[int], last: int) -> array[int]:
     try:
         if bool in set(map(type, ticks)):
             raise TypeError("a truth value")
-        column = array("q", ticks)
+        return ascending(ticks, last)
     except TypeError as error:
         raise LogError(
             f"a tick is not a whole number ({error})", hint="Ticks are whole numbers from 0"
         ) from error
+
+
+def ascending(ticks: Sequence[int], last: int) -> array[int]:
+    """Whole numbers as a column of ticks, where they follow the log's last one."""
+    try:
+        column = array("q", ticks)
     except OverflowError as error:
         raise LogError("a tick is too large", hint="Ticks are whole numbers from 0 to 2**63 - 1") from error
     if not column or (column[0] >= last and sorted(ticks) == ticks):

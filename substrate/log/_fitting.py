@@ -12,7 +12,6 @@ from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from operator import itemgetter
 
-from substrate.base.vocabulary import AWAITS
 from substrate.sparql.patterns import Pattern
 
 _STRETCH = 1 << 10
@@ -23,8 +22,6 @@ _QUICK = 16
 """Samples that are looked at for the cost of a whole text."""
 _PAYS = 16
 """The times that a table is looked through at the cost of putting it in order."""
-_RARE = f" {AWAITS} "
-"""The predicate for which every memory's log is looked through, mostly in vain."""
 
 
 class Orders:
@@ -44,7 +41,6 @@ class Orders:
         self._place = 0
         self._starts: list[str] = []
         self._ends: list[str] = []
-        self._rare: list[int] = []
 
     def sample(self) -> None:
         """Take samples of what is new, a stretch at a time; it costs least when the texts were just made."""
@@ -55,8 +51,6 @@ class Orders:
             starts = "".join(map(itemgetter(slice(self._place, self._place + _WIDE)), stretch))
             if len(starts) < _WIDE * _STRETCH:  # some texts end before
                 starts = "".join([text[self._place :][:_WIDE].ljust(_WIDE) for text in stretch])
-            if _RARE in "\n".join(stretch):
-                self._rare.append(size)
             self._starts.append(starts)
             self._ends.append("".join(map(itemgetter(slice(-_WIDE, None)), stretch)))
 
@@ -108,9 +102,6 @@ class Orders:
                     if place % _WIDE == 0 and start + place // _WIDE >= first:
                         yield start + place // _WIDE
                     place = stretch.find(key, place + 1)
-        elif part == _RARE:
-            for start in self._rare:
-                yield from range(max(first, start), start + _STRETCH)
         else:
             sampled = first
         yield from containing(self._texts, part, sampled)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cache
+from operator import itemgetter
 
 import pyoxigraph as ox
 
@@ -24,6 +26,8 @@ _SUBJECT_AND_PREDICATE = rf"(?:{_IRI}|{_BLANK}) {_IRI}"
 _OBJECT = rf"{_IRI}|{_LITERAL}|{_BLANK}"
 _SAID = rf"<<\( {_SUBJECT_AND_PREDICATE} (?:{_OBJECT}) \)>>"
 _LETTERS = ("A ", "D ")
+_LETTER, _TRIPLE = itemgetter(0), itemgetter(slice(2, -2))
+_IS_INSERT = bytes.maketrans(b"AD", b"\1\0")
 
 
 @cache
@@ -70,3 +74,14 @@ def require_spelled(text: str, *where: object) -> None:
             where=where[:1],
             hint="Read it with EventLog.from_patch and save it",
         )
+
+
+def apart(text: str) -> tuple[bytearray, Iterator[str]]:
+    """The operations of lines of a log, 1 for an insertion and 0 for a retraction, and their triples.
+
+    >>> inserts, triples = apart("A <urn:s> <urn:p> <urn:o> .\\nD <urn:s> <urn:p> <urn:o> .\\n")
+    >>> list(inserts), list(triples)
+    ([1, 0], ['<urn:s> <urn:p> <urn:o>', '<urn:s> <urn:p> <urn:o>'])
+    """
+    lines = text.split("\n")[:-1]
+    return bytearray("".join(map(_LETTER, lines)).encode().translate(_IS_INSERT)), map(_TRIPLE, lines)

@@ -9,9 +9,12 @@ from itertools import islice
 import pyoxigraph as ox
 
 from substrate.base.delta import Term, quads_of, spelled
-from substrate.log._fitting import Orders, containing
+from substrate.base.vocabulary import AWAITS
+from substrate.log._fitting import Orders
 from substrate.sparql.patterns import Pattern
 
+AWAITED = f" {AWAITS} "
+"""The predicate for which every memory's log is looked through, mostly in vain."""
 KEPT = 1 << 13
 """The number of quads that are kept beside their spellings: those of small logs, where they are asked for
 again.
@@ -38,7 +41,7 @@ class Triples:
     (0, None)
     """
 
-    __slots__ = ("_base", "_floor", "_numbers", "_orders", "_quads", "_texts", "depth")
+    __slots__ = ("_awaited", "_base", "_floor", "_numbers", "_orders", "_quads", "_texts", "depth")
 
     def __init__(self, base: Triples | None = None) -> None:
         self._base = base
@@ -48,6 +51,7 @@ class Triples:
         self._texts: list[str] = []
         self._quads: dict[int, ox.Quad] = {}
         self._orders: Orders | None = None
+        self._awaited: list[range] = []
 
     def __len__(self) -> int:
         return self._floor + len(self._texts)
@@ -86,6 +90,21 @@ class Triples:
         self._texts.extend(reversed(new))
         self._ordered().sample()
         return numbers
+
+    def await_from(self, number: int) -> None:
+        """Remember that some of the triples from a number on say what is awaited."""
+        self._awaited.append(range(number - self._floor, len(self._texts)))
+
+    def awaited(self) -> list[int]:
+        """The numbers of the triples that say what is awaited, in the order of the log."""
+        numbers = [
+            number + table._floor
+            for table, limit in self._below()
+            for some in table._awaited
+            for number in some
+            if number + table._floor < limit and AWAITED in table._texts[number]
+        ]
+        return sorted(numbers)
 
     def keep(self, numbers: Iterable[int], quads: Iterable[ox.Quad], most: int = KEPT) -> None:
         """Keep quads that are at hand, as long as no table has more than so many."""
@@ -157,15 +176,6 @@ class Triples:
         """Every triple with its number."""
         for table, limit in self._below():
             yield from enumerate(table._texts[: limit - table._floor], start=table._floor)
-
-    def containing(self, part: str) -> list[int]:
-        """The numbers of the triples whose spelling has a part."""
-        return [
-            number
-            for table, limit in self._below()
-            for place in containing(table._texts, part)
-            if (number := place + table._floor) < limit
-        ]
 
     def shared(self, other: Triples) -> int:
         """Up to which number two tables have the same triples, because both lie on one."""

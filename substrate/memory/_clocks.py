@@ -30,7 +30,6 @@ from substrate.memory.records import (
     records_of,
     when,
 )
-from substrate.sparql.patterns import Pattern
 
 _AWAITS = f" {AWAITS} "
 
@@ -142,11 +141,8 @@ class Ahead:
         with self._turn:
             start, self._read = self._read, len(self._log)
             if start < 0:
-                # No store is filled for what is mostly nothing
-                fitting = self._log.triples.fitting(Pattern(None, str(AWAITS), None))
-                numbers = sorted(set[int]().union(*fitting))
-                standing = [number for number in numbers if self._log.stood(number, self._read)]
-                self._add(map(triple_of, self._log.triples.quads(standing)))
+                standing = self._log.stand(self._log.triples.awaited(), self._read)
+                self._add(map(triple_of, self._log.triples.quads(sorted(standing))))
             elif start < self._read:
                 lines = (line for _, lines in self._log.lines(start, self._read) for line in lines)
                 waiting = [

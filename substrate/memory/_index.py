@@ -32,7 +32,6 @@ from substrate.memory.records import (
 from substrate.sparql.patterns import Pattern
 
 _REIFIES = str(REIFIES)
-_WAITING = Pattern(None, str(AWAITS), None)
 _TOLD = [str(told) for told in (FROM, UNTIL, TIME, AWAITS, WITHDRAWN)]
 
 
@@ -96,7 +95,8 @@ class Index(Heard):
 
     def waiting(self, stop: int) -> list[Triple]:
         """The triples after ``stop`` deltas that say what begins or ends later."""
-        triples = map(triple_of, quads_of(self._standing(stop, _WAITING)))
+        standing = self._log.stand(self._log.triples.awaited(), stop)
+        triples = map(triple_of, self._log.triples.quads(sorted(standing)))
         return sorted(triples, key=lambda part: (str(part[2]), str(part[0])))
 
     def held(self, at: Moment, stop: int, thing: str | None = None) -> set[str]:
