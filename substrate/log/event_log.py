@@ -299,10 +299,13 @@ class EventLog(Timeline):
         >>> len(log.state(4))
         1
         """
-        given = list(deltas)
-        require_flat("\n".join([text for _, _, text in given]))
-        inserts = bytearray([op is Op.INSERT for _, op, _ in given])
-        self._grow([tick for tick, _, _ in given], inserts, [text for _, _, text in given])
+        ticks, inserts, texts = list[int](), bytearray(), list[str]()
+        for tick, op, text in deltas:
+            ticks.append(tick)
+            inserts.append(op is Op.INSERT)
+            texts.append(text)
+        require_flat("\n".join(texts))
+        self._grow(ticks, inserts, texts)
 
     def extend_from(self, other: EventLog, start: int = 0, stop: int | None = None) -> None:
         """Add another log's deltas, from position ``start`` to ``stop``; errors as :meth:`extend`."""
