@@ -51,7 +51,7 @@ class Triples:
         self._texts: list[str] = []
         self._quads: dict[int, ox.Quad] = {}
         self._orders: Orders | None = None
-        self._awaited: list[range] = []
+        self._awaited: list[int] = []
 
     def __len__(self) -> int:
         return self._floor + len(self._texts)
@@ -92,19 +92,14 @@ class Triples:
         return numbers
 
     def await_from(self, number: int) -> None:
-        """Remember that some of the triples from a number on say what is awaited."""
-        self._awaited.append(range(number - self._floor, len(self._texts)))
+        """Remember which of the triples from a number on say what is awaited."""
+        new = enumerate(self._texts[number - self._floor :], start=number)
+        self._awaited += [number for number, text in new if AWAITED in text]
 
     def awaited(self) -> list[int]:
         """The numbers of the triples that say what is awaited, in the order of the log."""
-        numbers = [
-            number + table._floor
-            for table, limit in self._below()
-            for some in table._awaited
-            for number in some
-            if number + table._floor < limit and AWAITED in table._texts[number]
-        ]
-        return sorted(numbers)
+        tables = reversed([*self._below()])
+        return [number for table, limit in tables for number in table._awaited if number < limit]
 
     def keep(self, numbers: Iterable[int], quads: Iterable[ox.Quad], most: int = KEPT) -> None:
         """Keep quads that are at hand, as long as no table has more than so many."""
