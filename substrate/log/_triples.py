@@ -11,6 +11,7 @@ import pyoxigraph as ox
 from substrate.base.delta import Term, quads_of, spelled
 from substrate.base.vocabulary import AWAITS
 from substrate.log._fitting import Orders
+from substrate.log._locking import MEMORY
 from substrate.sparql.patterns import Pattern
 
 AWAITED = f" {AWAITS} "
@@ -151,16 +152,19 @@ class Triples:
         """The number of triples that are looked at to find what fits a pattern."""
         return sum(table._ordered().unread(pattern) for table, _ in self._below())
 
-    def fitting(self, pattern: Pattern) -> Iterator[Sequence[int]]:
+    def fitting(self, pattern: Pattern) -> list[Sequence[int]]:
         """The numbers of the triples that fit a pattern, in some sequences: all that do, perhaps others."""
-        for table, limit in self._below():
-            floor = table._floor
-            for numbers in table._ordered().fitting(pattern):
-                yield (
-                    numbers
-                    if limit == len(table) and not floor
-                    else [number + floor for number in numbers if number + floor < limit]
-                )
+        fitting = list[Sequence[int]]()
+        with MEMORY:  # a first question samples and orders the table
+            for table, limit in self._below():
+                floor = table._floor
+                for numbers in table._ordered().fitting(pattern):
+                    fitting.append(
+                        numbers
+                        if limit == len(table) and not floor
+                        else [number + floor for number in numbers if number + floor < limit]
+                    )
+        return fitting
 
     def _ordered(self) -> Orders:
         if self._orders is None:

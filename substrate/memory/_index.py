@@ -15,7 +15,6 @@ from substrate.ask.tellings import Heard
 from substrate.base.delta import Op, Term, Triple, quads_of, triple_of
 from substrate.log._triples import fitting
 from substrate.log.event_log import EventLog
-from substrate.log.history import History, history
 from substrate.log.replay import State
 from substrate.memory.records import (
     AWAITS,
@@ -42,45 +41,6 @@ class Index(Heard):
         tbox: its words for knowing and telling.
         log: what is remembered.
     """
-
-    # Who heard what
-
-    def awareness(self, fact: str) -> list[History]:
-        """See :class:`substrate.ask.tellings.Heard`."""
-        triples = sorted(self._passing(self._knowing, fact).values())
-        return [history(self._log, triple_of(quad)) for quad in quads_of(triples)]
-
-    def tellings(self, fact: str) -> dict[str, list[int]]:
-        """See :class:`substrate.ask.tellings.Heard`."""
-        events = (text.partition(" ")[0] for text in self._passing(self._telling, fact).values())
-        return {event: self._said(event) for event in dict.fromkeys(events)}
-
-    def _passing(self, words: Iterable[str], fact: str) -> dict[int, str]:
-        """The triples that were inserted with one of some words and a fact."""
-        some = self._fitting(*(Pattern(None, word, fact) for word in words))
-        wanted = {f"{word} {fact}" for word in words}
-        return {
-            number: text
-            for number, text in some.items()
-            if text.partition(" ")[2] in wanted and self._inserted(number)
-        }
-
-    def _said(self, thing: str) -> list[int]:
-        """The positions at which something was said of a thing."""
-        some = self._fitting(Pattern(thing, None, None))
-        numbers = [number for number, text in some.items() if text.startswith(f"{thing} ")]
-        return sorted(place for number in numbers for place in self._inserted(number))
-
-    def _inserted(self, number: int) -> list[int]:
-        return [place for place in self._log.mentions(number) if self._log.when(place)[1] is Op.INSERT]
-
-    def _fitting(self, *patterns: Pattern) -> dict[int, str]:
-        """The triples that fit one of some patterns, and perhaps others, in the order of the log."""
-        fitting = (some for pattern in patterns for some in self._log.triples.fitting(pattern))
-        numbers = sorted(set[int]().union(*fitting))
-        return dict(zip(numbers, self._log.triples.texts(numbers), strict=True))
-
-    # What stood, and what was valid
 
     def about(self, thing: str, stop: int) -> list[str]:
         """The triples after ``stop`` deltas whose subject a thing is, or that say which record reifies one;
