@@ -89,17 +89,14 @@ class Heard:
         return {
             number: text
             for number, text in some.items()
-            if text.partition(" ")[2] in wanted and self._inserted(number)
+            if text.partition(" ")[2] in wanted and self._log.mentions(number, inserted=True)
         }
 
     def _said(self, thing: str) -> list[int]:
         """The positions at which something was said of a thing."""
         some = self._fitting(Pattern(thing, None, None))
         numbers = [number for number, text in some.items() if text.startswith(f"{thing} ")]
-        return sorted(place for number in numbers for place in self._inserted(number))
-
-    def _inserted(self, number: int) -> list[int]:
-        return [place for place in self._log.mentions(number) if self._log.when(place)[1] is Op.INSERT]
+        return sorted(place for number in numbers for place in self._log.mentions(number, inserted=True))
 
     def _fitting(self, *patterns: Pattern) -> dict[int, str]:
         """The triples that fit one of some patterns, and perhaps others, in the order of the log."""

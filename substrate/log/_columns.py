@@ -203,7 +203,7 @@ class DeltaSequence:
             self._own = Columns()
 
     def _all_parts(self) -> tuple[Part, ...]:
-        own = len(self._own)
+        own = len(self._own.numbers)
         return (*self._parts, Part(self._own, 0, own, self._settled)) if own else self._parts
 
     def pieces(self, start: int, stop: int | None) -> Iterator[tuple[Columns, int, int]]:
@@ -223,7 +223,7 @@ class DeltaSequence:
     # Reading
 
     def __len__(self) -> int:
-        return self._settled + len(self._own)
+        return self._settled + len(self._own.numbers)
 
     @overload
     def __getitem__(self, position: int) -> Delta: ...
@@ -355,12 +355,13 @@ class DeltaSequence:
                 left -= last.keys()
         return standing
 
-    def mentions(self, number: int) -> list[int]:
-        """The positions of the deltas that insert or retract a triple, ascending."""
+    def mentions(self, number: int, *, inserted: bool = False) -> list[int]:
+        """The positions of the deltas that insert or retract a triple, or insert it alone, ascending."""
         return [
             position + place - start
             for columns, start, stop, position in self._all_parts()
             for place in columns.places(number, start, stop)
+            if columns.inserts[place] or not inserted
         ]
 
     def net(self, start: int, stop: int) -> tuple[list[int], list[int]]:
