@@ -159,6 +159,24 @@ def _bench(name: str, ours: Callable[[_Told, random.Random], Work], theirs: Call
     return Bench(name, "a table in SQLite", None, _SIZES, _asked(ours, theirs))
 
 
+def _seventh(told: _Told) -> object:
+    return told.table.execute(f"SELECT * FROM said WHERE {_SAME}", _texts(told.facts[7])).fetchall()
+
+
+@contextmanager
+def _bulk(size: int) -> Iterator[Pair]:
+    """Observations remembered at once, in a memory without a file, beside rows of an indexed table."""
+    facts = [(_V[f"t{n // 20}"], _V[f"p{n % 5}"], _V[f"o{n}"]) for n in range(size)]
+
+    def rows() -> None:
+        table = sqlite3.connect(":memory:")
+        table.executescript(_SCHEMA)
+        said = ((*map(str, fact), "bo", tick, None) for tick, fact in enumerate(facts))
+        table.executemany("INSERT INTO said VALUES (?, ?, ?, ?, ?, ?)", said)
+
+    yield Pair(lambda: Memory().observe_many(facts, author=_V.bo), rows)
+
+
 MEMORY = {
     "memory-who-knew": _bench(
         "who knew a thing",
@@ -194,13 +212,23 @@ MEMORY = {
         lambda told: told.memory.observe(_V.new, _V.p0, _V.o0),
         lambda told: told.table.execute("INSERT INTO said VALUES ('new', 'p0', 'o0', NULL, 0, NULL)"),
     ),
-    "memory-first-why": _first(
-        "the first why",
-        lambda told: told.memory.why(*told.facts[7]),
+    "memory-first-why": _first("the first why", lambda told: told.memory.why(*told.facts[7]), _seventh),
+    "memory-first-impact": _first(
+        "the first impact", lambda told: told.memory.impact(*told.facts[7]), _seventh
+    ),
+    "memory-first-forget": _first(
+        "the first forget",
+        lambda told: told.memory.forget(*told.facts[7]),
+        lambda told: told.table.execute(f"UPDATE said SET last = 0 WHERE {_SAME}", _texts(told.facts[7])),
+    ),
+    "memory-first-who-knew": _first(
+        "the first who knew",
+        lambda told: told.memory.who_knew(_V[told.known[5][1]]),
         lambda told: told.table.execute(
-            f"SELECT * FROM said WHERE {_SAME}", _texts(told.facts[7])
+            "SELECT agent FROM knows WHERE fact = ?", (told.known[5][1],)
         ).fetchall(),
     ),
+    "memory-bulk": Bench("observe many", "rows in SQLite", None, (1_000, 10_000), _bulk),
 }
 """Benches of a memory's questions by name; the goal is 2 ms at the largest size, and an exponent of 0.2; the
 first one of a log that was just read may take 20 ms.

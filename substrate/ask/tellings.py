@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import product
-from threading import Lock
 from typing import NamedTuple
 
 from substrate.base.delta import quads_of, spelled, triple_of
@@ -16,6 +15,7 @@ from substrate.base.vocabulary import AWARE_OF, CONTENT, EVENT, RDF_TYPE, RECIPI
 from substrate.log.event_log import EventLog, Op, Term
 from substrate.log.history import Change, History, history
 from substrate.rules.tbox import TBox
+from substrate.sparql.patterns import Pattern
 
 
 class Learning(NamedTuple):
@@ -59,7 +59,11 @@ class _Telling(NamedTuple):
 
 
 class Heard:
+<<<<<<< HEAD
     """An index of a log's knowledge and tellings by fact; it follows the log's growth.
+=======
+    """Who came to know and was told what in a log, as its table of triples has it.
+>>>>>>> b4-cold
 
     >>> log = EventLog()
     >>> log.extend_lines([(0, f"A <urn:ann> {AWARE_OF} <urn:party> .")])
@@ -69,30 +73,11 @@ class Heard:
 
     def __init__(self, tbox: TBox, log: EventLog) -> None:
         self._log = log
-        self._read = 0
-        self._lock = Lock()
         self._knowing = frozenset(map(str, tbox.below(AWARE_OF)))
         self._telling = frozenset(map(str, tbox.below(CONTENT)))
-        self._known: dict[str, dict[str, None]] = {}
-        self._events: dict[str, dict[str, None]] = {}
-        self._places: dict[str, list[int]] = {}
-
-    def _grow(self) -> None:
-        with self._lock:
-            stop = len(self._log)
-            for columns, a, b in self._log.pieces(self._read, stop):
-                texts = self._log.triples.texts(columns.numbers[a:b])
-                for text, insert in zip(texts, columns.inserts[a:b], strict=True):
-                    if insert:
-                        subject, predicate, object_ = text.split(" ", 2)
-                        self._places.setdefault(subject, []).append(self._read)
-                        if predicate in self._knowing:
-                            self._known.setdefault(object_, {})[text] = None
-                        if predicate in self._telling:
-                            self._events.setdefault(object_, {})[subject] = None
-                    self._read += 1
 
     def awareness(self, fact: str) -> list[History]:
+<<<<<<< HEAD
         """The histories of the triples by which agents know a fact, which is spelled as in N-Triples."""
         self._grow()
         return [history(self._log, triple_of(quad)) for quad in quads_of(sorted(self._known.get(fact, ())))]
@@ -101,6 +86,38 @@ class Heard:
         """The events that tell a fact, each with the positions of its insertions."""
         self._grow()
         return {event: self._places[event] for event in self._events.get(fact, ())}
+=======
+        """The histories of the triples that say who knows a fact, given as in N-Triples."""
+        triples = sorted(self._passing(self._knowing, fact).values())
+        return [history(self._log, triple_of(quad)) for quad in quads_of(triples)]
+
+    def tellings(self, fact: str) -> dict[str, list[int]]:
+        """The events that were said to pass a fact on, each with the positions of its insertions."""
+        events = (text.partition(" ")[0] for text in self._passing(self._telling, fact).values())
+        return {event: self._said(event) for event in dict.fromkeys(events)}
+
+    def _passing(self, words: Iterable[str], fact: str) -> dict[int, str]:
+        """The triples that were inserted with one of some words and a fact."""
+        some = self._fitting(*(Pattern(None, word, fact) for word in words))
+        wanted = {f"{word} {fact}" for word in words}
+        return {
+            number: text
+            for number, text in some.items()
+            if text.partition(" ")[2] in wanted and self._log.mentions(number, inserted=True)
+        }
+
+    def _said(self, thing: str) -> list[int]:
+        """The positions at which something was said of a thing."""
+        some = self._fitting(Pattern(thing, None, None))
+        numbers = [number for number, text in some.items() if text.startswith(f"{thing} ")]
+        return sorted(place for number in numbers for place in self._log.mentions(number, inserted=True))
+
+    def _fitting(self, *patterns: Pattern) -> dict[int, str]:
+        """The triples that fit one of some patterns, and perhaps others, in the order of the log."""
+        fitting = (some for pattern in patterns for some in self._log.triples.fitting(pattern))
+        numbers = sorted(set[int]().union(*fitting))
+        return dict(zip(numbers, self._log.triples.texts(numbers), strict=True))
+>>>>>>> b4-cold
 
 
 def chains(
@@ -112,8 +129,13 @@ def chains(
         tbox: defines the properties and classes.
         log: the log; ticks after ``tick`` play no part.
         fact: a node or a triple term.
+<<<<<<< HEAD
         tick: the tick at which the agents know the fact.
         heard: the log's index, to be shared by several questions; by default a new index.
+=======
+        tick: at which they know it.
+        heard: the log's, where there is one; made anew unless given.
+>>>>>>> b4-cold
 
     Returns:
         A chain per knower, its own learning first, in the order of learning. If an agent came to know several

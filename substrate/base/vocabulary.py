@@ -31,6 +31,9 @@ RECIPIENT = NamedNode(NAMESPACE + "recipient")
 CONTENT = NamedNode(NAMESPACE + "content")
 """The fact that is passed on: what the recipient is aware of from then."""
 
+AWAITS = NamedNode(NAMESPACE + "awaits")
+"""The moment at which the triple of a memory's record begins or ceases to stand, where that lies ahead."""
+
 EXOGENOUS = NamedNode(NAMESPACE + "exogenous")
 """On a property or class of a TBox: given from outside, so that a fork's rules take it over from the parent.
 """

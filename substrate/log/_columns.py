@@ -6,7 +6,6 @@ only grow, so that a fork refers to its parent's up to the branch tick and copie
 
 from __future__ import annotations
 
-import sys
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,139 +21,105 @@ from substrate.log._locking import MEMORY
 from substrate.log._triples import Triples
 
 _CHUNK = 1 << 13
-_QUESTIONS = 8
-"""The questions that a long index is spread over."""
-_FEW = 12
-"""Triples that are searched for one by one: looking at each delta costs as much."""
-_PAYS = 64
-"""The times that columns are searched through at the cost of their index."""
-_STRETCH = 1 << 16
-"""Deltas that are searched through at once."""
 _OPS = (Op.RETRACT, Op.INSERT)
 
 
 class Columns:
     """Deltas as columns: ``ticks``, ``inserts`` (1 or 0) and ``numbers``, those of the triples.
 
-    For one triple after the other the columns know where it was mentioned last: an index, carried on as it is
-    asked for; what it does not reach yet is looked through. The first questions of a few triples search the
-    bytes of the column instead, until that has cost as much.
+    New triples are numbered one after the other, so that a place tells a number and a number a place, but for
+    the deltas that mention a triple again, or one of a parent's: of each of these the columns keep how many
+    new ones stand before it. An index of these alone, made when it is first asked for, leads from one
+    mention of a triple to the one before.
     """
 
     def __init__(self) -> None:
         self.ticks = array("q")
         self.inserts = bytearray()
         self.numbers = array("I")
-        # A log's new triples are numbered one after the other: an array; a fork's parents' are not
         self._first = 0
-        self._last = array("i")
+        self._follows = True
+        self._before = array("I")
+        # The index, by the numbers of mentions again, from 1: the last of a triple, and the one before each
+        self._last = array("I")
         self._others: dict[int, int] = {}
-        self.previous = array("i")
-        self._reach = 0
-        self._searched = 0
-        self._sought: dict[tuple[int, int, int], int] = {}
+        self._earlier = array("I", [0])
 
     def __len__(self) -> int:
         # The column that is written last: what stands in it stands in all
         return len(self.numbers)
 
-    def take(self, ticks: array[int], inserts: bytearray, numbers: array[int]) -> None:
+    def take(self, ticks: array[int], inserts: bytearray, numbers: list[int]) -> None:
         """Grow by some deltas."""
         self.ticks.extend(ticks)
         self.inserts.extend(inserts)
-        self.numbers.extend(numbers)
+        if not self.numbers:
+            self._first = numbers[0] if numbers else 0
+        before, follows = list[int](), self._follows
+        expected = len(self.numbers) - len(self._before) + self._first
+        for number in numbers:
+            if number == expected and follows:
+                expected += 1
+            else:
+                before.append(expected - self._first)
+                # A triple that was left out may be mentioned later: what comes is looked up one by one
+                follows = follows and number < expected
+        self._follows = follows
+        self._before.extend(before)
+        self.numbers.fromlist(numbers)
 
     def latest(self, number: int, start: int, stop: int) -> int:
         """The last position from ``start`` to before ``stop`` that mentions a triple; -1 where none does."""
-        if self._reach < stop:
-            return self.last_of((number,), start, stop).get(number, -1)
+        before, earlier, again = self._before, self._earlier, self._again(number)
+        while again and before[again - 1] + again - 1 >= stop:
+            again = earlier[again]
+        place = before[again - 1] + again - 1 if again else self._new(number)
+        return place if start <= place < stop else -1
+
+    def _again(self, number: int) -> int:
+        """The last mention again of a triple; 0 where there is none."""
+        if len(self._earlier) <= len(self._before):
+            self._index()
         own = number - self._first
-        place = self._last[own] if 0 <= own < len(self._last) else self._others.get(number, -1)
-        while place >= stop:
-            place = self.previous[place]
-        return place if place >= start else -1
+        return self._last[own] if 0 <= own < len(self._last) else self._others.get(number, 0)
+
+    def _new(self, number: int) -> int:
+        """The position at which a triple was new here; -1 where it was not."""
+        own = number - self._first
+        place = own + bisect_right(self._before, own) if own >= 0 else -1
+        return place if place < len(self.numbers) and self.numbers[place] == number else -1
 
     def last_of(self, numbers: Iterable[int], start: int, stop: int) -> dict[int, int]:
         """The same of many triples, for each that is mentioned there."""
-        last: dict[int, int] = {}
-        wanted = set(numbers)
-        reach = min(self._indexed(len(wanted)), stop)
-        first = max(start, reach)
-        if first < stop and len(wanted) <= _FEW:
-            for number in wanted:
-                key = number, first, stop
-                if key not in self._sought:
-                    self._sought[key] = next(self._search(number, first, stop), -1)
-                if (place := self._sought[key]) >= 0:
-                    last[number] = place
-        elif first < stop:
-            behind = enumerate(self.numbers[first:stop], start=first)
-            last = {number: place for place, number in behind if number in wanted}
-        for number in wanted - last.keys():
-            if (place := self.latest(number, start, reach)) >= 0:
-                last[number] = place
-        return last
+        return {number: place for number in numbers if (place := self.latest(number, start, stop)) >= 0}
 
     def places(self, number: int, start: int, stop: int) -> list[int]:
         """The positions from ``start`` to before ``stop`` that mention a triple, ascending."""
-        reach = self._indexed(1)
-        positions = list(self._search(number, max(start, reach), stop))
-        place = self.latest(number, start, min(reach, stop))
-        while place >= start:
-            positions.append(place)
-            place = self.previous[place]
-        positions.reverse()
-        return positions
+        positions, again = list[int](), self._again(number)
+        while again:
+            positions.append(self._before[again - 1] + again - 1)
+            again = self._earlier[again]
+        positions.append(self._new(number))
+        return [place for place in reversed(positions) if start <= place < stop]
 
-    def _search(self, number: int, start: int, stop: int) -> Iterator[int]:
-        """The positions from ``start`` to before ``stop`` that mention a triple, the last first."""
-        width = self.numbers.itemsize
-        wanted = number.to_bytes(width, sys.byteorder)
-        while start < stop:
-            first = max(start, stop - _STRETCH)
-            column = self.numbers[first:stop].tobytes()
-            self._searched += _STRETCH
-            place = column.rfind(wanted)
-            while place >= 0:
-                # Bytes of two neighbours may look like those of a number
-                if place % width == 0:
-                    yield first + place // width
-                place = column.rfind(wanted, 0, place + width - 1)
-            stop = first
-
-    def _indexed(self, wanted: int) -> int:
-        """How far the index reaches for so many triples, carried on where searching would not cost less."""
-        left = len(self) - self._reach
-        if wanted <= _FEW and left > _CHUNK and self._searched < _PAYS * left:
-            return self._reach
-        self._sought.clear()
-        return self.index()
-
-    def index(self) -> int:
-        """Carry the index on, and say how far it reaches: each question pays for a part of a long one.
+    def _index(self) -> None:
+        """Carry the index on.
 
         Another thread may read meanwhile: what leads to a place is there before the place is.
         """
-        if self._reach == len(self):
-            return self._reach
         with MEMORY:
-            done, last, others, previous = self._reach, self._last, self._others, self.previous
-            if not done:
-                self._first = self.numbers[0]
-            step = max(_CHUNK, len(self) // _QUESTIONS)
-            for place, number in enumerate(self.numbers[done : done + step], start=done):
-                own = number - self._first
-                if 0 <= own < len(last):
-                    previous.append(last[own])
-                    last[own] = place
-                elif own == len(last):
-                    previous.append(others.get(number, -1))
-                    last.append(place)
+            before, earlier, last, others = self._before, self._earlier, self._last, self._others
+            new = len(self.numbers) - len(before)
+            last.frombytes(bytes((new - len(last)) * last.itemsize))
+            first, size = self._first, len(last)
+            for again in range(len(earlier), len(before) + 1):
+                number = self.numbers[before[again - 1] + again - 1]
+                if 0 <= (own := number - first) < size:
+                    earlier.append(last[own])
+                    last[own] = again
                 else:
-                    previous.append(others.get(number, -1))
-                    others[number] = place
-            self._reach = len(previous)
-            return self._reach
+                    earlier.append(others.get(number, 0))
+                    others[number] = again
 
 
 def by_tick(
@@ -175,11 +140,17 @@ def whole_ticks(ticks: Sequence[int], last: int) -> array[int]:
     try:
         if bool in set(map(type, ticks)):
             raise TypeError("a truth value")
-        column = array("q", ticks)
+        return ascending(ticks, last)
     except TypeError as error:
         raise LogError(
             f"a tick is not a whole number ({error})", hint="Ticks are whole numbers from 0"
         ) from error
+
+
+def ascending(ticks: Sequence[int], last: int) -> array[int]:
+    """Whole numbers as a column of ticks, where they follow the log's last one."""
+    try:
+        column = array("q", ticks)
     except OverflowError as error:
         raise LogError("a tick is too large", hint="Ticks are whole numbers from 0 to 2**63 - 1") from error
     if not column or (column[0] >= last and sorted(ticks) == ticks):
@@ -232,7 +203,7 @@ class DeltaSequence:
             self._own = Columns()
 
     def _all_parts(self) -> tuple[Part, ...]:
-        own = len(self._own)
+        own = len(self._own.numbers)
         return (*self._parts, Part(self._own, 0, own, self._settled)) if own else self._parts
 
     def pieces(self, start: int, stop: int | None) -> Iterator[tuple[Columns, int, int]]:
@@ -252,7 +223,7 @@ class DeltaSequence:
     # Reading
 
     def __len__(self) -> int:
-        return self._settled + len(self._own)
+        return self._settled + len(self._own.numbers)
 
     @overload
     def __getitem__(self, position: int) -> Delta: ...
@@ -384,32 +355,21 @@ class DeltaSequence:
                 left -= last.keys()
         return standing
 
-    def mentions(self, number: int) -> list[int]:
-        """The positions of the deltas that insert or retract a triple, ascending."""
+    def mentions(self, number: int, *, inserted: bool = False) -> list[int]:
+        """The positions of the deltas that insert or retract a triple, or insert it alone, ascending."""
         return [
             position + place - start
             for columns, start, stop, position in self._all_parts()
             for place in columns.places(number, start, stop)
+            if columns.inserts[place] or not inserted
         ]
 
     def net(self, start: int, stop: int) -> tuple[list[int], list[int]]:
         """Triples that stand after ``stop`` deltas and not after ``start``, and the reverse, by number."""
-        before: dict[int, int] = {}
         final: dict[int, int] = {}
-        unknown: list[int] = []
-        for columns, first, last, position in self._all_parts():
-            a, b = max(first, first + start - position), min(last, first + stop - position)
-            if a >= b:
-                continue
-            reach, previous, inserts = columns.index(), columns.previous, columns.inserts
-            for place, number in enumerate(columns.numbers[a:b], start=a):
-                if number not in before:
-                    earlier = previous[place] if place < reach else -1
-                    before[number] = inserts[earlier] if earlier >= first else 0
-                    if earlier < first and (position or place >= reach):
-                        unknown.append(number)
-                final[number] = inserts[place]
-        before.update(dict.fromkeys(self.stand(unknown, start), 1))
-        inserted = [number for number, insert in final.items() if insert and not before[number]]
-        retracted = [number for number, insert in final.items() if before[number] and not insert]
+        for columns, a, b in self.pieces(start, stop):
+            final |= zip(columns.numbers[a:b], columns.inserts[a:b], strict=True)
+        before = self.stand(final, start)
+        inserted = [number for number, insert in final.items() if insert and number not in before]
+        retracted = [number for number, insert in final.items() if not insert and number in before]
         return inserted, retracted

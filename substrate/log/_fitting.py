@@ -1,20 +1,25 @@
 """The triples of a table that fit a pattern, found by their first terms or by their last ones.
 
-The first patterns are looked for in all texts, and what fits them is kept. Once that has cost as much, the
-texts are put in order: a place in each of two orders takes four bytes a triple. The orders follow the table
-in runs, of which each is more than twice as long as the next.
+The first patterns are looked for in samples, some characters of each text, and what fits them is kept. Once
+that has cost as much, the texts are put in order: a place in each of two orders takes four bytes a triple.
+The orders follow the table in runs, of which each is more than twice as long as the next.
 """
 
 from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from operator import itemgetter
 
 from substrate.sparql.patterns import Pattern
 
 _STRETCH = 1 << 10
-"""Triples whose spellings are looked through at once: together they lie in a processor's cache."""
+"""Triples whose spellings are sampled or looked through at once: together they lie in a processor's cache."""
+_WIDE = 8
+"""The characters of a sample."""
+_QUICK = 16
+"""Samples that are looked at for the cost of a whole text."""
 _PAYS = 16
 """The times that a table is looked through at the cost of putting it in order."""
 
@@ -33,15 +38,34 @@ class Orders:
         self._last = _Order(lambda number: _behind_subject(texts[number]))
         self._looked = 0
         self._known: dict[Pattern, tuple[int, array[int]]] = {}
+        self._place = 0
+        self._starts: list[str] = []
+        self._ends: list[str] = []
+
+    def sample(self) -> None:
+        """Take samples of what is new, a stretch at a time; it costs least when the texts were just made."""
+        while (size := len(self._ends) * _STRETCH) + _STRETCH <= len(self._texts):
+            stretch = self._texts[size : size + _STRETCH]
+            if not size:
+                self._place = _telling({text.partition(" ")[0] for text in stretch})
+            starts = "".join(map(itemgetter(slice(self._place, self._place + _WIDE)), stretch))
+            if len(starts) < _WIDE * _STRETCH:  # some texts end before
+                starts = "".join([text[self._place :][:_WIDE].ljust(_WIDE) for text in stretch])
+            self._starts.append(starts)
+            self._ends.append("".join(map(itemgetter(slice(-_WIDE, None)), stretch)))
 
     def unread(self, pattern: Pattern) -> int:
         """The number of texts that are looked at to find what fits."""
         if not (pattern.subject or pattern.predicate) or self._looked >= _PAYS * len(self._texts):
             return 0
-        return len(self._texts) - self._known.get(pattern, (0,))[0]
+        left = len(self._texts) - self._known.get(pattern, (0,))[0]
+        return left // _QUICK if self._key(pattern, _part(pattern))[1] else left
 
     def fitting(self, pattern: Pattern) -> Iterator[Sequence[int]]:
-        """The numbers of the triples that fit, in some sequences: all that do, and perhaps others."""
+        """The numbers of the triples that fit, in some sequences: all that do, and perhaps others.
+
+        An object that ends in a space stands for those that begin so.
+        """
         subject, predicate, object_ = pattern
         size = len(self._texts)
         if subject is None and predicate is None:
@@ -53,18 +77,53 @@ class Orders:
             return self._first.between(start, size)
         if object_ is None:
             return self._last.between(f"{predicate} ", size)
-        return self._last.between(f"{predicate} {object_}", size, exactly=True)
+        return self._last.between(f"{predicate} {object_}", size, exactly=object_[-1] != " ")
 
     def _looked_through(self, pattern: Pattern) -> array[int]:
         done, numbers = self._known.get(pattern, (0, array("I")))
-        subject, predicate, object_ = pattern
-        part = f" {predicate} {object_ or ''}"
-        if subject is not None:
-            part = f"{subject} " if predicate is None else f"{subject} {predicate} "
-        numbers.extend(containing(self._texts, part, done))
-        self._looked += len(self._texts) - done
+        self._looked += self.unread(pattern)
+        self.sample()
+        part = _part(pattern)
+        numbers.extend(
+            number for number in self._candidates(pattern, part, done) if part in self._texts[number]
+        )
         self._known[pattern] = len(self._texts), numbers
         return numbers
+
+    def _candidates(self, pattern: Pattern, part: str, first: int) -> Iterator[int]:
+        """The numbers, from one on, of the triples that may have a part."""
+        sampled = max(first, len(self._ends) * _STRETCH)
+        samples, key = self._key(pattern, part)
+        if key:
+            for start in range(first - first % _STRETCH, len(self._ends) * _STRETCH, _STRETCH):
+                stretch = samples[start // _STRETCH]
+                place = stretch.find(key)
+                while place >= 0:
+                    if place % _WIDE == 0 and start + place // _WIDE >= first:
+                        yield start + place // _WIDE
+                    place = stretch.find(key, place + 1)
+        else:
+            sampled = first
+        yield from containing(self._texts, part, sampled)
+
+    def _key(self, pattern: Pattern, part: str) -> tuple[list[str], str]:
+        """The samples in which a part is looked for, and its own; empty where it does not tell that."""
+        if pattern.subject is not None:
+            end = self._place + _WIDE
+            return self._starts, part[self._place : end] if len(part) >= end else ""
+        return self._ends, "" if pattern.object is None or part[-1] == " " else part[-_WIDE:]
+
+
+def _part(pattern: Pattern) -> str:
+    subject, predicate, object_ = pattern
+    if subject is None:
+        return f" {predicate} {object_ or ''}"
+    return f"{subject} " if predicate is None else f"{subject} {predicate} "
+
+
+def _telling(subjects: Collection[str]) -> int:
+    """The place at which samples tell most subjects apart."""
+    return max(range(0, 64, _WIDE), key=lambda place: len({text[place : place + _WIDE] for text in subjects}))
 
 
 def containing(texts: Sequence[str], part: str, first: int = 0) -> Iterator[int]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator
 from functools import cache
+from operator import itemgetter
 
 import pyoxigraph as ox
 
@@ -25,6 +26,8 @@ _SUBJECT_AND_PREDICATE = rf"(?:{_IRI}|{_BLANK}) {_IRI}"
 _OBJECT = rf"{_IRI}|{_LITERAL}|{_BLANK}"
 _SAID = rf"<<\( {_SUBJECT_AND_PREDICATE} (?:{_OBJECT}) \)>>"
 _LETTERS = ("A ", "D ")
+_LETTER, _TRIPLE = itemgetter(0), itemgetter(slice(2, -2))
+_IS_INSERT = bytes.maketrans(b"AD", b"\1\0")
 
 
 @cache
@@ -42,32 +45,43 @@ def is_plain(text: str) -> bool:
     return _plain().fullmatch(text) is not None
 
 
-def require_spelled(text: str, new: Sequence[str], *where: object) -> None:
+def require_spelled(text: str, *where: object) -> None:
     """Refuse lines of a log that are not in their one spelling.
 
     Args:
         text: the lines, each with its end.
-        new: the triples of theirs that were not found in their spelling before.
         where: where they stand.
 
     Raises:
         LogError: a line is not one that a log has, or is spelled otherwise.
 
-    >>> require_spelled('A <urn:s> <urn:p> "a"@EN .\\n', ['<urn:s> <urn:p> "a"@EN'], "a.rdfp")
+    >>> require_spelled('A <urn:s> <urn:p> "a"@EN .\\n', "a.rdfp")
     Traceback (most recent call last):
     substrate.base.errors.LogError: a.rdfp: its statements are not in their one spelling. Read it with ...
     """
     if is_plain(text):
         return
     require_flat(text, *where)
-    statements = "".join([f"{triple} .\n" for triple in new])
-    written = ox.serialize(ox.parse(statements, ox.RdfFormat.N_TRIPLES), format=ox.RdfFormat.N_TRIPLES)
     lines = text.split("\n")[:-1]
     if wrong := next((line for line in lines if not line.startswith(_LETTERS)), None):
         raise LogError(f"not a line of RDF Patch ({wrong[:2]!r})")
-    if written != statements.encode() or not all(line.endswith(" .") for line in lines):
+    statements = "".join([f"{statement}\n" for statement in dict.fromkeys(line[2:] for line in lines)])
+    if ox.serialize(ox.parse(statements, ox.RdfFormat.N_TRIPLES), format=ox.RdfFormat.N_TRIPLES) != (
+        statements.encode()
+    ):
         raise LogError(
             "its statements are not in their one spelling",
             where=where[:1],
             hint="Read it with EventLog.from_patch and save it",
         )
+
+
+def apart(text: str) -> tuple[bytearray, Iterator[str]]:
+    """The operations of lines of a log, 1 for an insertion and 0 for a retraction, and their triples.
+
+    >>> inserts, triples = apart("A <urn:s> <urn:p> <urn:o> .\\nD <urn:s> <urn:p> <urn:o> .\\n")
+    >>> list(inserts), list(triples)
+    ([1, 0], ['<urn:s> <urn:p> <urn:o>', '<urn:s> <urn:p> <urn:o>'])
+    """
+    lines = text.split("\n")[:-1]
+    return bytearray("".join(map(_LETTER, lines)).encode().translate(_IS_INSERT)), map(_TRIPLE, lines)

@@ -9,9 +9,13 @@ from itertools import islice
 import pyoxigraph as ox
 
 from substrate.base.delta import Term, quads_of, spelled
-from substrate.log._fitting import Orders, containing
+from substrate.base.vocabulary import AWAITS
+from substrate.log._fitting import Orders
+from substrate.log._locking import MEMORY
 from substrate.sparql.patterns import Pattern
 
+AWAITED = f" {AWAITS} "
+"""The predicate for which every memory's log is looked through, mostly in vain."""
 KEPT = 1 << 13
 """The number of quads that are kept beside their spellings: those of small logs, where they are asked for
 again.
@@ -38,7 +42,7 @@ class Triples:
     (0, None)
     """
 
-    __slots__ = ("_base", "_floor", "_numbers", "_orders", "_quads", "_texts", "depth")
+    __slots__ = ("_awaited", "_base", "_floor", "_numbers", "_orders", "_quads", "_texts", "depth")
 
     def __init__(self, base: Triples | None = None) -> None:
         self._base = base
@@ -48,6 +52,7 @@ class Triples:
         self._texts: list[str] = []
         self._quads: dict[int, ox.Quad] = {}
         self._orders: Orders | None = None
+        self._awaited: list[int] = []
 
     def __len__(self) -> int:
         return self._floor + len(self._texts)
@@ -84,7 +89,18 @@ class Triples:
         # What is new stands last in the dictionary
         new = list(islice(reversed(known), len(known) - len(self._texts)))
         self._texts.extend(reversed(new))
+        self._ordered().sample()
         return numbers
+
+    def await_from(self, number: int) -> None:
+        """Remember which of the triples from a number on say what is awaited."""
+        new = enumerate(self._texts[number - self._floor :], start=number)
+        self._awaited += [number for number, text in new if AWAITED in text]
+
+    def awaited(self) -> list[int]:
+        """The numbers of the triples that say what is awaited, in the order of the log."""
+        tables = reversed([*self._below()])
+        return [number for table, limit in tables for number in table._awaited if number < limit]
 
     def keep(self, numbers: Iterable[int], quads: Iterable[ox.Quad], most: int = KEPT) -> None:
         """Keep quads that are at hand, as long as no table has more than so many."""
@@ -136,16 +152,19 @@ class Triples:
         """The number of triples that are looked at to find what fits a pattern."""
         return sum(table._ordered().unread(pattern) for table, _ in self._below())
 
-    def fitting(self, pattern: Pattern) -> Iterator[Sequence[int]]:
+    def fitting(self, pattern: Pattern) -> list[Sequence[int]]:
         """The numbers of the triples that fit a pattern, in some sequences: all that do, perhaps others."""
-        for table, limit in self._below():
-            floor = table._floor
-            for numbers in table._ordered().fitting(pattern):
-                yield (
-                    numbers
-                    if limit == len(table) and not floor
-                    else [number + floor for number in numbers if number + floor < limit]
-                )
+        fitting = list[Sequence[int]]()
+        with MEMORY:  # a first question samples and orders the table
+            for table, limit in self._below():
+                floor = table._floor
+                for numbers in table._ordered().fitting(pattern):
+                    fitting.append(
+                        numbers
+                        if limit == len(table) and not floor
+                        else [number + floor for number in numbers if number + floor < limit]
+                    )
+        return fitting
 
     def _ordered(self) -> Orders:
         if self._orders is None:
@@ -156,15 +175,6 @@ class Triples:
         """Every triple with its number."""
         for table, limit in self._below():
             yield from enumerate(table._texts[: limit - table._floor], start=table._floor)
-
-    def containing(self, part: str) -> list[int]:
-        """The numbers of the triples whose spelling has a part."""
-        return [
-            number
-            for table, limit in self._below()
-            for place in containing(table._texts, part)
-            if (number := place + table._floor) < limit
-        ]
 
     def shared(self, other: Triples) -> int:
         """Up to which number two tables have the same triples, because both lie on one."""

@@ -13,7 +13,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from io import BytesIO
-from operator import attrgetter, itemgetter
+from operator import attrgetter
 from os import SEEK_END, PathLike
 from pathlib import Path
 from typing import NamedTuple, Self
@@ -25,10 +25,10 @@ from substrate.base.delta import Delta, Op, Spelled, Term, Triple, counted, text
 from substrate.base.errors import LogError
 from substrate.base.terms import Value, triple
 from substrate.log._chain import Chain
-from substrate.log._columns import by_tick, whole_ticks
+from substrate.log._columns import ascending, by_tick, whole_ticks
 from substrate.log._locking import MEMORY
-from substrate.log._spelling import is_plain, require_spelled
-from substrate.log._triples import Triples
+from substrate.log._spelling import apart, is_plain, require_spelled
+from substrate.log._triples import AWAITED, Triples
 from substrate.log.foreign import read
 from substrate.log.history import Difference, History, diff, history
 from substrate.log.journal import MEMBER, Journal, TornTail, read_contents, write_atomically
@@ -57,8 +57,6 @@ __all__ = [
 ]
 
 _INSERTS = {"A ": 1, "D ": 0}
-_LETTER, _SPELLING = itemgetter(0), itemgetter(slice(2, -2))
-_IS_INSERT = bytes.maketrans(b"AD", b"\1\0")
 _MARK = 256
 """The least number of deltas between two kept values of the chain: any digest is worked out from near by."""
 _DEPTH = 16
@@ -273,7 +271,8 @@ class EventLog(Timeline):
         try:
             spelled = "\n".join([*patch_lines, ""])
             if spelled.count("\n") == len(patch_lines) and is_plain(spelled):
-                self._grow(ticks, _inserts(patch_lines), list(map(_SPELLING, patch_lines)))
+                inserts, texts = apart(spelled)
+                self._grow(ticks, inserts, list(texts))
                 return
             inserts = bytearray([_INSERTS[line[:2]] for line in patch_lines])
             text = "\n".join([line[2:] for line in patch_lines])
@@ -300,10 +299,13 @@ class EventLog(Timeline):
         >>> len(log.state(4))
         1
         """
-        given = list(deltas)
-        require_flat("\n".join([text for _, _, text in given]))
-        inserts = bytearray([op is Op.INSERT for _, op, _ in given])
-        self._grow([tick for tick, _, _ in given], inserts, [text for _, _, text in given])
+        ticks, inserts, texts = list[int](), bytearray(), list[str]()
+        for tick, op, text in deltas:
+            ticks.append(tick)
+            inserts.append(op is Op.INSERT)
+            texts.append(text)
+        require_flat("\n".join(texts))
+        self._grow(ticks, inserts, texts)
 
     def extend_from(self, other: EventLog, start: int = 0, stop: int | None = None) -> None:
         """Add another log's deltas, from position ``start`` to ``stop``; errors as :meth:`extend`."""
@@ -320,10 +322,10 @@ class EventLog(Timeline):
         self, ticks: list[int], inserts: bytearray, texts: list[str], quads: list[ox.Quad] | None = None
     ) -> None:
         """Take deltas in as one step; ``quads`` are those of ``texts``, where they are at hand."""
-        journal = self._journal
+        journal, awaited = self._journal, AWAITED in "\n".join(texts)
         if journal is None:
             with MEMORY:
-                self._take(whole_ticks(ticks, self.last_tick), inserts, texts, quads)
+                self._take(whole_ticks(ticks, self.last_tick), inserts, texts, quads, awaited=awaited)
             return
         # Only the holder of the journal's lock may write; memory can still be read while the file is synced
         with journal.lock:
@@ -337,12 +339,21 @@ class EventLog(Timeline):
             with MEMORY:
                 for _, later in written[-1:]:
                     self._keep(later)
-                self._take(column, inserts, texts, quads)
+                self._take(column, inserts, texts, quads, awaited=awaited)
 
     def _take(
-        self, ticks: array[int], inserts: bytearray, texts: list[str], quads: list[ox.Quad] | None
+        self,
+        ticks: array[int],
+        inserts: bytearray,
+        texts: Iterable[str],
+        quads: list[ox.Quad] | None = None,
+        *,
+        awaited: bool,
     ) -> None:
-        numbers = array("I", self.triples.numbers(texts))
+        known = len(self.triples)
+        numbers = self.triples.numbers(texts)
+        if awaited:
+            self.triples.await_from(known)
         if quads is not None:
             self.triples.keep(numbers, quads)
         self._own.take(ticks, inserts, numbers)
@@ -565,23 +576,17 @@ class EventLog(Timeline):
         self.opening = int(deltas or self.opening)
 
     def _take_batch(self, batch: Verified, path: Path) -> None:
-        ticks, known = batch.ticks, len(self.triples)
         try:
             text = batch.text.decode()
-            lines = text.split("\n")[:-1]
-            column = whole_ticks(ticks, self.last_tick)
-            numbers = array("I", self.triples.numbers(map(_SPELLING, lines)))
-            new = self.triples.texts(range(known, len(self.triples)))
-            require_spelled(text, new, path, f"from tick {ticks[0]}")
+            column = ascending(batch.ticks, self.last_tick)
+            require_spelled(text, path, f"from tick {batch.ticks[0]}")
         except (SyntaxError, UnicodeError, LogError) as error:
             if isinstance(error, LogError) and error.where:
                 raise
             what = error.what if isinstance(error, LogError) else f"not a line of RDF Patch ({error})"
             raise LogError(what, where=(path,), hint=EDITED) from error
-        inserts = _inserts(lines)
-        self._own.take(column, inserts, numbers)
-        if self._head is not None:
-            self._head.follow(zip(inserts, numbers, strict=True), self.last_tick)
+        inserts, texts = apart(text)
+        self._take(column, inserts, texts, awaited=AWAITED in text)
 
     def refresh(self) -> int:
         """Take in what a writer has appended to the file since this log was read; how many deltas that are.
@@ -699,8 +704,3 @@ def _restored(
     log = kind.from_patch(text, "pickle")
     log.descent, log.prefixes = descent, dict(prefixes or {})
     return log
-
-
-def _inserts(lines: Iterable[str]) -> bytearray:
-    """The operations of lines of RDF Patch as a column: 1 for an insertion, 0 for a retraction."""
-    return bytearray("".join(map(_LETTER, lines)).encode().translate(_IS_INSERT))

@@ -8,52 +8,29 @@ leaves whole transactions and at most one cut-off transaction.
 The file belongs to the process that opened it. A process forked from it releases the file and may only read
 its copy of the log. The lock is ``flock``. On a system without it (Windows), a second
 writer is not refused, and keeping writers apart is up to the user; folders are not synced there.
-
-A gzip journal has one member an append; its header keeps the member's length and a checksum of the
-packed bytes, so that a torn member can be told from a damaged one and no bit can change unseen. Any
-gzip reader reads it, and gzip files of other programs are read too.
 """
 
 from __future__ import annotations
 
 import errno
 import os
-import re
-import struct
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from io import BytesIO
 from pathlib import Path
 from threading import RLock
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 from weakref import WeakSet
 
 from substrate.base.errors import LogError, LogHeldError
 from substrate.base.files import OutputError, replacing, sync
 from substrate.base.inputs import refusal
-from substrate.base.limits import LIMITS, SMALL
-from substrate.log.patch import EDITED
+from substrate.log._members import MEMBER as MEMBER
+from substrate.log._members import Contents, pack, unpacked_contents
 
 try:
     import fcntl
 except ImportError:  # Windows
     fcntl = None
-
-# RFC 1952: magic, deflate, FHCRC | FEXTRA, no time, no level, no system; 20 bytes of extra: "SL", 16 bytes
-# long.
-_FIXED = b"\x1f\x8b\x08\x06\x00\x00\x00\x00\x00\xff\x14\x00SL\x10\x00"
-_EXTRA = struct.Struct("<IIQ")
-"""The member's length behind its header, the CRC-32 of that, and the member's first tick."""
-_HEAD = len(_FIXED) + _EXTRA.size + 2
-_WORD = 0xFFFFFFFF
-_TICK = re.compile(r'^H tick "(\d{1,18})" \.$', re.MULTILINE)
-_FOREIGN = 4
-"""Bytes in which another program's header differs from ours at least."""
-_SALVAGED = 1 << 24
-"""Bytes of a damaged member that are unpacked to find its tick."""
-MEMBER = 1 << 18
-"""Characters of text that share a gzip member in a file written at once."""
 
 
 _OPEN_AGAIN = "Close the log and open it again: opening drops the half-written end"
@@ -70,35 +47,6 @@ class TornTail(NamedTuple):
     offset: int
     dropped: int
     kept: Path | None = None
-
-
-class Damage(NamedTuple):
-    """A gzip member that does not hold: where it begins, why, its first tick and its data, as far as they can
-    be made out.
-    """
-
-    offset: int
-    why: str
-    tick: int | None
-    data: bytes
-
-    def error(self, path: Path) -> LogError:
-        """The error of a file that has it."""
-        place = f"byte {self.offset}" if self.tick is None else f"from tick {self.tick}"
-        return LogError(f"damaged: {self.why}", where=(path, place), hint=EDITED)
-
-
-class Contents(NamedTuple):
-    """The content of a journal file.
-
-    ``data`` gives what can be read, from the beginning; ``ends`` has for each whole gzip member where it ends
-    in the data and in the file, nothing for plain text; ``size`` is the file's size in bytes.
-    """
-
-    data: BinaryIO
-    ends: list[tuple[int, int]]
-    size: int
-    damage: Damage | None = None
 
 
 class Journal:
@@ -175,7 +123,7 @@ class Journal:
         Raises:
             LogError: the system refuses the write.
         """
-        data = _pack(text) if self.path.suffix == ".gz" else text.encode()
+        data = pack(text) if self.path.suffix == ".gz" else text.encode()
         try:
             view = memoryview(data)
             while view:
@@ -287,32 +235,11 @@ def read_contents(path: Path) -> Iterator[Contents]:
     try:
         with path.open("rb") as file:
             if path.suffix == ".gz":
-                yield _unpacked(file.read())
+                yield unpacked_contents(file.read())
             else:
                 yield Contents(file, [], os.fstat(file.fileno()).st_size)
     except OSError as error:
         raise LogError(f"cannot be read ({error.strerror})", where=(path,), hint="Check the path") from error
-
-
-def _unpacked(raw: bytes) -> Contents:
-    """The content of a file of gzip members, up to the first that does not hold."""
-    parts: list[bytes] = []
-    ends: list[tuple[int, int]] = []
-    unpacked = offset = 0
-    damage = None
-    while offset < len(raw) and not damage:
-        data, end, why = _unpack(raw, offset)
-        if why:
-            salvaged, header = _salvage(raw, offset), _header(raw, offset)
-            tick = header[2] if header else _first_tick(salvaged.decode("utf-8", "replace"))
-            damage = Damage(offset, why, tick, salvaged)
-        elif end is None:
-            break
-        else:
-            parts.append(data)
-            unpacked, offset = unpacked + len(data), end
-            ends.append((unpacked, offset))
-    return Contents(BytesIO(b"".join(parts)), ends, len(raw), damage)
 
 
 def write_atomically(path: Path, *texts: str) -> None:
@@ -323,7 +250,7 @@ def write_atomically(path: Path, *texts: str) -> None:
     Raises:
         LogError: another writer has the file open as its journal, or the system refuses the write.
     """
-    data = b"".join(map(_pack, texts)) if path.suffix == ".gz" else "".join(texts).encode()
+    data = b"".join(map(pack, texts)) if path.suffix == ".gz" else "".join(texts).encode()
     path = path.resolve()
     mode = path.stat().st_mode & 0o777 if path.is_file() else 0o644
     try:
@@ -335,75 +262,6 @@ def write_atomically(path: Path, *texts: str) -> None:
     except OSError as error:
         what = f"cannot be written ({error.strerror})"
         raise LogError(what, where=(path,), hint="What was there is unchanged; give another path") from error
-
-
-def _pack(text: str) -> bytes:
-    """A text as one gzip member of ours."""
-    data = text.encode()
-    packer = zlib.compressobj(wbits=-15)
-    body = packer.compress(data) + packer.flush() + struct.pack("<II", zlib.crc32(data), len(data) & _WORD)
-    head = _FIXED + _EXTRA.pack(len(body), zlib.crc32(body), _first_tick(text) or 0)
-    return head + struct.pack("<H", zlib.crc32(head) & 0xFFFF) + body
-
-
-def _first_tick(text: str) -> int | None:
-    tick = _TICK.search(text)
-    return int(tick[1]) if tick else None
-
-
-def _header(raw: bytes, offset: int) -> tuple[int, int, int] | None:
-    """The length, checksum and first tick that a member of ours names; ``None`` where its header is none."""
-    head = raw[offset : offset + _HEAD]
-    sound = head.startswith(_FIXED) and zlib.crc32(head[:-2]) & 0xFFFF == int.from_bytes(head[-2:], "little")
-    return _EXTRA.unpack_from(head, len(_FIXED)) if sound and len(head) == _HEAD else None
-
-
-def _unpack(raw: bytes, offset: int) -> tuple[bytes, int | None, str]:
-    """A member's data, where it ends (``None`` where it is cut off), and what is wrong with it."""
-    if header := _header(raw, offset):
-        length, checksum, _ = header
-        end = offset + _HEAD + length
-        if end > len(raw):
-            return b"", None, ""
-        if zlib.crc32(raw[offset + _HEAD : end]) != checksum:
-            return b"", None, "it does not fit its checksum"
-        return _inflate(raw[offset:end], end)
-    strange = sum(a != b for a, b in zip(raw[offset : offset + _HEAD], _FIXED, strict=False))
-    if strange < _FOREIGN:
-        cut = not strange and len(raw) - offset < _HEAD
-        return b"", None, "" if cut else "its header was changed"
-    data, end, why = _inflate(raw[offset:], len(raw))
-    # An append of ours has our header: this one was not cut off by a crash of ours.
-    return data, end, why or ("" if end else "it is cut off, and another program wrote it")
-
-
-def _inflate(data: bytes, end: int) -> tuple[bytes, int | None, str]:
-    """A member by what gzip itself checks; ``end`` is where ``data`` ends in the file."""
-    unpacker = zlib.decompressobj(wbits=31)
-    most = min(LIMITS.unpacked, max(SMALL, LIMITS.ratio * len(data)))
-    try:
-        text = unpacker.decompress(data, most)
-    except zlib.error as error:
-        return b"", None, str(error)
-    if unpacker.unconsumed_tail and not unpacker.eof:
-        return b"", None, f"it unpacks to more than {most} bytes; if it is meant to, set SUBSTRATE_LIMITS"
-    return text, end - len(unpacker.unused_data) if unpacker.eof else None, ""
-
-
-def _salvage(raw: bytes, offset: int) -> bytes:
-    """The data of a damaged member as far as it unpacks, to find the tick of the damage."""
-    best = b""
-    for start in (offset + _HEAD, offset + 10):
-        unpacker, data = zlib.decompressobj(wbits=-15), bytearray()
-        try:
-            for byte in range(start, len(raw)):
-                data += unpacker.decompress(raw[byte : byte + 1])
-                if unpacker.eof or len(data) > _SALVAGED:
-                    break
-        except zlib.error:
-            pass
-        best = max(best, bytes(data), key=len)
-    return best
 
 
 @contextmanager

@@ -127,7 +127,7 @@ def require_flat(text: str, *where: object) -> None:
         return
     lines = text.split("\n")
     for number, line in enumerate(lines, start=1):
-        if nests_too_deeply(line):
+        if line.count("<<") > DEEPEST and nests_too_deeply(line):
             raise LogError(
                 f"its triple terms stand more than {DEEPEST} deep inside one another",
                 where=where if len(lines) == 1 else (*where, f"delta {number}"),

@@ -31,8 +31,6 @@ from substrate.memory.records import (
     when,
 )
 
-_AWAITS = f" {AWAITS} "
-
 
 class HybridClock:
     """The time at which a log's records are written: a wall clock's, and later than every record's before
@@ -139,18 +137,11 @@ class Ahead:
         """The triples that wait for a moment that has come, in their order."""
         due: dict[str, Triple] = {}
         with self._turn:
-            start, self._read = self._read, len(self._log)
-            if start < 0:
+            if self._read < len(self._log):
+                self._read, self._ticks, self._times = len(self._log), [], []
                 # No store is filled for what is mostly nothing
-                numbers = self._log.triples.containing(_AWAITS)
-                standing = [number for number in numbers if self._log.stood(number, self._read)]
-                self._add(map(triple_of, self._log.triples.quads(standing)))
-            elif start < self._read:
-                lines = (line for _, lines in self._log.lines(start, self._read) for line in lines)
-                waiting = [
-                    line[2:-2] for line in lines if _AWAITS in line and line.startswith(Op.INSERT.value)
-                ]
-                self._add(map(triple_of, quads_of(waiting)))
+                standing = self._log.stand(self._log.triples.awaited(), self._read)
+                self._add(map(triple_of, self._log.triples.quads(sorted(standing))))
             state = self._log.state()
             for heap in (self._ticks, self._times):
                 come: list[tuple[Moment, str]] = []

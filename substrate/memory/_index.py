@@ -1,14 +1,10 @@
-"""The index of a memory: what its log says about a thing, and since when, without a state made whole.
-
-The first questions look through the log's triples. Once that has cost as much the index is made, and kept by
-the log's growth. Places stand in arrays, and keys as their hashes, so that it takes a few bytes a delta; who
-reads compares the texts.
+"""What a memory's log says about a thing, and since when, without a state made whole: its table of triples
+leads there.
 """
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from functools import lru_cache
 from typing import NamedTuple
@@ -19,7 +15,6 @@ from substrate.ask.tellings import Heard
 from substrate.base.delta import Op, Term, Triple, quads_of, triple_of
 from substrate.log._triples import fitting
 from substrate.log.event_log import EventLog
-from substrate.log.history import History, history
 from substrate.log.replay import State
 from substrate.memory.records import (
     AWAITS,
@@ -33,136 +28,35 @@ from substrate.memory.records import (
     same_clock,
     when,
 )
-from substrate.rules.tbox import TBox
+from substrate.sparql.patterns import Pattern
 
-_REIFIES, _AWAITS = str(REIFIES), str(AWAITS)
+_REIFIES = str(REIFIES)
 _TOLD = [str(told) for told in (FROM, UNTIL, TIME, AWAITS, WITHDRAWN)]
-_PAYS = 12
-"""The times that the triples are looked through at the cost of the index."""
-
-
-class _Places:
-    """Numbers by key, in arrays; a key's may hold some of another."""
-
-    def __init__(self) -> None:
-        self._last: dict[int, int] = {}
-        self._numbers, self._before = array("I"), array("I")
-
-    def put(self, key: str, number: int) -> None:
-        """Add a number to a key's."""
-        known = hash(key)
-        self._before.append(self._last.get(known, 0))
-        self._numbers.append(number)
-        self._last[known] = len(self._numbers)
-
-    def of(self, key: str) -> list[int]:
-        """A key's numbers, each once, in the order in which they came."""
-        numbers, place = list[int](), self._last.get(hash(key), 0)
-        while place:
-            numbers.append(self._numbers[place - 1])
-            place = self._before[place - 1]
-        return list(dict.fromkeys(reversed(numbers)))
 
 
 class Index(Heard):
-    """The index of a log.
+    """The questions of a memory to its log's table of triples.
 
     Args:
         tbox: its words for knowing and telling.
         log: what is remembered.
     """
 
-    def __init__(self, tbox: TBox, log: EventLog) -> None:
-        super().__init__(tbox, log)
-        self._things, self._awareness, self._tellings = _Places(), _Places(), _Places()
-        self._reified, self._waiting = array("I"), array("I")
-        self._looked = 0
-
-    def _made(self, looks: int = 1) -> bool:
-        """Tell whether there is an index, which is carried on, or made where so many looks would not pay."""
-        if not self._read and self._looked + looks <= _PAYS:
-            return False
-        self._grow()
-        return True
-
-    def _containing(self, part: str) -> list[int]:
-        self._looked += 1
-        return sorted(self._log.triples.containing(part))
-
-    def _grow(self) -> None:
-        with self._lock:
-            for columns, a, b in self._log.pieces(self._read, len(self._log)):
-                numbers = columns.numbers[a:b]
-                texts = self._log.triples.texts(numbers)
-                for text, insert, number in zip(texts, columns.inserts[a:b], numbers, strict=True):
-                    if insert:
-                        self._put(text, number)
-                self._read += b - a
-
-    def _put(self, text: str, number: int) -> None:
-        subject, predicate, object_ = text.split(" ", 2)
-        self._things.put(subject, number)
-        if predicate == _REIFIES:
-            self._reified.append(number)
-            self._things.put(object_.split(" ", 2)[1], number)
-        elif predicate == _AWAITS:
-            self._waiting.append(number)
-        if predicate in self._knowing:
-            self._awareness.put(object_, number)
-        if predicate in self._telling:
-            self._tellings.put(object_, number)
-
-    # Who heard what
-
-    def awareness(self, fact: str) -> list[History]:
-        """See :class:`substrate.ask.tellings.Heard`."""
-        texts = sorted(self._passing(self._awareness, self._knowing, fact))
-        return [history(self._log, triple_of(quad)) for quad in quads_of(texts)]
-
-    def tellings(self, fact: str) -> dict[str, list[int]]:
-        """See :class:`substrate.ask.tellings.Heard`."""
-        texts = self._passing(self._tellings, self._telling, fact)
-        events = dict.fromkeys(text.split(" ", 1)[0] for text in texts)
-        self._made(len(events))
-        return {event: self._said(event) for event in events}
-
-    def _passing(self, places: _Places, words: Collection[str], fact: str) -> list[str]:
-        """The triples that were inserted with one of some words and a fact."""
-        made = self._made()
-        numbers = places.of(fact) if made else self._containing(f" {fact}")
-        parts = [(number, self._log.triples.text(number)) for number in numbers]
-        fitting = [
-            part for part in parts if part[1].endswith(f" {fact}") and part[1].split(" ", 2)[1] in words
-        ]
-        return [text for number, text in fitting if made or self._inserted(number)]
-
-    def _said(self, thing: str) -> list[int]:
-        """The positions at which something was said of a thing."""
-        numbers = [number for number, text in self._mentioning(thing) if text.startswith(f"{thing} ")]
-        return sorted(place for number in numbers for place in self._inserted(number))
-
-    def _inserted(self, number: int) -> list[int]:
-        return [place for place in self._log.mentions(number) if self._log.when(place)[1] is Op.INSERT]
-
-    # What stood, and what was valid
-
     def about(self, thing: str, stop: int) -> list[str]:
         """The triples after ``stop`` deltas whose subject a thing is, or that say which record reifies one;
         perhaps some others.
         """
-        mentioning = list(self._mentioning(thing))
-        standing = self._log.stand((number for number, _ in mentioning), stop)
-        return [text for number, text in mentioning if number in standing]
+        return self._standing(stop, Pattern(thing, None, None), Pattern(None, _REIFIES, f"<<( {thing} "))
 
-    def _mentioning(self, thing: str) -> Iterator[tuple[int, str]]:
-        numbers = self._things.of(thing) if self._made() else self._containing(f"{thing} ")
-        return zip(numbers, self._log.triples.texts(numbers), strict=True)
+    def _standing(self, stop: int, *patterns: Pattern) -> list[str]:
+        some = self._fitting(*patterns)
+        standing = self._log.stand(some, stop)
+        return [text for number, text in some.items() if number in standing]
 
     def waiting(self, stop: int) -> list[Triple]:
         """The triples after ``stop`` deltas that say what begins or ends later."""
-        numbers = dict.fromkeys(self._waiting) if self._made() else self._containing(f" {_AWAITS} ")
-        standing = [number for number in numbers if self._log.stood(number, stop)]
-        triples = map(triple_of, self._log.triples.quads(standing))
+        standing = self._log.stand(self._log.triples.awaited(), stop)
+        triples = map(triple_of, self._log.triples.quads(sorted(standing)))
         return sorted(triples, key=lambda part: (str(part[2]), str(part[0])))
 
     def held(self, at: Moment, stop: int, thing: str | None = None) -> set[str]:
@@ -178,17 +72,19 @@ class Index(Heard):
         """The triples, of one thing or of all, that the records after ``stop`` deltas say; neither those of
         records that are withdrawn nor those that nobody ended and that do not stand.
         """
-        self._grow()  # each record's bounds are looked for
         if thing is None:
-            numbers = (number for number in dict.fromkeys(self._reified) if self._log.stood(number, stop))
-            about: Iterable[str] = map(self._log.triples.text, numbers)
+            about = self._standing(stop, Pattern(None, _REIFIES, None))
         else:
             about = self.about(thing, stop)
         for text in about:
             node, predicate, object_ = text.split(" ", 2)
             fact = object_[len("<<( ") : -len(" )>>")]
             if predicate == _REIFIES and (thing is None or fact.startswith(f"{thing} ")):
-                bounds = _bounds(text for text in self.about(node, stop) if text.startswith(f"{node} "))
+                bounds = _bounds(
+                    text
+                    for text in self._standing(stop, Pattern(node, None, None))
+                    if text.startswith(f"{node} ")
+                )
                 if not bounds.withdrawn and (bounds.ended or self._stands(fact, stop)):
                     yield fact, bounds
 

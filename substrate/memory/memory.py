@@ -27,6 +27,7 @@ import threading
 from collections.abc import Callable, Iterable
 from datetime import datetime
 from functools import cached_property, wraps
+from itertools import repeat
 from typing import Any, TypeVar, Unpack, cast, get_args
 
 import pyoxigraph as ox
@@ -238,7 +239,7 @@ class Memory:
             else:
                 draft = self._like(self.log.branch(start, self.log.descent))
                 records = [draft.observe(*fact, **written) for fact in triples]
-                deltas = [Spelled(tick, op, text_of(part)) for tick, op, part in draft.log[start:]]
+                deltas = (Spelled(tick, op, text_of(part)) for tick, op, part in draft.log[start:])
             if len(self.log) == start:  # nobody has written meanwhile
                 self.log.extend_spelled(deltas)
                 return records
@@ -251,22 +252,24 @@ class Memory:
         last = now.tick + (0 if written.get("tick") is not None else len(facts))
         return not self._ahead.come(Now(last, now.time))
 
-    def _spelled(self, facts: list[Triple], written: Written) -> tuple[list[Spelled], list[Record]]:
+    def _spelled(self, facts: list[Triple], written: Written) -> tuple[Iterable[Spelled], list[Record]]:
         """The deltas and records of plain observations, as :meth:`observe` writes them, spelled at once."""
         now, _, meta = self._begin(written)
         tick, chain, place = now.tick, self.log.chain, len(self.log)
         step, about = int(written.get("tick") is None), [f"{p} {o}" for p, o in meta]
-        deltas, records = list[Spelled](), list[Record]()
-        for part in facts:
-            text = str(ox.Triple(*part))
-            told = [f"{REIFIES} <<( {text} )>>", f"{FROM} {term(tick)}", *about]
-            node = _node(chain.value, tick, OBSERVATION, [f"{REIFIES} {text}", *told[1:]], [f"A {text}"])
-            lines = [f"{node} {RDF_TYPE} {OBSERVATION}", *(f"{node} {words}" for words in told), text]
+        kind, says, since = f"{RDF_TYPE} {OBSERVATION}", str(REIFIES), f"{FROM} {term(0)}"
+        ticks, texts, records = list[int](), list[str](), list[Record]()
+        for subject, predicate, object_ in facts:
+            text, told = f"{subject} {predicate} {object_}", [since.replace('"0"', f'"{tick}"'), *about]
+            node = _node(chain.value, tick, OBSERVATION, [f"{says} {text}", *told], [f"A {text}"])
+            name, words = f"<{node.value}>", (kind, f"{says} <<( {text} )>>", *told)
+            lines = [*[f"{name} {word}" for word in words], text]
             chain = chain.after(tick, [f"A {line} ." for line in lines])
-            deltas += [Spelled(tick, Op.INSERT, line) for line in lines]
+            ticks += [tick] * len(lines)
+            texts += lines
             records.append(Record(node, tick, tuple(range(place, place + len(lines)))))
             place, tick = place + len(lines), tick + step
-        return deltas, records
+        return map(Spelled, ticks, repeat(Op.INSERT), texts), records
 
     def _settle(self, clash: Clash, first: Moment, now: Now, written: Written) -> Changes:
         """End the contradicted facts or refuse; return the retractions of triples without a record."""

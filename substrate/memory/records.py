@@ -13,6 +13,7 @@ import pyoxigraph as ox
 from substrate.base.delta import Term, Triple
 from substrate.base.errors import ParameterError
 from substrate.base.terms import Value, value
+from substrate.base.vocabulary import AWAITS as AWAITS
 from substrate.base.vocabulary import NAMESPACE
 from substrate.log.replay import State
 
@@ -24,8 +25,6 @@ UNTIL = ox.NamedNode(NAMESPACE + "validUntil")
 """First tick of the world at which it holds no more."""
 ABOUT = ox.NamedNode(NAMESPACE + "aboutRecord")
 """The record that an ending or a forgetting is about."""
-AWAITS = ox.NamedNode(NAMESPACE + "awaits")
-"""The moment at which a record's triple begins or ceases to stand, where that lies ahead."""
 WITHDRAWN = ox.NamedNode(NAMESPACE + "withdrawnBy")
 """The record that took a record's last ground away: it stays, and what it says holds no more."""
 DOUBTED = ox.NamedNode(NAMESPACE + "doubtedFor")

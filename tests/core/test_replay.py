@@ -10,7 +10,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode
 
 from substrate import Assert, Delta, EventLog, Op, Replay, TBox, fork, unfold
 from substrate.base import Triple
-from substrate.log import Interval, _columns, _stores, difference, histories
+from substrate.log import Interval, _columns, _fitting, _stores, difference, histories
 from substrate.log.replay import SPACING
 
 S, P = NamedNode("urn:s"), NamedNode("urn:p")
@@ -156,8 +156,8 @@ def _by_hand(log: EventLog, tick: int) -> set[Triple]:
 def test_a_fresh_log_answers_its_first_questions_as_it_does_its_last(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # An index that each question carries on by a few deltas, and a store that is far from every tick
-    for module, name, value in ((_columns, "_CHUNK", 7), (_columns, "_QUESTIONS", 50), (_stores, "_NEAR", 1)):
+    # Samples and lines of few deltas, and a store that is far from every tick
+    for module, name, value in ((_columns, "_CHUNK", 7), (_fitting, "_STRETCH", 7), (_stores, "_NEAR", 1)):
         monkeypatch.setattr(module, name, value)
     chance = random.Random(seed)
     nodes = [NamedNode(f"urn:{name}") for name in "abcde"]

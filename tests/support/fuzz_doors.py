@@ -60,7 +60,7 @@ from substrate.generators.clevrer import generate_annotation
 from substrate.generators.smallville import spec_line
 from substrate.log import from_state, to_turtle
 from substrate.log._chain import Chain
-from substrate.log.journal import _pack  # pyright: ignore[reportPrivateUsage]
+from substrate.log._members import pack
 from substrate.log.repair import repair
 from substrate.rules.lint import lint
 from substrate.sparql.guard import QueryError, checked
@@ -252,7 +252,7 @@ def forged_log(data: bytes) -> bytes:
 
 def forged_member(data: bytes) -> bytes:
     """A packed log as this program writes it, with all its checksums."""
-    return _pack(forged_log(data).decode())
+    return pack(forged_log(data).decode())
 
 
 def forged_transcript(data: bytes) -> bytes:
