@@ -18,21 +18,29 @@ from orchestration.ledger.records import LOCK, apart_at
 from orchestration.scoring.formatting import counted
 from orchestration.settings import flattened
 
+_LISTED = 5
+_GRADES = {True: "right", False: "wrong", None: "without gold"}
+
 
 class Difference(msgspec.Struct, frozen=True, omit_defaults=True):
     """A thing that is not what it was: a table's cell, a score, a row of answers, or a file of which no
     more is known.
+
+    Attributes:
+        stage: the stage that made it.
+        kind: what it is.
+        what: its name: number and column, number, scene and question, or path.
+        old: as it was.
+        new: as it is.
+        here: True if the file here differs from a recomputation; else the recomputation differs from the pin.
     """
 
     stage: str
     kind: Literal["cell", "score", "row", "input", "file"]
     what: str
-    """The name of the thing: number and column, number, scene and question, or path."""
     old: str
     new: str
     here: bool = False
-    """True if the file here differs from a recomputation; else the recomputation differs from the pin.
-    """
 
     def __str__(self) -> str:
         here = " (here -> recomputed)" if self.here else ""
@@ -44,7 +52,7 @@ class Cause(msgspec.Struct, frozen=True, omit_defaults=True):
 
     kind: Literal["code", "parameter", "input", "environment", "unknown"]
     what: str
-    stages: tuple[str, ...]
+    stages: tuple[str, ...] = ()
     old: str = ""
     new: str = ""
 
@@ -65,6 +73,19 @@ _CAUSES = {
 }
 
 
+def row_change(was: PinnedRow | None, is_: PinnedRow | None) -> str:
+    """In which way a row changed, in words.
+
+    >>> row = PinnedRow("by_id", 1, "2", "yes", "no", False, "", "")
+    >>> row_change(row, msgspec.structs.replace(row, predicted="no", correct=True)), row_change(None, row)
+    ('wrong to right', 'new')
+    """
+    if was is None or is_ is None:
+        return "new" if was is None else "gone"
+    before, after = ("ungraded" if row.correct is None else _GRADES[row.correct] for row in (was, is_))
+    return f"{before} to {after}" if before != after else f"otherwise {after}"
+
+
 def differences(old: Pins, new: Pins, *, here: bool = False) -> list[Difference]:
     """Every difference between two measurements, in the new one's order of stages; what only one of them has
     is none.
@@ -81,27 +102,22 @@ def differences(old: Pins, new: Pins, *, here: bool = False) -> list[Difference]
     return apart
 
 
-_Kind = Literal["cell", "score", "row"]
-
-
 def _cells(made: Made) -> dict[str, str]:
     rows = ((row, of) for table in made.cells.values() for row, of in table.items())
     return {f"{row}, {head}": text for row, of in rows for head, text in of.items()}
-
-
-_GRADES = {True: "right", False: "wrong", None: "without gold"}
 
 
 def _alone(row: PinnedRow) -> str:
     return f'"{row.predicted}" {_GRADES[row.correct]}'
 
 
+_Kind = Literal["cell", "score", "row"]
+# The parts that can be read in the outs of a stage, by their kind, and a part in words.
 _PARTS: Mapping[_Kind, tuple[Callable[[Made], Mapping[str, Any]], Callable[[Any], str]]] = {
     "cell": (_cells, str),
     "score": (lambda made: made.scores, lambda of: counted(*of)),
     "row": (lambda made: made.rows, _alone),
 }
-"""The parts that can be read in the outs of a stage, by their kind, and a part in words."""
 
 
 def _told(kind: _Kind, was: Any, is_: Any) -> tuple[str, str]:
@@ -120,7 +136,7 @@ def _beside(row: PinnedRow, other: PinnedRow) -> str:
         parts.append(f'expected "{row.expected}"')
     if row.log != other.log:
         parts.append(f"log {row.log}")
-    if msgspec.structs.replace(row, row="") == msgspec.structs.replace(other, row=""):
+    if msgspec.structs.replace(row, row=other.row) == other:
         parts.append(f"row {row.row}, in its options or supporting facts")
     return ", ".join(parts)
 
@@ -136,9 +152,6 @@ def file_differences(stage: str, old: Made, new: Made, here: bool = False) -> li
             at = apart_at(old.lines.get(name), new.lines.get(name))
             apart.append(Difference(stage, kind, name + at, short(was), short(is_), here))
     return apart
-
-
-_LISTED = 5
 
 
 def short(digest: str) -> str:
@@ -163,26 +176,21 @@ def causes(old: Pins, new: Pins, *, differ: bool = True) -> list[Cause]:
 
 def _changes_of(was: Made, is_: Made, differ: bool) -> Iterator[Cause]:
     """The causes of a stage, without its name."""
-    known = was.code and is_.code
-    direct = [Cause("code", file, ()) for file in sorted(changed(was.code, is_.code)) if known]
+    known, ran = was.code and is_.code, was.environment and is_.environment
+    found = [Cause("code", file) for file in sorted(changed(was.code, is_.code)) if known]
     for key, pair in sorted(changed(_values(was), _values(is_)).items()):
-        direct.append(Cause("parameter", key, (), *(text or "not set" for text in pair)))
-    yield from direct
-    if not differ:
-        # The stage that makes a changed input is named for it already, and no other version makes one stale.
-        return
-    inputs = [path for path in sorted(changed(was.inputs, is_.inputs)) if path.startswith("data/")]
-    ran = was.environment and is_.environment
-    versions = sorted(changed(was.environment, is_.environment).items()) if ran else []
-    others = [
-        Cause("environment", what, (), *(short(text or NOTHING) for text in pair)) for what, pair in versions
-    ]
-    others += [Cause("input", path, ()) for path in inputs]
-    if not (direct or others or changed(was.inputs, is_.inputs)):
-        unknown = "code that it does not declare, or a result that does not repeat"
-        others = [Cause("input", path, ()) for path in is_.outs if path.startswith("data/")]
-        others = others or [Cause("unknown", unknown, ())]
-    yield from others
+        found.append(Cause("parameter", key, (), *(text or "not set" for text in pair)))
+    # The stage that makes a changed input is named for it already, and no other version makes one stale.
+    if differ:
+        for what, pair in sorted(changed(was.environment, is_.environment).items()) if ran else ():
+            found.append(Cause("environment", what, (), *(short(text or NOTHING) for text in pair)))
+        inputs = changed(was.inputs, is_.inputs)
+        found += [Cause("input", path) for path in sorted(inputs) if path.startswith("data/")]
+        if not (found or inputs):
+            found = [Cause("input", path) for path in is_.outs if path.startswith("data/")]
+            unknown = "code that it does not declare, or a result that does not repeat"
+            found = found or [Cause("unknown", unknown)]
+    yield from found
 
 
 def _values(made: Made) -> dict[str, str]:

@@ -5,17 +5,20 @@ drift or an experiment says this first.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from orchestration.benchmarks.benchmark import Benchmark
+from orchestration.ledger.drift import row_change
 from orchestration.ledger.manifest import Made, PinnedRow, Pins, changed
-from orchestration.ledger.pinned import row_change
+from orchestration.ledger.pinned import measure, read_pins
 from orchestration.registry import BENCHMARKS
 from orchestration.scoring.counting import RIGHT, compared, counts_for, outcomes, split_name
 from orchestration.scoring.scores import DIGITS, Count, count_of
+from orchestration.stage import Stages
+from orchestration.workspace.folders import Workspace
 
 
 class ComparedNumber(msgspec.Struct, frozen=True):
@@ -87,6 +90,13 @@ def moved(before: Pins, after: Pins) -> Moved:
     rows = rows_of(before, after)
     changes = dict(Counter(row.change for row in rows).most_common())
     return Moved([number for number in numbers_of(before, after) if not number.same], changes, rows)
+
+
+def moved_here(workspace: Workspace, stages: Stages, names: Iterable[str]) -> Moved:
+    """The numbers and answers of some stages that differ from their pins."""
+    pinned = read_pins(workspace.root, workspace.settings.profile)
+    wanted = [stages[name] for name in names if name in pinned]
+    return moved(pinned, measure(workspace, stages, wanted, known=pinned))
 
 
 def numbers_of(before: Pins, after: Pins) -> list[ComparedNumber]:

@@ -40,7 +40,7 @@ def test_what_is_damaged_comes_back_from_the_cache_or_is_computed_again(reproduc
 
 
 def test_a_damaged_cache_is_not_believed(reproduced: Path) -> None:
-    from orchestration.ledger.damage import repair
+    from orchestration.ledger.verification import repair
     from orchestration.pipeline.graph import STAGES
     from orchestration.project import open_workspace
 
@@ -57,7 +57,7 @@ def test_a_damaged_cache_is_not_believed(reproduced: Path) -> None:
 
 
 def test_a_cache_writes_nothing_outside_of_an_output(reproduced: Path) -> None:
-    from orchestration.ledger.damage import repair
+    from orchestration.ledger.verification import repair
     from orchestration.pipeline.graph import STAGES
     from orchestration.project import open_workspace
 
