@@ -9,6 +9,7 @@ from pathlib import Path
 
 from orchestration.lineage.listing import Listing
 from orchestration.project import open_workspace
+from orchestration.registry import BENCHMARKS
 from orchestration.rendering.page import number_page
 from orchestration.scoring.published import read_published
 from research.exporters.paper import Meaning, macros, stale, summary, write_paper
@@ -67,7 +68,7 @@ def check_macros(given: Path, profile: str | None) -> bool:
 
 
 def _values(listing: Listing) -> dict[str, str]:
-    made = {name: listing.made(name) for name in listing.numbers}
+    made = {name: listing.made(name) for benchmark in BENCHMARKS.values() for name in benchmark.numbers}
     return {name: f"{number.value:.2f}" for name, number in made.items() if number.value is not None}
 
 
