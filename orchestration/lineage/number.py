@@ -315,7 +315,7 @@ def _official(workspace: Workspace, benchmark: str) -> Iterator[dict[str, str]]:
     pins = read_downloads(workspace.root / "pins" / "downloads.json")
     for file in official_sources()[benchmark].files:
         pin = pins.get(f"{benchmark}/{file.name}")
-        source = {"name": file.name, "url": file.urls[0]} | ({"git blob": file.blob} if file.blob else {})
+        source = {"name": file.name, "url": file.url} | ({"git blob": file.blob} if file.blob else {})
         if not file.extra:
             yield source | ({"sha256": pin.sha256} if pin else {})
 

@@ -76,7 +76,7 @@ def test_official_archives_run_through_the_same_pipeline(
     root = make_project()
     address, served = mirror
     # The served questions are not the official ones, so their published hash cannot hold.
-    files = tuple(SourceFile(name=name, urls=()) for name in ("validation.json", "annotation_validation.zip"))
+    files = tuple(SourceFile(name=name, url="") for name in ("validation.json", "annotation_validation.zip"))
     monkeypatch.setattr(downloads, "official_sources", lambda: {"clevrer": Source(files=files)})
     with pytest.raises(RunError, match=r"clevrer/predictive/per_question: 1 instead of 3,557"):
         run(address)
