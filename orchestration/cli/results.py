@@ -150,7 +150,6 @@ def verify(
     mended: list[str] = []
     doing("loading the pipeline")
     with failing(), running():
-        from orchestration.ledger.acceptance import require_commit
         from orchestration.ledger.verification import verify_files, verify_profile
         from orchestration.pipeline.graph import STAGES, stages_in
         from orchestration.pipeline.run import recompute as compute
@@ -159,8 +158,6 @@ def verify(
         from substrate.base.errors import ParameterError
 
         root = find_root()
-        if since:
-            require_commit(root, since)
         try:
             workspace = open_workspace(profile)
         except ParameterError as error:

@@ -241,15 +241,6 @@ def _leads(edges: Iterable[tuple[Any, Any]], old: Any, new: Any) -> bool:
     return new in reached
 
 
-def require_commit(root: Path, commit: str) -> None:
-    """Hold that a clone has a commit.
-
-    Raises:
-        ParameterError: it has not, or the project is no checkout.
-    """
-    _git(root, "rev-parse", "--verify", f"{commit}^{{commit}}")
-
-
 def _git(root: Path, *arguments: str) -> bytes:
     if (output := git(root, *arguments)) is None:
         hint = "Name a commit that this clone has"

@@ -105,8 +105,10 @@ def verify_profile(
     root, profile = workspace.root, workspace.settings.profile
     lacking = absent(workspace, SOURCES.values())
     stages = computable(stages, lacking)
-    only, tables = stages if lacking else None, workspace.storage.local
-    faults, pinned = find_damage(root, profile, stages, storage=tables, results=not recompute, only=only)
+    tables = workspace.storage.local
+    faults, pinned = find_damage(root, profile, stages, storage=tables, results=not recompute)
+    # A commit that is not there is named before anything is computed.
+    accepted, repinned, unrecorded = changes_since(root, profile, pinned, since) if since else ([], [], [])
     official = doctored(workspace, SOURCES.values())
     faults += [Difference("real", "file", name, *hashes) for name, hashes in official.items()]
     there = [stage for stage in stages.values() if stage.pinned_by == "data.dvc" or not recompute]
@@ -124,7 +126,6 @@ def verify_profile(
                 faults.append(Difference("verify", "file", "the recomputation", "every stage", str(error)))
     named = {(difference.stage, difference.what) for difference in faults}
     unlike = differences(pinned, now) + differences(here, now, here=True)
-    accepted, repinned, unrecorded = changes_since(root, profile, pinned, since) if since else ([], [], [])
     return Report(
         profile=profile,
         recomputed=recompute is not None,
@@ -175,24 +176,22 @@ def find_damage(
     *,
     storage: Path | None = None,
     results: bool = True,
-    only: Collection[str] | None = None,
 ) -> tuple[list[Difference], Pins]:
     """Hold every file of a profile against its hash: the damage, and the pins that have none.
 
     Args:
         root: the project.
         profile: the profile's name.
-        stages: every stage there is.
+        stages: every stage that counts.
         storage: the folder of its tables, where it is on this machine.
         results: whether all results must be there; else those that were never made are left out.
-        only: the stages whose pins count; all unless given.
     """
     file, (manifest, sound) = read_pin_file(root, profile), look_at(ledger_at(root, profile))
     bad, place = broken(root, profile), _shown(root, ledger_at(root, profile) / MANIFEST)
     pins = {
         name: pinned
         for name, pinned in (read_pins(root, profile) if file else {}).items()
-        if rows_name(profile, name) not in bad and (only is None or name in only)
+        if rows_name(profile, name) not in bad and name in stages
     }
     sealed = [(_SEALED, Made(outs=bad, lines=file.lines))] if file else []
     beside = [(_SEALED, Made(outs=manifest.beside))]

@@ -15,7 +15,6 @@ import os
 import re
 import threading
 import time
-from collections import deque
 from collections.abc import Mapping
 from concurrent.futures import Future
 from contextlib import suppress
@@ -333,21 +332,19 @@ class Recorder:
     """A model that asks a server for what is not yet known, and writes each reply down before it is used.
 
     Threads that ask the same share one request. A server that has failed for good is asked nothing more.
+
+    Attributes:
+        asked: the number of requests that went to the server.
+        replies: the number of replies, known and new.
     """
 
     def __init__(self, client: Client, known: Records, journal: Journal, baseline: Baseline) -> None:
-        self._client = client
-        self._known = known
-        self._journal = journal
-        self._baseline = baseline
+        self._client, self._known, self._journal, self._baseline = client, known, journal, baseline
         self._lock = threading.Lock()
         self._pending: dict[str, Future[Exchange]] = {}
         self._failure: SubstrateError | None = None
-        self._twice: deque[tuple[dict[str, Any], Request]] = deque()
-        self.asked = 0
-        """The number of requests that went to the server."""
-        self.replies = 0
-        """The number of replies, known and new."""
+        self._twice: list[tuple[dict[str, Any], Request]] = []
+        self.asked, self.replies = 0, 0
 
     def ask(self, request: Request) -> str:
         """The reply, known or new; errors as :meth:`Client.complete`."""
@@ -363,21 +360,15 @@ class Recorder:
             except BaseException as error:
                 future.set_exception(error)
                 raise
-            if repeated(name) and not self._answered(address(again(written))):
-                self._twice.append((again(written), request))
             with self._lock:
                 self.replies += 1
-            # The second time comes after other requests, which must not matter.
-            self.finish(3)
+                if repeated(name) and not self._answered(address(again(written))):
+                    self._twice.append((again(written), request))
         return content(future.result().reply)
 
-    def finish(self, left: int = 0) -> None:
-        """Ask what is still to be asked for the second time, but for the last few."""
-        while True:
-            with self._lock:
-                if len(self._twice) <= left:
-                    return
-                written, request = self._twice.popleft()
+    def finish(self) -> None:
+        """Ask a twentieth for the second time: after other requests, which must not matter."""
+        for written, request in self._twice:
             self._new(written, request)
 
     def _answered(self, name: str) -> Exchange | None:

@@ -35,7 +35,7 @@ class FakeTime:
 
     @property
     def clock(self) -> Clock:
-        return Clock(lambda: self.seconds, lambda: self.seconds, self.sleep)
+        return Clock(lambda: self.seconds, self.sleep)
 
 
 def client(
