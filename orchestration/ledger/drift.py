@@ -5,9 +5,9 @@ they come from.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
@@ -94,12 +94,22 @@ def differences(old: Pins, new: Pins, *, here: bool = False) -> list[Difference]
     """
     apart: list[Difference] = []
     for stage in (name for name in new if name in old):
-        details: list[Difference] = []
-        for kind, (parts, _) in _PARTS.items():
-            for what, pair in changed(parts(old[stage]), parts(new[stage])).items():
-                details.append(Difference(stage, kind, what, *_told(kind, *pair), here))
+        details = [Difference(stage, *detail, here) for detail in _details(old[stage], new[stage])]
         apart += details or file_differences(stage, old[stage], new[stage], here)
     return apart
+
+
+def _details(was: Made, is_: Made) -> Iterator[tuple[Literal["cell", "score", "row"], str, str, str]]:
+    """Whatever differs of what can be read in the outs of a stage: its kind and name, before and after."""
+    for what, texts in changed(_cells(was), _cells(is_)).items():
+        before, after = ("no cell" if text is None else text for text in texts)
+        yield "cell", what, before, after
+    for what, counts in changed(was.scores, is_.scores).items():
+        before, after = ("no score" if count is None else counted(*count) for count in counts)
+        yield "score", what, before, after
+    for what, (row, other) in changed(was.rows, is_.rows).items():
+        unchanged = ", log unchanged" if row and other and row.log == other.log else ""
+        yield "row", what, _row(row, other), _row(other, row) + unchanged
 
 
 def _cells(made: Made) -> dict[str, str]:
@@ -107,36 +117,16 @@ def _cells(made: Made) -> dict[str, str]:
     return {f"{row}, {head}": text for row, of in rows for head, text in of.items()}
 
 
-def _alone(row: PinnedRow) -> str:
-    return f'"{row.predicted}" {_GRADES[row.correct]}'
-
-
-_Kind = Literal["cell", "score", "row"]
-# The parts that can be read in the outs of a stage, by their kind, and a part in words.
-_PARTS: Mapping[_Kind, tuple[Callable[[Made], Mapping[str, Any]], Callable[[Any], str]]] = {
-    "cell": (_cells, str),
-    "score": (lambda made: made.scores, lambda of: counted(*of)),
-    "row": (lambda made: made.rows, _alone),
-}
-
-
-def _told(kind: _Kind, was: Any, is_: Any) -> tuple[str, str]:
-    """A part before and after, in words; each row says whatever the two do not share."""
-    if kind == "row" and was and is_:
-        unchanged = ", log unchanged" if was.log == is_.log else ""
-        return _beside(was, is_), _beside(is_, was) + unchanged
-    before, after = (f"no {kind}" if part is None else _PARTS[kind][1](part) for part in (was, is_))
-    return before, after
-
-
-def _beside(row: PinnedRow, other: PinnedRow) -> str:
+def _row(row: PinnedRow | None, other: PinnedRow | None) -> str:
     """A row in words, with what another has differently."""
-    parts = [_alone(row)]
-    if row.expected != other.expected:
+    if row is None:
+        return "no row"
+    parts = [f'"{row.predicted}" {_GRADES[row.correct]}']
+    if other and row.expected != other.expected:
         parts.append(f'expected "{row.expected}"')
-    if row.log != other.log:
+    if other and row.log != other.log:
         parts.append(f"log {row.log}")
-    if msgspec.structs.replace(row, row=other.row) == other:
+    if other and msgspec.structs.replace(row, row=other.row) == other:
         parts.append(f"row {row.row}, in its options or supporting facts")
     return ", ".join(parts)
 
