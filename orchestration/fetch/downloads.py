@@ -1,9 +1,9 @@
 """Official benchmark files: fetched, checked against what is known of their bytes, pinned.
 
 Where the files come from stands in ``sources.toml``. A file with a published git blob hash is checked
-against it. For any other file the first download is trusted once it holds as many scenes and questions as
-were published; it records SHA-256 and size in a pins file that lives in the repository, and every later
-download has to equal it. Nothing here runs unless a user asks for it.
+against it. For any other file the first download is trusted once it can be read to its end; it records its
+SHA-256 and size in a pins file that lives in the repository, and every later download has to equal it. A run
+holds the number of questions against the published one. Nothing here runs unless a user asks for it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import gzip
 import hashlib
 import os
-import tarfile
 import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,12 +21,12 @@ import msgspec
 
 from orchestration.base.http import Patience
 from orchestration.base.secrets_out import without_user
-from orchestration.fetch.archives import differing, extract
+from orchestration.fetch.archives import extract
 from orchestration.fetch.sources import Pin, SourceFile, Sources, at_mirror, official_sources, read_pins
 from orchestration.fetch.transfer import RefusedError, Report, Transfer, bare_host
-from substrate.base.errors import FormatError, ParameterError
+from substrate.base.errors import ParameterError
 from substrate.base.files import naming
-from substrate.base.inputs import NOT_JSON, ZIP_ERRORS
+from substrate.base.inputs import ZIP_ERRORS
 from substrate.base.limits import LIMITS
 from substrate.log.journal import write_atomically
 
@@ -235,16 +234,12 @@ class _File:
 
     def _check_whole(self, part: Path) -> None:
         """A pin outlives its download, so what is pinned has to be readable to its last byte."""
-        where = (self.file.name, self._url)
         try:
             _require_readable(part, self.file.name)
-            short = differing(part, self.file.name, self.file.holds)
-        except (FormatError, tarfile.TarError, *ZIP_ERRORS, *NOT_JSON) as error:
+        except ZIP_ERRORS as error:
             hint = "Open the address in a browser: the source may send a page in place of the file"
+            where = self.file.name, self._url
             raise RefusedError(f"not a whole archive ({error})", where=where, hint=hint) from error
-        if short:
-            hint = "It is not recorded: give a mirror that has the official file as the base address"
-            raise RefusedError(f"holds {short}", where=where, hint=hint)
 
 
 def _require_readable(path: Path, name: str) -> None:

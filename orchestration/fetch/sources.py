@@ -12,7 +12,6 @@ from pathlib import Path, PurePosixPath
 
 import msgspec
 
-from orchestration.fetch.archives import Holding
 from substrate.base.errors import FormatError
 from substrate.base.inputs import NOT_JSON
 
@@ -32,12 +31,11 @@ class Unpacked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class SourceFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """An official file: its address, git blob hash if published, what it must hold."""
+    """An official file: its address, git blob hash if published."""
 
     name: str
     url: str
     blob: str | None = None
-    holds: tuple[Holding, ...] = ()
     extra: bool = False
     unpack: tuple[Unpacked, ...] = ()
 

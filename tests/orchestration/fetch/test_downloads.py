@@ -27,12 +27,9 @@ import pytest
 
 from orchestration.base import http
 from orchestration.base.http import Clock, Patience
-from orchestration.fetch import downloads
-from orchestration.fetch.archives import Holding
 from orchestration.fetch.downloads import Fetched, fetch
 from orchestration.fetch.sources import Source, SourceFile, official_sources, read_pins
 from orchestration.fetch.transfer import DownloadError, RefusedError, Transfer, UnavailableError
-from orchestration.scoring.published import published
 from substrate.base.errors import FormatError, ParameterError
 from substrate.base.files import OutputError
 from substrate.base.numbered import sources_in
@@ -423,13 +420,6 @@ def test_a_file_no_pin_vouches_for_is_neither_used_nor_touched(server: Server, o
     assert not server.requests
 
 
-@pytest.fixture
-def five_scenes_are_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The archive that is served is not asked for the 5,000 scenes of the official one."""
-    monkeypatch.setattr(downloads, "differing", lambda *_: "")
-
-
-@pytest.mark.usefixtures("five_scenes_are_whole")
 def test_a_base_address_replaces_the_official_ones(server: Server, out: Path, pins: Path) -> None:
     (fetched,) = fetch("clevrer", out, pins=pins, base=f"{server.base}/", only=[NAMES[1]], patience=QUICK)
     assert fetched.url == f"{server.base}/{NAMES[1]}"
@@ -475,35 +465,6 @@ def test_a_damaged_pins_file_is_refused_before_anything_is_fetched(
         get(server, out, pins)
     assert not server.requests
     assert not read_pins(pins.with_name("absent.json"))
-
-
-@pytest.mark.parametrize(("number", "recorded"), [(len(SCENES), True), (len(SCENES) + 1, False)])
-def test_a_first_download_is_recorded_only_where_it_holds_as_many_scenes_as_were_published(
-    server: Server, out: Path, pins: Path, number: int, recorded: bool
-) -> None:
-    whole_split = Holding(members="annotation_*.json", count="files", number=number, of="scenes", source="it")
-    file = SourceFile(name=NAMES[1], url=f"{server.base}/{NAMES[1]}", holds=(whole_split,))
-    known = {"clevrer": Source(files=(file,))}
-    if recorded:
-        (fetched,) = get(server, out, pins, sources=known)
-        assert "trusted on first use" in str(fetched)
-    else:
-        with pytest.raises(RefusedError, match=r"holds 5 scenes instead of 6"):
-            get(server, out, pins, sources=known)
-        assert listing(out) == []
-    assert (f"clevrer/{NAMES[1]}" in read_pins(pins)) == recorded
-
-
-def test_what_archives_have_to_hold_is_what_the_paper_counts() -> None:
-    held = {
-        f"{benchmark}/{holding.of}": holding.number
-        for benchmark, source in official_sources().items()
-        for file in source.files
-        for holding in file.holds
-    }
-    assert held["gqa/questions"] == published().n("gqa/by_name/accuracy")
-    assert held["babi/tasks"] == published().numbers["babi/mean/accuracy"].figures["perfect/of"].value
-    assert held["clevrer/scenes"] == 5000
 
 
 def test_the_official_sources_are_complete() -> None:
