@@ -90,7 +90,7 @@ def fetch(
         pins: the JSON file that records the first download of files without a published hash.
         sources: where the files are; the official addresses by default.
         base: an address that holds the files under their names, instead of the addresses of ``sources``.
-        only: names to fetch; by default all that are not ``extra``.
+        only: names to fetch; all by default.
         progress: told of every chunk; quiet by default.
         patience: time limits and number of tries.
 
@@ -133,7 +133,7 @@ def wanted(benchmark: str, sources: Sources, only: Sequence[str] = ()) -> list[S
         raise ParameterError(
             f"no official file is called {', '.join(unknown)}", where=(benchmark,), hint=hint
         )
-    return [file for file in source.files if (file.name in only if only else not file.extra)]
+    return [file for file in source.files if not only or file.name in only]
 
 
 @dataclass

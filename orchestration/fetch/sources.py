@@ -36,7 +36,6 @@ class SourceFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     name: str
     url: str
     blob: str | None = None
-    extra: bool = False
     unpack: tuple[Unpacked, ...] = ()
 
 

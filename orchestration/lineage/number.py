@@ -316,8 +316,7 @@ def _official(workspace: Workspace, benchmark: str) -> Iterator[dict[str, str]]:
     for file in official_sources()[benchmark].files:
         pin = pins.get(f"{benchmark}/{file.name}")
         source = {"name": file.name, "url": file.url} | ({"git blob": file.blob} if file.blob else {})
-        if not file.extra:
-            yield source | ({"sha256": pin.sha256} if pin else {})
+        yield source | ({"sha256": pin.sha256} if pin else {})
 
 
 def step_of(lineage: Lineage, stage: str) -> Step:

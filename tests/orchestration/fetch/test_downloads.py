@@ -475,7 +475,7 @@ def test_the_official_sources_are_complete() -> None:
         for file in files
     )
     assert all(re.fullmatch("[0-9a-f]{40}", file.blob) for file in files if file.blob)
-    assert {file.name for file in known["clevrer"].files if file.blob} == {"validation.json", "train.json"}
+    assert {file.name for file in known["clevrer"].files if file.blob} == {"validation.json"}
     assert all(source.files or source.manual for source in known.values())
 
 
