@@ -29,7 +29,7 @@ SETTINGS = settings_type(
 """The type of `params.yaml`."""
 _NO_RESULT = re.compile(
     r"profile|storage|spark\..*|profiles\.local\..*|profiles\..*\.mirror"
-    r"|baselines\.(concurrency|requests_per_minute|attempts|timeout)"
+    r"|baselines\.(concurrency|attempts|timeout)"
 )
 """Keys that say where a run computes, or where its files come from, and of which no result depends."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")

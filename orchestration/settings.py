@@ -206,6 +206,14 @@ def override(raw: dict[str, Any], overrides: Iterable[str]) -> dict[str, Any]:
     return copy
 
 
+def value_at(settings: Settings, key: str) -> Any:
+    """The value of a dotted key as JSON gives it back, so that one that was kept equals one that is set."""
+    value: Any = msgspec.to_builtins(settings)
+    for part in key.split("."):
+        value = value[part]
+    return msgspec.json.decode(msgspec.json.encode(value, order="sorted"))
+
+
 def flattened(parameters: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     """Nested parameters by dotted key.
 

@@ -47,12 +47,11 @@ class Patience(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Clock(NamedTuple):
-    """Time as a client sees it: monotonic seconds, seconds of the calendar, and waiting.
+    """Time as a client sees it: seconds of the calendar, and waiting.
 
     Tests give their own.
     """
 
-    now: Callable[[], float] = time.monotonic
     date: Callable[[], float] = time.time
     sleep: Callable[[float], None] = time.sleep
 

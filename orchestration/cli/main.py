@@ -148,9 +148,6 @@ def fetch_files(
     base: Annotated[
         str | None, option("--base", "A mirror that holds the files under their names.", metavar="URL")
     ] = None,
-    file: Annotated[
-        list[str], option("--file", "Only this file; may be repeated.", metavar="NAME")
-    ] = NOTHING_SET,
     json: JsonOption = False,
 ) -> None:
     """Official data: resumed, verified, pinned; of the profile `real`, what has an address."""
@@ -164,7 +161,7 @@ def fetch_files(
         pins = root / "pins" / "downloads.json"
         with speaking("fetch") as told:
             folder = root / "downloads" / benchmark
-            names = [official.name for official in wanted(benchmark, official_sources(), file)]
+            names = [official.name for official in wanted(benchmark, official_sources())]
             told.plan(len(names), "files")
             fetched: list[Fetched] = []
             for name in names:

@@ -74,9 +74,9 @@ def _run(
     from orchestration.experiments.making import begin
     from orchestration.experiments.record import open_experiment
     from orchestration.ledger.dvc import modified, settle
+    from orchestration.ledger.moved import moved_here
     from orchestration.ledger.pinned import drift, pin_name
     from orchestration.ledger.records import ledger_of
-    from orchestration.ledger.verification import moved_here
     from orchestration.pipeline.graph import stages_in, stages_of
     from orchestration.pipeline.project_lock import project_lock
     from orchestration.pipeline.resources import WorkspaceResource

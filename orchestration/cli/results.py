@@ -150,7 +150,6 @@ def verify(
     mended: list[str] = []
     doing("loading the pipeline")
     with failing(), running():
-        from orchestration.ledger.acceptance import require_commit
         from orchestration.ledger.verification import verify_files, verify_profile
         from orchestration.pipeline.graph import STAGES, stages_in
         from orchestration.pipeline.run import recompute as compute
@@ -159,8 +158,6 @@ def verify(
         from substrate.base.errors import ParameterError
 
         root = find_root()
-        if since:
-            require_commit(root, since)
         try:
             workspace = open_workspace(profile)
         except ParameterError as error:
@@ -168,7 +165,7 @@ def verify(
         else:
             stages = stages_in(workspace)
             if repair:
-                from orchestration.ledger.damage import repair as bring_back
+                from orchestration.ledger.verification import repair as bring_back
                 from orchestration.pipeline.resources import WorkspaceResource
                 from orchestration.pipeline.run import instance, run_stages
                 from orchestration.registry import SOURCES
@@ -212,8 +209,7 @@ def accept(
     """
     with failing(), ExitStack() as until_pinned:
         with others_apart():
-            from orchestration.ledger.acceptance import told_beside
-            from orchestration.ledger.verification import accept_results, proposed
+            from orchestration.ledger.acceptance import accept_results, proposed, told_beside
             from orchestration.pipeline.graph import stages_in
             from orchestration.pipeline.project_lock import project_lock
             from orchestration.project import is_usual, open_workspace

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from orchestration.base.terminal import escape
 from orchestration.lineage.listing import Entry, Hit, Listing
-from orchestration.lineage.number import Lineage, Trace, benchmark_of, trace_number
+from orchestration.lineage.number import NUMBERS, Lineage, Trace, require_number, trace_number
 from orchestration.project import open_workspace
 from orchestration.registry import BENCHMARKS
 from orchestration.scoring.published import FILE, MINUS
 from orchestration.settings import flattened
 from substrate.base.errors import ParameterError
-from substrate.cli.printing import print_json, print_text, shown
+from substrate.cli.printing import print_json, print_text
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -46,18 +47,20 @@ def print_trace(
         hint = "Give --question SCENE/QUESTION"
         raise ParameterError("no answer is named", where=("--reexecute",), hint=hint)
     workspace = open_workspace(profile)
-    listing = Listing(workspace)
-    hits = listing.find(number)
-    names = [hit.name for hit in hits]
-    if len(names) > 1:
-        if question:
+    if number not in NUMBERS:
+        listing = Listing(workspace)
+        hits = listing.find(number)
+        names = [hit.name for hit in hits]
+        if len(names) > 1 and question:
             hint = f"Name one of {', '.join(names)}"
             raise ParameterError(f"{number!r} means {len(names)} numbers", where=("--question",), hint=hint)
-        _print_hits(listing, hits, json=json)
-        return True
-    (number,) = names or [number]
-    if names and number not in listing.numbers:
-        return _print_derived(listing, number, json=json)
+        if len(names) > 1:
+            _print_hits(listing, hits, json=json)
+            return True
+        (number,) = names or [number]
+        if names and number not in NUMBERS:
+            return _print_derived(listing, number, json=json)
+        require_number(number)
     lineage = _lineage(workspace)
     way = trace_number(lineage, number)
     answer = again = None
@@ -125,7 +128,7 @@ def _shown(entry: Entry) -> str:
 def _print_derived(listing: Listing, name: str, *, json: bool) -> bool:
     """Print a figure that is no count: what it is made of. Says whether the files behind it fit together."""
     entry, made = listing.entry(name), listing.made(name)
-    numbers = [count.number for count in made.counts if count.number in listing.numbers]
+    numbers = [count.number for count in made.counts if count.number in NUMBERS]
     lineage = _lineage(listing.workspace) if numbers else None
     ways = [trace_number(lineage, number) for number in numbers] if lineage else []
     if json:
@@ -159,19 +162,12 @@ def _lineage(workspace: Workspace) -> Lineage:
 
 def _print(way: Trace, answer: AnswerTrace | None = None, again: Reexecution | None = None) -> None:
     out, steps = console(), {step.stage: step for step in way.steps}
-    out.print(outline("way", way, steps, benchmark_of(way.number), _going_on(way.number, way.profile)))
+    out.print(outline("way", way, steps, NUMBERS[way.number].name, _going_on(way.number, way.profile)))
     if answer:
         out.print(outline("answer", answer, again))
         print_text(answer.explanation)
     for problem in way.problems:
         out.print(f"[bold red]problem:[/] {escape(problem)}")
-
-
-def escape(text: str) -> str:
-    """A text that neither rich nor a terminal takes for an order."""
-    from rich import markup
-
-    return markup.escape(shown(text))
 
 
 def console() -> Console:

@@ -201,15 +201,6 @@ class _Bare(ast.NodeTransformer):
         return node
 
 
-def bare(source: bytes) -> str:
-    """The text of a module's tree without comments and docstrings.
-
-    >>> bare(b"one = 1  # a remark") == bare(b"one = 1")
-    True
-    """
-    return ast.dump(_Bare().visit(ast.parse(source)))
-
-
 def _hash(tree: ast.AST) -> str:
     return hashlib.sha256(_written(tree).encode()).hexdigest()[:16]
 

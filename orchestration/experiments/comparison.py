@@ -17,7 +17,7 @@ from orchestration.ledger.drift import Cause, causes, explained
 from orchestration.ledger.manifest import Pins
 from orchestration.ledger.moved import ComparedNumber, ComparedRow, numbers_of, rows_of
 from orchestration.ledger.pinned import measured, read_pins
-from orchestration.ledger.records import Digests, read_records
+from orchestration.ledger.records import digests, read_records
 from orchestration.project import open_workspace
 from orchestration.registry import BENCHMARKS
 from orchestration.scoring.scores import Count, count_of
@@ -90,13 +90,13 @@ def counts_of(root: Path, name: str) -> dict[str, Count]:
 
 def results_of(workspace: Workspace) -> Pins:
     """The numbers and rows of a workspace, with the records of the stages that made them."""
-    results, digest = Pins(), Digests()
+    results = Pins()
     for name, record in sorted(read_records(workspace).items()):
         paths = {out: workspace.path(out) for out in record.outs}
         # What was checked out since the run is what counts, not what the run made.
         there = {out: path for out, path in paths.items() if path.exists() and not out.startswith("data/")}
-        now = record.outs | {out: digest(path) for out, path in there.items()}
-        results[name] = measured(msgspec.structs.replace(record, outs=now), there, digest)
+        now = record.outs | digests(there)
+        results[name] = measured(msgspec.structs.replace(record, outs=now), there)
     return results
 
 

@@ -18,7 +18,7 @@ from orchestration.base.git import git
 from orchestration.experiments.record import RECORD, Changed, Experiment, Parent
 from orchestration.ledger.manifest import Made
 from orchestration.ledger.pinned import pin_name
-from orchestration.ledger.records import fingerprint, keep_record, read_records
+from orchestration.ledger.records import fingerprint, keep_records, read_records
 from orchestration.project import changed_parameters
 from orchestration.settings import PARAMETERS_FILE
 from orchestration.stage import Stage, Stages
@@ -98,7 +98,7 @@ def take_needs(stages: Stages, stage: Stage, workspace: Workspace) -> None:
             what = f"{need.name} would be another one in this experiment, or was never made"
             hint = f"Materialize it and what it needs: `substrate reproduce --only {need.benchmark}` does"
             raise ParameterError(what, where=(stage.name,), hint=hint)
-        keep_record(workspace, need.name, made)
+        keep_records(workspace, {need.name: made})
 
 
 def finish(workspace: Workspace) -> None:

@@ -1,15 +1,12 @@
-"""Members of official archives: looked at before any is written, and counted before one is recorded."""
+"""Members of official archives: looked at before any is written."""
 
 from __future__ import annotations
 
 import tarfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import Literal
-
-import msgspec
 
 from substrate.base.errors import FormatError
 from substrate.base.inputs import (
@@ -43,7 +40,7 @@ def extract(archive: Path, wanted: Wanted, out: Path, *, what: str) -> list[Path
             member leads out of it or occurs twice, no member is wanted, or two would bear one name.
     """
     try:
-        with opened(archive, archive.name) as members:
+        with _opened(archive) as members:
             contents = {name: members[member]() for name, member in _chosen(archive, members, wanted).items()}
     except (*ZIP_ERRORS, tarfile.TarError) as error:
         hint = "Fetch the archive again"
@@ -57,14 +54,9 @@ def extract(archive: Path, wanted: Wanted, out: Path, *, what: str) -> list[Path
 
 
 @contextmanager
-def opened(path: Path, name: str) -> Iterator[Mapping[str, Callable[[], bytes]]]:
-    """The members of an archive by name, each with what reads it.
-
-    Args:
-        path: a file with the bytes, whatever it is called.
-        name: what it is called, which says how it is packed.
-    """
-    if name.endswith(".zip"):
+def _opened(path: Path) -> Iterator[Mapping[str, Callable[[], bytes]]]:
+    """The members of an archive by name, each with what reads it."""
+    if path.suffix == ".zip":
         with open_zip(path) as zipped:
             names = [info.filename for info in members(zipped, path)]
             yield {member: partial(read_member, zipped, path, member) for member in names}
@@ -102,56 +94,3 @@ def _chosen(path: Path, names: Iterable[str], wanted: Wanted) -> dict[str, str]:
         if name is not None:
             chosen[name] = member
     return chosen
-
-
-class Holding(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The amount that an archive has to hold.
-
-    Attributes:
-        members: a pattern of the members that count, such as ``*/en/qa*_test.txt``.
-        count: ``files``: the members; ``records``: the keys of the JSON objects in them; ``questions``: their
-            lines with a tab, as bAbI has them.
-        number: how many there are.
-        of: what is counted, in words.
-        source: who says so.
-    """
-
-    members: str
-    count: Literal["files", "records", "questions"]
-    number: int
-    of: str
-    source: str
-
-
-def differing(archive: Path, name: str, holdings: tuple[Holding, ...]) -> str:
-    """The members of which an archive holds too few or too many, in words; empty where it is whole.
-
-    Args:
-        archive: a file with the bytes, whatever it is called.
-        name: what it will be called, which says how it is packed.
-        holdings: what it has to hold.
-
-    Raises:
-        FormatError: as :func:`~orchestration.fetch.archives.extract`.
-        msgspec.DecodeError, zipfile.BadZipFile, tarfile.TarError: it cannot be read.
-    """
-    counts = [0] * len(holdings)
-    with opened(archive, name) if holdings else nullcontext({}) as members:
-        for member, read in members.items():
-            for place, holding in enumerate(holdings):
-                if PurePosixPath(member).match(holding.members):
-                    counts[place] += _counted(holding, read)
-    wrong = [
-        f"{number:,} {holding.of} instead of {holding.number:,} ({holding.source})"
-        for number, holding in zip(counts, holdings, strict=True)
-        if number != holding.number
-    ]
-    return "; ".join(wrong)
-
-
-def _counted(holding: Holding, read: Callable[[], bytes]) -> int:
-    if holding.count == "files":
-        return 1
-    if holding.count == "records":
-        return len(msgspec.json.decode(read(), type=dict[str, msgspec.Raw]))
-    return sum(b"\t" in line for line in read().splitlines())

@@ -1,9 +1,9 @@
 """Official benchmark files: fetched, checked against what is known of their bytes, pinned.
 
 Where the files come from stands in ``sources.toml``. A file with a published git blob hash is checked
-against it. For any other file the first download is trusted once it holds as many scenes and questions as
-were published; it records SHA-256 and size in a pins file that lives in the repository, and every later
-download has to equal it. Nothing here runs unless a user asks for it.
+against it. For any other file the first download is trusted once it can be read to its end; it records its
+SHA-256 and size in a pins file that lives in the repository, and every later download has to equal it. A run
+holds the number of questions against the published one. Nothing here runs unless a user asks for it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import gzip
 import hashlib
 import os
-import tarfile
 import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,19 +21,12 @@ import msgspec
 
 from orchestration.base.http import Patience
 from orchestration.base.secrets_out import without_user
-from orchestration.fetch.archives import differing, extract
+from orchestration.fetch.archives import extract
 from orchestration.fetch.sources import Pin, SourceFile, Sources, at_mirror, official_sources, read_pins
-from orchestration.fetch.transfer import (
-    DownloadError,
-    RefusedError,
-    Report,
-    Transfer,
-    UnavailableError,
-    bare_host,
-)
-from substrate.base.errors import FormatError, ParameterError
+from orchestration.fetch.transfer import RefusedError, Report, Transfer, bare_host
+from substrate.base.errors import ParameterError
 from substrate.base.files import naming
-from substrate.base.inputs import NOT_JSON, ZIP_ERRORS
+from substrate.base.inputs import ZIP_ERRORS
 from substrate.base.limits import LIMITS
 from substrate.log.journal import write_atomically
 
@@ -97,8 +89,8 @@ def fetch(
         out: the folder to write to; made where absent.
         pins: the JSON file that records the first download of files without a published hash.
         sources: where the files are; the official addresses by default.
-        base: an address that holds the files under their names, instead of all addresses of ``sources``.
-        only: names to fetch; by default all that are not ``extra``.
+        base: an address that holds the files under their names, instead of the addresses of ``sources``.
+        only: names to fetch; all by default.
         progress: told of every chunk; quiet by default.
         patience: time limits and number of tries.
 
@@ -108,7 +100,7 @@ def fetch(
     Raises:
         ParameterError: the benchmark or a name is unknown, or the benchmark has no direct address.
         RefusedError: the bytes differ from what is expected; ``out/NAME`` and the pins are not written.
-        UnavailableError: no source gave the file.
+        UnavailableError: the source does not give the file.
         OutputError: the disk is full, or the folder cannot be written.
         FormatError: the pins file is damaged.
     """
@@ -141,7 +133,7 @@ def wanted(benchmark: str, sources: Sources, only: Sequence[str] = ()) -> list[S
         raise ParameterError(
             f"no official file is called {', '.join(unknown)}", where=(benchmark,), hint=hint
         )
-    return [file for file in source.files if (file.name in only if only else not file.extra)]
+    return [file for file in source.files if not only or file.name in only]
 
 
 @dataclass
@@ -160,10 +152,15 @@ class _File:
     def pin(self) -> Pin | None:
         return read_pins(self.pins).get(self.key)
 
+    @property
+    def _url(self) -> str:
+        return without_user(self.file.url)
+
     def fetch(self) -> Fetched:
         """Fetch the file, unless the right one is there."""
         if not self.path.exists():
-            return self._fetched("downloaded", url=self._from_any(), pinned=self.pinned)
+            self._download()
+            return self._fetched("downloaded", url=self._url, pinned=self.pinned)
         digest = _Digest.of(self.path)
         if not self.file.blob and not self.pin:
             hint = f"Move it away and fetch again, or restore {self.pins} if it held the entry {self.key}"
@@ -189,32 +186,18 @@ class _File:
             **how,
         )
 
-    def _from_any(self) -> str:
-        """Fetch from the first source that gives the right bytes; returns its address."""
-        failures: list[DownloadError] = []
+    def _download(self) -> None:
+        """Fetch from the source; :meth:`_accept` says whether the bytes are the right ones."""
         pin = self.pin
-        for url in self.file.urls:
-            transfer = Transfer(
-                self.path.with_name(f"{self.path.name}.part"),
-                lambda part, url=url: self._accept(part, without_user(url)),
-                self.report,
-                self.patience,
-                most=pin.size if pin else LIMITS.bytes,
-                hosts=_hosts(),
-            )
-            try:
-                transfer(url, self.path)
-                return without_user(url)
-            except (UnavailableError, RefusedError) as error:
-                failures.append(error)
-        if len(failures) == 1:
-            raise failures[0]
-        refused = any(isinstance(error, RefusedError) for error in failures)
-        raise (RefusedError if refused else UnavailableError)(
-            "; ".join(f"{error.where[-1]}: {error.what}" for error in failures),
-            where=(self.file.name,),
-            hint=failures[0].hint,
-        ) from failures[-1]
+        transfer = Transfer(
+            self.path.with_name(f"{self.path.name}.part"),
+            self._accept,
+            self.report,
+            self.patience,
+            most=pin.size if pin else LIMITS.bytes,
+            hosts=_hosts(),
+        )
+        transfer(self.file.url, self.path)
 
     def _difference(self, digest: _Digest) -> str:
         """Expected and found hash where they differ, else nothing."""
@@ -226,7 +209,7 @@ class _File:
             differ.append(f"{known}, found {digest.sha256} ({digest.size} bytes)")
         return "; ".join(differ)
 
-    def _accept(self, part: Path, url: str) -> None:
+    def _accept(self, part: Path) -> None:
         """Refuse a download that differs; pin it where nothing was known of it."""
         digest = _Digest.of(part)
         if difference := self._difference(digest):
@@ -237,28 +220,26 @@ class _File:
                 else "Fetch again; if the source has published a new version and you accept it, "
                 f"remove the entry {self.key} from {self.pins} first"
             )
-            raise RefusedError(f"the bytes differ: {difference}", where=(self.file.name, url), hint=hint)
+            where = self.file.name, self._url
+            raise RefusedError(f"the bytes differ: {difference}", where=where, hint=hint)
         if self.file.blob or self.pin:
             return
-        self._check_whole(part, url)
-        entries = {**read_pins(self.pins), self.key: Pin(sha256=digest.sha256, size=digest.size, url=url)}
+        self._check_whole(part)
+        pin = Pin(sha256=digest.sha256, size=digest.size, url=self._url)
+        entries = {**read_pins(self.pins), self.key: pin}
         text = msgspec.json.format(msgspec.json.encode(entries, order="sorted"), indent=2).decode()
         self.pins.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(self.pins, f"{text}\n")
         self.pinned = True
 
-    def _check_whole(self, part: Path, url: str) -> None:
+    def _check_whole(self, part: Path) -> None:
         """A pin outlives its download, so what is pinned has to be readable to its last byte."""
-        where = (self.file.name, url)
         try:
             _require_readable(part, self.file.name)
-            short = differing(part, self.file.name, self.file.holds)
-        except (FormatError, tarfile.TarError, *ZIP_ERRORS, *NOT_JSON) as error:
+        except ZIP_ERRORS as error:
             hint = "Open the address in a browser: the source may send a page in place of the file"
+            where = self.file.name, self._url
             raise RefusedError(f"not a whole archive ({error})", where=where, hint=hint) from error
-        if short:
-            hint = "It is not recorded: give a mirror that has the official file as the base address"
-            raise RefusedError(f"holds {short}", where=where, hint=hint)
 
 
 def _require_readable(path: Path, name: str) -> None:
@@ -275,7 +256,7 @@ def _require_readable(path: Path, name: str) -> None:
 
 def _hosts() -> set[str]:
     """The hosts of the official files, and those that the user names."""
-    official = (url for source in official_sources().values() for file in source.files for url in file.urls)
+    official = (file.url for source in official_sources().values() for file in source.files)
     return {*map(bare_host, official), *os.environ.get("SUBSTRATE_HOSTS", "").replace(",", " ").split()}
 
 

@@ -12,7 +12,6 @@ from pathlib import Path, PurePosixPath
 
 import msgspec
 
-from orchestration.fetch.archives import Holding
 from substrate.base.errors import FormatError
 from substrate.base.inputs import NOT_JSON
 
@@ -32,13 +31,11 @@ class Unpacked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class SourceFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """An official file: addresses in the order of trial, git blob hash if published, what it must hold."""
+    """An official file: its address, git blob hash if published."""
 
     name: str
-    urls: tuple[str, ...]
+    url: str
     blob: str | None = None
-    holds: tuple[Holding, ...] = ()
-    extra: bool = False
     unpack: tuple[Unpacked, ...] = ()
 
 
@@ -89,7 +86,7 @@ def read_pins(path: Path) -> dict[str, Pin]:
 
 
 def at_mirror(base: str | None, file: SourceFile) -> SourceFile:
-    """A file at a mirror, which holds it under its name; at its own addresses where there is none."""
+    """A file at a mirror, which holds it under its name; at its own address where there is none."""
     if base is None:
         return file
-    return msgspec.structs.replace(file, urls=(f"{base.rstrip('/')}/{file.name}",))
+    return msgspec.structs.replace(file, url=f"{base.rstrip('/')}/{file.name}")

@@ -6,24 +6,39 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from orchestration.base.git import git
-from orchestration.ledger.drift import Difference, differences
-from orchestration.ledger.manifest import Pins, changed
-from orchestration.ledger.pinned import accepted_name, decode_pins, pin_name, row_change
-from orchestration.ledger.records import version_of
+from orchestration.ledger import dvc
+from orchestration.ledger.drift import Difference, differences, row_change
+from orchestration.ledger.manifest import Made, Pins, changed, changing, put, version_of
+from orchestration.ledger.moved import Moved, moved
+from orchestration.ledger.pinned import (
+    PinFile,
+    accepted_name,
+    drift,
+    measure,
+    pin_name,
+    read_pins,
+    with_rows,
+    write_pins,
+)
+from orchestration.ledger.records import ledger_of, read_records
 from orchestration.scoring.formatting import counted
+from orchestration.settings import PARAMETERS_FILE
+from orchestration.stage import Stages
+from orchestration.workspace.folders import Workspace
 from substrate.base.errors import ParameterError
+from substrate.base.files import sha256
 from substrate.base.inputs import NOT_JSON
 
 Counts = tuple[int, int]
 """Correct and total."""
-_SHORT = 12
-_COMMIT = 7
+_SHORT, _COMMIT = 12, 7
 
 
 class Acceptance(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -52,28 +67,25 @@ class Acceptance(msgspec.Struct, frozen=True, omit_defaults=True):
     commit: str = ""
 
 
-def changes(old: Pins, new: Pins) -> Acceptance:
+def _changes(old: Pins, new: Pins) -> Acceptance:
     """The differences of two measurements, in numbers, without a reason; what only one has is no change."""
-    numbers: dict[str, tuple[Counts, Counts]] = {}
-    rows: dict[str, dict[str, int]] = {}
-    stages: dict[str, tuple[str, str]] = {}
+    change = Acceptance("", "", "", numbers={}, rows={}, stages={})
     for name in sorted(old.keys() & new.keys()):
         was, is_ = old[name], new[name]
-        if all(is_.outs.get(out, digest) == digest for out, digest in was.outs.items()):
-            continue
-        stages[name] = version_of(was.outs)[:_SHORT], version_of(is_.outs)[:_SHORT]
-        pairs = sorted(changed(was.scores, is_.scores).items())
-        numbers |= {number: (old_, new_) for number, (old_, new_) in pairs if old_ and new_}
-        if ways := Counter(row_change(*pair) for pair in changed(was.rows, is_.rows).values()):
-            rows[name] = dict(ways.most_common())
-    return Acceptance("", "", "", numbers=numbers, rows=rows, stages=stages)
+        if any(is_.outs.get(out, digest) != digest for out, digest in was.outs.items()):
+            change.stages[name] = version_of(was.outs)[:_SHORT], version_of(is_.outs)[:_SHORT]
+            for number, (before, after) in sorted(changed(was.scores, is_.scores).items()):
+                if before and after:
+                    change.numbers[number] = before, after
+            if ways := Counter(row_change(*pair) for pair in changed(was.rows, is_.rows).values()):
+                change.rows[name] = dict(ways.most_common())
+    return change
 
 
 def told(acceptance: Acceptance) -> list[str]:
     """The changes, a line a number and a stage of answers."""
-    lines = _numbers(acceptance.numbers)
-    lines += [f"{stage}: {_ways(ways)}" for stage, ways in acceptance.rows.items()]
-    return [*lines, *told_beside(acceptance)]
+    ways = [f"{stage}: {_ways(ways)}" for stage, ways in acceptance.rows.items()]
+    return [*_numbers(acceptance.numbers), *ways, *told_beside(acceptance)]
 
 
 def told_beside(acceptance: Acceptance) -> list[str]:
@@ -94,6 +106,78 @@ def _ways(ways: Mapping[str, int]) -> str:
     return f"{total:,} rows changed ({', '.join(f'{count:,} {way}' for way, count in ways.items())})"
 
 
+def proposed(
+    workspace: Workspace, stages: Stages, reason: str, *, unsafe: bool = False
+) -> tuple[Acceptance, Moved]:
+    """The acceptance to be, with the reason for it, and the numbers and answers that it takes over.
+
+    Args:
+        workspace: the project and its profile.
+        stages: every stage there is.
+        reason: why the new results are right.
+        unsafe: accept outs too that no record of a run computed, and say so in the pins.
+
+    Raises:
+        ParameterError: there is no reason, or no record of a run computed what is there.
+    """
+    if not reason.strip():
+        raise ParameterError("no reason given", where=("REASON",), hint="Say why the new results are right")
+    profile, pinned = workspace.settings.profile, read_pins(workspace.root, workspace.settings.profile)
+    now = measure(workspace, stages, known=pinned)
+    forged = _not_computed(read_records(workspace), pinned, now)
+    if forged and not unsafe:
+        named = ", ".join(workspace.root.joinpath(out).as_posix() for out in next(iter(forged.values())))
+        more = f", and outs of {len(forged) - 1} more stages" if len(forged) > 1 else ""
+        hint = "Compute it: `substrate reproduce`; or take it over with --unsafe, which the pins say for good"
+        raise ParameterError(f"no record of a run computed this{more}", where=(named,), hint=hint)
+    acceptance = msgspec.structs.replace(
+        _changes(pinned, now),
+        date=datetime.now(UTC).date().isoformat(),
+        profile=profile,
+        reason=reason,
+        changed=sorted(drift(workspace)),
+        unsafe=list(forged),
+    )
+    return acceptance, moved(pinned, now)
+
+
+def _not_computed(records: Mapping[str, Made], pinned: Pins, now: Pins) -> dict[str, list[str]]:
+    """By stage the outs that are not as they are pinned, and that no run computed from what is there."""
+    made = {out: digest for record in records.values() for out, digest in record.outs.items()}
+    foreign: dict[str, list[str]] = {}
+    for stage, measured in now.items():
+        record, known = records.get(stage, Made()), pinned.get(stage, Made()).outs
+        follows = all(made.get(path, digest) == digest for path, digest in record.inputs.items())
+        computed = record.outs if follows else {}
+        outs = measured.outs.items()
+        if forged := [out for out, is_ in outs if is_ not in (known.get(out), computed.get(out))]:
+            foreign[stage] = forged
+    return foreign
+
+
+def accept_results(
+    workspace: Workspace, stages: Stages, acceptance: Acceptance, *, usual: bool = True
+) -> None:
+    """Pin what is there, and append the acceptance to ``pins/accepted.jsonl``.
+
+    Args:
+        usual: whether the profile is that of `params.yaml`, which DVC holds the files of.
+    """
+    root, profile = workspace.root, workspace.settings.profile
+    if usual:
+        dvc.keep_code(workspace, stages)
+        dvc.commit(root)
+    record = root / accepted_name(profile)
+    before = record.read_bytes() if record.is_file() else b""
+    put(record, before + msgspec.json.encode(acceptance) + b"\n")
+    measured = measure(workspace, stages, known=read_pins(root, profile))
+    for stage in acceptance.unsafe:
+        measured[stage] = msgspec.structs.replace(measured[stage], unsafe=acceptance.reason, code={})
+    write_pins(workspace, measured)
+    with changing(ledger_of(workspace)) as manifest:
+        manifest.beside[PARAMETERS_FILE] = sha256(root / PARAMETERS_FILE)
+
+
 def since(
     root: Path, profile: str, pinned: Pins, commit: str
 ) -> tuple[list[Acceptance], list[Difference], list[str]]:
@@ -106,15 +190,16 @@ def since(
         ParameterError: there is no such commit, or its pins have a form that is read no more.
     """
     names = _git(root, "ls-tree", "-r", "--name-only", commit, "--", "pins").decode().splitlines()
-    record = accepted_name(profile)
-    ours = (f"pins/{profile}/", pin_name(profile), record)
-    files = {name: _git(root, "show", f"{commit}:{name}") for name in names if name.startswith(ours)}
-    if any(name.startswith(ours[0]) for name in files) and ours[1] not in files:
-        hint = f"Name a commit that has {ours[1]}; an older program can read that one"
+    folder, whole, record = f"pins/{profile}/", pin_name(profile), accepted_name(profile)
+    ours = [name for name in names if name.startswith((folder, whole, record))]
+    files = {name: _git(root, "show", f"{commit}:{name}") for name in ours}
+    if whole not in files and any(name.startswith(folder) for name in files):
+        hint = f"Name a commit that has {whole}; an older program can read that one"
         raise ParameterError(f"the pins of {commit} have an earlier form", where=("--since",), hint=hint)
-    before = decode_pins(files, profile)
+    stages = msgspec.json.decode(files[whole], type=PinFile).stages if whole in files else {}
+    before = with_rows(stages, files, profile)
     accepted = list(_accepted(root, profile, files.get(record, b"").splitlines()))
-    return accepted, differences(before, pinned), list(_unrecorded(changes(before, pinned), accepted))
+    return accepted, differences(before, pinned), list(_unrecorded(_changes(before, pinned), accepted))
 
 
 def _accepted(root: Path, profile: str, known: Collection[bytes]) -> Iterator[Acceptance]:
@@ -138,11 +223,10 @@ def _accepted(root: Path, profile: str, known: Collection[bytes]) -> Iterator[Ac
 def _unrecorded(change: Acceptance, accepted: Sequence[Acceptance]) -> Iterator[str]:
     """The stages whose change was not accepted: a line a number, or one where no number changed."""
     for stage, (old, new) in change.stages.items():
-        if _leads([entry.stages[stage] for entry in accepted if stage in entry.stages], old, new):
-            continue
-        own = {name: of for name, of in change.numbers.items() if stage == f"{name.partition('/')[0]}/scores"}
-        ways = change.rows.get(stage)
-        yield from _numbers(own) or [f"{stage}: {_ways(ways) if ways else 'its outputs'}"]
+        if not _leads([entry.stages[stage] for entry in accepted if stage in entry.stages], old, new):
+            numbers, ways = change.numbers.items(), change.rows.get(stage)
+            own = {name: of for name, of in numbers if stage == f"{name.partition('/')[0]}/scores"}
+            yield from _numbers(own) or [f"{stage}: {_ways(ways) if ways else 'its outputs'}"]
 
 
 def _leads(edges: Iterable[tuple[Any, Any]], old: Any, new: Any) -> bool:
@@ -155,15 +239,6 @@ def _leads(edges: Iterable[tuple[Any, Any]], old: Any, new: Any) -> bool:
     while more := {after for before, after in steps if before in reached} - reached:
         reached |= more
     return new in reached
-
-
-def require_commit(root: Path, commit: str) -> None:
-    """Hold that a clone has a commit.
-
-    Raises:
-        ParameterError: it has not, or the project is no checkout.
-    """
-    _git(root, "rev-parse", "--verify", f"{commit}^{{commit}}")
 
 
 def _git(root: Path, *arguments: str) -> bytes:

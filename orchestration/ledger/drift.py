@@ -5,9 +5,9 @@ they come from.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
@@ -18,21 +18,29 @@ from orchestration.ledger.records import LOCK, apart_at
 from orchestration.scoring.formatting import counted
 from orchestration.settings import flattened
 
+_LISTED = 5
+_GRADES = {True: "right", False: "wrong", None: "without gold"}
+
 
 class Difference(msgspec.Struct, frozen=True, omit_defaults=True):
     """A thing that is not what it was: a table's cell, a score, a row of answers, or a file of which no
     more is known.
+
+    Attributes:
+        stage: the stage that made it.
+        kind: what it is.
+        what: its name: number and column, number, scene and question, or path.
+        old: as it was.
+        new: as it is.
+        here: True if the file here differs from a recomputation; else the recomputation differs from the pin.
     """
 
     stage: str
     kind: Literal["cell", "score", "row", "input", "file"]
     what: str
-    """The name of the thing: number and column, number, scene and question, or path."""
     old: str
     new: str
     here: bool = False
-    """True if the file here differs from a recomputation; else the recomputation differs from the pin.
-    """
 
     def __str__(self) -> str:
         here = " (here -> recomputed)" if self.here else ""
@@ -44,7 +52,7 @@ class Cause(msgspec.Struct, frozen=True, omit_defaults=True):
 
     kind: Literal["code", "parameter", "input", "environment", "unknown"]
     what: str
-    stages: tuple[str, ...]
+    stages: tuple[str, ...] = ()
     old: str = ""
     new: str = ""
 
@@ -65,6 +73,19 @@ _CAUSES = {
 }
 
 
+def row_change(was: PinnedRow | None, is_: PinnedRow | None) -> str:
+    """In which way a row changed, in words.
+
+    >>> row = PinnedRow("by_id", 1, "2", "yes", "no", False, "", "")
+    >>> row_change(row, msgspec.structs.replace(row, predicted="no", correct=True)), row_change(None, row)
+    ('wrong to right', 'new')
+    """
+    if was is None or is_ is None:
+        return "new" if was is None else "gone"
+    before, after = ("ungraded" if row.correct is None else _GRADES[row.correct] for row in (was, is_))
+    return f"{before} to {after}" if before != after else f"otherwise {after}"
+
+
 def differences(old: Pins, new: Pins, *, here: bool = False) -> list[Difference]:
     """Every difference between two measurements, in the new one's order of stages; what only one of them has
     is none.
@@ -73,15 +94,22 @@ def differences(old: Pins, new: Pins, *, here: bool = False) -> list[Difference]
     """
     apart: list[Difference] = []
     for stage in (name for name in new if name in old):
-        details: list[Difference] = []
-        for kind, (parts, _) in _PARTS.items():
-            for what, pair in changed(parts(old[stage]), parts(new[stage])).items():
-                details.append(Difference(stage, kind, what, *_told(kind, *pair), here))
+        details = [Difference(stage, *detail, here) for detail in _details(old[stage], new[stage])]
         apart += details or file_differences(stage, old[stage], new[stage], here)
     return apart
 
 
-_Kind = Literal["cell", "score", "row"]
+def _details(was: Made, is_: Made) -> Iterator[tuple[Literal["cell", "score", "row"], str, str, str]]:
+    """Whatever differs of what can be read in the outs of a stage: its kind and name, before and after."""
+    for what, texts in changed(_cells(was), _cells(is_)).items():
+        before, after = ("no cell" if text is None else text for text in texts)
+        yield "cell", what, before, after
+    for what, counts in changed(was.scores, is_.scores).items():
+        before, after = ("no score" if count is None else counted(*count) for count in counts)
+        yield "score", what, before, after
+    for what, (row, other) in changed(was.rows, is_.rows).items():
+        unchanged = ", log unchanged" if row and other and row.log == other.log else ""
+        yield "row", what, _row(row, other), _row(other, row) + unchanged
 
 
 def _cells(made: Made) -> dict[str, str]:
@@ -89,38 +117,16 @@ def _cells(made: Made) -> dict[str, str]:
     return {f"{row}, {head}": text for row, of in rows for head, text in of.items()}
 
 
-_GRADES = {True: "right", False: "wrong", None: "without gold"}
-
-
-def _alone(row: PinnedRow) -> str:
-    return f'"{row.predicted}" {_GRADES[row.correct]}'
-
-
-_PARTS: Mapping[_Kind, tuple[Callable[[Made], Mapping[str, Any]], Callable[[Any], str]]] = {
-    "cell": (_cells, str),
-    "score": (lambda made: made.scores, lambda of: counted(*of)),
-    "row": (lambda made: made.rows, _alone),
-}
-"""The parts that can be read in the outs of a stage, by their kind, and a part in words."""
-
-
-def _told(kind: _Kind, was: Any, is_: Any) -> tuple[str, str]:
-    """A part before and after, in words; each row says whatever the two do not share."""
-    if kind == "row" and was and is_:
-        unchanged = ", log unchanged" if was.log == is_.log else ""
-        return _beside(was, is_), _beside(is_, was) + unchanged
-    before, after = (f"no {kind}" if part is None else _PARTS[kind][1](part) for part in (was, is_))
-    return before, after
-
-
-def _beside(row: PinnedRow, other: PinnedRow) -> str:
+def _row(row: PinnedRow | None, other: PinnedRow | None) -> str:
     """A row in words, with what another has differently."""
-    parts = [_alone(row)]
-    if row.expected != other.expected:
+    if row is None:
+        return "no row"
+    parts = [f'"{row.predicted}" {_GRADES[row.correct]}']
+    if other and row.expected != other.expected:
         parts.append(f'expected "{row.expected}"')
-    if row.log != other.log:
+    if other and row.log != other.log:
         parts.append(f"log {row.log}")
-    if msgspec.structs.replace(row, row="") == msgspec.structs.replace(other, row=""):
+    if other and msgspec.structs.replace(row, row=other.row) == other:
         parts.append(f"row {row.row}, in its options or supporting facts")
     return ", ".join(parts)
 
@@ -136,9 +142,6 @@ def file_differences(stage: str, old: Made, new: Made, here: bool = False) -> li
             at = apart_at(old.lines.get(name), new.lines.get(name))
             apart.append(Difference(stage, kind, name + at, short(was), short(is_), here))
     return apart
-
-
-_LISTED = 5
 
 
 def short(digest: str) -> str:
@@ -163,26 +166,21 @@ def causes(old: Pins, new: Pins, *, differ: bool = True) -> list[Cause]:
 
 def _changes_of(was: Made, is_: Made, differ: bool) -> Iterator[Cause]:
     """The causes of a stage, without its name."""
-    known = was.code and is_.code
-    direct = [Cause("code", file, ()) for file in sorted(changed(was.code, is_.code)) if known]
+    known, ran = was.code and is_.code, was.environment and is_.environment
+    found = [Cause("code", file) for file in sorted(changed(was.code, is_.code)) if known]
     for key, pair in sorted(changed(_values(was), _values(is_)).items()):
-        direct.append(Cause("parameter", key, (), *(text or "not set" for text in pair)))
-    yield from direct
-    if not differ:
-        # The stage that makes a changed input is named for it already, and no other version makes one stale.
-        return
-    inputs = [path for path in sorted(changed(was.inputs, is_.inputs)) if path.startswith("data/")]
-    ran = was.environment and is_.environment
-    versions = sorted(changed(was.environment, is_.environment).items()) if ran else []
-    others = [
-        Cause("environment", what, (), *(short(text or NOTHING) for text in pair)) for what, pair in versions
-    ]
-    others += [Cause("input", path, ()) for path in inputs]
-    if not (direct or others or changed(was.inputs, is_.inputs)):
-        unknown = "code that it does not declare, or a result that does not repeat"
-        others = [Cause("input", path, ()) for path in is_.outs if path.startswith("data/")]
-        others = others or [Cause("unknown", unknown, ())]
-    yield from others
+        found.append(Cause("parameter", key, (), *(text or "not set" for text in pair)))
+    # The stage that makes a changed input is named for it already, and no other version makes one stale.
+    if differ:
+        for what, pair in sorted(changed(was.environment, is_.environment).items()) if ran else ():
+            found.append(Cause("environment", what, (), *(short(text or NOTHING) for text in pair)))
+        inputs = changed(was.inputs, is_.inputs)
+        found += [Cause("input", path) for path in sorted(inputs) if path.startswith("data/")]
+        if not (found or inputs):
+            found = [Cause("input", path) for path in is_.outs if path.startswith("data/")]
+            unknown = "code that it does not declare, or a result that does not repeat"
+            found = found or [Cause("unknown", unknown)]
+    yield from found
 
 
 def _values(made: Made) -> dict[str, str]:

@@ -18,53 +18,40 @@ from typing import Any
 import yaml
 
 from orchestration.base.yaml_text import read_yaml
-from orchestration.ledger.manifest import changed, changing, read_manifest
+from orchestration.ledger.manifest import changed, changing, put, read_manifest
 from orchestration.ledger.pinned import PinError, broken, drift, measure, pin_name, read_pins, write_pins
 from orchestration.ledger.records import ledger_of, read_records
 from orchestration.settings import PARAMETERS_FILE
 from orchestration.stage import Stage, Stages, inputs_of
 from orchestration.workspace.folders import Workspace
-from substrate.base.files import replacing, sha256
+from substrate.base.files import sha256
 
-_NUMBERS = "artifacts/${profile}/tables/numbers.csv"
-"""The file of a run whose lines DVC draws."""
-_METRICS = "artifacts/{profile}/metrics/"
-"""The folder of the files that DVC shows as metrics: one of each benchmark, and so a row."""
 DVC_YAML, PINNING = "dvc.yaml", ("data.dvc", "dvc.lock")
+# The folder of the files that DVC shows as metrics: one of each benchmark, and so a row.
+_METRICS = "artifacts/{profile}/metrics/"
+# The folder of the files that say of each stage what of its code changed since it ran.
 _CODE = "artifacts/{profile}/.code"
-"""The folder of the files that say of each stage what of its code changed since it ran."""
+# An empty file, which DVC's stage `code` makes when it wrote the others: the lock has its hash and so says
+# nothing of them.
 _LOOKED = f"{_CODE}/looked"
-"""An empty file, which DVC's stage `code` makes when it wrote the others: the lock has its hash and so says
-nothing of them.
-"""
 _HEADER = "# Generated from the asset graph by `substrate dvc sync`; a test holds the two equal.\n"
+# What DVC takes beside the stages of the graph: the stage `code`, and the plots of `dvc plots show`.
+_FIXED = """
+code: {cmd: 'PATH=.venv/bin:$PATH substrate dvc code --profile ${profile}', always_changed: true,
+  outs: ['artifacts/${profile}/.code/looked']}
+plots:
+- accuracy: {template: bar_horizontal, x: accuracy,
+    y: {'artifacts/${profile}/tables/numbers.csv': number}, title: Accuracy of every number}
+"""
 
 
 def render_dvc_yaml(stages: Stages) -> str:
     """The text of `dvc.yaml`: a stage for each asset but the datasets, which `data.dvc` pins."""
-    pinned = (stage for stage in stages.values() if stage.pinned_by == "dvc.yaml")
-    described = {"code": _CODE_STAGE} | {_dvc_name(stage.name): _dvc_stage(stages, stage) for stage in pinned}
-    whole = {"stages": described, "plots": _PLOTS}
+    pinned, fixed = (of for of in stages.values() if of.pinned_by == "dvc.yaml"), yaml.safe_load(_FIXED)
+    described = {"code": fixed["code"]} | {_dvc_name(of.name): _dvc_stage(stages, of) for of in pinned}
+    whole = {"stages": described, "plots": fixed["plots"]}
     # A list stands in its line: DVC reads both, and nobody edits this file.
     return _HEADER + yaml.safe_dump(whole, sort_keys=False, width=110, default_flow_style=None)
-
-
-_CODE_STAGE = {
-    "cmd": "PATH=.venv/bin:$PATH substrate dvc code --profile ${profile}",
-    "always_changed": True,
-    "outs": [_LOOKED.replace("{", "${")],
-}
-_PLOTS = [
-    {
-        "accuracy": {
-            "template": "bar_horizontal",
-            "x": "accuracy",
-            "y": {_NUMBERS: "number"},
-            "title": "Accuracy of every number",
-        }
-    }
-]
-"""The plots that `dvc plots show` and `dvc plots diff` draw."""
 
 
 def _dvc_name(name: str) -> str:
@@ -94,7 +81,7 @@ def _dvc_path(template: str) -> str:
 
 def sync(root: Path, stages: Stages) -> bool:
     """Write `dvc.yaml`; says whether it changed."""
-    return _write(root / DVC_YAML, render_dvc_yaml(stages))
+    return put(root / DVC_YAML, render_dvc_yaml(stages).encode())
 
 
 def keep_code(workspace: Workspace, stages: Stages) -> None:
@@ -102,25 +89,14 @@ def keep_code(workspace: Workspace, stages: Stages) -> None:
     is nothing that it could have made; else what changed.
     """
     records = read_records(workspace)
-    for stage in stages.values():
-        if stage.pinned_by != "dvc.yaml":
-            continue
+    for stage in (stage for stage in stages.values() if stage.pinned_by == "dvc.yaml"):
         record, made = records.get(stage.name), any(workspace.path(out).exists() for out in stage.outs)
         text = "" if record or not made else "no run is recorded here\n"
         if record and record.code != stage.code:
             apart = sorted(changed(record.code, stage.code).items())
             text = "".join(f"{file} {now or 'gone'}\n" for file, (_, now) in apart)
-        _write(workspace.path(_CODE) / _dvc_name(stage.name), text)
-    _write(workspace.path(_LOOKED), "")
-
-
-def _write(path: Path, text: str) -> bool:
-    """Write a text where the file does not have it; says whether it did not."""
-    if path.is_file() and path.read_bytes() == text.encode():
-        return False
-    with replacing(path) as fresh:
-        fresh.write_text(text, "utf-8")
-    return True
+        put(workspace.path(_CODE) / _dvc_name(stage.name), text.encode())
+    put(workspace.path(_LOOKED), b"")
 
 
 def commit(root: Path, *targets: str) -> None:
@@ -166,39 +142,32 @@ def settle(
     keep_code(workspace, stages)
     if pin_name(profile) in bad:
         return {}
-    drifted = drift(workspace)
-    manifest, lock = read_manifest(ledger_of(workspace)), root / "dvc.lock"
+    drifted, manifest = drift(workspace), read_manifest(ledger_of(workspace))
+    lock = root / "dvc.lock"
     locked = read_yaml(lock).get("stages", {}) if lock.is_file() else {}
     data_drifted = any(path.startswith("data/") for path in drifted)
     settled: list[Stage] = []
     for stage in (stages[name] for name in ran if name in manifest.stages):
-        outs, entry = workspace.paths(stage.outs).keys(), manifest.pinned.get(stage.name)
-        new = stage.name not in reused or not manifest.stages[stage.name].repeats(entry)
-        new = new or (stage.pinned_by == "dvc.yaml" and _dvc_name(stage.name) not in locked)
-        held = data_drifted if stage.pinned_by == "data.dvc" else bool(outs & drifted.keys())
-        if new and not held and stage.pinned_by != "nothing":
+        in_dvc = stage.pinned_by == "dvc.yaml"
+        repeated = manifest.stages[stage.name].repeats(manifest.pinned.get(stage.name))
+        stands = stage.name in reused and repeated and not (in_dvc and _dvc_name(stage.name) not in locked)
+        held = data_drifted if stage.pinned_by == "data.dvc" else workspace.paths(stage.outs).keys() & drifted
+        if not (stands or held or stage.pinned_by == "nothing"):
             settled.append(stage)
     if settled:
-        _export(root, settled, data=not data_drifted)
-        known = read_pins(root, profile)
-        write_pins(workspace, measure(workspace, stages, settled, known), unaccepted=bad)
+        targets = [_dvc_name(stage.name) for stage in settled if stage.pinned_by == "dvc.yaml"]
+        targets = ["code", *targets] if targets else []
+        if not data_drifted and (root / "data.dvc").is_file():
+            targets.append("data.dvc")
+        if targets and (root / ".dvc").is_dir():
+            commit(root, *targets)
+        write_pins(workspace, measure(workspace, stages, settled, read_pins(root, profile)), unaccepted=bad)
     if not drifted:
-        with changing(ledger_of(workspace)) as manifest:
-            manifest.beside[PARAMETERS_FILE] = sha256(root / PARAMETERS_FILE)
+        with changing(ledger_of(workspace)) as ledger:
+            ledger.beside[PARAMETERS_FILE] = sha256(root / PARAMETERS_FILE)
     return modified(drifted)
 
 
 def modified(drifted: dict[str, str]) -> dict[str, str]:
     """Those of the pinned paths that drifted which are there."""
     return {path: how for path, how in drifted.items() if how == "modified"}
-
-
-def _export(root: Path, settled: Iterable[Stage], *, data: bool) -> None:
-    if not (root / ".dvc").is_dir():
-        return
-    targets = [_dvc_name(stage.name) for stage in settled if stage.pinned_by == "dvc.yaml"]
-    targets = ["code", *targets] if targets else []
-    if data and (root / "data.dvc").is_file():
-        targets.append("data.dvc")
-    if targets:
-        commit(root, *targets)

@@ -10,19 +10,13 @@ Nothing heavy is imported here: neither Dagster, nor Spark, nor the stages.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 
-import msgspec
-
-from orchestration.base.yaml_text import read_yaml
-from orchestration.code import PACKAGES, bare
-from orchestration.code.data import content
+from orchestration.code import PACKAGES
 from orchestration.ledger.manifest import (
     LEDGER,
     File,
@@ -32,21 +26,19 @@ from orchestration.ledger.manifest import (
     ledger_at,
     read_manifest,
 )
-from orchestration.settings import PARAMETERS_FILE
-from substrate.base.errors import SubstrateError
 from substrate.base.files import OutputError, sha256
 
+# Nanoseconds within which a file may change twice and show the same time.
 _RACY = 50_000_000
-"""Nanoseconds within which a file may change twice and show the same time."""
 _CHECKOUT = Path(__file__).resolve().parents[2]
+# The prefix of names of files in the checkout that runs, wherever the project is.
 _OF_CODE = "code:"
-"""The prefix of names of files in the checkout that runs, wherever the project is."""
 OFFICIAL = "pins/real.json"
 """The pins of what was measured on official data, which the report of any profile shows."""
+# Variables of the environment that let a run do what no file shows: ask a model, be an experiment.
 _ELSEWHERE = ("SUBSTRATE_MODEL_URL", "DVC_EXP_BASELINE_REV")
-"""Variables of the environment that let a run do what no file shows: ask a model, be an experiment."""
+# No run is made again for these; `paper` holds macros for a paper, which another command writes.
 _PASSED_OVER = {"__pycache__", Path(LEDGER).name, "paper"}
-"""Folders that no run is made again for; `paper` holds macros for a paper, which another command writes."""
 
 
 def sources() -> list[str]:
@@ -78,25 +70,21 @@ def stands(root: Path, profile: str, only: str | None) -> Reproduction | None:
     if any(made.outs.keys() & run.drifted.keys() and not made.explained for made in known.stages.values()):
         return None  # those stages are to be computed again
     now = _look(root, profile, known)
-    if {name: file.sha256 for name, file in now.items()} != {
-        n: file.sha256 for n, file in known.files.items()
-    }:
+    before, after = ({name: file.sha256 for name, file in of.items()} for of in (known.files, now))
+    if before != after:
         return None
     if now != known.files:
         with suppress(OutputError), changing(folder) as manifest:
             manifest.files = now
-            if PARAMETERS_FILE in manifest.beside and not run.drifted:
-                manifest.beside[PARAMETERS_FILE] = sha256(root / PARAMETERS_FILE)
     return run
 
 
-def seen(path: Path, before: File | None, read: Callable[[Path], str] = sha256) -> File:
+def seen(path: Path, before: File | None) -> File:
     """A file as it is; one whose size and times are as they were before is not read again.
 
     Args:
         path: the file.
         before: it as it was seen last.
-        read: the hash of what it says.
     """
     begun, state = time.time_ns(), path.stat()
     size, *times = state.st_size, state.st_mtime_ns, state.st_ctime_ns
@@ -104,40 +92,19 @@ def seen(path: Path, before: File | None, read: Callable[[Path], str] = sha256) 
         return before
     # Times that are too young would not show the next change.
     modified, changed = times if max(times) < begun - _RACY else (0, 0)
-    return File(size, modified, changed, read(path))
+    return File(size, modified, changed, sha256(path))
 
 
 def _look(root: Path, profile: str, known: Manifest) -> dict[str, File]:
     """All that a run reads and writes as it is; a file that shows no change since it was seen is not read."""
-    of_profile = (
-        f"pins/{profile}.json",
-        OFFICIAL,
-        f"pins/{profile}",
-        f"artifacts/{profile}",
-        f"data/{profile}",
-    )
+    of_profile = (f"pins/{profile}.json", f"pins/{profile}", f"artifacts/{profile}", f"data/{profile}")
     outside = (path for made in known.stages.values() for path in made.inputs if os.path.isabs(path))
-    paths = {*sources(), "dvc.yaml", "dvc.lock", "data.dvc", "transcripts", *of_profile, *outside}
     files: dict[str, File] = {}
-    for name, place in _files(root, paths):
-        read = partial(content_of, beside_code=name.startswith(_OF_CODE))
+    beside = ("dvc.yaml", "dvc.lock", "data.dvc", "transcripts", OFFICIAL)
+    for name, place in _files(root, {*sources(), *beside, *of_profile, *outside}):
         with suppress(FileNotFoundError):  # a link that leads nowhere, or a file that just went
-            files[name] = seen(place, known.files.get(name), read)
+            files[name] = seen(place, known.files.get(name))
     return files
-
-
-def content_of(path: Path, beside_code: bool = False) -> str:
-    """The hash of what a file says: of code without comments and docstrings, of parameters the values, of
-    YAML and Turtle beside code what they parse to, of any other file its bytes. A remark leaves it as it is.
-    """
-    with suppress(SyntaxError, SubstrateError):  # whoever runs it says what is wrong
-        if path.suffix == ".py":
-            return hashlib.sha256(bare(path.read_bytes()).encode()).hexdigest()
-        if path.name == PARAMETERS_FILE:
-            return hashlib.sha256(msgspec.json.encode(read_yaml(path), order="sorted")).hexdigest()
-        if beside_code:
-            return hashlib.sha256(content(path.suffix, path.read_bytes())).hexdigest()
-    return sha256(path)
 
 
 def _files(root: Path, paths: Iterable[str]) -> Iterator[tuple[str, Path]]:

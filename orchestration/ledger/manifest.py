@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_type_hints
 
@@ -19,8 +20,8 @@ import msgspec
 
 from substrate.base.files import locked, make_folders, naming, replacing
 
+# An experiment has its own beside its artifacts.
 LEDGER = "artifacts/{profile}/.ledger"
-"""The folder of a profile's ledger; an experiment has its own beside its artifacts."""
 MANIFEST = "manifest.jsonl"
 _Value = TypeVar("_Value")
 
@@ -36,6 +37,15 @@ def changed(
     """
     both = ((key, (old.get(key), new.get(key))) for key in {**old, **new})
     return {key: (was, is_) for key, (was, is_) in both if was != is_}
+
+
+def version_of(files: Mapping[str, str]) -> str:
+    """A short hash of files' hashes.
+
+    >>> version_of({"a.py": "00"}) == version_of({"b.py": "00"})
+    False
+    """
+    return hashlib.sha256(msgspec.json.encode(files, order="sorted")).hexdigest()[:16]
 
 
 class PinnedRow(msgspec.Struct, frozen=True, array_like=True):
@@ -56,10 +66,6 @@ class PinnedRow(msgspec.Struct, frozen=True, array_like=True):
         return f"scene {self.scene}, question {self.question} ({self.subset})"
 
 
-Rows = dict[str, PinnedRow]
-"""By name."""
-
-
 class Made(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A stage's outs: what they were made from, and what is in them. Ledger, pins and measurements each hold
     some of the parts; what nobody knows or asked for is empty.
@@ -75,7 +81,7 @@ class Made(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         lines: by path of a file of lines: four digits of the SHA-256 of each line, one after the other.
         scores: correct and total by number.
         cells: by table and row: the text under each head.
-        rows: its answers in short.
+        rows: its answers in short, by name.
         unsafe: the reason for which it was accepted although no record of a run says that it was computed.
         explained: its outs may differ from their pins: what they were made from had changed, or they came out
             so once more when they were computed again.
@@ -91,7 +97,7 @@ class Made(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     lines: dict[str, str] = {}
     scores: dict[str, tuple[int, int]] = {}
     cells: dict[str, dict[str, dict[str, str]]] = {}
-    rows: Rows = {}
+    rows: dict[str, PinnedRow] = {}
     unsafe: str = ""
     explained: bool = False
 
@@ -192,6 +198,9 @@ class Manifest(msgspec.Struct, omit_defaults=True):
     runs: dict[str, Reproduction] = {}
 
 
+_PARTS = {part: get_args(hint)[1] for part, hint in get_type_hints(Manifest).items()}
+
+
 def ledger_at(root: Path, profile: str) -> Path:
     """The folder of a profile's ledger."""
     return root / LEDGER.format(profile=profile)
@@ -201,35 +210,29 @@ def look_at(folder: Path) -> tuple[Manifest, bool]:
     """The manifest of a ledger's folder, an empty one where there is no ledger, and whether every byte is as
     it was written; of one that is damaged the lines that can be read: no damage of it hides another.
     """
-    manifest, path = Manifest(), folder / MANIFEST
-    parts = manifest.__struct_fields__
+    path = folder / MANIFEST
     if not path.exists():
-        return manifest, True
+        return Manifest(), True
     try:
-        head, _, rest = path.read_bytes().partition(b"\n")
+        head, _, lines = path.read_bytes().partition(b"\n")
     except OSError:
-        return manifest, False
-    sound = head == _digest(rest)
-    if sound and head in _decoded:
-        return Manifest(**{part: dict(getattr(_decoded[head], part)) for part in parts}), True
-    for line in rest.splitlines():
+        return Manifest(), False
+    manifest, whole = _decoded(lines)
+    # What was decoded is kept, and the caller may change what it gets.
+    copied = Manifest(**{part: dict(getattr(manifest, part)) for part in _PARTS})
+    return copied, whole and head == _digest(lines)
+
+
+@lru_cache(maxsize=4)  # a run reads the same one for each stage
+def _decoded(lines: bytes) -> tuple[Manifest, bool]:
+    manifest, whole = Manifest(), True
+    for line in lines.splitlines():
         try:
             part, key, value = msgspec.json.decode(line, type=tuple[str, str, Any])
-            getattr(manifest, part)[key] = msgspec.convert(value, _types[part])
-        except _DAMAGED:
-            sound = False
-    if sound:
-        if len(_decoded) > 3:
-            _decoded.clear()
-        _decoded[head] = Manifest(**{part: dict(getattr(manifest, part)) for part in parts})
-    return manifest, sound
-
-
-_decoded: dict[bytes, Manifest] = {}
-"""The manifests that were read last, by their digests: a run reads the same one for each stage."""
-_types = {part: get_args(hint)[1] for part, hint in get_type_hints(Manifest).items()}
-_DAMAGED = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
-"""The errors of what is no JSON, or no line of a manifest."""
+            getattr(manifest, part)[key] = msgspec.convert(value, _PARTS[part])
+        except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
+            whole = False
+    return manifest, whole
 
 
 def _digest(data: bytes) -> bytes:
@@ -251,14 +254,18 @@ def changing(folder: Path) -> Iterator[Manifest]:
     """
     with naming(folder):
         make_folders(folder)
-    path = folder / MANIFEST
     with locked(folder):
         manifest = read_manifest(folder)
         yield manifest
-        keys = [(part, key) for part in manifest.__struct_fields__ for key in sorted(getattr(manifest, part))]
-        lines = ((part, key, getattr(manifest, part)[key]) for part, key in keys)
+        lines = [(part, *pair) for part in _PARTS for pair in sorted(getattr(manifest, part).items())]
         data = b"".join(msgspec.json.encode(line, order="sorted") + b"\n" for line in lines)
-        data = _digest(data) + b"\n" + data
-        if not path.is_file() or path.read_bytes() != data:
-            with replacing(path) as fresh:
-                fresh.write_bytes(data)
+        put(folder / MANIFEST, _digest(data) + b"\n" + data)
+
+
+def put(path: Path, data: bytes) -> bool:
+    """Write a file where it does not hold these bytes; says whether it did not."""
+    if path.is_file() and path.read_bytes() == data:
+        return False
+    with replacing(path) as fresh:
+        fresh.write_bytes(data)
+    return True

@@ -5,17 +5,20 @@ drift or an experiment says this first.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from orchestration.benchmarks.benchmark import Benchmark
+from orchestration.ledger.drift import row_change
 from orchestration.ledger.manifest import Made, PinnedRow, Pins, changed
-from orchestration.ledger.pinned import row_change
+from orchestration.ledger.pinned import measure, read_pins
 from orchestration.registry import BENCHMARKS
 from orchestration.scoring.counting import RIGHT, compared, counts_for, outcomes, split_name
 from orchestration.scoring.scores import DIGITS, Count, count_of
+from orchestration.stage import Stages
+from orchestration.workspace.folders import Workspace
 
 
 class ComparedNumber(msgspec.Struct, frozen=True):
@@ -89,6 +92,13 @@ def moved(before: Pins, after: Pins) -> Moved:
     return Moved([number for number in numbers_of(before, after) if not number.same], changes, rows)
 
 
+def moved_here(workspace: Workspace, stages: Stages, names: Iterable[str]) -> Moved:
+    """The numbers and answers of some stages that differ from their pins."""
+    pinned = read_pins(workspace.root, workspace.settings.profile)
+    wanted = [stages[name] for name in names if name in pinned]
+    return moved(pinned, measure(workspace, stages, wanted, known=pinned))
+
+
 def numbers_of(before: Pins, after: Pins) -> list[ComparedNumber]:
     """Every number that two measurements have, in the order of the tables."""
     numbers: list[ComparedNumber] = []
@@ -107,9 +117,8 @@ def _number(
 ) -> ComparedNumber:
     """A number by its counts and answers on both sides."""
     was, is_ = (count_of(*pair) for pair in counts)
-    apart = None
-    if was.accuracy is not None and is_.accuracy is not None:
-        apart = round(is_.accuracy - was.accuracy, DIGITS)
+    both = None not in (was.accuracy, is_.accuracy)
+    apart = round((is_.accuracy or 0) - (was.accuracy or 0), DIGITS) if both else None
     known = [(made, _outcomes(benchmark, name, made.rows)) for made in answers if made]
     units = [outcomes for _, outcomes in known if outcomes is not None]
     unpaired = ""
@@ -149,17 +158,11 @@ def rows_of(before: Pins, after: Pins) -> list[ComparedRow]:
     for benchmark in BENCHMARKS.values():
         name = f"{benchmark.name}/answers"
         if name in before and name in after:
-            pairs = changed(before[name].rows, after[name].rows).values()
-            rows += (_row(benchmark, *pair) for pair in pairs if _told(pair[0]) != _told(pair[1]))
+            for was, is_ in changed(before[name].rows, after[name].rows).values():
+                told = [(row.predicted, row.expected, row.correct) if row else None for row in (was, is_)]
+                row: Any = is_ or was
+                if told[0] != told[1]:
+                    about = benchmark.name, row.subset, benchmark.answer_name(row), row_change(was, is_)
+                    answers = was and was.predicted, is_ and is_.predicted
+                    rows.append(ComparedRow(*about, row.expected, *answers))
     return rows
-
-
-def _told(row: PinnedRow | None) -> tuple[object, ...]:
-    return (row.predicted, row.expected, row.correct) if row else ()
-
-
-def _row(benchmark: Benchmark, was: PinnedRow | None, is_: PinnedRow | None) -> ComparedRow:
-    row: Any = is_ or was
-    answers = was and was.predicted, is_ and is_.predicted
-    change = row_change(was, is_)
-    return ComparedRow(benchmark.name, row.subset, benchmark.answer_name(row), change, row.expected, *answers)

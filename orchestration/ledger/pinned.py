@@ -22,47 +22,32 @@ from typing import Any
 
 import msgspec
 
-from orchestration.ledger.manifest import Made, PinnedRow, Pins, Rows, changing, ledger_at, read_manifest
-from orchestration.ledger.records import OF_LINES, Digests, fingerprint, ledger_of, line_digests, with_details
+from orchestration.ledger.manifest import Made, PinnedRow, Pins, changing, ledger_at, put, read_manifest
+from orchestration.ledger.records import OF_LINES, apart, fingerprint, ledger_of, line_digests, with_details
 from orchestration.scoring.scores import Score
 from orchestration.stage import Stage, Stages
 from orchestration.workspace.folders import Workspace
 from substrate.base.errors import SubstrateError
-from substrate.base.files import replacing, sha256
+from substrate.base.files import sha256
 from substrate.base.inputs import NOT_JSON
 from substrate.domains.rows import decode
 
 _SHORT = 8
 ROWS = "answers.jsonl"
 """The name of a file of answers."""
-NO_ROW = "not readable"
-"""The prediction of a line that is no row."""
 ACCEPTED = "pins/accepted.jsonl"
-IN_DVC = ("data.dvc", "dvc.lock")
-"""DVC's own files. The pins of every profile that DVC holds seal them, as they seal the rows."""
+# DVC's own files. The pins of every profile that DVC holds seal them, as they seal the rows.
+_IN_DVC = ("data.dvc", "dvc.lock")
 WITHOUT_DVC = ("real", "local")
 """The profiles whose data are not the project's to keep: git holds their pins alone."""
 NOTHING = "nothing"
+# The fewest scenes whose rows share a line; the most lines of a file, usually; and the most lines of a file
+# of a profile that is pinned for its numbers, not to be read.
+_SCENES, _LINES, _FEW = 5, 100, 40
 
 
 class PinError(SubstrateError):
     """Pins cannot be read or written."""
-
-
-def row_change(was: PinnedRow | None, is_: PinnedRow | None) -> str:
-    """In which way a row changed, in words.
-
-    >>> row = PinnedRow("by_id", 1, "2", "yes", "no", False, "", "")
-    >>> row_change(row, msgspec.structs.replace(row, predicted="no", correct=True)), row_change(None, row)
-    ('wrong to right', 'new')
-    """
-    if was is None or is_ is None:
-        return "new" if was is None else "gone"
-    before, after = _GRADES[was.correct], _GRADES[is_.correct]
-    return f"{before} to {after}" if before != after else f"otherwise {after}"
-
-
-_GRADES = {True: "right", False: "wrong", None: "ungraded"}
 
 
 def measure(
@@ -70,7 +55,6 @@ def measure(
     stages: Stages,
     wanted: Iterable[Stage] | None = None,
     known: Pins | None = None,
-    digest: Digests | None = None,
 ) -> Pins:
     """The stages' outs in a workspace as they are now; a stage with none of its outs there is left out.
 
@@ -81,51 +65,51 @@ def measure(
         stages: every stage there is.
         wanted: those that are measured; all unless given.
         known: an earlier measurement; its details are reused for outs that have not changed.
-        digest: the hashes that are known; every file is read anew unless given.
     """
-    pins: Pins = {}
-    digest = digest or Digests()
+    pins, known = Pins(), known or {}
     for stage in stages.values() if wanted is None else wanted:
-        made = fingerprint(stages, stage, workspace, digest)
+        made = fingerprint(stages, stage, workspace)
         if stage.pinned_by == "nothing" or not made.outs:
             continue
-        before = known.get(stage.name) if known else None
-        if before and before.outs == made.outs:
-            parts = {part: getattr(before, part) for part in _OF_OUTS}
-            pins[stage.name] = msgspec.structs.replace(made, **parts)
-        else:
-            pins[stage.name] = measured(made, {out: workspace.path(out) for out in made.outs}, digest)
+        details = known.get(stage.name)
+        if details is None or details.outs != made.outs:
+            details = measured(made, {out: workspace.path(out) for out in made.outs})
+        pins[stage.name] = msgspec.structs.replace(
+            made, **{part: getattr(details, part) for part in _OF_OUTS}
+        )
     return pins
 
 
+# The parts that depend on the outs' bytes alone, and those that say what outs were made from.
 _OF_OUTS = ("files", "lines", "scores", "cells", "rows", "unsafe")
-"""The parts that depend on the outs' bytes alone."""
+_OF_RECORDS = ("outs", "code", "parameters", "inputs", "environment")
 
 
-def measured(made: Made, paths: Mapping[str, Path], digest: Digests) -> Made:
+def measured(made: Made, paths: Mapping[str, Path]) -> Made:
     """The record ``made``, with all that can be read in its outs; ``paths`` says where each of them lies."""
-    scores, cells, rows = dict[str, tuple[int, int]](), dict[str, Any](), Rows()
+    scores, cells, rows = dict[str, tuple[int, int]](), dict[str, Any](), dict[str, PinnedRow]()
     for out, path in paths.items():
         with suppress(*NOT_JSON):  # it is damaged, and its hash says so
             if path.name == ROWS:
-                lines = enumerate(path.read_bytes().splitlines(), 1)
-                rows = {row.name: row for row in (_row(*line) for line in lines)}
+                lines = map(_row, enumerate(path.read_bytes().splitlines(), 1))
+                rows = {row.name: row for row in lines}
             elif "/scores/" in out:
                 score = msgspec.json.decode(path.read_bytes(), type=Score)
                 scores[score.name] = score.correct, score.n
             elif "/tables/" in out and path.suffix == ".json":
-                cells |= _cells(path)
+                cells[path.stem] = _cells(path.read_bytes())
     others = {out: path for out, path in paths.items() if path.name != ROWS}
-    made = with_details(made, others, digest)
+    made = with_details(made, others)
     return msgspec.structs.replace(made, scores=scores, cells=cells, rows=rows)
 
 
-def _row(number: int, line: bytes) -> PinnedRow:
+def _row(numbered: tuple[int, bytes]) -> PinnedRow:
+    number, line = numbered
     digest = hashlib.sha256(line).hexdigest()[:_SHORT]
     try:
         row = decode(line)
     except NOT_JSON:
-        return PinnedRow("", f"line {number}", "", NO_ROW, None, None, "", digest)
+        return PinnedRow("", f"line {number}", "", "not readable", None, None, "", digest)
     fields = row.subset, row.scene, row.question, row.predicted, row.expected, row.correct
     return PinnedRow(*fields, row.log.removeprefix("sha256:")[:_SHORT], digest)
 
@@ -136,14 +120,15 @@ class _Cells(msgspec.Struct):
     numbers: list[list[str | None] | None]
 
 
-def _cells(path: Path) -> dict[str, dict[str, dict[str, str]]]:
-    table = msgspec.json.decode(path.read_bytes(), type=_Cells)
+def _cells(data: bytes) -> dict[str, dict[str, str]]:
+    """The text of a table's cells under each head, by row."""
+    table = msgspec.json.decode(data, type=_Cells)
     cells: dict[str, dict[str, str]] = {}
     for row, numbers in zip_longest(table.rows, table.numbers, fillvalue=None):
         row = row or [""]
         for head, text, number in zip_longest(table.heads, row, numbers or (), fillvalue=None):
             cells.setdefault(number or row[0], {})[head or ""] = text or ""
-    return {path.stem: cells}
+    return cells
 
 
 class PinFile(msgspec.Struct, omit_defaults=True):
@@ -198,9 +183,8 @@ def read_pin_file(root: Path, profile: str) -> PinFile | None:
     """The file of pins, an empty one where there is none; ``None`` where a byte of it is not as it was
     written.
     """
-    path = root / pin_name(profile)
     try:
-        data = path.read_bytes()
+        data = (root / pin_name(profile)).read_bytes()
         file = msgspec.json.decode(data, type=PinFile)
     except FileNotFoundError:
         return PinFile()
@@ -209,7 +193,12 @@ def read_pin_file(root: Path, profile: str) -> PinFile | None:
     return file if file.text() == data else None
 
 
-_FIRST = "`substrate verify --no-recompute` names all that is damaged; restore it from git"
+def _pinned(root: Path, profile: str) -> dict[str, Made]:
+    """What the file of pins says of each stage."""
+    if (file := read_pin_file(root, profile)) is None:
+        hint = "`substrate verify --no-recompute` names all that is damaged; restore it from git"
+        raise PinError("is damaged", where=(root / pin_name(profile),), hint=hint)
+    return file.stages
 
 
 def read_pins(root: Path, profile: str) -> Pins:
@@ -218,20 +207,17 @@ def read_pins(root: Path, profile: str) -> Pins:
     Raises:
         PinError: the file of pins is damaged.
     """
-    _whole(root, profile)
-    paths = [root / pin_name(profile), *(root / "pins" / profile).glob("*.jsonl")]
-    files = {path.relative_to(root).as_posix(): path.read_bytes() for path in paths if path.is_file()}
-    pins = decode_pins(files, profile)
-    for name, made in read_manifest(ledger_at(root, profile)).pinned.items():
+    stages, basis = _pinned(root, profile), read_manifest(ledger_at(root, profile)).pinned
+    files = {path.relative_to(root).as_posix(): path for path in (root / "pins" / profile).glob("*.jsonl")}
+    pins = with_rows(stages, {name: path.read_bytes() for name, path in files.items()}, profile)
+    for name, made in basis.items():
         if name in pins and made.outs == pins[name].outs:
             pins[name] = msgspec.structs.replace(pins[name], code=made.code, environment=made.environment)
     return pins
 
 
-def decode_pins(files: Mapping[str, bytes], profile: str) -> Pins:
-    """Pins from the bytes of their files, by path in the project."""
-    whole = files.get(pin_name(profile))
-    stages = msgspec.json.decode(whole, type=PinFile).stages if whole else {}
+def with_rows(stages: Mapping[str, Made], files: Mapping[str, bytes], profile: str) -> Pins:
+    """Pins as the file of pins has them, with their rows from the bytes of their files by path."""
     pins: Pins = {}
     for stage, pin in stages.items():
         needs = (stages[need].outs for need in pin.needs if need in stages)
@@ -243,22 +229,19 @@ def decode_pins(files: Mapping[str, bytes], profile: str) -> Pins:
 
 def pinned_outs(root: Path, profile: str) -> dict[str, str]:
     """The SHA-256 at which each path of a profile is pinned; errors as :func:`read_pins`."""
-    stages = _whole(root, profile).stages.values()
-    return {out: digest for made in stages for out, digest in made.outs.items()}
+    return {out: digest for made in _pinned(root, profile).values() for out, digest in made.outs.items()}
 
 
 def pinned_scores(root: Path, profile: str) -> dict[str, tuple[int, int]]:
     """Right answers and questions of each pinned number of a profile; errors as :func:`read_pins`."""
-    stages = _whole(root, profile).stages.values()
-    return {number: counts for made in stages for number, counts in made.scores.items()}
+    return {name: counts for made in _pinned(root, profile).values() for name, counts in made.scores.items()}
 
 
 def pinned_cells(root: Path, profile: str, table: str) -> dict[str, dict[str, str]]:
     """The pinned cells of a table of a profile by row and head; none where it has none; errors as
     :func:`read_pins`.
     """
-    made = _whole(root, profile).stages.get(f"tables/{table}", Made())
-    return made.cells.get(table, {})
+    return _pinned(root, profile).get(f"tables/{table}", Made()).cells.get(table, {})
 
 
 def drift(workspace: Workspace) -> dict[str, str]:
@@ -266,24 +249,11 @@ def drift(workspace: Workspace) -> dict[str, str]:
     pinned does not drift.
     """
     pinned = pinned_outs(workspace.root, workspace.settings.profile)
-    apart = Digests().apart(workspace.root, dict(sorted(pinned.items())))
-    return {out: "modified" if is_ else "deleted" for out, (_, is_) in apart.items()}
+    differing = apart(workspace.root, dict(sorted(pinned.items())))
+    return {out: "modified" if is_ else "deleted" for out, (_, is_) in differing.items()}
 
 
-def _whole(root: Path, profile: str) -> PinFile:
-    file = read_pin_file(root, profile)
-    if file is None:
-        raise PinError("is damaged", where=(root / pin_name(profile),), hint=_FIRST)
-    return file
-
-
-_SCENES, _LINES, _FEW = 5, 100, 40
-"""The fewest scenes whose rows share a line; the most lines of a file, usually; and the most lines of a file
-of a profile that is pinned for its numbers, not to be read.
-"""
-
-
-def encode_rows(rows: Rows, most: int = _LINES) -> bytes:
+def encode_rows(rows: Mapping[str, PinnedRow], most: int = _LINES) -> bytes:
     """Rows in short, a few scenes per line, each scene before its rows: those of each subset and log
     together, a right answer once.
     """
@@ -302,9 +272,9 @@ def _brief(row: PinnedRow) -> list[Any]:
     return [row.question, row.row, row.predicted, *(() if right else (row.expected, row.correct))]
 
 
-def decode_rows(data: bytes) -> Rows:
+def decode_rows(data: bytes) -> dict[str, PinnedRow]:
     """The rows of :func:`encode_rows`; a line that cannot be read is left out, and the seal names it."""
-    rows: Rows = {}
+    rows: dict[str, PinnedRow] = {}
     for line in data.splitlines():
         with suppress(ValueError, TypeError, LookupError, RecursionError):
             scenes = msgspec.json.decode(line)
@@ -329,40 +299,30 @@ def write_pins(workspace: Workspace, measured: Pins, unaccepted: Mapping[str, st
         unaccepted: files that no longer match their seals, with those seals: the seals stay as they are,
             because nobody accepted the files.
     """
-    root, profile = workspace.root, workspace.settings.profile
+    root, profile, unaccepted = workspace.root, workspace.settings.profile, unaccepted or {}
     file = read_pin_file(root, profile) or PinFile()
     for stage, made in measured.items():
         file.stages[stage] = made.pin
-        name = rows_name(profile, stage)
+        rows = root / rows_name(profile, stage)
         if made.rows:
-            with replacing(root / name) as fresh:
-                fresh.write_bytes(encode_rows(made.rows, _FEW if profile in WITHOUT_DVC else _LINES))
+            put(rows, encode_rows(made.rows, _FEW if profile in WITHOUT_DVC else _LINES))
         else:
-            (root / name).unlink(missing_ok=True)
-    unaccepted = unaccepted or {}
-    names = [*(() if profile in WITHOUT_DVC else IN_DVC), accepted_name(profile)]
+            rows.unlink(missing_ok=True)
+    names = [*(() if profile in WITHOUT_DVC else _IN_DVC), accepted_name(profile)]
     names += [rows_name(profile, stage) for stage in file.stages]
     there = {name: root / name for name in names if (root / name).is_file()}
     sealed = {name: sha256(path) for name, path in there.items()} | dict(unaccepted)
     file.sealed = {name: digest.removeprefix("sha256:") for name, digest in sealed.items()}
-    of_lines = (name for name in there.keys() - unaccepted if Path(name).suffix in OF_LINES)
+    of_lines = [name for name in there.keys() - unaccepted if Path(name).suffix in OF_LINES]
     file.lines |= {name: line_digests(there[name].read_bytes()) for name in of_lines}
-    path = root / pin_name(profile)
-    if not path.is_file() or path.read_bytes() != file.text():
-        with replacing(path) as fresh:
-            fresh.write_bytes(file.text())
+    put(root / pin_name(profile), file.text())
     with changing(ledger_of(workspace)) as manifest:
         for stage, made in measured.items():
             if made.code:
-                basis = {part: getattr(made, part) for part in _OF_RECORDS}
-                manifest.pinned[stage] = Made(**basis)
+                manifest.pinned[stage] = Made(**{part: getattr(made, part) for part in _OF_RECORDS})
 
 
-_OF_RECORDS = ("outs", "code", "parameters", "inputs", "environment")
-"""The parts that say what outs were made from."""
-
-
-def broken(root: Path, profile: str, digest: Digests | None = None) -> dict[str, str]:
+def broken(root: Path, profile: str) -> dict[str, str]:
     """The files of the pins that are not as they were sealed, each with its seal; rows without a seal are
     sealed as nothing.
     """
@@ -372,4 +332,4 @@ def broken(root: Path, profile: str, digest: Digests | None = None) -> dict[str,
     there = sorted(path.relative_to(root).as_posix() for path in (root / "pins" / profile).glob("*.jsonl"))
     seals = {name: f"sha256:{was}" for name, was in sorted(file.sealed.items())}
     seals |= {name: NOTHING for name in there if name not in seals}
-    return {name: seals[name] for name in (digest or Digests()).apart(root, seals)}
+    return {name: seals[name] for name in apart(root, seals)}

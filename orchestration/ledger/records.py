@@ -9,73 +9,63 @@ import os
 import platform
 import re
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
 from importlib import metadata
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from orchestration.code import ROOT, packages_of
 from orchestration.ledger.look import seen
-from orchestration.ledger.manifest import LEDGER, File, Made, Manifest, changed, changing, read_manifest
+from orchestration.ledger.manifest import LEDGER, File, Made, changed, changing, read_manifest
+from orchestration.settings import value_at
 from orchestration.stage import Stage, Stages, inputs_of
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.tables import table_sums
 from substrate.base.files import sha256
 
 LOCK = "requirements.lock"
+# The files whose lines are told apart.
 OF_LINES = frozenset({".jsonl", ".csv", ".txt"})
-"""The endings of files whose lines are told apart."""
 _SHORT, _SHORT_LINE, _LISTED = 8, 4, 5
-
-
-class Digests:
-    """SHA-256 of files and folders, each file read once; what cannot be read says why.
-
-    Args:
-        read: the digest of a file.
-    """
-
-    def __init__(self, read: Callable[[Path], str] = sha256) -> None:
-        self._read = read
-        self._known: dict[Path, str] = {}
-
-    def __call__(self, path: Path) -> str:
-        """``sha256:…`` as :func:`~substrate.base.files.sha256` gives it."""
-        if path.is_dir():
-            return sha256(path, self)
-        if path not in self._known:
-            try:
-                self._known[path] = self._read(path)
-            except OSError as error:
-                self._known[path] = f"not readable ({error.strerror})"
-        return self._known[path]
-
-    def of(self, paths: Mapping[str, Path]) -> dict[str, str]:
-        """The digests of those of some paths that are there."""
-        return {name: self(path) for name, path in paths.items() if path.exists()}
-
-    def apart(self, root: Path, held: Mapping[str, str]) -> dict[str, tuple[str | None, str | None]]:
-        """The paths of a project that do not have the digest that something holds them to, in its order: that
-        digest, and what is there.
-        """
-        return changed(held, self.of({name: root / name for name in held}))
+# The distributions that have another name than their package.
+_DISTRIBUTIONS = {"PIL": "pillow", "yaml": "PyYAML"}
 
 
 _seen: dict[Path, File] = {}
 """The files that this process has read."""
 
 
-def _unless_touched(path: Path) -> str:
-    """The digest of a file; one whose size and times are as this process saw them is not read again."""
-    _seen[path] = seen(path, _seen.get(path))
+def digest(path: Path) -> str:
+    """``sha256:…`` of a file or folder, as :func:`~substrate.base.files.sha256` gives it.
+
+    A file whose size and times are as this process saw them is not read again; one that cannot be read says
+    why.
+    """
+    if path.is_dir():
+        return sha256(path, digest)
+    try:
+        _seen[path] = seen(path, _seen.get(path))
+    except OSError as error:
+        return f"not readable ({error.strerror})"
     return _seen[path].sha256
 
 
-def with_details(made: Made, paths: Mapping[str, Path], digest: Digests) -> Made:
+def digests(paths: Mapping[str, Path]) -> dict[str, str]:
+    """The digests of those of some paths that are there."""
+    return {name: digest(path) for name, path in paths.items() if path.exists()}
+
+
+def apart(root: Path, held: Mapping[str, str]) -> dict[str, tuple[str | None, str | None]]:
+    """The paths of a project that do not have the digest that something holds them to, in its order: that
+    digest, and what is there.
+    """
+    return changed(held, digests({name: root / name for name in held}))
+
+
+def with_details(made: Made, paths: Mapping[str, Path]) -> Made:
     """Outs with the names of their files and lines, of those that are at some paths."""
     files, lines = dict[str, str](), dict[str, str]()
     for out, path in paths.items():
@@ -105,20 +95,11 @@ def apart_at(old: str | None, new: str | None) -> str:
     if old is None or new is None:
         return ""
     cuts = [slice(at, at + _SHORT_LINE) for at in range(0, max(len(old), len(new)), _SHORT_LINE)]
-    apart = [number for number, cut in enumerate(cuts, 1) if old[cut] != new[cut]]
+    apart = [str(number) for number, cut in enumerate(cuts, 1) if old[cut] != new[cut]]
     if not apart or len(old) != len(new):
         return f", line {apart[0]} and what follows" if apart else ""
     more = f" and {len(apart) - _LISTED} more" if len(apart) > _LISTED else ""
-    return f", line {', '.join(map(str, apart[:_LISTED]))}{more}"
-
-
-def version_of(files: Mapping[str, str]) -> str:
-    """A short hash of files' hashes.
-
-    >>> version_of({"a.py": "00"}) == version_of({"b.py": "00"})
-    False
-    """
-    return hashlib.sha256(msgspec.json.encode(files, order="sorted")).hexdigest()[:16]
+    return f", line {', '.join(apart[:_LISTED])}{more}"
 
 
 @cache
@@ -141,14 +122,9 @@ def environment_of(code: Mapping[str, str]) -> dict[str, str]:
 @cache
 def _version(package: str) -> str:
     """The installed version of the distribution that brings a package; empty where none does."""
-    try:
+    with suppress(metadata.PackageNotFoundError):
         return metadata.version(_DISTRIBUTIONS.get(package, package))
-    except metadata.PackageNotFoundError:
-        return ""
-
-
-_DISTRIBUTIONS = {"PIL": "pillow", "yaml": "PyYAML"}
-"""The distributions that have another name than their package."""
+    return ""
 
 
 @cache
@@ -164,35 +140,18 @@ def java_version() -> str:
     return ""
 
 
-def parameter(workspace: Workspace, key: str) -> Any:
-    """The value of a dotted key of the settings; ``{profile}`` stands for the profile's name."""
-    value: Any = msgspec.to_builtins(workspace.settings)
-    for part in key.format(profile=workspace.settings.profile).split("."):
-        value = value[part]
-    return value
-
-
-def fingerprint(stages: Stages, stage: Stage, workspace: Workspace, digest: Digests | None = None) -> Made:
-    """The record that a stage would leave now: what its outs would be made from, and those that are there.
-
-    Args:
-        stages: every stage there is.
-        stage: the one that is looked at.
-        workspace: where its files lie.
-        digest: those that are known; unless given, files that were touched since they were read.
-    """
-    profile, digest = workspace.settings.profile, digest or Digests(_unless_touched)
+def fingerprint(stages: Stages, stage: Stage, workspace: Workspace) -> Made:
+    """The record that a stage would leave now: what its outs would be made from, and those that are there."""
     root = workspace.root
-    values = {key.format(profile=profile): parameter(workspace, key) for key in stage.parameters}
     outside = stage.outside(workspace).values() if stage.outside else ()
     # One that lies in the project has the same name wherever the project lies.
     named = {str(path.relative_to(root) if path.is_relative_to(root) else path): path for path in outside}
+    keys = [key.format(profile=workspace.settings.profile) for key in stage.parameters]
     return Made(
-        outs=digest.of(workspace.paths(stage.outs)),
+        outs=digests(workspace.paths(stage.outs)),
         code=dict(stage.code),
-        # As JSON gives them back, so that a record that was read equals one that was computed.
-        parameters=msgspec.json.decode(msgspec.json.encode(values, order="sorted")),
-        inputs=digest.of(workspace.paths(inputs_of(stages, stage)) | named),
+        parameters={key: value_at(workspace.settings, key) for key in sorted(keys)},
+        inputs=digests(workspace.paths(inputs_of(stages, stage)) | named),
         environment=environment_of(stage.code),
         needs=list(stage.needs),
     )
@@ -208,34 +167,21 @@ def read_records(workspace: Workspace) -> dict[str, Made]:
     return read_manifest(ledger_of(workspace)).stages
 
 
-def keep_record(workspace: Workspace, stage: str, made: Made) -> None:
-    """Write the record of a stage that ran into the ledger, with the tables that are there."""
-    keep_all_records(workspace, {stage: made})
-
-
-def keep_all_records(workspace: Workspace, records: Mapping[str, Made]) -> None:
-    """Write the records of some stages at once, as :func:`keep_record` does that of one."""
-    digest = Digests(_unless_touched)
+def keep_records(workspace: Workspace, records: Mapping[str, Made]) -> None:
+    """Write the records of stages that ran into the ledger, with the tables that are there."""
+    storage = workspace.storage.local
     whole = {
-        stage: with_details(made, {out: workspace.path(out) for out in made.outs}, digest)
+        stage: with_details(made, {out: workspace.path(out) for out in made.outs})
         for stage, made in records.items()
     }
     with changing(ledger_of(workspace)) as manifest:
         manifest.stages |= whole
-        _keep_tables(workspace, manifest)
-
-
-def keep_tables(workspace: Workspace) -> None:
-    """Write into the ledger which tables are there, where they were written outside of a stage."""
-    with changing(ledger_of(workspace)) as manifest:
-        _keep_tables(workspace, manifest)
-
-
-def _keep_tables(workspace: Workspace, manifest: Manifest) -> None:
-    storage = workspace.storage.local
-    if storage and not workspace.experiment:
-        there = table_sums(storage, workspace.settings.profile)
-        # Tables that were replaced are forgotten with their benchmark's folder, those that were lost are not.
-        replaced = {Path(path).parts[:3] for path in there}
-        lost = {path: was for path, was in manifest.tables.items() if Path(path).parts[:3] not in replaced}
-        manifest.tables = there | lost
+        if storage and not workspace.experiment:
+            there = table_sums(storage, workspace.settings.profile)
+            # Tables that were replaced are forgotten with their benchmark's folder, those that were lost are
+            # not.
+            replaced = {Path(path).parts[:3] for path in there}
+            lost = {
+                path: was for path, was in manifest.tables.items() if Path(path).parts[:3] not in replaced
+            }
+            manifest.tables = there | lost

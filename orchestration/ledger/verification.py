@@ -1,57 +1,77 @@
-"""Verification of results against the pins, and the acceptance of new ones on purpose."""
+"""Verification: every file of a profile held against its hash, then the results against their pins, row by
+row; and a way back for what is damaged.
+
+A file is held against its hash before anything in it is read, so that no damage hides another. That needs no
+settings: where `params.yaml` is itself damaged the others are still looked at.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
 
 from orchestration.ledger import dvc
-from orchestration.ledger.acceptance import Acceptance, changes
+from orchestration.ledger.acceptance import Acceptance
 from orchestration.ledger.acceptance import since as changes_since
-from orchestration.ledger.damage import find_damage
-from orchestration.ledger.drift import Cause, Difference, causes, differences, explained
-from orchestration.ledger.manifest import Made, Pins, changing
+from orchestration.ledger.drift import Cause, Difference, causes, differences, explained, file_differences
+from orchestration.ledger.manifest import MANIFEST, Made, Manifest, Pins, ledger_at, look_at
 from orchestration.ledger.moved import Moved, moved
 from orchestration.ledger.pinned import (
-    accepted_name,
+    NOTHING,
+    WITHOUT_DVC,
+    broken,
     drift,
     measure,
+    pin_name,
+    read_pin_file,
     read_pins,
-    write_pins,
+    rows_name,
 )
-from orchestration.ledger.records import Digests, ledger_of, read_records
+from orchestration.ledger.records import apart, apart_at, line_digests, with_details
 from orchestration.registry import SOURCES
 from orchestration.settings import PARAMETERS_FILE
 from orchestration.stage import Stage, Stages, computable
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.real import absent, doctored
 from substrate.base.errors import ParameterError, SubstrateError
-from substrate.base.files import passing_folder, replacing, sha256
+from substrate.base.files import passing_folder
+
+# The name in a stage's place where a pin is damaged.
+_SEALED = "pins"
+_MARRED = "as it was written", "damaged"
 
 
 class Report(msgspec.Struct, frozen=True):
-    """The differences from the pins, their causes, and the changes accepted since an earlier commit."""
+    """The differences from the pins, their causes, and the changes accepted since an earlier commit.
+
+    Attributes:
+        profile: the profile, or several.
+        recomputed: whether the results were computed anew.
+        differences: all that is not as it was pinned.
+        causes: what changed that these depend on.
+        unaccepted: the changes in what stages depend on whose outs are what was pinned.
+        accepted: what was accepted since ``since``.
+        accepted_differences: how the pins differ from those of that commit.
+        since: the commit since which the pins were looked through.
+        unrecorded: the changes of the pins since then that no line of `pins/accepted.jsonl` accepts.
+        moved: the numbers and answers that differ from the pins.
+        absent: the official files that are not there; what is pinned of them was not looked at.
+    """
 
     profile: str
     recomputed: bool
     differences: list[Difference]
-    causes: list[Cause]
+    causes: list[Cause] = []
     unaccepted: list[Cause] = []
-    """The changes in what stages depend on whose outs are what was pinned."""
     accepted: list[Acceptance] = []
     accepted_differences: list[Difference] = []
     since: str = ""
-    """The commit since which the pins were looked through."""
     unrecorded: list[str] = []
-    """The changes of the pins since then that no line of `pins/accepted.jsonl` accepts."""
     moved: Moved = Moved()
-    """The numbers and answers that differ from the pins."""
     absent: list[str] = []
-    """The official files that are not there; what is pinned of them was not looked at."""
 
     @property
     def fits(self) -> bool:
@@ -66,11 +86,7 @@ Compute = Callable[[list[str], str, Path], object]
 
 
 def verify_profile(
-    workspace: Workspace,
-    stages: Stages,
-    *,
-    recompute: Compute | None = None,
-    since: str | None = None,
+    workspace: Workspace, stages: Stages, *, recompute: Compute | None = None, since: str | None = None
 ) -> Report:
     """Hold every file of the profile against its hash, then compare the results with their pins: those of a
     recomputation from the data that are there, or only the artifacts. What needs official files that are not
@@ -86,17 +102,18 @@ def verify_profile(
     Raises:
         ParameterError: the profile has not been reproduced here, or there is no such commit.
     """
-    root, profile, digest = workspace.root, workspace.settings.profile, Digests()
-    tables, whole, lacking = workspace.storage.local, recompute is None, absent(workspace, SOURCES.values())
+    root, profile = workspace.root, workspace.settings.profile
+    lacking = absent(workspace, SOURCES.values())
     stages = computable(stages, lacking)
-    faults, pinned = find_damage(
-        root, profile, stages, digest, storage=tables, results=whole, only=stages if lacking else None
-    )
+    tables = workspace.storage.local
+    faults, pinned = find_damage(root, profile, stages, storage=tables, results=not recompute)
+    # A commit that is not there is named before anything is computed.
+    accepted, repinned, unrecorded = changes_since(root, profile, pinned, since) if since else ([], [], [])
     official = doctored(workspace, SOURCES.values())
     faults += [Difference("real", "file", name, *hashes) for name, hashes in official.items()]
     there = [stage for stage in stages.values() if stage.pinned_by == "data.dvc" or not recompute]
     _require(workspace, there, {difference.what for difference in faults})
-    here = now = measure(workspace, stages, known=pinned, digest=digest)
+    here = now = measure(workspace, stages, known=pinned)
     if recompute:
         with passing_folder() as folder:
             results = [name for name, stage in stages.items() if stage.pinned_by == "dvc.yaml"]
@@ -108,19 +125,19 @@ def verify_profile(
                     raise
                 faults.append(Difference("verify", "file", "the recomputation", "every stage", str(error)))
     named = {(difference.stage, difference.what) for difference in faults}
-    apart = differences(pinned, now) + differences(here, now, here=True)
-    faults += [difference for difference in apart if (difference.stage, difference.what) not in named]
-    because = causes(explained(root, profile, pinned, now), now)
-    idle = causes(pinned, now, differ=False)
-    not_there = sorted({name for names in lacking.values() for name in names})
-    report = Report(
-        profile, recompute is not None, faults, because, idle, moved=moved(pinned, now), absent=not_there
-    )
-    if not since:
-        return report
-    accepted, apart, unrecorded = changes_since(root, profile, pinned, since)
-    return msgspec.structs.replace(
-        report, since=since, accepted=accepted, accepted_differences=apart, unrecorded=unrecorded
+    unlike = differences(pinned, now) + differences(here, now, here=True)
+    return Report(
+        profile=profile,
+        recomputed=recompute is not None,
+        differences=faults + [fault for fault in unlike if (fault.stage, fault.what) not in named],
+        causes=causes(explained(root, profile, pinned, now), now),
+        unaccepted=causes(pinned, now, differ=False),
+        accepted=accepted,
+        accepted_differences=repinned,
+        since=since or "",
+        unrecorded=unrecorded,
+        moved=moved(pinned, now),
+        absent=sorted({name for names in lacking.values() for name in names}),
     )
 
 
@@ -134,102 +151,132 @@ def verify_files(root: Path, profile: str | None, stages: Stages, error: Substra
     names = sorted(path.parent.name for path in root.glob("artifacts/*/.ledger"))
     if str(root / PARAMETERS_FILE) not in error.where or (profile and profile not in names):
         raise error
-    digest, names = Digests(), [profile] if profile else names
-    faults = [Difference("pins", "file", PARAMETERS_FILE, "parameters", str(error))]
+    names = [profile] if profile else names
+    faults = {PARAMETERS_FILE: Difference("pins", "file", PARAMETERS_FILE, "parameters", str(error))}
     for name in names:
-        damage, _ = find_damage(root, name, stages, digest, storage=root / "storage")
-        faults += [fault for fault in damage if fault not in faults and fault.what != PARAMETERS_FILE]
-    return Report(", ".join(names), False, faults, [])
+        for fault in find_damage(root, name, stages, storage=root / "storage")[0]:
+            faults.setdefault(fault.what, fault)
+    return Report(", ".join(names), False, [*faults.values()])
 
 
 def _require(workspace: Workspace, stages: Iterable[Stage], named: Collection[str]) -> None:
     """Refuse a profile that was not reproduced; a file that is gone from one that was is damage."""
-    missing = [path for stage in stages for out in stage.outs if not (path := workspace.path(out)).exists()]
-    known = {workspace.root / what for what in named}
-    made = any(workspace.path(out).exists() for stage in stages for out in stage.outs)
+    paths = [workspace.path(out) for stage in stages for out in stage.outs]
+    missing, known = [path for path in paths if not path.exists()], {workspace.root / what for what in named}
     for path in missing:
-        if not made or path not in known:
+        if len(missing) == len(paths) or path not in known:
             hint = f"Run `substrate reproduce --profile {workspace.settings.profile}` first"
             raise ParameterError("is not there", where=(path,), hint=hint)
 
 
-def proposed(
-    workspace: Workspace, stages: Stages, reason: str, *, unsafe: bool = False
-) -> tuple[Acceptance, Moved]:
-    """The acceptance to be, with the reason for it, and the numbers and answers that it takes over.
+def find_damage(
+    root: Path,
+    profile: str,
+    stages: Stages,
+    *,
+    storage: Path | None = None,
+    results: bool = True,
+) -> tuple[list[Difference], Pins]:
+    """Hold every file of a profile against its hash: the damage, and the pins that have none.
+
+    Args:
+        root: the project.
+        profile: the profile's name.
+        stages: every stage that counts.
+        storage: the folder of its tables, where it is on this machine.
+        results: whether all results must be there; else those that were never made are left out.
+    """
+    file, (manifest, sound) = read_pin_file(root, profile), look_at(ledger_at(root, profile))
+    bad, place = broken(root, profile), _shown(root, ledger_at(root, profile) / MANIFEST)
+    pins = {
+        name: pinned
+        for name, pinned in (read_pins(root, profile) if file else {}).items()
+        if rows_name(profile, name) not in bad and name in stages
+    }
+    sealed = [(_SEALED, Made(outs=bad, lines=file.lines))] if file else []
+    beside = [(_SEALED, Made(outs=manifest.beside))]
+    for path, was in (manifest.tables if storage else {}).items():
+        stage, table = "/".join(reversed(Path(path).parts[-4:-2])), _shown(root, (storage or root) / path)
+        beside.append((stage, Made(outs={table: was})))
+    faults = [
+        *([] if file else [Difference(_SEALED, "file", pin_name(profile), *_MARRED)]),
+        *([] if sound else [Difference("ledger", "file", place, *_MARRED)]),
+        *_apart(root, [*sealed, *pins.items()], () if results else "artifacts/"),
+        *_of_records(root, profile, manifest, stages, place),
+        *(_of_graph(root, stages) if profile not in WITHOUT_DVC else ()),
+        *_apart(root, beside),
+    ]
+    named: dict[str, Difference] = {}
+    for fault in faults:
+        named.setdefault(fault.what.partition(", line ")[0], fault)
+    return [*named.values()], pins
+
+
+def _apart(
+    root: Path, held: Iterable[tuple[str, Made]], left_out: str | tuple[str, ...] = ()
+) -> Iterator[Difference]:
+    """The files that do not have the hash that something holds them to, each with the stage it is of; those
+    that are not there and begin so are left out.
+    """
+    for stage, made in held:
+        differing = apart(root, made.outs)
+        differing = {out: pair for out, pair in differing.items() if pair[1] or not out.startswith(left_out)}
+        if differing:
+            there = {out: is_ for out, (_, is_) in differing.items() if is_}
+            now = with_details(Made(outs=there), {out: root / out for out in there})
+            was = msgspec.structs.replace(made, outs={out: made.outs[out] for out in differing})
+            yield from file_differences(stage, was, now)
+
+
+def _of_records(
+    root: Path, profile: str, manifest: Manifest, stages: Stages, place: str
+) -> Iterator[Difference]:
+    """The files that are not as the ledger has them, and the records that are of another stage."""
+    for name, made in manifest.stages.items():
+        declared = [out.format(profile=profile) for out in stages[name].outs] if name in stages else []
+        if declared and not made.outs.keys() <= {*declared}:
+            pair = ", ".join(sorted(declared)), "the record of another stage"
+            yield Difference(name, "file", f"{place}, {name}", *pair)
+        else:
+            yield from _apart(root, [(name, made)])
+
+
+def _of_graph(root: Path, stages: Stages) -> Iterator[Difference]:
+    """The text of DVC's pipeline, where it is not that of the graph."""
+    path, text = root / dvc.DVC_YAML, dvc.render_dvc_yaml(stages).encode()
+    there = path.read_bytes() if path.is_file() else b""
+    if there != text and (there or (root / "dvc.lock").is_file()):
+        what = dvc.DVC_YAML + (apart_at(line_digests(text), line_digests(there)) if there else "")
+        yield Difference("dvc", "file", what, "as the graph has it", "another" if there else NOTHING)
+
+
+def _shown(root: Path, path: Path) -> str:
+    return path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
+
+
+def repair(workspace: Workspace, stages: Stages, compute: Callable[[list[str]], object]) -> list[str]:
+    """Bring back what is not as it was pinned: a checkout of DVC, then a run of what that did not bring. A
+    pin that is damaged is left for who restores it from git, and nothing is checked out by it.
 
     Args:
         workspace: the project and its profile.
         stages: every stage there is.
-        reason: why the new results are right.
-        unsafe: accept outs too that no record of a run computed, and say so in the pins.
+        compute: runs stages, by name, whatever is there already.
+
+    Returns:
+        The work that was done, a line each.
 
     Raises:
-        ParameterError: there is no reason, or no record of a run computed what is there.
+        PinError: the file of pins is damaged.
     """
-    if not reason.strip():
-        raise ParameterError("no reason given", where=("REASON",), hint="Say why the new results are right")
-    profile, pinned = workspace.settings.profile, read_pins(workspace.root, workspace.settings.profile)
-    now = measure(workspace, stages, known=pinned)
-    forged = _not_computed(workspace, pinned, now)
-    if forged and not unsafe:
-        named = ", ".join(workspace.root.joinpath(out).as_posix() for out in next(iter(forged.values())))
-        more = f", and outs of {len(forged) - 1} more stages" if len(forged) > 1 else ""
-        hint = "Compute it: `substrate reproduce`; or take it over with --unsafe, which the pins say for good"
-        raise ParameterError(f"no record of a run computed this{more}", where=(named,), hint=hint)
-    acceptance = msgspec.structs.replace(
-        changes(pinned, now),
-        date=datetime.now(UTC).date().isoformat(),
-        profile=profile,
-        reason=reason,
-        changed=sorted(drift(workspace)),
-        unsafe=list(forged),
-    )
-    return acceptance, moved(pinned, now)
-
-
-def moved_here(workspace: Workspace, stages: Stages, names: Iterable[str]) -> Moved:
-    """The numbers and answers of some stages that differ from their pins."""
-    pinned = read_pins(workspace.root, workspace.settings.profile)
-    wanted = [stages[name] for name in names if name in pinned]
-    return moved(pinned, measure(workspace, stages, wanted, known=pinned))
-
-
-def _not_computed(workspace: Workspace, pinned: Pins, now: Pins) -> dict[str, list[str]]:
-    """By stage the outs that are not as they are pinned, and that no run computed from what is there."""
-    records, foreign = read_records(workspace), dict[str, list[str]]()
-    made = {out: digest for record in records.values() for out, digest in record.outs.items()}
-    for stage, measured in now.items():
-        known = pinned[stage].outs if stage in pinned else {}
-        record = records.get(stage, Made())
-        follows = all(made.get(path, digest) == digest for path, digest in record.inputs.items())
-        computed = record.outs if follows else {}
-        if outs := [
-            out for out, is_ in measured.outs.items() if is_ not in (known.get(out), computed.get(out))
-        ]:
-            foreign[stage] = outs
-    return foreign
-
-
-def accept_results(
-    workspace: Workspace, stages: Stages, acceptance: Acceptance, *, usual: bool = True
-) -> None:
-    """Pin what is there, and append the acceptance to ``pins/accepted.jsonl``.
-
-    Args:
-        usual: whether the profile is that of `params.yaml`, which DVC holds the files of.
-    """
-    if usual:
-        dvc.keep_code(workspace, stages)
-        dvc.commit(workspace.root)
-    record = workspace.root / accepted_name(workspace.settings.profile)
-    before = record.read_bytes() if record.is_file() else b""
-    with replacing(record) as fresh:
-        fresh.write_bytes(before + msgspec.json.encode(acceptance) + b"\n")
-    known = read_pins(workspace.root, workspace.settings.profile)
-    measured = measure(workspace, stages, known=known)
-    for stage in acceptance.unsafe:
-        measured[stage] = msgspec.structs.replace(measured[stage], unsafe=acceptance.reason, code={})
-    write_pins(workspace, measured)
-    with changing(ledger_of(workspace)) as manifest:
-        manifest.beside[PARAMETERS_FILE] = sha256(workspace.root / PARAMETERS_FILE)
+    root, profile = workspace.root, workspace.settings.profile
+    left = lost = drift(workspace)
+    if lost and not broken(root, profile).keys() & {*dvc.PINNING}:
+        dvc.check_out(root, lost)
+        left = drift(workspace)
+    damage, _ = find_damage(root, profile, stages, storage=workspace.storage.local)
+    named = {fault.stage for fault in damage}
+    if again := [name for name in stages if name in named]:
+        compute(again)
+    restored = [f"{out}: its pinned bytes are back" for out in lost if out not in left]
+    return [*restored, *(f"{name}: computed again" for name in again)]

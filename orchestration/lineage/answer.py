@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from orchestration.lineage.explain import Input, answered, case_of
-from orchestration.lineage.number import LOGS, ROWS, Lineage, benchmark_of, counted_rows, tallies
+from orchestration.lineage.number import LOGS, NUMBERS, ROWS, Lineage, tallies
 from orchestration.registry import BENCHMARKS, EXPLAINED, INTERPRETED
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import split_of
@@ -30,22 +30,37 @@ class TracedDelta(msgspec.Struct, frozen=True):
 
 
 class AnswerTrace(msgspec.Struct, frozen=True):
-    """The way from an answer's row down to its deltas and its input."""
+    """The way from an answer's row down to its deltas and its input.
+
+    Attributes:
+        name: the answer's.
+        file: of its row.
+        line: of its row in it.
+        row: the row.
+        adds: the addition of the row, or of its pair, to the number's correct ones and to its n.
+        log_name: the log's name, as `substrate log` takes it: BENCHMARK/SCENE.
+        index: the index that names it.
+        log: the digest that the row names.
+        log_deltas: how many it has.
+        log_intact: True if the log, read again, has that digest.
+        source: the input as the index names it.
+        source_file: its file.
+        source_sha256: the hash of that now.
+        evidence: the deltas that the answer rests on.
+        explanation: why, in words.
+        explained: the same for a machine.
+    """
 
     name: str
     file: str
     line: int
     row: dict[str, Any]
     adds: tuple[int, int]
-    """The addition of the row, or of its pair, to the number's correct ones and to its n."""
     log_name: str
-    """The log's name, as `substrate log` takes it: BENCHMARK/SCENE."""
     index: str
-    """The index that names it."""
     log: str
     log_deltas: int
     log_intact: bool
-    """True if the log, read again, has the digest that the row names."""
     source: str
     source_file: str
     source_sha256: str
@@ -64,9 +79,8 @@ def trace_answer(lineage: Lineage, number: str, question: str) -> AnswerTrace:
         ParameterError: no row that counts for the number answers it, or more than one does.
     """
     workspace = lineage.workspace
-    stage = lineage.makers[lineage.score_path(number)]
-    (path,) = lineage.inputs([stage], ROWS)
-    counted = tallies(number, counted_rows(workspace.path(path), number))
+    (path,) = lineage.inputs([lineage.makers[lineage.score_paths[number]]], ROWS)
+    counted = tallies(number, workspace.path(path))
     row = _find([row for tally in counted for row in tally.rows], number, question)
     line = workspace.path(path).read_bytes().splitlines().index(encode(row)) + 1
     index, entry = _entry(lineage, path, line, row)
@@ -74,9 +88,7 @@ def trace_answer(lineage: Lineage, number: str, question: str) -> AnswerTrace:
     logged = index.split("/")[-3]
     log = workspace.logs(logged).read(entry.name)
     name, log_name = benchmark.answer_name(row), f"{logged}/{entry.name}"
-    why = None
-    if row.benchmark in EXPLAINED:
-        why = answered(name, Input(opened=workspace)).explanation
+    why = answered(name, Input(opened=workspace)).explanation if row.benchmark in EXPLAINED else None
     if why and why.logs[OWN].digest != log.digest:
         raise ParameterError(
             f"{name} is explained from a log of digest {why.logs[OWN].digest}, not from this one",
@@ -125,7 +137,7 @@ def _entry(lineage: Lineage, path: str, line: int, row: Row) -> tuple[str, LogEn
 
 def _find(rows: Iterable[Row], number: str, question: str) -> Row:
     """The row of a number that a question names."""
-    benchmark = BENCHMARKS[benchmark_of(number)]
+    benchmark = NUMBERS[number]
     parts = question.removeprefix(f"{benchmark.name}/").split("/")
     *subset, scene, question_name = parts if len(parts) > 1 else ("", "")
     matching = [

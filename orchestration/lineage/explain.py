@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -18,6 +17,8 @@ from substrate.cause.explanation import OWN, Explanation
 from substrate.domains.rows import Row
 from substrate.log.event_log import EventLog
 
+# The lines of an explanation in short.
+_MOST = 15
 Work = Callable[[Case, Sequence[EventLog], Any, str], Iterable[Any]]
 """Makes something of a case, given its logs, its benchmark's parameters and a split; picklable."""
 Each = Callable[[Explained, Collection[str], Work], Iterator[Any]]
@@ -86,54 +87,26 @@ class Answered(NamedTuple):
         return "\n".join([first, *lines, title, *(f"  {line}" for line in premises[-room:]), last]) + "\n"
 
 
-_MOST = 15
-"""The lines of an explanation in short."""
-
-
 def answered(answer: str, given: Input) -> Answered:
     """Explain the answer of a name such as ``BENCHMARK/10000/12``, with its row.
-
-    Lists under a number leave the benchmark out, so ``counterfactual/10004/12`` is the one answer of that
-    subset whose question is there.
 
     Raises:
         ParameterError: the name is not of its benchmark's form, or there is no such question.
     """
-    first = answer.partition("/")[0]
-    if benchmark := EXPLAINED.get(first):
-        if explained := _answered(answer, benchmark, given):
-            return explained
-        hint = f"Write {benchmark.form} of a question that is there"
-        raise ParameterError(f"no question is named {answer!r}", hint=hint)
-    named: dict[str, Answered] = {}
-    for benchmark in EXPLAINED.values():
-        if any(number.split("/")[1] == first for number in benchmark.numbers):
-            with suppress(ParameterError):  # this benchmark's names have another form, or it has no data
-                name = f"{benchmark.name}/{answer}"
-                if explained := _answered(name, benchmark, given):
-                    named[name] = explained
-    if len(named) == 1:
-        return next(iter(named.values()))
-    forms = [benchmark.form for benchmark in EXPLAINED.values()]
-    names = [f"substrate explain {name}" for name in named] or forms
-    why = "several answers are named" if named else "no answer is named"
-    raise ParameterError(f"{why} {answer!r}", hint=f"Write {', or '.join(names)}")
-
-
-def _answered(answer: str, benchmark: Explained, given: Input) -> Answered | None:
-    """The answer of a benchmark by its whole name; ``None`` where there is no such question."""
+    if (benchmark := EXPLAINED.get(answer.partition("/")[0])) is None:
+        forms = ", or ".join(benchmark.form for benchmark in EXPLAINED.values())
+        raise ParameterError(f"no answer is named {answer!r}", hint=f"Write {forms}")
     subset, scene, question = benchmark.parse_answer(answer)
     case = case_of(benchmark.source, given, scene)
-    if case is None or not case.questions:
-        return None
-    parameters = given.parameters(benchmark)
-    logs = [named.log for named in benchmark.logs(case, parameters)]
-    why = benchmark.explain(case, logs, parameters, subset, question)
-    if why is None:
-        return None
-    rows = benchmark.rows(case, logs, parameters, "")
-    fits = (row for row in rows if benchmark.asked(row) == question and subset in ("", row.subset))
-    return Answered(why, next(fits, None))
+    if case and case.questions:
+        parameters = given.parameters(benchmark)
+        logs = [named.log for named in benchmark.logs(case, parameters)]
+        if why := benchmark.explain(case, logs, parameters, subset, question):
+            rows = benchmark.rows(case, logs, parameters, "")
+            fits = (row for row in rows if benchmark.asked(row) == question and subset in ("", row.subset))
+            return Answered(why, next(fits, None))
+    hint = f"Write {benchmark.form} of a question that is there"
+    raise ParameterError(f"no question is named {answer!r}", hint=hint)
 
 
 class ExplainedRow(NamedTuple):

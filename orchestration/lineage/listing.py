@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from orchestration.benchmarks.baselines import COMPARISONS
-from orchestration.lineage.number import read_tables
+from orchestration.lineage.number import NUMBERS, read_tables
 from orchestration.models.transcript import read_told
 from orchestration.registry import BENCHMARKS
 from orchestration.scoring.counting import Comparison
@@ -89,9 +89,8 @@ class Listing:
 
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
-        self.numbers = [name for benchmark in BENCHMARKS.values() for name in benchmark.numbers]
         self.figures = {figure.name: figure for figure in published().figures()}
-        paths = (path for name in self.numbers if (path := self._score_file(name)).is_file())
+        paths = (path for name in NUMBERS if (path := self._score_file(name)).is_file())
         scores = (msgspec.json.decode(path.read_bytes(), type=Score) for path in paths)
         self._scores = {score.name: score for score in scores if score.n}
         path = workspace.path(COMPARISONS)
@@ -101,14 +100,14 @@ class Listing:
 
     def entries(self) -> list[Entry]:
         """Every figure of the paper in the order of its file, then every other number that is measured."""
-        names = [*self.figures, *(name for name in self.numbers if name not in self.figures)]
+        names = [*self.figures, *(name for name in NUMBERS if name not in self.figures)]
         return [self.entry(name) for name in names]
 
     def entry(self, name: str) -> Entry:
         """A number by its name, which :meth:`find` gives."""
         made, figure = self.made(name), self.figures.get(name)
         figure = figure or published().accuracies(name).get(own(name))
-        number = name if name in self.numbers else self.split_name(name)[0]
+        number = name if name in NUMBERS else self.split_name(name)[0]
         return Entry(
             name=name,
             where=", ".join(figure.where) if figure else f"tables/{self._table(number)}",
@@ -133,7 +132,7 @@ class Listing:
     def find(self, text: str) -> list[Hit]:
         """The numbers that a text may mean, each once."""
         text = text.strip()
-        if text in self.numbers or text in self.figures or self._is_derived(text):
+        if text in NUMBERS or text in self.figures or self._is_derived(text):
             return [Hit(text, "name")]
         tables = self._tables.values()
         rows = [row for table in tables for row in zip(table["rows"], table["numbers"], strict=True)]
@@ -157,7 +156,7 @@ class Listing:
 
     def split_name(self, name: str) -> tuple[str, str]:
         """The number that a name is about, and what of it: ``n``, a bound, a difference, a system."""
-        known = {*self.numbers, *published().numbers}
+        known = {*NUMBERS, *published().numbers}
         parts = name.split("/")
         # A difference names a second number, so the shortest one that fits is the first.
         for end in range(1, len(parts)):

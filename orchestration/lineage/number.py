@@ -19,12 +19,14 @@ from orchestration.base.git import git
 from orchestration.code import PACKAGES, ROOT
 from orchestration.fetch.sources import official_sources
 from orchestration.fetch.sources import read_pins as read_downloads
+from orchestration.ledger.manifest import version_of
 from orchestration.ledger.pinned import read_pins
-from orchestration.ledger.records import LOCK, lock_hash, parameter, read_records, version_of
+from orchestration.ledger.records import LOCK, lock_hash, read_records
 from orchestration.models.transcript import read_told
 from orchestration.registry import BENCHMARKS
 from orchestration.scoring.counting import counts_for, graded_rows, line_count, split_name
 from orchestration.scoring.scores import Score, score_file
+from orchestration.settings import value_at
 from orchestration.stage import Stages
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import NAMED
@@ -32,6 +34,13 @@ from orchestration.workspace.tables import read_index
 from substrate.base.errors import ParameterError
 from substrate.base.files import sha256
 from substrate.domains.rows import Row
+
+NUMBERS = {name: benchmark for benchmark in BENCHMARKS.values() for name in benchmark.numbers}
+"""The benchmark of every number."""
+# How many files or rows are named of those that there are.
+_SHOWN = 5
+ROWS, LOGS = "*/answers.jsonl", "*/logs/index.jsonl"
+"""The paths of files of answers, and of indexes of event logs."""
 
 
 class Cell(msgspec.Struct, frozen=True):
@@ -53,7 +62,9 @@ class File(msgspec.Struct, frozen=True):
 
 
 class Counted(msgspec.Struct, frozen=True):
-    """The rows behind a number: how many the file has, how many count, and how many of ``n`` are right."""
+    """The rows behind a number: how many the file has, how many count, and how many of ``n`` are right;
+    ``wrong`` has the first that are not, as SUBSET/SCENE/QUESTION with the question as answers name it.
+    """
 
     file: File
     rows: int
@@ -61,17 +72,17 @@ class Counted(msgspec.Struct, frozen=True):
     n: int
     correct: int
     wrong: list[str]
-    """The first rows that are not right, as SUBSET/SCENE/QUESTION with the question as answers name it."""
 
 
 class Logs(msgspec.Struct, frozen=True):
-    """A folder of event logs: how many it has, and how many of them the counted rows were computed from."""
+    """A folder of event logs: how many it has, how many of them the counted rows were computed from, and the
+    first input files that those were made from.
+    """
 
     file: File
     logs: int
     used: int
     sources: list[str]
-    """The first input files that those logs were made from."""
 
 
 class Source(msgspec.Struct, frozen=True):
@@ -85,7 +96,9 @@ class Source(msgspec.Struct, frozen=True):
 
 
 class Step(msgspec.Struct, frozen=True):
-    """A stage on the way: the code it ran, its parameters, what it read and made."""
+    """A stage on the way: the code it ran, its parameters, what it read and made; and the code files and
+    parameters that have changed since.
+    """
 
     stage: str
     code_version: str
@@ -94,7 +107,6 @@ class Step(msgspec.Struct, frozen=True):
     inputs: dict[str, str]
     outs: dict[str, str]
     changed_since: list[str]
-    """Code files and parameters that have changed since the stage ran."""
 
 
 class Environment(msgspec.Struct, frozen=True):
@@ -121,27 +133,17 @@ class Trace(msgspec.Struct, frozen=True):
     problems: list[str]
 
 
-_SHOWN = 5
-ROWS, LOGS = "*/answers.jsonl", "*/logs/index.jsonl"
-"""The paths of files of answers, and of indexes of event logs."""
-
-
-def benchmark_of(number: str) -> str:
-    """The benchmark a number belongs to.
-
-    >>> all(benchmark_of(number) == name for name, one in BENCHMARKS.items() for number in one.numbers)
-    True
+def require_number(number: str) -> None:
+    """Hold that there is a number of a name.
 
     Raises:
-        ParameterError: there is no such number.
+        ParameterError: there is none.
     """
-    for benchmark in BENCHMARKS.values():
-        if number in benchmark.numbers:
-            return benchmark.name
-    known = [name for benchmark in BENCHMARKS.values() for name in benchmark.numbers]
-    near = ", ".join(get_close_matches(number, known))
-    hint = f"Perhaps {near}" if near else f"Write BENCHMARK/SUBSET/METRIC of one of {', '.join(BENCHMARKS)}"
-    raise ParameterError(f"no number is named {number!r}", hint=hint)
+    if number not in NUMBERS:
+        near = ", ".join(get_close_matches(number, NUMBERS))
+        form = f"Write BENCHMARK/SUBSET/METRIC of one of {', '.join(BENCHMARKS)}"
+        hint = f"Perhaps {near}" if near else form
+        raise ParameterError(f"no number is named {number!r}", hint=hint)
 
 
 class Lineage:
@@ -159,6 +161,7 @@ class Lineage:
         self, workspace: Workspace, stages: Collection[str] | None = None, known: Stages | None = None
     ) -> None:
         self.workspace, self.known = workspace, known or {}
+        self.environment = environment(workspace)
         # A clone has the pins alone: their code is taken to be that of now.
         records = read_records(workspace) or {
             name: msgspec.structs.replace(pin, code=dict(self.known[name].code))
@@ -168,8 +171,10 @@ class Lineage:
         self.records = {name: made for name, made in records.items() if stages is None or name in stages}
         if not self.records:
             raise _not_there("no stage has left a record", workspace.artifacts, workspace)
+        self.versions = {stage: version_of(record.code) for stage, record in self.records.items()}
         self.makers = {out: stage for stage, record in self.records.items() for out in record.outs}
-        """The stage that made each path."""
+        scores = workspace.artifacts / "scores"
+        self.score_paths = {number: workspace.name_of(scores / score_file(number)) for number in NUMBERS}
         self._hashes: dict[str, str] = {}
 
     def hash_of(self, path: str) -> str:
@@ -204,15 +209,6 @@ class Lineage:
         """Every table that was made, by its path."""
         return read_tables(self.workspace)
 
-    @cached_property
-    def environment(self) -> Environment:
-        """The code's commit and the locks in force."""
-        return environment(self.workspace)
-
-    def score_path(self, number: str) -> str:
-        """The place of a number's score."""
-        return self.workspace.name_of(self.workspace.artifacts / "scores" / score_file(number))
-
 
 def _not_there(what: str, where: Path, workspace: Workspace) -> ParameterError:
     hint = f"Run `substrate reproduce --profile {workspace.settings.profile}` first"
@@ -245,26 +241,25 @@ def trace_number(lineage: Lineage, number: str, *, rows: bool = True, named: int
     Raises:
         ParameterError: there is no such number, or it was not computed.
     """
-    benchmark_of(number)
-    workspace, score_path = lineage.workspace, lineage.score_path(number)
+    require_number(number)
+    workspace, score_path = lineage.workspace, lineage.score_paths[number]
     if not (path := workspace.path(score_path)).is_file():
         raise _not_there("is not there", path, workspace)
     score = msgspec.json.decode(path.read_bytes(), type=Score)
-    cells = list(cells_of(lineage, score))
+    cells = list(_cells_of(lineage, score))
     standing = {f"{cell.file.removesuffix('md')}json" for cell in cells}
     way = lineage.upstream(lineage.makers[score_path])
-    steps = [*sorted({lineage.makers[path] for path in standing if path in lineage.makers}), *way]
-    problems = [problem for stage in steps for problem in problems_of(lineage, stage)]
+    stages = [*sorted({lineage.makers[path] for path in standing if path in lineage.makers}), *way]
+    made = ((stage, path) for stage in way for path in lineage.records[stage].outs)
+    sources = [_source_of(lineage, stage, path) for stage, path in made if path.startswith("data/")]
+    steps = [step_of(lineage, stage) for stage in stages]
+    problems = [problem for stage in stages for problem in _problems_of(lineage, stage)]
     counted, logs, answers = None, list[Logs](), lineage.inputs(way[:1], ROWS)
     if rows and len(answers) == 1:
-        counting = counted_rows(workspace.path(answers[0]), number)
-        counted, digests = _counted(lineage, answers[0], number, counting, named), {r.log for r in counting}
-        indexes = lineage.inputs([lineage.makers[answers[0]]], LOGS)
-        logs = [_logs(lineage, path, digests) for path in indexes]
+        counted, logs = _behind(lineage, answers[0], number, named)
         if (counted.correct, counted.n) != (score.correct, score.n):
             counts = f"{score.correct} of {score.n}, its rows say {counted.correct} of {counted.n}"
             problems.append(f"{score_path} says {counts}")
-    made = ((stage, path) for stage in way for path in lineage.records[stage].outs)
     return Trace(
         number=number,
         profile=workspace.settings.profile,
@@ -273,14 +268,14 @@ def trace_number(lineage: Lineage, number: str, *, rows: bool = True, named: int
         score_file=lineage.file(score_path),
         rows=counted,
         logs=logs,
-        sources=[source_of(lineage, stage, path) for stage, path in made if path.startswith("data/")],
-        steps=[step_of(lineage, stage) for stage in steps],
+        sources=sources,
+        steps=steps,
         environment=lineage.environment,
         problems=problems,
     )
 
 
-def cells_of(lineage: Lineage, score: Score) -> Iterator[Cell]:
+def _cells_of(lineage: Lineage, score: Score) -> Iterator[Cell]:
     """The cells that show a number, in the tables' Markdown."""
     for path, table in lineage.tables.items():
         file = f"{path.removesuffix('json')}md"
@@ -292,7 +287,49 @@ def cells_of(lineage: Lineage, score: Score) -> Iterator[Cell]:
                     yield Cell(file, row[0], head, text, citations)
 
 
-def problems_of(lineage: Lineage, stage: str) -> Iterator[str]:
+def _source_of(lineage: Lineage, stage: str, path: str) -> Source:
+    """The origin of a dataset."""
+    record, benchmark = lineage.records[stage], path.rpartition("/")[2]
+    folders = (file.split("/") for file in record.code if file.startswith("substrate/generators/"))
+    worlds = sorted({parts[2] for parts in folders if len(parts) > 3})
+    settings = next((value for key, value in record.parameters.items() if key.startswith("profiles.")), None)
+    origin = settings.get("source") if isinstance(settings, dict) else "local"
+    # What a dataset reads from outside the project are the files that a user named.
+    named = {file: digest for file, digest in record.inputs.items() if file not in lineage.makers}
+    by_model, files = benchmark in BENCHMARKS and BENCHMARKS[benchmark].by_model, list[dict[str, str]]()
+    if by_model and (who := read_told(lineage.workspace.path(path))):
+        kind = f"transcript of {who.name}, {who.requests:,} requests"
+    elif origin == "official":
+        kind, files = "official", list(_official(lineage.workspace, benchmark))
+    elif named and (lineage.workspace.path(path) / NAMED).is_file():
+        kind, given = "official files of the user", sorted(named.items())
+        files = [{"name": Path(file).name, "file": file, "sha256": digest} for file, digest in given]
+    elif worlds and origin != "local":
+        kind = "generated"
+    else:
+        kind = "no files are named: nothing is measured"
+    return Source(lineage.file(path), kind, worlds if kind == "generated" else [], record.parameters, files)
+
+
+def _official(workspace: Workspace, benchmark: str) -> Iterator[dict[str, str]]:
+    pins = read_downloads(workspace.root / "pins" / "downloads.json")
+    for file in official_sources()[benchmark].files:
+        pin = pins.get(f"{benchmark}/{file.name}")
+        source = {"name": file.name, "url": file.url} | ({"git blob": file.blob} if file.blob else {})
+        yield source | ({"sha256": pin.sha256} if pin else {})
+
+
+def step_of(lineage: Lineage, stage: str) -> Step:
+    """A stage's record as a step of a trace."""
+    record, now = lineage.records[stage], lineage.known[stage].code if stage in lineage.known else {}
+    changed = [file for file, short in record.code.items() if now.get(file) != short]
+    values = record.parameters.items()
+    changed += [key for key, value in values if value_at(lineage.workspace.settings, key) != value]
+    made_from = record.code, record.parameters, record.inputs
+    return Step(stage, lineage.versions[stage], *made_from, record.outs, changed)
+
+
+def _problems_of(lineage: Lineage, stage: str) -> Iterator[str]:
     """The places where a stage's record differs from the files, or from the record of the stage before it."""
     record = lineage.records[stage]
     for path, made in record.outs.items():
@@ -314,16 +351,14 @@ class Tally(msgspec.Struct, frozen=True):
     n: int
 
 
-def tallies(number: str, rows: Iterable[Row]) -> list[Tally]:
-    """The parts of a number that the rows that count add; rows of one scene may be judged together."""
-    metric = BENCHMARKS[benchmark_of(number)].metrics[split_name(number)[1]]
-    return [Tally(list(unit), *metric.measure(unit)) for unit in metric.units(rows)]
-
-
-def counted_rows(path: Path, number: str) -> list[Row]:
-    """The rows that count for a number: those of its subset that have gold."""
+def tallies(number: str, path: Path) -> list[Tally]:
+    """The parts of a number that the rows of a file add: of those of its subset that have gold; rows of one
+    scene may be judged together.
+    """
     state = path.stat()
-    return [row for row in _graded(path, state.st_mtime_ns, state.st_size) if counts_for(row, number)]
+    rows = [row for row in _graded(path, state.st_mtime_ns, state.st_size) if counts_for(row, number)]
+    metric = NUMBERS[number].metrics[split_name(number)[1]]
+    return [Tally(list(unit), *metric.measure(unit)) for unit in metric.units(rows)]
 
 
 @lru_cache(maxsize=1)
@@ -332,60 +367,18 @@ def _graded(path: Path, *_: int) -> list[Row]:
     return list(graded_rows(path))
 
 
-def _counted(lineage: Lineage, path: str, number: str, rows: list[Row], named: int) -> Counted:
-    added = [tally for tally in tallies(number, rows) if tally.n]
-    question_of, count = BENCHMARKS[benchmark_of(number)].asked, sum(len(tally.rows) for tally in added)
+def _behind(lineage: Lineage, path: str, number: str, named: int) -> tuple[Counted, list[Logs]]:
+    """The rows behind a number, counted again, and the logs behind them."""
+    every = tallies(number, lineage.workspace.path(path))
+    added, digests = [tally for tally in every if tally.n], {row.log for tally in every for row in tally.rows}
+    question_of, right = NUMBERS[number].asked, sum(tally.right for tally in added)
     first = [tally.rows[0] for tally in added if tally.right < tally.n][:named]
     wrong = [f"{row.subset}/{row.scene}/{question_of(row)}" for row in first]
-    n, right = sum(tally.n for tally in added), sum(tally.right for tally in added)
-    every = line_count(lineage.workspace.path(path))
-    return Counted(lineage.file(path), every, count, n, right, wrong)
-
-
-def _logs(lineage: Lineage, path: str, digests: set[str]) -> Logs:
-    index = lineage.workspace.path(path)
-    used = [entry.source for entry in read_index(index) if entry.log in digests]
-    return Logs(lineage.file(path), line_count(index), len(used), used[:_SHOWN])
-
-
-def source_of(lineage: Lineage, stage: str, path: str) -> Source:
-    """The origin of a dataset."""
-    record, benchmark = lineage.records[stage], path.rpartition("/")[2]
-    folders = (file.split("/") for file in record.code if file.startswith("substrate/generators/"))
-    worlds = sorted({parts[2] for parts in folders if len(parts) > 3})
-    settings = next((value for key, value in record.parameters.items() if key.startswith("profiles.")), None)
-    official = isinstance(settings, dict) and settings.get("source") == "official"
-    # What a dataset reads from outside the project are the files that a user named.
-    named = {file: digest for file, digest in record.inputs.items() if file not in lineage.makers}
-    if who := read_told(lineage.workspace.path(path)):
-        kind, files = f"transcript of {who.name}, {who.requests:,} requests", []
-    elif official:
-        kind, files = "official", list(_official(lineage.workspace, benchmark))
-    elif named and (lineage.workspace.path(path) / NAMED).is_file():
-        kind, given = "official files of the user", sorted(named.items())
-        files = [{"name": Path(file).name, "file": file, "sha256": digest} for file, digest in given]
-    elif worlds and isinstance(settings, dict) and settings.get("source") != "local":
-        kind, files = "generated", []
-    else:
-        kind, files = "no files are named: nothing is measured", []
-    return Source(lineage.file(path), kind, worlds if kind == "generated" else [], record.parameters, files)
-
-
-def _official(workspace: Workspace, benchmark: str) -> Iterator[dict[str, str]]:
-    pins = read_downloads(workspace.root / "pins" / "downloads.json")
-    for file in official_sources()[benchmark].files:
-        pin = pins.get(f"{benchmark}/{file.name}")
-        source = {"name": file.name, "url": file.urls[0]} | ({"git blob": file.blob} if file.blob else {})
-        if not file.extra:
-            yield source | ({"sha256": pin.sha256} if pin else {})
-
-
-def step_of(lineage: Lineage, stage: str) -> Step:
-    """A stage's record as a step of a trace."""
-    record, now = lineage.records[stage], lineage.known[stage].code if stage in lineage.known else {}
-    changed = [file for file, short in record.code.items() if now.get(file) != short]
-    for key, value in record.parameters.items():
-        if msgspec.json.decode(msgspec.json.encode(parameter(lineage.workspace, key))) != value:
-            changed.append(key)
-    made_from = record.code, record.parameters, record.inputs
-    return Step(stage, version_of(record.code), *made_from, record.outs, changed)
+    count, n = sum(len(tally.rows) for tally in added), sum(tally.n for tally in added)
+    lines = line_count(lineage.workspace.path(path))
+    counted, logs = Counted(lineage.file(path), lines, count, n, right, wrong), list[Logs]()
+    for index in lineage.inputs([lineage.makers[path]], LOGS):
+        entries = list(read_index(lineage.workspace.path(index)))
+        used = [entry.source for entry in entries if entry.log in digests]
+        logs.append(Logs(lineage.file(index), len(entries), len(used), used[:_SHOWN]))
+    return counted, logs

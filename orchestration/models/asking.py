@@ -18,9 +18,8 @@ Part = Callable[[Model], list[Row]]
 Watch = Callable[[int, int], None]
 """Told how many parts are done, and how many there are."""
 
-
+# Seconds after which it is told how far it is, though no part has ended.
 LOOK = 1.0
-"""Seconds after which it is told how far it is, though no part has ended."""
 
 
 def _unwatched(done: int, total: int) -> None:
@@ -81,7 +80,7 @@ def record(
     """Ask a server for what a transcript lacks, and add it; nothing is taken from the transcript.
 
     Args:
-        settings: with what patience and pace the server is asked.
+        settings: with what patience the server is asked.
         path: the transcript; beside it grows a journal, ``….partial.jsonl``, until all is asked.
         watch: told how many replies there are, and how many there will be as far as can be told, else 0.
 
@@ -93,16 +92,15 @@ def record(
             there.
     """
     patience = Patience(read=settings.timeout, attempts=settings.attempts)
-    client = Client(server, baseline, patience, settings.requests_per_minute, clock)
+    client = Client(server, baseline, patience, clock)
     try:
         with transcript.journal(transcript.partial_of(path)) as written:
             recorder = Recorder(client, transcript.read_transcript(path), written, baseline)
-            at_once = min(settings.concurrency, client.slots() or settings.concurrency)
 
             def replies(done: int, total: int) -> None:
                 watch(recorder.replies, round(recorder.replies * total / done) if done else 0)
 
-            ask_parts(parts, recorder, concurrency=at_once, watch=replies)
+            ask_parts(parts, recorder, concurrency=settings.concurrency, watch=replies)
             recorder.finish()
         transcript.settle(path)
         return recorder.asked

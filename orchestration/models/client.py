@@ -3,8 +3,8 @@
 The address and the key come from the environment and stay there: no file, log or error holds them.
 
 A reply is held to its JSON Schema by ``response_format``. A server that refuses that with 400 or 422 is
-asked the next best way, and so from then on: ``json_schema``, then ``json_object`` with the schema in
-the instruction, then the instruction alone. Each reply is checked against its schema here in any case.
+asked with the schema in the instruction, and so from then on. Each reply is checked against its schema here
+in any case.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ import os
 import re
 import threading
 import time
-from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec.structs import replace
@@ -46,9 +46,7 @@ from substrate.baselines.parameters import Baseline
 if TYPE_CHECKING:
     import httpx
 
-T = TypeVar("T")
 URL, KEY = "SUBSTRATE_MODEL_URL", "SUBSTRATE_MODEL_KEY"
-MINUTE = 60.0
 _REFUSED_FORMAT = frozenset({400, 422})
 
 # What they log of a request is its address.
@@ -77,7 +75,6 @@ class Endpoint:
             raise ModelError(f"{URL} is not an address", hint=hint)
         self.completions = parsed
         self.models = httpx.URL(f"{url.rstrip('/')}/models")
-        self.props = httpx.URL(f"{url.rstrip('/').removesuffix('/v1')}/props")
         self.headers = {"Authorization": f"Bearer {key}"} if key else {}
         secrets = (url.rstrip("/"), parsed.netloc.decode(), parsed.password, key)
         user = f"{parsed.username}:{parsed.password}" if parsed.password else ""
@@ -96,27 +93,6 @@ def endpoint(environment: Mapping[str, str] | None = None) -> Endpoint | None:
 
 class _RefusedError(Exception):
     """The server takes no such request; perhaps it takes another format."""
-
-
-class Pace:
-    """At most so many requests begin within any minute."""
-
-    def __init__(self, per_minute: int | None, clock: http.Clock) -> None:
-        self._begun: deque[float] = deque(maxlen=per_minute)
-        self._clock = clock
-        self._lock = threading.Lock()
-
-    def wait(self) -> None:
-        """Wait until one more may begin, behind all who wait already."""
-        if self._begun.maxlen is None:
-            return
-        with self._lock:
-            while (
-                len(self._begun) == self._begun.maxlen
-                and (left := self._begun[0] + MINUTE - self._clock.now()) > 0
-            ):
-                self._clock.sleep(left)
-            self._begun.append(self._clock.now())
 
 
 class _Said(msgspec.Struct, frozen=True):
@@ -158,13 +134,9 @@ class _Models(msgspec.Struct, frozen=True):
     data: list[_Model]
 
 
-class _Props(msgspec.Struct, frozen=True):
-    total_slots: Annotated[int, msgspec.Meta(ge=1)]
-
-
 _TOO_LONG = re.compile(r"exceed_context|context_length_exceeded|context (length|size|window)", re.IGNORECASE)
+# The owner that llama.cpp's server gives its models; it takes ``cache_prompt``.
 _LLAMA_CPP = "llamacpp"
-"""The owner that llama.cpp's server gives its models; it takes ``cache_prompt``."""
 
 
 class Client:
@@ -174,29 +146,19 @@ class Client:
         server: where to ask.
         baseline: model and seed.
         patience: time limits, number of tries, and the wait between them: no chance is in it.
-        per_minute: how many requests may begin in any minute; ``None`` for any number.
         clock: time.
     """
 
     def __init__(
-        self,
-        server: Endpoint,
-        baseline: Baseline,
-        patience: http.Patience,
-        per_minute: int | None = None,
-        clock: http.Clock | None = None,
+        self, server: Endpoint, baseline: Baseline, patience: http.Patience, clock: http.Clock | None = None
     ) -> None:
         import httpx
 
-        self._server = server
-        self._baseline = baseline
-        self._patience = patience
+        self._server, self._baseline, self._patience = server, baseline, patience
         self._clock = clock or http.Clock()
-        self._pace = Pace(per_minute, self._clock)
-        self._format = 0
+        self._takes_schema = True
         self._served: list[_Model] | None = None
         self._lock = threading.Lock()
-        self._slowest = 0.0
         self._http = http.open_client(
             patience, headers=server.headers, limits=httpx.Limits(max_connections=None)
         )
@@ -216,9 +178,11 @@ class Client:
         """
 
         def once(failures: int) -> Reply:
-            reply = self._in_some_format(request)
+            # A server may be slow: the next try waits for longer.
+            patience = replace(self._patience, read=self._patience.read * (failures + 1))
+            reply = self._in_some_format(request, patience)
             # One that ran out of tokens would do so again.
-            if failures + 1 < self._patience.attempts and reply.finish_reason != "length":
+            if failures + 1 < patience.attempts and reply.finish_reason != "length":
                 try:
                     request.read(reply.content)
                 except ReplyError:
@@ -231,50 +195,40 @@ class Client:
             hint = f"Check {URL}, or run again later: what was answered is kept"
             raise ModelError(f"the model's server {error}", hint=hint) from None
 
-    def _in_some_format(self, request: Request) -> Reply:
-        """Try once, in the best format that the server takes."""
-        refusal = ""
-        for number in range(self._format, len(FORMATS)):
-            try:
-                reply = self._try(request, FORMATS[number])
-            except _RefusedError as error:
-                refusal = str(error)
-                continue
-            self._format = max(self._format, number)
-            return reply
-        hint = (
-            f"Look at the log of the server at {URL}: the request may be longer than the model's "
-            "context, or hold a picture that it cannot see"
-        )
-        raise ModelError(refusal, hint=hint)
+    def _in_some_format(self, request: Request, patience: http.Patience) -> Reply:
+        """Try once, with the schema where the server takes one."""
+        if self._takes_schema:
+            with suppress(_RefusedError):
+                return self._try(request, patience, "json_schema")
+        try:
+            reply = self._try(request, patience, "text")
+        except _RefusedError as error:
+            hint = (
+                f"Look at the log of the server at {URL}: the request may be longer than the model's "
+                "context, or hold a picture that it cannot see"
+            )
+            raise ModelError(str(error), hint=hint) from None
+        self._takes_schema = False
+        return reply
 
-    def _try(self, request: Request, format: str) -> Reply:
-        import httpx
-
-        self._pace.wait()
-        known = self._known()
+    def _try(self, request: Request, patience: http.Patience, format: str) -> Reply:
+        known, by_format = self._known(), bool(request.schema) and format == "json_schema"
         body = {
             "model": self._baseline.model,
             "seed": self._baseline.seed,
             "temperature": 0,
             "max_tokens": request.max_tokens,
             "stream": False,
-            "messages": _messages(request, in_words=bool(request.schema) and format != "json_schema"),
+            "messages": _messages(request, in_words=bool(request.schema) and not by_format),
             # A reply is that of a fresh server, whatever was asked before.
             **({"cache_prompt": False} if known and known.owned_by == _LLAMA_CPP else {}),
-            **(RESPONSE_FORMATS[format](request.schema) if request.schema else {}),
         }
-        patience = replace(self._patience, read=max(self._patience.read, 10 * self._slowest))
-        begun = self._clock.now()
+        if by_format:
+            schema = {"name": "reply", "strict": True, "schema": request.schema}
+            body["response_format"] = {"type": "json_schema", "json_schema": schema}
         # The words of a lost connection may hold the address.
         with http.passing(patience, lambda error: type(error).__name__):
-            try:
-                response = self._http.post(self._server.completions, json=body, timeout=http.limits(patience))
-            except httpx.TimeoutException:
-                # The server is slow: the next try waits for longer.
-                self._slowest = max(self._slowest, patience.read / 5)
-                raise
-        self._slowest = max(self._slowest, self._clock.now() - begun)
+            response = self._http.post(self._server.completions, json=body, timeout=http.limits(patience))
         if response.status_code in _REFUSED_FORMAT | {413} and _TOO_LONG.search(response.text):
             text = self._server.hide(response.text)[:300]
             return Reply("", "too long", format, error=f"the request does not fit into the context: {text}")
@@ -294,29 +248,19 @@ class Client:
             usage.completion_tokens,
         )
 
-    def slots(self) -> int | None:
-        """The number of requests that the server takes at once; ``None`` where it does not say."""
-        props = self._said(self._server.props, _Props)
-        return props.total_slots if props else None
-
     def _known(self) -> _Model | None:
         """The model as the server lists it, where it lists any; asked for once."""
-        with self._lock:
-            if self._served is None:
-                listed = self._said(self._server.models, _Models)
-                self._served = listed.data if listed else []
-            names = (self._baseline.model, self._baseline.answers_as)
-            return next((model for model in self._served if model.id in names), None)
-
-    def _said(self, url: httpx.URL, type_: type[T]) -> T | None:
-        """The server's word on itself at an address, where that can be read."""
         import httpx
 
-        try:
-            response = self._http.get(url, timeout=self._patience.connect)
-            return msgspec.json.decode(response.content, type=type_)
-        except (httpx.HTTPError, *NOT_JSON):
-            return None
+        with self._lock:
+            if self._served is None:
+                try:
+                    listed = self._http.get(self._server.models, timeout=self._patience.connect)
+                    self._served = msgspec.json.decode(listed.content, type=_Models).data
+                except (httpx.HTTPError, *NOT_JSON):
+                    self._served = []
+            names = (self._baseline.model, self._baseline.answers_as)
+            return next((model for model in self._served if model.id in names), None)
 
     def _by(self, reply: _Completion, known: _Model | None) -> Answerer:
         """The model that answered.
@@ -361,20 +305,6 @@ _HINTS = dict.fromkeys((401, 403), f"Set {KEY} to a key that the server takes") 
     "server has"
 }
 
-RESPONSE_FORMATS: Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
-    "json_schema": lambda schema: {
-        "response_format": {
-            "type": "json_schema",
-            "json_schema": {"name": "reply", "strict": True, "schema": schema},
-        }
-    },
-    # Older llama.cpp servers take the schema here.
-    "json_object": lambda schema: {"response_format": {"type": "json_object", "schema": schema}},
-    "text": lambda _: {},
-}
-"""The ways of telling a server the schema, best first."""
-FORMATS = tuple(RESPONSE_FORMATS)
-
 
 def _messages(request: Request, *, in_words: bool) -> list[dict[str, Any]]:
     written = [{"role": message.role, "content": _content(message)} for message in request.messages]
@@ -402,21 +332,19 @@ class Recorder:
     """A model that asks a server for what is not yet known, and writes each reply down before it is used.
 
     Threads that ask the same share one request. A server that has failed for good is asked nothing more.
+
+    Attributes:
+        asked: the number of requests that went to the server.
+        replies: the number of replies, known and new.
     """
 
     def __init__(self, client: Client, known: Records, journal: Journal, baseline: Baseline) -> None:
-        self._client = client
-        self._known = known
-        self._journal = journal
-        self._baseline = baseline
+        self._client, self._known, self._journal, self._baseline = client, known, journal, baseline
         self._lock = threading.Lock()
         self._pending: dict[str, Future[Exchange]] = {}
         self._failure: SubstrateError | None = None
-        self._twice: deque[tuple[dict[str, Any], Request]] = deque()
-        self.asked = 0
-        """The number of requests that went to the server."""
-        self.replies = 0
-        """The number of replies, known and new."""
+        self._twice: list[tuple[dict[str, Any], Request]] = []
+        self.asked, self.replies = 0, 0
 
     def ask(self, request: Request) -> str:
         """The reply, known or new; errors as :meth:`Client.complete`."""
@@ -432,21 +360,15 @@ class Recorder:
             except BaseException as error:
                 future.set_exception(error)
                 raise
-            if repeated(name) and not self._answered(address(again(written))):
-                self._twice.append((again(written), request))
             with self._lock:
                 self.replies += 1
-            # The second time comes after other requests, which must not matter.
-            self.finish(3)
+                if repeated(name) and not self._answered(address(again(written))):
+                    self._twice.append((again(written), request))
         return content(future.result().reply)
 
-    def finish(self, left: int = 0) -> None:
-        """Ask what is still to be asked for the second time, but for the last few."""
-        while True:
-            with self._lock:
-                if len(self._twice) <= left:
-                    return
-                written, request = self._twice.popleft()
+    def finish(self) -> None:
+        """Ask a twentieth for the second time: after other requests, which must not matter."""
+        for written, request in self._twice:
             self._new(written, request)
 
     def _answered(self, name: str) -> Exchange | None:

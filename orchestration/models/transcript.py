@@ -33,39 +33,47 @@ class TranscriptError(SubstrateError):
 
 
 class Answerer(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The model behind a reply, in the server's own words; empty where it says nothing."""
+    """The model behind a reply, in the server's own words; empty where it says nothing; ``weights`` is
+    ``sha256:`` and their digest.
+    """
 
     model: str = ""
     fingerprint: str = ""
     server: str = ""
     quantisation: str = ""
     weights: str = ""
-    """``sha256:`` and the digest of the weights."""
 
 
 class Reply(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The reply of a server: the text, why it ended, and how it was held to the schema."""
+    """The reply of a server.
+
+    Attributes:
+        content: the text.
+        finish_reason: why it ended.
+        format: how it was held to the schema: ``json_schema``, ``text``, or ``json_object`` in older ones.
+        by: who replied.
+        prompt_tokens: tokens of the request.
+        completion_tokens: tokens of the reply.
+        error: why there is no reply: the request does not fit into the model's context.
+    """
 
     content: str
     finish_reason: str | None
     format: str
-    """The format that the server took: ``json_schema``, ``json_object`` or ``text``."""
     by: Answerer = Answerer()
     prompt_tokens: int = 0
     completion_tokens: int = 0
     error: str = ""
-    """Why there is no reply: the request does not fit into the model's context."""
 
 
 class Exchange(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A line of a transcript."""
+    """A line of a transcript; ``seconds`` stands in the journal alone, and no digest is over it."""
 
     address: str
     digest: str
     request: dict[str, Any]
     reply: Reply
     seconds: float = 0.0
-    """The time of the reply, in the journal alone; no digest is over it."""
 
 
 def make_record(request: dict[str, Any], reply: Reply, seconds: float = 0.0) -> Exchange:
@@ -164,7 +172,11 @@ TOLD = "model.json"
 
 
 class Told(msgspec.Struct, frozen=True):
-    """The model behind some records: as it was asked for, as the server named it, and what it took."""
+    """The model behind some records: as it was asked for, as the server named it, and what it took.
+
+    ``seconds`` is the mean time of a request, 0 where it is not known; of the requests that were asked twice,
+    ``repeated``, those with the same reply ``agreed``.
+    """
 
     model: str
     revision: str
@@ -173,10 +185,8 @@ class Told(msgspec.Struct, frozen=True):
     prompt_tokens: int
     completion_tokens: int
     seconds: float
-    """The mean time of a request; 0 where it is not known."""
     repeated: int
     agreed: int
-    """Of the requests that were asked twice: those with the same reply."""
 
     @property
     def name(self) -> str:

@@ -10,7 +10,7 @@ import msgspec
 import pyarrow as pa
 
 from orchestration.benchmarks.benchmark import Interpreted
-from orchestration.ledger.records import keep_tables
+from orchestration.ledger.records import keep_records
 from orchestration.pipeline.cases import cases_of, ensure_logs
 from orchestration.pipeline.spark import (
     NUMBER,
@@ -133,7 +133,7 @@ def of_each(
 def logs_of(workspace: Workspace, benchmark: Interpreted) -> tuple[Manifest, dict[int, Any]]:
     """The table of a benchmark's logs, and the scene of each case by its number."""
     logs, storage = ensure_logs(workspace, benchmark.logger, "logs"), workspace.storage
-    keep_tables(workspace)
+    keep_records(workspace, {})
     cases = cases_of(workspace, benchmark.source, "logs")
     shards = (shard_name(place) for place in range(len(cases.shards)))
     rows = (row for name in shards for row in storage.rows(cases.folder, name, columns=[NUMBER, "scene"]))

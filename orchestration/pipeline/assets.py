@@ -13,7 +13,8 @@ import msgspec
 
 from orchestration.benchmarks.benchmark import Source
 from orchestration.experiments.making import take_needs
-from orchestration.ledger.records import fingerprint, keep_record, read_records, version_of
+from orchestration.ledger.manifest import version_of
+from orchestration.ledger.records import fingerprint, keep_records, read_records
 from orchestration.pipeline.costs import measuring
 from orchestration.pipeline.previews import preview
 from orchestration.pipeline.progress import advance, ended, logging_to, task_figures
@@ -166,7 +167,7 @@ def _asset(
             before = msgspec.structs.replace(before, explained=state.explained(before))
             metadata |= {**made, **figures, **cost}
         if "skipped" not in metadata:
-            keep_record(opened, stage.name, before)
+            keep_records(opened, {stage.name: before})
         advance(stage.name, 1, 1)
         version = hashlib.sha256("".join(before.outs.values()).encode()).hexdigest()
         of_run = {"profile": opened.settings.profile, "parameters": before.parameters, "files": before.outs}

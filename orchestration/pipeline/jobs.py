@@ -147,7 +147,7 @@ def official_files(downloads: Path) -> dict[str, str]:
     """
     digests = {}
     for benchmark, source in sorted(official_sources().items()):
-        paths = [downloads / benchmark / file.name for file in source.files if not file.extra]
+        paths = [downloads / benchmark / file.name for file in source.files]
         if paths and benchmark in BENCHMARKS and all(path.is_file() for path in paths):
             states = [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in paths]
             digests[benchmark] = hashlib.sha256(repr(states).encode()).hexdigest()[:16]

@@ -12,7 +12,7 @@ import msgspec
 from orchestration.experiments.making import take
 from orchestration.ledger.manifest import Made
 from orchestration.ledger.pinned import PinError, pinned_outs
-from orchestration.ledger.records import fingerprint, keep_all_records, read_records
+from orchestration.ledger.records import fingerprint, keep_records, read_records
 from orchestration.pipeline.progress import note
 from orchestration.stage import Stage, Stages
 from orchestration.workspace.folders import Workspace
@@ -97,5 +97,5 @@ def to_run(stages: Stages, names: Iterable[str], workspace: Workspace) -> list[s
         elif state.how == "taken":
             taken[name] = state.made
     if taken:
-        keep_all_records(workspace, taken)
+        keep_records(workspace, taken)
     return list(chosen)

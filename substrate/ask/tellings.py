@@ -59,11 +59,7 @@ class _Telling(NamedTuple):
 
 
 class Heard:
-<<<<<<< HEAD
-    """An index of a log's knowledge and tellings by fact; it follows the log's growth.
-=======
-    """Who came to know and was told what in a log, as its table of triples has it.
->>>>>>> b4-cold
+    """The knowledge and tellings of a log by fact, read from the log's table of triples.
 
     >>> log = EventLog()
     >>> log.extend_lines([(0, f"A <urn:ann> {AWARE_OF} <urn:party> .")])
@@ -77,27 +73,17 @@ class Heard:
         self._telling = frozenset(map(str, tbox.below(CONTENT)))
 
     def awareness(self, fact: str) -> list[History]:
-<<<<<<< HEAD
         """The histories of the triples by which agents know a fact, which is spelled as in N-Triples."""
-        self._grow()
-        return [history(self._log, triple_of(quad)) for quad in quads_of(sorted(self._known.get(fact, ())))]
-
-    def tellings(self, fact: str) -> dict[str, list[int]]:
-        """The events that tell a fact, each with the positions of its insertions."""
-        self._grow()
-        return {event: self._places[event] for event in self._events.get(fact, ())}
-=======
-        """The histories of the triples that say who knows a fact, given as in N-Triples."""
         triples = sorted(self._passing(self._knowing, fact).values())
         return [history(self._log, triple_of(quad)) for quad in quads_of(triples)]
 
     def tellings(self, fact: str) -> dict[str, list[int]]:
-        """The events that were said to pass a fact on, each with the positions of its insertions."""
+        """The events that tell a fact, each with the positions of its insertions."""
         events = (text.partition(" ")[0] for text in self._passing(self._telling, fact).values())
         return {event: self._said(event) for event in dict.fromkeys(events)}
 
     def _passing(self, words: Iterable[str], fact: str) -> dict[int, str]:
-        """The triples that were inserted with one of some words and a fact."""
+        """The inserted triples with one of the given predicates and a fact, by number."""
         some = self._fitting(*(Pattern(None, word, fact) for word in words))
         wanted = {f"{word} {fact}" for word in words}
         return {
@@ -107,17 +93,16 @@ class Heard:
         }
 
     def _said(self, thing: str) -> list[int]:
-        """The positions at which something was said of a thing."""
+        """The positions of the insertions about a thing."""
         some = self._fitting(Pattern(thing, None, None))
         numbers = [number for number, text in some.items() if text.startswith(f"{thing} ")]
         return sorted(place for number in numbers for place in self._log.mentions(number, inserted=True))
 
     def _fitting(self, *patterns: Pattern) -> dict[int, str]:
-        """The triples that fit one of some patterns, and perhaps others, in the order of the log."""
+        """The triples that fit one of the patterns, and perhaps some others, in the order of the log."""
         fitting = (some for pattern in patterns for some in self._log.triples.fitting(pattern))
         numbers = sorted(set[int]().union(*fitting))
         return dict(zip(numbers, self._log.triples.texts(numbers), strict=True))
->>>>>>> b4-cold
 
 
 def chains(
@@ -129,13 +114,8 @@ def chains(
         tbox: defines the properties and classes.
         log: the log; ticks after ``tick`` play no part.
         fact: a node or a triple term.
-<<<<<<< HEAD
         tick: the tick at which the agents know the fact.
         heard: the log's index, to be shared by several questions; by default a new index.
-=======
-        tick: at which they know it.
-        heard: the log's, where there is one; made anew unless given.
->>>>>>> b4-cold
 
     Returns:
         A chain per knower, its own learning first, in the order of learning. If an agent came to know several

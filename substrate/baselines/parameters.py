@@ -36,10 +36,9 @@ SMOLLM2_SHA256 = "sha256:b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea3737
 
 
 class Parameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """All baselines, and the patience and pace with which a server is asked, on which no answer depends."""
+    """All baselines, and the patience with which a server is asked, on which no answer depends."""
 
     concurrency: Count = 4
-    requests_per_minute: Count | None = None
     attempts: Count = 5
     timeout: Annotated[float, msgspec.Meta(gt=0)] = 120.0
     """Seconds to wait for one reply."""

@@ -43,7 +43,7 @@ def mirror() -> Iterator[str]:
 
 
 def test_a_mirror_with_a_password(mirror: str, tmp_path: Path) -> None:
-    sources = {"b": Source(files=tuple(SourceFile(name=name, urls=()) for name in ("a.txt", "b.txt")))}
+    sources = {"b": Source(files=tuple(SourceFile(name=name, url="") for name in ("a.txt", "b.txt")))}
     pins, patience = tmp_path / "pins.json", Patience(attempts=1)
     (fetched,) = fetch(
         "b", tmp_path, pins=pins, sources=sources, base=mirror, only=["a.txt"], patience=patience

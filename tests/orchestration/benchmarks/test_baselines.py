@@ -314,7 +314,7 @@ def test_a_model_that_answers_under_another_name_is_refused_unless_it_is_allowed
 def test_a_server_that_tells_its_weights_is_held_to_the_revision(inputs: Given, tmp_path: Path) -> None:
     tags = ["sha256:aa", "server:xllamacpp 1"]
     models = {"data": [{"id": "m", "owned_by": "llamacpp", "tags": tags, "meta": {"ftype": "Q4_1"}}]}
-    lists = {"/v1/models": models, "/props": {"total_slots": 1}}
+    lists = {"/v1/models": models}
     with model_server(some_answer, lists=lists) as server:
         for revision, wrong in (("sha256:bb", True), ("sha256:aa", False)):
             baseline = Baseline("m", 6, revision=revision)

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from orchestration.cli.main import app
 from orchestration.ledger.pinned import ACCEPTED, write_pins
-from orchestration.ledger.records import fingerprint, keep_record
+from orchestration.ledger.records import fingerprint, keep_records
 from orchestration.pipeline.graph import STAGES
 from orchestration.project import open_workspace
 from orchestration.stage import inputs_of
@@ -58,7 +58,7 @@ def answer_one_wrong(root: Path) -> tuple[str, str]:
     for stage in STAGES.values():
         touched = {path.format(profile="sample") for path in (*stage.outs, *inputs_of(STAGES, stage))}
         if stage.pinned_by == "dvc.yaml" and touched & {ROWS, SCORE}:
-            keep_record(workspace, stage.name, fingerprint(STAGES, stage, workspace))
+            keep_records(workspace, {stage.name: fingerprint(STAGES, stage, workspace)})
     return before, f"{score['correct']}/{score['n']}"
 
 

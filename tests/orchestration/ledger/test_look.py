@@ -12,7 +12,6 @@ from pathlib import Path
 from typer.testing import CliRunner
 
 from orchestration.cli.main import app
-from orchestration.ledger.look import content_of
 
 ROOT = Path(__file__).resolve().parents[3]
 SCORE = "artifacts/sample/scores/gqa.by_id.accuracy.json"
@@ -61,21 +60,3 @@ def test_drift_that_is_pending_is_said_again_and_fails_where_that_is_asked(repro
     assert "outputs differ from their pins" in again.splitlines()[-1]
     assert "drift: artifacts/sample/comphy/answers.jsonl is modified against its pin" in again
     assert "drift: " in reproduce("--only", "comphy", "--fail-on-drift", code=1)
-
-
-def test_a_remark_is_no_other_content(tmp_path: Path) -> None:
-    code, parameters = tmp_path / "a.py", tmp_path / "params.yaml"
-    code.write_text('def f() -> int:\n    """One."""\n    return 1\n', "utf-8")
-    parameters.write_text("seed: 20\nspark: {}\n", "utf-8")
-    figures = tmp_path / "published.yaml"
-    figures.write_text("numbers:\n  a: 1\n  b: 2\n", "utf-8")
-    paths = (code, parameters, figures)
-    before = [content_of(path, beside_code=True) for path in paths]
-    code.write_text('"""A module."""\n\n# A remark.\ndef f() -> int:\n    return 1  # one\n', "utf-8")
-    parameters.write_text("# A remark.\nspark: {}\nseed:   20\n", "utf-8")
-    figures.write_text("# A remark.\nnumbers: {a: 1, b: 2}\n", "utf-8")
-    assert [content_of(path, beside_code=True) for path in paths] == before
-    code.write_text("def f() -> int:\n    return 2\n", "utf-8")
-    parameters.write_text("seed: 21\nspark: {}\n", "utf-8")
-    figures.write_text("numbers:\n  b: 2\n  a: 1\n", "utf-8")
-    assert not {content_of(path, beside_code=True) for path in paths} & {*before}

@@ -21,7 +21,7 @@ from typer.testing import CliRunner
 from orchestration.cli.main import app
 from orchestration.ledger.manifest import changing
 from orchestration.ledger.pinned import decode_rows, drift, encode_rows
-from orchestration.ledger.records import fingerprint, keep_record
+from orchestration.ledger.records import fingerprint, keep_records
 from orchestration.pipeline.graph import STAGES, stages_of
 from orchestration.project import open_workspace
 from orchestration.registry import BENCHMARKS
@@ -117,7 +117,7 @@ def test_changed_data_stop_the_run_before_anything_is_computed_from_them(pinned:
     # As if a changed generator had made this.
     workspace = open_workspace()
     made = fingerprint(STAGES, STAGES["clevrer/dataset"], workspace)
-    keep_record(workspace, "clevrer/dataset", msgspec.structs.replace(made, explained=True))
+    keep_records(workspace, {"clevrer/dataset": msgspec.structs.replace(made, explained=True)})
     result = CliRunner().invoke(app, ["reproduce", "--only", "clevrer"])
     assert result.exit_code == 1
     assert "data/sample/clevrer is modified against its pin" in result.stderr

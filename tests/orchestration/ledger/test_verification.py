@@ -18,7 +18,7 @@ from orchestration.cli.main import app
 from orchestration.ledger.drift import causes, differences
 from orchestration.ledger.manifest import changing
 from orchestration.ledger.pinned import measure, read_pins, write_pins
-from orchestration.ledger.records import Digests, ledger_of, read_records, with_details
+from orchestration.ledger.records import ledger_of, read_records, with_details
 from orchestration.ledger.verification import verify_profile
 from orchestration.pipeline.graph import STAGES
 from orchestration.project import open_workspace
@@ -208,7 +208,7 @@ def test_a_row_that_was_forged_with_its_record_its_seal_and_its_pin_is_named(
     rows.write_bytes(rows.read_bytes().replace(b'"correct": true', b'"correct": false', 1))
     with changing(ledger_of(workspace)) as manifest:
         made = msgspec.structs.replace(manifest.stages["gqa/answers"], outs={name: sha256(rows)})
-        manifest.stages["gqa/answers"] = with_details(made, {name: rows}, Digests())
+        manifest.stages["gqa/answers"] = with_details(made, {name: rows})
     write_pins(workspace, {"gqa/answers": measure(workspace, STAGES)["gqa/answers"]})
 
     def computed(_: list[str], __: str, folder: Path) -> None:

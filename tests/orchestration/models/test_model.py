@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import logging
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from email.utils import formatdate
 
 import pytest
@@ -36,7 +35,7 @@ class FakeTime:
 
     @property
     def clock(self) -> Clock:
-        return Clock(lambda: self.seconds, lambda: self.seconds, self.sleep)
+        return Clock(lambda: self.seconds, self.sleep)
 
 
 def client(
@@ -45,12 +44,9 @@ def client(
     *,
     read: float = 5.0,
     attempts: int = 5,
-    per_minute: int | None = None,
     key: str = KEY,
 ) -> Client:
-    return Client(
-        Endpoint(server.url, key), LLAMA, Patience(read=read, attempts=attempts), per_minute, time.clock
-    )
+    return Client(Endpoint(server.url, key), LLAMA, Patience(read=read, attempts=attempts), time.clock)
 
 
 def question(text: str = "Is it red?") -> Request:
@@ -188,31 +184,13 @@ def test_content_that_stays_off_the_schema_is_the_model_s_answer() -> None:
     assert len(server.bodies) == 3
 
 
-@pytest.mark.parametrize("takes", ["json_object", "text"])
-def test_a_server_that_refuses_a_schema_is_asked_the_next_best_way_from_then_on(takes: str) -> None:
-    with model_server(lambda _: 'Well: {"answer": "yes"}', formats=(takes,)) as server:
+def test_a_server_that_refuses_a_schema_is_told_it_in_words_from_then_on() -> None:
+    with model_server(lambda _: 'Well: {"answer": "yes"}', formats=("text",)) as server:
         model = client(server, FakeTime())
-        assert [model.complete(question(str(number))).format for number in range(3)] == [takes] * 3
-    refused = ["json_schema", "json_object", "text"].index(takes)
-    assert len(server.bodies) == refused + 3
+        assert [model.complete(question(str(number))).format for number in range(3)] == ["text"] * 3
+    assert len(server.bodies) == 1 + 3
     assert "JSON Schema of the reply: {" in text_of(server.bodies[-1])
     assert "JSON Schema of the reply: {" not in text_of(server.bodies[0])
-
-
-@pytest.mark.parametrize("threads", [1, 4])
-def test_no_minute_sees_more_requests_than_allowed(threads: int) -> None:
-    time, begun = FakeTime(), list[float]()
-
-    def noted(_: dict[str, object]) -> str:
-        begun.append(time.seconds - 1_000_000)
-        return '{"answer": "yes"}'
-
-    with model_server(noted) as server, ThreadPoolExecutor(threads) as pool:
-        model = client(server, time, per_minute=3)
-        list(pool.map(lambda number: model.complete(question(str(number))), range(9)))
-    assert time.slept == [60.0, 60.0]
-    if threads == 1:  # else a request may be noted after others have moved the clock on
-        assert begun == [0] * 3 + [60] * 3 + [120] * 3
 
 
 @pytest.mark.parametrize(

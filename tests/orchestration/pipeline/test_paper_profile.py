@@ -67,7 +67,6 @@ def run(address: str) -> None:
 def a_small_split_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     """The paper's counts are not asked for; where they are, a part of a split stops the run."""
     monkeypatch.setattr(Published, "n", lambda _, name: None)
-    monkeypatch.setattr(downloads, "differing", lambda *_: "")
 
 
 def test_official_archives_run_through_the_same_pipeline(
@@ -76,7 +75,7 @@ def test_official_archives_run_through_the_same_pipeline(
     root = make_project()
     address, served = mirror
     # The served questions are not the official ones, so their published hash cannot hold.
-    files = tuple(SourceFile(name=name, urls=()) for name in ("validation.json", "annotation_validation.zip"))
+    files = tuple(SourceFile(name=name, url="") for name in ("validation.json", "annotation_validation.zip"))
     monkeypatch.setattr(downloads, "official_sources", lambda: {"clevrer": Source(files=files)})
     with pytest.raises(RunError, match=r"clevrer/predictive/per_question: 1 instead of 3,557"):
         run(address)

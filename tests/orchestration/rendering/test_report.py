@@ -20,7 +20,8 @@ from typer.testing import CliRunner
 
 from orchestration.cli.main import app
 from orchestration.ledger import dvc as pins
-from orchestration.ledger.records import read_records, version_of
+from orchestration.ledger.manifest import version_of
+from orchestration.ledger.records import read_records
 from orchestration.lineage.explain import Input, answered
 from orchestration.pipeline.graph import STAGES
 from orchestration.project import open_workspace
