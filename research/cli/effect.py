@@ -6,9 +6,7 @@ from typing import Annotated
 
 from orchestration.cli.console import NOTHING_SET, ProfileOption, SetOption
 from orchestration.cli.logs import NameOfLogs, TimeoutOption, with_logs
-from substrate.cli.console import JsonOption, failing, option, voiced
-from substrate.cli.notices import others_apart
-from substrate.cli.printing import print_json, print_text
+from substrate.cli.console import JsonOption, give, option, voiced
 
 
 @voiced
@@ -26,32 +24,23 @@ def effect(
     json: JsonOption = False,
 ) -> None:
     """The effect of an intervention on an outcome, over all logs of a benchmark."""
-    with failing(), others_apart():
-        from orchestration.project import open_workspace
-        from research.domains.effects import Constructed
-        from research.pipeline.effects import ask_effects
-        from substrate.base.limits import LIMITS
+    from orchestration.project import open_workspace
+    from research.domains.effects import Constructed
+    from research.pipeline.effects import ask_effects
+    from substrate.base.limits import LIMITS
 
-        tick = int(at) if at.strip().isdecimal() else at
-        average = ask_effects(
-            open_workspace(profile, tuple(set_)),
-            with_logs(name),
-            tick,
-            Constructed(retract, insert),
-            outcome,
-            timeout or LIMITS.seconds,
-        )
-    if json:
-        print_json(average)
-        return
-    heading = f"{average.logs:,} logs, {average.asked:,} of them with something to change"
-    if average.effect is None:
-        print_text(f"{heading}\n")
-        return
-    between = f" [{average.low:+.3f}, {average.high:+.3f}]" if average.low is not None else ""
-    print_text(
-        f"{heading}; the outcome is another in {average.other:,}\n"
-        f"observed  {average.observed:.3f}\n"
-        f"changed   {average.changed:.3f}\n"
-        f"effect    {average.effect:+.3f}{between}\n"
+    average = ask_effects(
+        open_workspace(profile, tuple(set_)),
+        with_logs(name),
+        int(at) if at.strip().isdecimal() else at,
+        Constructed(retract, insert),
+        outcome,
+        timeout or LIMITS.seconds,
     )
+    lines = [f"{average.logs:,} logs, {average.asked:,} of them with something to change"]
+    if average.effect is not None:
+        between = f" [{average.low:+.3f}, {average.high:+.3f}]" if average.low is not None else ""
+        lines[0] += f"; the outcome is another in {average.other:,}"
+        lines += [f"observed  {average.observed:.3f}", f"changed   {average.changed:.3f}"]
+        lines.append(f"effect    {average.effect:+.3f}{between}")
+    give(average, lines, json=json)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -195,35 +195,6 @@ def _leaves(nodes: list[Any]) -> Iterator[_Leaf]:
         elif isinstance(content, list):
             inner = content[-1] if isinstance(content[-1], list) else content
             yield from _leaves(inner)
-
-
-def macros(values: Mapping[str, str]) -> str:
-    r"""TeX by which a paper takes its figures from here: ``\num{meadow/all/accuracy}``.
-
-    >>> print(macros({"meadow/all/accuracy": "100.00"}).splitlines()[-1])
-    \expandafter\def\csname num:meadow/all/accuracy\endcsname{100.00}
-    """
-    head = (
-        "% Made by `substrate paper`; a figure that was not measured stops the run of TeX.",
-        r"\providecommand{\num}[1]{\ifcsname num:#1\endcsname\csname num:#1\endcsname"
-        r"\else\errmessage{no figure #1}\fi}",
-    )
-    lines = (rf"\expandafter\def\csname num:{name}\endcsname{{{text}}}" for name, text in values.items())
-    return "\n".join([*head, *lines])
-
-
-def stale(text: str, values: Mapping[str, str]) -> list[str]:
-    r"""The figures of a file of macros that are no longer what was measured, or are not measured any more.
-
-    >>> stale(macros({"meadow/all/accuracy": "99.00"}), {"meadow/all/accuracy": "100.00"})
-    ['meadow/all/accuracy: 99.00 there, 100.00 here']
-    """
-    there = dict(re.findall(r"\\csname num:(.+?)\\endcsname\{(.*)\}$", text, flags=re.MULTILINE))
-    return [
-        f"{name}: {figure} there, {values.get(name, 'not measured')} here"
-        for name, figure in there.items()
-        if values.get(name) != figure
-    ]
 
 
 def summary(figures: Iterable[Printed]) -> dict[str, int]:

@@ -13,15 +13,15 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import wraps
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from substrate.cli.notices import OURS, Voice
-from substrate.cli.printing import print_json, shown
+from substrate.cli.notices import Voice, others_apart, ours
+from substrate.cli.printing import print_json, print_lines, shown
 
 if TYPE_CHECKING:
     from substrate.cli.events import Stream
@@ -50,13 +50,29 @@ SIGNALED = 128
 """The exit code of a command that a signal ended is this and the signal's number."""
 
 
+def guarded(command: Callable[..., Any]) -> Callable[..., Any]:
+    """A command whose errors are a line and an exit code."""
+
+    @wraps(command)
+    def run(*given: Any, **options: Any) -> Any:
+        with failing():
+            return command(*given, **options)
+
+    return run
+
+
+def apart(command: Callable[..., Any]) -> Callable[..., Any]:
+    """A guarded command among whose lines no other program's stand."""
+    return guarded(others_apart()(command))
+
+
 def voiced(command: Callable[..., Any]) -> Callable[..., Any]:
-    """A command with `--quiet` and `--verbose` beside its own options."""
+    """A command with `--quiet` and `--verbose` beside its own options; others' words stand apart."""
 
     @wraps(command)
     def heard(*given: Any, quiet: bool = False, verbose: bool = False, **options: Any) -> Any:
         Voice.quiet, Voice.verbose = quiet and not verbose, verbose
-        return command(*given, **options)
+        return apart(command)(*given, **options)
 
     return _with_options(heard, command, quiet=_QuietOption, verbose=_VerboseOption)
 
@@ -77,7 +93,8 @@ def speaking_as(
             document = options.get("json") or options.get("markdown")
             from substrate.cli.events import speaking
 
-            with failing(), speaking(name, lines=beside_documents or not document):
+            # An error is an event too
+            with speaking(name, lines=beside_documents or not document), failing():
                 return command(*given, **options)
 
         return voiced(_with_options(told, command))
@@ -157,7 +174,7 @@ def failing() -> Iterator[None]:
         else:
             raise
         if Voice.verbose:
-            sys.stderr.write(traceback.format_exc())
+            ours("stderr").write(traceback.format_exc())
         say(message, "error:", error=True)
         raise typer.Exit(1) from None
 
@@ -169,13 +186,12 @@ def say(text: str, label: str = "", *, error: bool = False) -> None:
     """Print a line in one piece, with nothing that a terminal obeys, behind a label in colour."""
     if error and (stream := told()):
         stream.say(text, label.rstrip(":") or "note")
-    # While others' words go to the log, the command's own still go where it prints.
-    out = OURS.get("stderr" if error else "stdout")
+    out = ours("stderr" if error else "stdout")
     if label:
         plain = False if os.environ.get("NO_COLOR") else None
         colour = _COLOURS.get(label.rstrip(":"), typer.colors.YELLOW)
-        typer.echo(typer.style(label, fg=colour, bold=True) + " ", out, nl=False, err=error, color=plain)
-    typer.echo(shown(text), out, err=error)
+        typer.echo(typer.style(label, fg=colour, bold=True) + " ", out, nl=False, color=plain)
+    typer.echo(shown(text), out)
 
 
 def note(text: str) -> None:
@@ -196,16 +212,19 @@ def doing(text: str) -> None:
         stream.doing(text)
 
 
-def give(result: object, text: str, *, json: bool) -> bool:
-    """Print a result as JSON where that is asked for: true where it is.
+def give(result: object, lines: Iterable[str], *, json: bool, closing: str | None = None) -> None:
+    """Print a command's result.
 
     Args:
-        result: what `--json` prints.
-        text: the line that closes the command.
+        result: what `--json` prints, and the last event has.
+        lines: what a person reads instead.
         json: whether `--json` was given.
+        closing: the line that the last event has; the lines themselves unless given.
     """
+    lines = list(lines)
     if stream := told():
-        stream.give(result, text)
+        stream.give(result, "\n".join(lines) if closing is None else closing)
     if json:
         print_json(result)
-    return json
+    else:
+        print_lines(lines)

@@ -8,7 +8,6 @@ terminal the lines are the same, and where nothing was said for ten seconds a li
 from __future__ import annotations
 
 import os
-import sys
 import threading
 import time
 from collections import defaultdict, deque
@@ -18,7 +17,7 @@ from typing import Any, TextIO
 
 import msgspec
 
-from substrate.cli.notices import OURS, Voice, writes_to
+from substrate.cli.notices import Voice, ours
 from substrate.cli.printing import shown
 
 
@@ -194,7 +193,7 @@ class Stream:
         self._opened, self._faces = ExitStack(), list[Callable[[Event], object]]()
         self._bars: Bars | None = None
         if not Voice.quiet:
-            errors = self._opened.enter_context(_errors())
+            errors = ours("stderr")
             if errors.isatty():
                 self._bars = Bars(errors)
                 self._faces.append(self._bars.show)
@@ -342,21 +341,6 @@ def speaking(command: str, *, lines: bool = True) -> Iterator[Stream]:
     finally:
         Voices.stream = None
         stream.close(code)
-
-
-@contextmanager
-def _errors() -> Iterator[TextIO]:
-    """The command's own standard error, which stays what it is while other programs' words are sent away."""
-    stream = OURS.get("stderr") or sys.stderr
-    if "stderr" in OURS or not writes_to(stream, 2):
-        yield stream
-        return
-    copy = os.fdopen(os.dup(2), "w", encoding="utf-8")
-    try:
-        yield copy
-    finally:
-        with suppress(BrokenPipeError):  # nobody is left to read the rest
-            copy.close()
 
 
 def _json(event: Event) -> str:

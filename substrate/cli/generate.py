@@ -13,7 +13,7 @@ import typer
 
 from substrate.base.extras import missing_extra, needed
 from substrate.base.files import filling
-from substrate.cli.console import JsonOption, failing, give, option, say
+from substrate.cli.console import JsonOption, give, option
 from substrate.cli.events import speaking
 from substrate.cli.notices import others_apart
 from substrate.cli.options import REQUIRED, command_of
@@ -101,7 +101,7 @@ def _add_world(group: typer.Typer, name: str, levels: Mapping[str, World]) -> No
     ) -> None:
         data = SimpleNamespace(**{counted: count, **more})
         world = levels[level]
-        with failing(), others_apart(), speaking("generate") as told, filling(out_) as fresh:
+        with speaking("generate") as told, filling(out_) as fresh:
             numbers, make = world.numbers(data), lambda scene: world.make(scene, seed, data)
             real = world.from_truth(truth, seed) if truth and world.from_truth else None
             if real:
@@ -121,7 +121,6 @@ def _add_world(group: typer.Typer, name: str, levels: Mapping[str, World]) -> No
                 publishing.publish_numbers(fresh / "published", numbers, seed, level)
         about = {"out": str(out_), counted: len(numbers), "seed": seed} | ({"level": level} if level else {})
         line = f"{len(numbers):,} {world.unit} in {out_}"
-        if not give(about, line, json=json):
-            say(line)
+        give(about, [line], json=json)
 
     group.command(name)(command_of(run, options, world.about, "generate"))

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from substrate.cli.console import argument, failing, option
+from substrate.cli.console import argument, guarded, option
 
 PLAIN: dict[str, Any] = {"no_args_is_help": True, "rich_markup_mode": None}
 """Help as plain text: what draws frames around it takes longer to load than all else together."""
@@ -63,11 +63,10 @@ def absent(name: str) -> Callable[..., None]:
     def run(given: Annotated[list[str] | None, typer.Argument(hidden=True)] = None) -> None:
         from substrate.base.extras import MissingExtraError, install
 
-        with failing():
-            raise MissingExtraError(f"`substrate {name}` is not installed", hint=install("research"))
+        raise MissingExtraError(f"`substrate {name}` is not installed", hint=install("research"))
 
     run.__doc__ = "Not here: install event-graph-research."
-    return run
+    return guarded(run)
 
 
 _GROUPS: Mapping[str, tuple[str, str]] = {
@@ -102,6 +101,7 @@ def common(
     """Options of every command."""
 
 
+@guarded
 def mcp(
     log: Annotated[Path, argument("An event log; made where it is absent with --write.", metavar="LOG")],
     write: Annotated[bool, option("--write", "Let the client write to the log too.")] = False,
@@ -113,17 +113,14 @@ def mcp(
     limit: Annotated[int | None, option("--limit", "Rows of one query; 10,000 unless given.", min=1)] = None,
 ) -> None:
     """Serve a log as an agent's memory over the Model Context Protocol, on standard input and output."""
-    with failing():
-        from substrate.adapters.mcp_server import serve
-        from substrate.base.limits import LIMITS
-        from substrate.rules.tbox import TBox
-        from substrate.sparql.guard import QueryLimits
+    from substrate.adapters.mcp_server import serve
+    from substrate.base.limits import LIMITS
+    from substrate.rules.tbox import TBox
+    from substrate.sparql.guard import QueryLimits
 
-        words = TBox.load(tbox) if tbox else None
-        limits = QueryLimits(
-            timeout=LIMITS.seconds if timeout is None else timeout, rows=limit or LIMITS.rows
-        )
-        serve(log, write=write, tbox=words, limits=limits)
+    words = TBox.load(tbox) if tbox else None
+    limits = QueryLimits(timeout=LIMITS.seconds if timeout is None else timeout, rows=limit or LIMITS.rows)
+    serve(log, write=write, tbox=words, limits=limits)
 
 
 def add_commands(app: typer.Typer) -> None:

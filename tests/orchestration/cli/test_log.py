@@ -66,7 +66,7 @@ def test_show_tells_what_the_log_is(file: Path) -> None:
     assert (result["digest"], result["deltas"], result["last_tick"]) == (log.digest, len(log), log.last_tick)
     assert {delta["tick"] for delta in result["shown"]} == {2, 4}
     assert result["shown"][0]["position"] == log.position(1)
-    assert len(run("show", file, "--limit", 3).stdout.splitlines()) == 6 + 3
+    assert len(run("show", file, "--to", 0).stdout.splitlines()) == 6 + log.position(0)
 
 
 def test_state_and_query_at_a_tick(file: Path) -> None:
@@ -394,7 +394,7 @@ def test_every_command_takes_a_log_of_100_000_deltas(tmp_path: Path) -> None:
         for i in range(100_000)
     )
     log.save(path)
-    run("show", path, "--limit", 1)
+    run("show", path, "--to", 1)
     run("state", path, "--tick", 5000)
     run("query", path, "SELECT (COUNT(*) AS ?n) WHERE { ?s ?p ?o }", "--tick", 5000)
     run("history", path, "urn:s:3", "-", '"50003"')

@@ -6,9 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from orchestration.cli.main import app
 from orchestration.scoring.published import published, read_published
 from research.exporters.paper import Meaning, Printed, summary, write_paper
 from substrate.base.errors import FormatError
@@ -64,29 +62,6 @@ def test_what_is_no_tex_and_no_file_of_figures_is_refused(tmp_path: Path) -> Non
     (tmp_path / "figures.yaml").write_text("systems: []", "utf-8")
     with pytest.raises(FormatError, match=r"figures\.yaml"):
         read_published(tmp_path / "figures.yaml")
-
-
-def test_the_macros_and_tables_for_a_paper_of_ones_own_are_held_against_what_was_measured(
-    reproduced: Path,
-) -> None:
-    def said(*arguments: str, code: int = 0) -> str:
-        done = CliRunner().invoke(app, ["paper", *arguments])
-        assert done.exit_code == code, done.output
-        return done.stdout
-
-    folder = "artifacts/sample/paper"
-    assert folder in said()
-    assert "every figure is what was measured" in said(folder, "--check")
-    for name, old, new in (
-        ("numbers.tex", r"\endcsname{100.00}", r"\endcsname{99.00}"),
-        ("twin.tex", "&", "& &"),
-    ):
-        file = reproduced / folder / name
-        file.write_text(file.read_text("utf-8").replace(old, new, 1), "utf-8")
-    stale = said(folder, "--check", code=1)
-    assert "99.00 there, 100.00 here" in stale
-    assert "twin.tex: not the table that was made here" in stale
-    assert "2 stale" in stale
 
 
 @pytest.mark.skipif(not PAPER.is_file(), reason="the paper is not beside this checkout (../shared/paper)")
