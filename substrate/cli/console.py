@@ -10,21 +10,17 @@ from __future__ import annotations
 import inspect
 import os
 import signal
-import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import wraps
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from substrate.cli.notices import Voice, others_apart, ours
 from substrate.cli.printing import print_json, print_lines, shown
-
-if TYPE_CHECKING:
-    from substrate.cli.events import Stream
 
 
 def option(name: str, about: str, *also: str, **more: Any) -> Any:
@@ -184,7 +180,7 @@ _COLOURS = {"error": typer.colors.RED, "interrupted": typer.colors.RED}
 
 def say(text: str, label: str = "", *, error: bool = False) -> None:
     """Print a line in one piece, with nothing that a terminal obeys, behind a label in colour."""
-    if error and (stream := told()):
+    if error and (stream := Voice.stream):
         stream.say(text, label.rstrip(":") or "note")
     out = ours("stderr" if error else "stdout")
     if label:
@@ -200,15 +196,9 @@ def note(text: str) -> None:
         say(text, error=True)
 
 
-def told() -> Stream | None:
-    """The stream of events of the command that runs, if it has one."""
-    events = sys.modules.get("substrate.cli.events")  # which is loaded where there is one
-    return events.Voices.stream if events else None
-
-
 def doing(text: str) -> None:
     """Say what the command begins to do, where it tells events."""
-    if stream := told():
+    if stream := Voice.stream:
         stream.doing(text)
 
 
@@ -222,7 +212,7 @@ def give(result: object, lines: Iterable[str], *, json: bool, closing: str | Non
         closing: the line that the last event has; the lines themselves unless given.
     """
     lines = list(lines)
-    if stream := told():
+    if stream := Voice.stream:
         stream.give(result, "\n".join(lines) if closing is None else closing)
     if json:
         print_json(result)

@@ -11,16 +11,20 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from substrate.cli import platform
 
+if TYPE_CHECKING:
+    from substrate.cli.events import Stream
+
 
 class Voice:
-    """The amount that a command says: set once, by its options."""
+    """The amount that a command says, set once by its options, and the stream of its events, if any."""
 
     quiet = False
     verbose = False
+    stream: Stream | None = None
 
 
 OURS: dict[str, TextIO] = {}
