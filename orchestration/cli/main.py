@@ -18,39 +18,12 @@ from substrate.cli.main import PLAIN, absent, add_commands, add_group
 from substrate.cli.notices import others_apart
 
 SECTIONS = {
-    "Reproduce": {
-        "reproduce": "Compute a profile's results, and compare them with the pins.",
-        "experiment": "Compare results under other parameters.",
-        "ui": "Start Dagster's UI on the same definitions and runs.",
-        "fetch": "Download official files, resumed and checked.",
-        "bench": "Measure speed and memory, each beside a peer.",
-    },
-    "Inspect": {
-        "trace": "Follow a number down to its rows, files and code.",
-        "explain": "Say why an answer is what it is.",
-        "log": "Show, query, fork, merge and verify one event log.",
-        "logs": "Ask all logs of a benchmark at once.",
-        "effect": "Measure an intervention's effect over all logs.",
-    },
-    "Your own data": {
-        "answer": "Answer your own files, as the pipeline does.",
-        "perceive": "Make events from a detector's proposals.",
-        "predict": "Predict the unseen future from your own files.",
-        "score": "Grade anyone's answers.",
-        "generate": "Generate data in an official format, with truth.",
-        "mcp": "Serve a log as an agent's memory.",
-        "models": "Serve a small language model on this machine.",
-    },
-    "Maintain": {
-        "verify": "Compute the results again, and name what differs.",
-        "accept": "Pin changed results, and say why they are right.",
-        "materialize": "Run one stage on inputs that are there.",
-        "dvc": "Keep DVC in step with the asset graph.",
-        "cluster": "Look at a cluster before you send work to it.",
-        "paper": "Write a paper whose figures lead to their evidence.",
-    },
+    "Reproduce": ("reproduce", "experiment", "ui", "fetch", "bench"),
+    "Inspect": ("trace", "explain", "log", "logs", "effect"),
+    "Your own data": ("answer", "perceive", "predict", "score", "generate", "mcp", "models"),
+    "Maintain": ("verify", "accept", "materialize", "dvc", "cluster", "paper"),
 }
-"""The commands as `substrate --help` groups them, each with what it does."""
+"""The commands as `substrate --help` groups them; the first sentence of each says what it does."""
 
 
 class Sections(TyperGroup):
@@ -58,9 +31,11 @@ class Sections(TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write each section with its commands."""
-        for title, commands in SECTIONS.items():
+        for title, names in SECTIONS.items():
+            commands: Any = ((name, self.get_command(ctx, name)) for name in names)
+            rows = [(name, command.get_short_help_str(limit=60)) for name, command in commands]
             with formatter.section(title):
-                formatter.write_dl(list(commands.items()))
+                formatter.write_dl(rows)
 
 
 app = typer.Typer(
@@ -77,15 +52,15 @@ add_group(
     app,
     "answer",
     "orchestration.cli.data:answers",
-    "Answer a user's own files with the pipeline's interpreters.",
+    "Answer your own files, as the pipeline does.",
 )
 add_group(
     app,
     "experiment",
     "orchestration.cli.experiment:experiment_app",
-    "Results under other parameters, beside the pinned ones.",
+    "Compare results under other parameters.",
 )
-cluster_app = typer.Typer(**PLAIN, help="Look at a cluster before work is sent to it.")
+cluster_app = typer.Typer(**PLAIN, help="Look at a cluster before you send work to it.")
 dvc_app = typer.Typer(**PLAIN, help="Keep DVC in step with the asset graph.")
 app.add_typer(dvc_app, name="dvc")
 app.add_typer(cluster_app, name="cluster")
@@ -102,7 +77,7 @@ for name in ("effect", "paper"):
 def ui(
     port: Annotated[int, option("--port", "Port on the loopback interface.", min=0, max=65535)] = 3000,
 ) -> None:
-    """The Dagster UI on the same definitions and the same instance as the command."""
+    """Start Dagster's UI on the same definitions and runs."""
     with others_apart():
         from orchestration.pipeline import webserver
 
@@ -148,7 +123,10 @@ def fetch_files(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Official data: resumed, verified, pinned; of the profile `real`, what has an address."""
+    """Download official files, resumed and checked.
+
+    They are pinned; of the profile `real`, what has an address is fetched.
+    """
     from orchestration.fetch.downloads import Fetched, fetch, unpack, wanted
     from orchestration.fetch.sources import official_sources
     from orchestration.project import find_root
@@ -192,7 +170,10 @@ def explain(
     ] = False,
     json: JsonOption = False,
 ) -> None:
-    """Why: the rule that decided, the answer beside its gold, the choice that failed, and the premises."""
+    """Say why an answer is what it is.
+
+    The rule that decided, the answer beside its gold, the choice that failed, and the premises.
+    """
     files = {"annotations": annotations, "events": events, "tasks": tasks, "scene_graphs": scene_graphs}
     files |= {"questions": questions, "specs": specs, "proposals": proposals}
     from orchestration.cli.data import require_files
@@ -233,8 +214,9 @@ def trace(
     profile: ProfileOption = None,
     json: JsonOption = False,
 ) -> None:
-    """From a table cell down to rows, log, input file, source and code version; exit 1 where they do not fit
-    together.
+    """Follow a number down to its rows, files and code.
+
+    Log, input file, source and code version are named too; exit 1 where they do not fit together.
     """
     if list_ == (number is not None):
         raise typer.BadParameter("give a NUMBER or --list")
@@ -255,7 +237,10 @@ def bench(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Speed and memory, each beside a peer or a floor in the same run."""
+    """Measure speed and memory, each beside a peer.
+
+    A peer or a floor is measured in the same run.
+    """
     from benchmarks.speed.benches import BENCHES, run
     from substrate.base.errors import ParameterError
 

@@ -50,9 +50,10 @@ def reproduce(
     tables: Annotated[bool, option("--tables", "Print the tables too.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Materialise the asset graph and say what its numbers come to.
+    """Compute a profile's results, and compare them with the pins.
 
-    With --set the run is an experiment: it lies in experiments/NAME, and the results stay as they are.
+    The asset graph is materialised where something is to be done. With --set the run is an experiment: it
+    lies in experiments/NAME, and the results stay as they are.
     """
     from orchestration.cli.reproduce import reproduced
 
@@ -140,8 +141,10 @@ def verify(
     markdown: Annotated[bool, option("--markdown", "As Markdown, for a comment on a change.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Hold every file against its hash, recompute everything and compare it with the pins, cell by cell and
-    row by row; exit 1 on damage or drift.
+    """Compute the results again, and name what differs.
+
+    Every file is held against its hash, and what is computed against the pins, cell by cell and row by row;
+    exit 1 on damage or drift.
     """
     mended: list[str] = []
     doing("loading the pipeline")
@@ -203,7 +206,9 @@ def accept(
     dry_run: Annotated[bool, option("--dry-run", "Say what changed, and pin nothing.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Say in numbers what changed, pin the present data and artifacts as the results, and record why in
+    """Pin changed results, and say why they are right.
+
+    Says in numbers what changed, pins the present data and artifacts as the results, and records why in
     pins/accepted.jsonl, which `verify --since` reads back.
     """
     from orchestration.ledger.acceptance import told_beside

@@ -23,7 +23,7 @@ def effect(
     set_: SetOption = NOTHING_SET,
     json: JsonOption = False,
 ) -> None:
-    """The effect of an intervention on an outcome, over all logs of a benchmark."""
+    """Measure an intervention's effect over all logs."""
     from orchestration.project import open_workspace
     from research.domains.effects import Constructed
     from research.pipeline.effects import ask_effects

@@ -15,7 +15,7 @@ def paper(
     out: Annotated[Path, option("--out", "A folder for the pages.", metavar="DIR")],
     profile: ProfileOption = None,
 ) -> None:
-    """Write a paper with a link at each printed figure."""
+    """Write a paper whose figures lead to their evidence."""
     from research.cli._paper import print_paper
 
     print_paper(source, out, profile)

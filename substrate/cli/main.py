@@ -70,15 +70,12 @@ def absent(name: str) -> Callable[..., None]:
 
 
 _GROUPS: Mapping[str, tuple[str, str]] = {
-    "log": ("substrate.cli.log:log_app", "The auditor's tools over one event log."),
+    "log": ("substrate.cli.log:log_app", "Show, query, fork, merge and verify one event log."),
     "score": ("research.cli.score:score_app", "Grade anyone's answers."),
-    "generate": ("substrate.cli.generate:worlds", "Generate official-format data with truth."),
+    "generate": ("substrate.cli.generate:worlds", "Generate data in an official format, with truth."),
     "models": ("substrate.cli.models:models_app", "Serve a small language model on this machine."),
-    "predict": ("research.cli.clevrer:predict_app", "Predict the unseen future from a user's own files."),
-    "perceive": (
-        "research.cli.clevrer:perceive_app",
-        "Events with probabilities from a detector's proposals.",
-    ),
+    "predict": ("research.cli.clevrer:predict_app", "Predict the unseen future from your own files."),
+    "perceive": ("research.cli.clevrer:perceive_app", "Make events from a detector's proposals."),
 }
 
 
@@ -112,7 +109,10 @@ def mcp(
     timeout: Annotated[float | None, option("--timeout", "Seconds of one query; 30 unless given.")] = None,
     limit: Annotated[int | None, option("--limit", "Rows of one query; 10,000 unless given.", min=1)] = None,
 ) -> None:
-    """Serve a log as an agent's memory over the Model Context Protocol, on standard input and output."""
+    """Serve a log as an agent's memory.
+
+    It is served over the Model Context Protocol, on standard input and output.
+    """
     from substrate.adapters.mcp_server import serve
     from substrate.base.limits import LIMITS
     from substrate.rules.tbox import TBox
