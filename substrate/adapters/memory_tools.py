@@ -73,14 +73,11 @@ _Change = Literal[tuple(INTERVENTIONS)]  # pyright: ignore[reportInvalidTypeForm
 class Tool:
     """A tool: a function of a desk and of the arguments that a model gives.
 
-    Args:
-        run: its name, docstring and annotated arguments are the tool's.
-        writes: true where it changes the log.
-        alone: false where other calls may run beside it.
+    Its name, docstring and annotated arguments are the tool's; ``writes`` is true where it changes the log.
     """
 
-    def __init__(self, run: Callable[..., Reply], *, writes: bool = False, alone: bool = True) -> None:
-        self.run, self.name, self.writes, self.alone = run, run.__name__, writes, alone
+    def __init__(self, run: Callable[..., Reply], *, writes: bool = False) -> None:
+        self.run, self.name, self.writes = run, run.__name__, writes
 
     @cached_property
     def arguments(self) -> type[msgspec.Struct]:
@@ -105,7 +102,7 @@ class Tool:
         except msgspec.ValidationError as error:
             hint = f"It takes {', '.join(self.arguments.__struct_fields__) or 'nothing'}"
             raise ParameterError(str(error).replace("Object", self.name), hint=hint) from None
-        with desk.turn if self.alone else nullcontext():
+        with nullcontext() if self.run is sparql else desk.turn:
             if self.writes:
                 desk.take_up()
             for name in {"author", "source"} & arguments.keys():
@@ -231,8 +228,13 @@ def what_if(
         began = memory.log.history((node, relation, value)).intervals if change.startswith("retract") else ()
         at = began[-1].start + 1 if began else memory.log.last_tick + bool(len(memory.log))
     terms = (node, relation, value) if any_relation else (node, value, relation)
-    imagined = memory.imagine(at, made(change, terms))
-    return desk.difference(memory, imagined, cursor, at=at)
+    changes = memory.compare(memory.imagine(at, made(change, terms)))
+    sides = {"would_hold": changes.inserted, "would_not_hold": changes.retracted}
+    facts = [(side, triple) for side, listed in sides.items() for triple in listed]
+    page = _page("facts", facts, lambda fact: (fact[0], words.fact_of(fact[1])), cursor, at=at)
+    on_page = page.pop("facts")
+    page |= {name: [triple for side, triple in on_page if side == name] for name in sides}
+    return page | {f"{name}_total": len(listed) for name, listed in sides.items()}
 
 
 def sparql(
@@ -331,7 +333,7 @@ def forget(desk: Desk, triple: _Said, author: _Author = None, source: _Source = 
 
 
 READING = {
-    run.__name__: Tool(run, alone=run is not sparql)
+    run.__name__: Tool(run)
     for run in (about, recall, who_knew, told_by, why, impact, history, what_if, sparql)
 }
 """The tools of every desk, by name."""
@@ -391,7 +393,11 @@ class Desk:
         if tool is None:
             raise ParameterError(f"no tool {name[:80]!r}", hint=f"Choose among {', '.join(self.tools)}")
         for argument, value in arguments.items():
-            _require_moderate(argument[:80], value)
+            if isinstance(value, str):
+                require_text(value, argument[:80])
+            if isinstance(value, float) and not isfinite(value):  # which JSON cannot give back
+                hint = "Give a smaller one"
+                raise ParameterError(f"{value} is no finite number", where=(argument[:80],), hint=hint)
         return tool.call(self, arguments)
 
     def take_up(self) -> None:
@@ -438,18 +444,6 @@ class Desk:
         }
         return {key: value for key, value in parts.items() if value is not None}
 
-    def difference(
-        self, memory: Memory, other: Memory, cursor: int, tick: int | None = None, **about: Any
-    ) -> Reply:
-        """The facts of another memory that one does not hold, and the reverse."""
-        changes = memory.compare(other, tick)
-        sides = {"would_hold": changes.inserted, "would_not_hold": changes.retracted}
-        facts = [(side, triple) for side, listed in sides.items() for triple in listed]
-        page = _page("facts", facts, lambda fact: [fact[0], self.words.fact_of(fact[1])], cursor, **about)
-        on_page = page.pop("facts")
-        page |= {name: [triple for side, triple in on_page if side == name] for name in sides}
-        return page | {f"{name}_total": len(listed) for name, listed in sides.items()}
-
     def wrote(self, record: Record) -> Reply:
         """The reply to a call that wrote."""
         new = self.words.learn(self._memory.log)
@@ -458,14 +452,6 @@ class Desk:
     def close(self) -> None:
         """Let another writer open the file."""
         self._memory.log.close()
-
-
-def _require_moderate(argument: str, value: object) -> None:
-    """Refuse a text beyond the limit of texts, and a number that JSON cannot give back."""
-    if isinstance(value, str):
-        require_text(value, argument)
-    if isinstance(value, float) and not isfinite(value):
-        raise ParameterError(f"{value} is no finite number", where=(argument,), hint="Give a smaller one")
 
 
 def _page(name: str, items: Iterable[Any], show: Callable[[Any], Any], cursor: int, **about: Any) -> Reply:
