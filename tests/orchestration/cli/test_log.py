@@ -23,19 +23,6 @@ from substrate.memory.memory import Memory
 
 runner = CliRunner()
 CROSS = "SELECT (COUNT(*) AS ?n) { " + " . ".join(f"?a{i} ?b{i} ?c{i}" for i in range(6)) + " }"
-COMMANDS = (
-    "show",
-    "state",
-    "query",
-    "history",
-    "fork",
-    "diff",
-    "merge",
-    "verify",
-    "repair",
-    "export",
-    "import",
-)
 
 
 def run(*arguments: object, code: int = 0) -> Result:
@@ -53,11 +40,6 @@ def file(tmp_path: Path) -> Path:
     box = TBox.load("village")
     unfold(box, box.opening(), until=13).save(tmp_path / "village.rdfp.gz")
     return tmp_path / "village.rdfp.gz"
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_has_help(command: str) -> None:
-    assert "Usage" in run(command, "--help").output
 
 
 def test_show_tells_what_the_log_is(file: Path) -> None:
