@@ -67,10 +67,6 @@ def _add_world(group: typer.Typer, name: str, levels: Mapping[str, World]) -> No
         "count": (count, number),
         "seed": (seed, 20),
     }
-    if world.first is not None:
-        first = Annotated[int, option("--first", "Number of the first scene.", min=0)]
-        options["first_scene"] = first, world.first
-
     if name in PUBLISHED:
         about = "Also as Parquet with a dataset card and Croissant metadata, to publish."
         options["parquet"] = Annotated[bool, option("--parquet", about)], False
@@ -97,10 +93,9 @@ def _add_world(group: typer.Typer, name: str, levels: Mapping[str, World]) -> No
         parquet: bool = False,
         level: str = own,
         truth: Path | None = None,
-        **more: int,
     ) -> None:
-        data = SimpleNamespace(**{counted: count, **more})
         world = levels[level]
+        data = SimpleNamespace(**{counted: count, "first_scene": world.first})
         with speaking("generate") as told, filling(out_) as fresh:
             numbers, make = world.numbers(data), lambda scene: world.make(scene, seed, data)
             real = world.from_truth(truth, seed) if truth and world.from_truth else None
