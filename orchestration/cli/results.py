@@ -176,10 +176,9 @@ def verify(
 
                 resource = WorkspaceResource(profile=workspace.settings.profile, force=True)
                 there = computable(stages, absent(workspace, SOURCES.values()))
-                done = bring_back(
+                mended += bring_back(
                     workspace, there, lambda names: run_stages(names, resource, lambda: instance(root))
                 )
-                mended += done
 
             def computing(names: list[str], profile: str, folder: Path) -> None:
                 with stages_told(names):
