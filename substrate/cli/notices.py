@@ -92,7 +92,7 @@ def others_apart() -> Iterator[None]:
                 os.dup2(copies[name], number)
                 os.close(copies[name])
                 if (stream := OURS.pop(name)) is not before[name]:
-                    with suppress(BrokenPipeError):  # nobody is left to read the rest
+                    with suppress(OSError):  # who wrote there has met it, and said so
                         stream.close()
 
 
