@@ -45,7 +45,7 @@ def stages_told(names: Sequence[str]) -> Iterator[dict[str, str]]:
                 told.end(stage, made, rows)
 
         told.plan(len(names), "stages")
-        with hearing(advance=told.advance, end=end, note=note, **({"say": note} if Voice.verbose else {})):
+        with hearing(advance=told.advance, end=end, **({"say": note} if Voice.verbose else {})):
             yield how
 
 
