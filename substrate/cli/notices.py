@@ -11,12 +11,9 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
 
 from substrate.cli import platform
-
-if TYPE_CHECKING:
-    from substrate.cli.events import Stream
 
 
 class Voice:
@@ -24,7 +21,7 @@ class Voice:
 
     quiet = False
     verbose = False
-    stream: Stream | None = None
+    stream: Any = None
 
 
 OURS: dict[str, TextIO] = {}
