@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import Annotated
 
 from substrate.cli.console import note, option
-from substrate.cli.notices import Voice, others_apart
+from substrate.cli.notices import Voice, descriptor
 
 ProfileOption = Annotated[
     str | None,
@@ -33,7 +33,7 @@ def stages_told(names: Sequence[str]) -> Iterator[dict[str, str]]:
 
     Gives how each stage came to its outs, as far as it has ended: ``computed`` or ``reused``.
     """
-    from orchestration.pipeline.progress import hearing, logging_to
+    from orchestration.pipeline.progress import hearing
     from substrate.cli.events import speaking
 
     how: dict[str, str] = {}
@@ -45,17 +45,14 @@ def stages_told(names: Sequence[str]) -> Iterator[dict[str, str]]:
                 told.end(stage, made, rows)
 
         told.plan(len(names), "stages")
-        with (
-            hearing(advance=told.advance, end=end, note=note),
-            logging_to(note) if Voice.verbose else nullcontext(),
-        ):
+        with hearing(advance=told.advance, end=end, **({"say": note} if Voice.verbose else {})):
             yield how
 
 
 @contextmanager
 def running() -> Iterator[None]:
-    """A run of the pipeline: others' words apart, and one line on the terminal where it is told to end."""
+    """A run of the pipeline: one line on the terminal where it is told to end."""
     from orchestration.pipeline.stopping import ends_when_told
 
-    with ends_when_told(), others_apart():
+    with ends_when_told(descriptor("stderr")):
         yield

@@ -16,11 +16,9 @@ from orchestration.registry import INTERPRETED
 from orchestration.settings import parameters_of
 from substrate.base.errors import ParameterError
 from substrate.base.files import require_other
-from substrate.cli.console import JsonOption, failing, give, option, say
+from substrate.cli.console import JsonOption, give, option, say
 from substrate.cli.events import speaking
-from substrate.cli.notices import others_apart
 from substrate.cli.options import REQUIRED, command_of
-from substrate.cli.printing import print_lines
 
 MOST_WORLDS = 1024
 """Ten events of a scene in doubt at once."""
@@ -101,12 +99,11 @@ def _add_answer(group: typer.Typer, benchmark: Interpreted) -> None:
         worlds: int | None = None,
         **files: Path | None,
     ) -> None:
-        with failing():
-            parameters = parameters_of(benchmark.parameters, set_)
+        parameters = parameters_of(benchmark.parameters, set_)
         named = {name: path for name, path in files.items() if path is not None}
-        with failing(), others_apart(), speaking("answer") as told:
-            require_files(named)
-            require_other(out_, named.values())
+        require_files(named)
+        require_other(out_, named.values())
+        with speaking("answer") as told:
             advance = partial(told.advance, benchmark.name, unit="scenes")
             tally = answer_files(benchmark, named, parameters, out_, advance, worlds)
             told.end(benchmark.name, "computed", tally.rows)
@@ -114,8 +111,7 @@ def _add_answer(group: typer.Typer, benchmark: Interpreted) -> None:
             file = named.get("questions") or next(iter(named.values()))
             first = f"{tally.errors}, the first of them: {file}: {tally.first_error}"
             say(first, "could not run:", error=True)
-        if not give(tally, tally.line(), json=json):
-            print_lines([tally.line()])
+        give(tally, [tally.line()], json=json)
 
     name = benchmark.name.replace("_", "-")
     about = f"Rows of a user's own files: {benchmark.about['answers']}"

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from orchestration.cli.console import NOTHING_SET, ProfileOption, SetOption
-from substrate.cli.console import JsonOption, argument, failing, option, voiced
-from substrate.cli.notices import others_apart
-from substrate.cli.printing import print_json, print_text
+from substrate.cli.console import JsonOption, argument, give, option, voiced
 
 if TYPE_CHECKING:
     from orchestration.benchmarks.benchmark import Interpreted
@@ -36,25 +34,20 @@ def logs(
     """Ask all logs of a benchmark at once."""
     if (sparql is None) == (sql is None):
         raise typer.BadParameter("give either --sparql or --sql")
-    with failing(), others_apart():
-        from orchestration.pipeline.all_logs import ask_each
-        from orchestration.pipeline.deltas import ask_deltas
-        from orchestration.project import open_workspace
-        from substrate.base.limits import LIMITS
+    from orchestration.pipeline.all_logs import ask_each
+    from orchestration.pipeline.deltas import ask_deltas
+    from orchestration.project import open_workspace
+    from substrate.base.limits import LIMITS
 
-        workspace = open_workspace(profile, tuple(set_))
-        timeout, limit = timeout or LIMITS.seconds, limit or LIMITS.rows
-        benchmark = with_logs(name)
-        answer = (
-            ask_each(workspace, benchmark, sparql, tick, timeout, limit)
-            if sparql is not None
-            else ask_deltas(workspace, benchmark, sql or "", timeout, limit)
-        )
-    if json:
-        print_json([dict(zip(answer.columns, row, strict=True)) for row in answer.rows])
-        return
-    for row in [answer.columns, *answer.rows]:
-        print_text("\t".join("" if value is None else str(value) for value in row) + "\n")
+    workspace, benchmark = open_workspace(profile, tuple(set_)), with_logs(name)
+    timeout, limit = timeout or LIMITS.seconds, limit or LIMITS.rows
+    if sparql is not None:
+        answer = ask_each(workspace, benchmark, sparql, tick, timeout, limit)
+    else:
+        answer = ask_deltas(workspace, benchmark, sql or "", timeout, limit)
+    table = [answer.columns, *answer.rows]
+    lines = ("\t".join("" if value is None else str(value) for value in row) for row in table)
+    give([dict(zip(answer.columns, row, strict=True)) for row in answer.rows], lines, json=json)
 
 
 def with_logs(name: str) -> Interpreted:

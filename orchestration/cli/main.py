@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,44 +13,17 @@ from orchestration.base.beyond import beyond
 from orchestration.cli.console import NOTHING_SET, ProfileOption, SetOption
 from orchestration.cli.logs import logs
 from orchestration.cli.results import accept, materialize, reproduce, verify
-from substrate.cli.console import JsonOption, argument, failing, give, option, say, speaking_as, voiced
+from substrate.cli.console import JsonOption, apart, argument, give, guarded, option, say, speaking_as, voiced
 from substrate.cli.main import PLAIN, absent, add_commands, add_group
 from substrate.cli.notices import others_apart
-from substrate.cli.printing import print_json, print_text
 
 SECTIONS = {
-    "Reproduce": {
-        "reproduce": "Compute a profile's results, and compare them with the pins.",
-        "experiment": "Compare results under other parameters.",
-        "ui": "Start Dagster's UI on the same definitions and runs.",
-        "fetch": "Download official files, resumed and checked.",
-        "bench": "Measure speed and memory, each beside a peer.",
-    },
-    "Inspect": {
-        "trace": "Follow a number down to its rows, files and code.",
-        "explain": "Say why an answer is what it is.",
-        "log": "Show, query, fork, merge and verify one event log.",
-        "logs": "Ask all logs of a benchmark at once.",
-    },
-    "Your own data": {
-        "answer": "Answer your own files, as the pipeline does.",
-        "perceive": "Make events from a detector's proposals.",
-        "predict": "Predict the unseen future from your own files.",
-        "score": "Grade anyone's answers.",
-        "generate": "Generate data in an official format, with truth.",
-        "mcp": "Serve a log as an agent's memory.",
-        "models": "Serve a small language model on this machine.",
-    },
-    "Maintain": {
-        "verify": "Compute the results again, and name what differs.",
-        "accept": "Pin changed results, and say why they are right.",
-        "materialize": "Run one stage on inputs that are there.",
-        "dvc": "Keep DVC in step with the asset graph.",
-        "cluster": "Look at a cluster before you send work to it.",
-        "paper": "Write a paper whose figures lead to their evidence.",
-    },
+    "Reproduce": ("reproduce", "experiment", "ui", "fetch", "bench"),
+    "Inspect": ("trace", "explain", "log", "logs"),
+    "Your own data": ("answer", "perceive", "predict", "score", "generate", "mcp", "models"),
+    "Maintain": ("verify", "accept", "materialize", "dvc", "cluster", "paper"),
 }
-"""The commands as `substrate --help` groups them, each with what it does."""
+"""The commands as `substrate --help` groups them; the first sentence of each says what it does."""
 
 
 class Sections(TyperGroup):
@@ -59,9 +31,11 @@ class Sections(TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write each section with its commands."""
-        for title, commands in SECTIONS.items():
+        for title, names in SECTIONS.items():
+            commands: Any = ((name, self.get_command(ctx, name)) for name in names)
+            rows = [(name, command.get_short_help_str(limit=60)) for name, command in commands]
             with formatter.section(title):
-                formatter.write_dl(list(commands.items()))
+                formatter.write_dl(rows)
 
 
 app = typer.Typer(
@@ -78,15 +52,15 @@ add_group(
     app,
     "answer",
     "orchestration.cli.data:answers",
-    "Answer a user's own files with the pipeline's interpreters.",
+    "Answer your own files, as the pipeline does.",
 )
 add_group(
     app,
     "experiment",
     "orchestration.cli.experiment:experiment_app",
-    "Results under other parameters, beside the pinned ones.",
+    "Compare results under other parameters.",
 )
-cluster_app = typer.Typer(**PLAIN, help="Look at a cluster before work is sent to it.")
+cluster_app = typer.Typer(**PLAIN, help="Look at a cluster before you send work to it.")
 dvc_app = typer.Typer(**PLAIN, help="Keep DVC in step with the asset graph.")
 app.add_typer(dvc_app, name="dvc")
 app.add_typer(cluster_app, name="cluster")
@@ -98,21 +72,21 @@ app.command("paper")(beyond("research.cli.paper:paper") or absent("paper"))
 
 
 @app.command()
+@guarded
 def ui(
     port: Annotated[int, option("--port", "Port on the loopback interface.", min=0, max=65535)] = 3000,
 ) -> None:
-    """The Dagster UI on the same definitions and the same instance as the command."""
-    with failing():
-        with others_apart():
-            from orchestration.pipeline import webserver
+    """Start Dagster's UI on the same definitions and runs."""
+    with others_apart():
+        from orchestration.pipeline import webserver
 
-            listening = webserver.listen(port)
-        address = f"http://127.0.0.1:{listening.getsockname()[1]}"
-        job = f"{address}/locations/substrate/jobs/reproduce_sample"
-        say(f"Reproduce:    {job}  (Materialize all, then watch the run)")
-        say(f"Asset graph:  {address}/asset-groups")
-        say(f"Runs:         {address}/runs; Ctrl-C ends the server")
-        webserver.ui(listening)
+        listening = webserver.listen(port)
+    address = f"http://127.0.0.1:{listening.getsockname()[1]}"
+    job = f"{address}/locations/substrate/jobs/reproduce_sample"
+    say(f"Reproduce:    {job}  (Materialize all, then watch the run)")
+    say(f"Asset graph:  {address}/asset-groups")
+    say(f"Runs:         {address}/runs; Ctrl-C ends the server")
+    webserver.ui(listening)
 
 
 @cluster_app.callback()
@@ -126,17 +100,15 @@ def cluster_check(
     profile: ProfileOption = None, set_: SetOption = NOTHING_SET, json: JsonOption = False
 ) -> None:
     """Say what of a cluster fits: its endpoint, driver, storage and workers; exit 1 where a part does not."""
-    with failing(), others_apart():
-        from orchestration.pipeline.cluster import findings
-        from orchestration.project import open_workspace
+    from orchestration.pipeline.cluster import findings
+    from orchestration.project import open_workspace
 
-        parts = list(findings(open_workspace(profile, tuple(set_))))
-    if json:
-        print_json([part._asdict() for part in parts])
-    for part in () if json else parts:
-        say(f"{'fits ' if part.fits else 'FAILS'}  {part.what}: {part.said}")
+    parts, lines = list(findings(open_workspace(profile, tuple(set_)))), list[str]()
+    for part in parts:
+        lines.append(f"{'fits ' if part.fits else 'FAILS'}  {part.what}: {part.said}")
         if part.hint:
-            say(f"       {part.hint}")
+            lines.append(f"       {part.hint}")
+    give([part._asdict() for part in parts], lines, json=json)
     if not all(part.fits for part in parts):
         raise typer.Exit(1)
 
@@ -150,28 +122,27 @@ def fetch_files(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Official data: resumed, verified, pinned; of the profile `real`, what has an address."""
+    """Download official files, resumed and checked.
+
+    They are pinned; of the profile `real`, what has an address is fetched.
+    """
     from orchestration.fetch.downloads import Fetched, fetch, unpack, wanted
     from orchestration.fetch.sources import official_sources
     from orchestration.project import find_root
     from substrate.cli.events import speaking
 
-    with failing():
-        root = find_root()
-        pins = root / "pins" / "downloads.json"
-        with speaking("fetch") as told:
-            folder = root / "downloads" / benchmark
-            names = [official.name for official in wanted(benchmark, official_sources())]
-            told.plan(len(names), "files")
-            fetched: list[Fetched] = []
-            for name in names:
-                progress = partial(told.advance, unit="bytes")
-                fetched += fetch(benchmark, folder, pins=pins, base=base, only=[name], progress=progress)
-                told.end(name, fetched[-1].status)
-            unpack(benchmark, folder)
-        if not give(fetched, f"{len(fetched)} files in {folder}", json=json):
-            for result in fetched:
-                say(str(result))
+    root = find_root()
+    pins, folder = root / "pins" / "downloads.json", root / "downloads" / benchmark
+    names = [official.name for official in wanted(benchmark, official_sources())]
+    fetched: list[Fetched] = []
+    with speaking("fetch") as told:
+        told.plan(len(names), "files")
+        for name in names:
+            progress = partial(told.advance, unit="bytes")
+            fetched += fetch(benchmark, folder, pins=pins, base=base, only=[name], progress=progress)
+            told.end(name, fetched[-1].status)
+        unpack(benchmark, folder)
+    give(fetched, map(str, fetched), json=json, closing=f"{len(fetched)} files in {folder}")
 
 
 FileOption = Annotated[Path | None, typer.Option(metavar="FILE", help="Your own, instead of the profile's.")]
@@ -198,20 +169,20 @@ def explain(
     ] = False,
     json: JsonOption = False,
 ) -> None:
-    """Why: the rule that decided, the answer beside its gold, the choice that failed, and the premises."""
+    """Say why an answer is what it is.
+
+    The rule that decided, the answer beside its gold, the choice that failed, and the premises.
+    """
     files = {"annotations": annotations, "events": events, "tasks": tasks, "scene_graphs": scene_graphs}
     files |= {"questions": questions, "specs": specs, "proposals": proposals}
-    with failing(), others_apart():
-        from orchestration.cli.data import require_files
-        from orchestration.lineage.explain import Input, answered
+    from orchestration.cli.data import require_files
+    from orchestration.lineage.explain import Input, answered
 
-        given = {name: path for name, path in files.items() if path is not None}
-        require_files(given)
-        explained = answered(answer, Input(profile, tuple(set_), given))
-    if json:
-        print_json(explained.record())
-    else:
-        print_text(explained.explanation.text(full) if steps or full else explained.text())
+    given = {name: path for name, path in files.items() if path is not None}
+    require_files(given)
+    explained = answered(answer, Input(profile, tuple(set_), given))
+    text = explained.explanation.text(full) if steps or full else explained.text()
+    give(explained.record(), text.split("\n")[:-1], json=json)
 
 
 @app.command(context_settings={"ignore_unknown_options": True})  # a figure may be negative
@@ -242,22 +213,22 @@ def trace(
     profile: ProfileOption = None,
     json: JsonOption = False,
 ) -> None:
-    """From a table cell down to rows, log, input file, source and code version; exit 1 where they do not fit
-    together.
+    """Follow a number down to its rows, files and code.
+
+    Log, input file, source and code version are named too; exit 1 where they do not fit together.
     """
     if list_ == (number is not None):
         raise typer.BadParameter("give a NUMBER or --list")
-    with failing():
-        with others_apart():
-            from orchestration.cli.trace import print_list, print_trace
-        if number is None:
-            print_list(profile, json=json)
-            raise typer.Exit
-        fits = print_trace(number, question, profile, reexecute=reexecute, json=json)
-    raise typer.Exit(0 if fits else 1)
+    from orchestration.cli.trace import print_list, print_trace
+
+    if number is None:
+        print_list(profile, json=json)
+    elif not print_trace(number, question, profile, reexecute=reexecute, json=json):
+        raise typer.Exit(1)
 
 
 @app.command()
+@apart
 def bench(
     name: Annotated[str | None, argument("One bench instead of all.", metavar="NAME")] = None,
     sizes: Annotated[
@@ -265,45 +236,41 @@ def bench(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Speed and memory, each beside a peer or a floor in the same run."""
-    with failing():
-        with others_apart():
-            from benchmarks.speed.benches import BENCHES, run
-            from substrate.base.errors import ParameterError
-        if name is not None and name not in BENCHES:
-            hint = f"Choose one of {', '.join(BENCHES)}"
-            raise ParameterError(f"no benchmark {name!r}", where=("NAME",), hint=hint)
-        for figure in run([name] if name else [], sizes or []):
-            if json:
-                print_json(figure)
-            else:
-                say(str(figure))
-            sys.stdout.flush()
+    """Measure speed and memory, each beside a peer.
+
+    A peer or a floor is measured in the same run.
+    """
+    from benchmarks.speed.benches import BENCHES, run
+    from substrate.base.errors import ParameterError
+
+    if name is not None and name not in BENCHES:
+        hint = f"Choose one of {', '.join(BENCHES)}"
+        raise ParameterError(f"no benchmark {name!r}", where=("NAME",), hint=hint)
+    for figure in run([name] if name else [], sizes or []):
+        give(figure, [str(figure)], json=json)
 
 
 @dvc_app.command("sync")
+@apart
 def dvc_sync() -> None:
     """Write dvc.yaml from the asset graph."""
-    with failing(), others_apart():
-        from orchestration.ledger.dvc import sync
-        from orchestration.pipeline.graph import STAGES
-        from orchestration.project import find_root
+    from orchestration.ledger.dvc import sync
+    from orchestration.pipeline.graph import STAGES
+    from orchestration.project import find_root
 
-        changed = sync(find_root(), STAGES)
-    say("dvc.yaml written" if changed else "dvc.yaml is up to date")
+    say("dvc.yaml written" if sync(find_root(), STAGES) else "dvc.yaml is up to date")
 
 
 @dvc_app.command("code")
 @voiced
 def dvc_code(profile: ProfileOption = None) -> None:
     """Say for DVC, in a file a stage, what of its code changed since it ran; `dvc repro` begins with it."""
-    with failing(), others_apart():
-        from orchestration.ledger.dvc import keep_code
-        from orchestration.pipeline.graph import stages_in
-        from orchestration.project import open_workspace
+    from orchestration.ledger.dvc import keep_code
+    from orchestration.pipeline.graph import stages_in
+    from orchestration.project import open_workspace
 
-        workspace = open_workspace(profile)
-        keep_code(workspace, stages_in(workspace))
+    workspace = open_workspace(profile)
+    keep_code(workspace, stages_in(workspace))
 
 
 def main() -> None:

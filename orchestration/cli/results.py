@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
@@ -13,7 +12,6 @@ from substrate.cli.console import (
     JsonOption,
     argument,
     doing,
-    failing,
     give,
     note,
     option,
@@ -21,8 +19,6 @@ from substrate.cli.console import (
     speaking_as,
     voiced,
 )
-from substrate.cli.notices import others_apart
-from substrate.cli.printing import print_json, print_text
 
 
 @speaking_as("reproduce")
@@ -54,16 +50,17 @@ def reproduce(
     tables: Annotated[bool, option("--tables", "Print the tables too.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Materialise the asset graph and say what its numbers come to.
+    """Compute a profile's results, and compare them with the pins.
 
-    With --set the run is an experiment: it lies in experiments/NAME, and the results stay as they are.
+    The asset graph is materialised where something is to be done. With --set the run is an experiment: it
+    lies in experiments/NAME, and the results stay as they are.
     """
     from orchestration.cli.reproduce import reproduced
 
-    with failing():
-        done = reproduced(profile, only, set_, force=force, name=name)
+    done = reproduced(profile, only, set_, force=force, name=name)
     failed = typer.Exit(int(fail_on_drift and bool(done.drifted)))
-    if give(done, done.line(), json=json):
+    give(done, [], json=json, closing=done.line())
+    if json:
         raise failed
     if tables:
         from orchestration.cli.tables import on_terminal, place_of
@@ -95,27 +92,27 @@ def materialize(
     json: JsonOption = False,
 ) -> None:
     """Run one stage on inputs that are there."""
-    with failing():
-        with running():
-            from orchestration.ledger.dvc import keep_code
-            from orchestration.pipeline.graph import stages_in
-            from orchestration.pipeline.resources import WorkspaceResource
-            from orchestration.pipeline.run import instance, run_stages
-            from orchestration.project import open_workspace
-            from substrate.base.errors import ParameterError
+    with running():
+        from orchestration.ledger.dvc import keep_code
+        from orchestration.pipeline.graph import stages_in
+        from orchestration.pipeline.resources import WorkspaceResource
+        from orchestration.pipeline.run import instance, run_stages
+        from orchestration.project import open_workspace
+        from substrate.base.errors import ParameterError
 
-            workspace = open_workspace(profile)
-            stages = stages_in(workspace)
-            if stage not in stages:
-                hint = f"Choose one of {', '.join(stages)}"
-                raise ParameterError(f"no stage {stage!r}", where=("STAGE",), hint=hint)
-            with stages_told([stage]):
-                resource = WorkspaceResource(profile=workspace.settings.profile, force=force)
-                run_stages([stage], resource, lambda: instance(workspace.root))
-            keep_code(workspace, stages)
-        paths = [str(workspace.path(out)) for out in stages[stage].outs]
+        workspace = open_workspace(profile)
+        stages, used = stages_in(workspace), workspace.settings.profile
+        if stage not in stages:
+            hint = f"Choose one of {', '.join(stages)}"
+            raise ParameterError(f"no stage {stage!r}", where=("STAGE",), hint=hint)
+        with stages_told([stage]):
+            resource = WorkspaceResource(profile=used, force=force)
+            run_stages([stage], resource, lambda: instance(workspace.root))
+        keep_code(workspace, stages)
+    paths = [str(workspace.path(out)) for out in stages[stage].outs]
     line = f"{stage}: {', '.join(paths)}"
-    if not give({"stage": stage, "profile": workspace.settings.profile, "outs": paths}, line, json=json):
+    give({"stage": stage, "profile": used, "outs": paths}, [], json=json, closing=line)
+    if not json:
         note(line)
 
 
@@ -144,12 +141,14 @@ def verify(
     markdown: Annotated[bool, option("--markdown", "As Markdown, for a comment on a change.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Hold every file against its hash, recompute everything and compare it with the pins, cell by cell and
-    row by row; exit 1 on damage or drift.
+    """Compute the results again, and name what differs.
+
+    Every file is held against its hash, and what is computed against the pins, cell by cell and row by row;
+    exit 1 on damage or drift.
     """
     mended: list[str] = []
     doing("loading the pipeline")
-    with failing(), running():
+    with running():
         from orchestration.ledger.verification import verify_files, verify_profile
         from orchestration.pipeline.graph import STAGES, stages_in
         from orchestration.pipeline.run import recompute as compute
@@ -174,10 +173,9 @@ def verify(
 
                 resource = WorkspaceResource(profile=workspace.settings.profile, force=True)
                 there = computable(stages, absent(workspace, SOURCES.values()))
-                done = bring_back(
+                mended += bring_back(
                     workspace, there, lambda names: run_stages(names, resource, lambda: instance(root))
                 )
-                mended += done
 
             def computing(names: list[str], profile: str, folder: Path) -> None:
                 with stages_told(names):
@@ -189,8 +187,8 @@ def verify(
             report = verify_profile(workspace, stages, recompute=recomputing, since=since)
     for line in mended:
         note(line)
-    if not give(report, verdict(report), json=json):
-        print_text(render_markdown(report) if markdown else render_text(report))
+    text = render_markdown(report) if markdown else render_text(report)
+    give(report, text.splitlines(), json=json, closing=verdict(report))
     raise typer.Exit(0 if report.fits else 1)
 
 
@@ -204,30 +202,26 @@ def accept(
     dry_run: Annotated[bool, option("--dry-run", "Say what changed, and pin nothing.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Say in numbers what changed, pin the present data and artifacts as the results, and record why in
+    """Pin changed results, and say why they are right.
+
+    Says in numbers what changed, pins the present data and artifacts as the results, and records why in
     pins/accepted.jsonl, which `verify --since` reads back.
     """
-    with failing(), ExitStack() as until_pinned:
-        with others_apart():
-            from orchestration.ledger.acceptance import accept_results, proposed, told_beside
-            from orchestration.pipeline.graph import stages_in
-            from orchestration.pipeline.project_lock import project_lock
-            from orchestration.project import is_usual, open_workspace
-            from orchestration.rendering.drift import moved_lines
+    from orchestration.ledger.acceptance import accept_results, proposed, told_beside
+    from orchestration.pipeline.graph import stages_in
+    from orchestration.pipeline.project_lock import project_lock
+    from orchestration.project import is_usual, open_workspace
+    from orchestration.rendering.drift import moved_lines
 
-            workspace = open_workspace(profile)
-            stages = stages_in(workspace)
-            until_pinned.enter_context(project_lock(workspace.root))
-            acceptance, moved = proposed(workspace, stages, reason, unsafe=unsafe)
-        changed = acceptance.changed
+    workspace = open_workspace(profile)
+    stages = stages_in(workspace)
+    with project_lock(workspace.root):
+        acceptance, moved = proposed(workspace, stages, reason, unsafe=unsafe)
         if not json:
             lines = [*(moved_lines(moved) or ["no number and no answer changed"]), *told_beside(acceptance)]
             say("\n".join(lines))
         if not dry_run:
-            with others_apart():
-                accept_results(workspace, stages, acceptance, usual=is_usual(workspace))
-    if json:
-        print_json(acceptance)
-        return
-    done = "would be pinned" if dry_run else "pinned"
-    say("\n  ".join([f"{done}; {len(changed)} outputs changed", *changed]))
+            accept_results(workspace, stages, acceptance, usual=is_usual(workspace))
+    changed, done = acceptance.changed, "would be pinned" if dry_run else "pinned"
+    counted = f"{done}; {len(changed)} outputs changed"
+    give(acceptance, ["\n  ".join([counted, *changed])], json=json)

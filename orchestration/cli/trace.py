@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,8 @@ from orchestration.registry import BENCHMARKS
 from orchestration.scoring.published import FILE, MINUS
 from orchestration.settings import flattened
 from substrate.base.errors import ParameterError
+from substrate.cli.console import give
+from substrate.cli.notices import ours
 from substrate.cli.printing import print_json, print_text
 
 if TYPE_CHECKING:
@@ -81,9 +82,6 @@ def print_trace(
 def print_list(profile: str | None, *, json: bool) -> None:
     """Print every number: what the paper prints of it, and what was measured here."""
     entries = Listing(open_workspace(profile)).entries()
-    if json:
-        print_json(entries)
-        return
     rows = [
         (
             entry.name,
@@ -96,23 +94,22 @@ def print_list(profile: str | None, *, json: bool) -> None:
         )
         for entry in entries
     ]
-    _print_table(("name", "where", "paper", "measured", "n", "interval", "data"), rows)
+    heads = ("name", "where", "paper", "measured", "n", "interval", "data")
+    give(entries, _table(heads, rows), json=json)
 
 
 def _print_hits(listing: Listing, hits: Sequence[Hit], *, json: bool) -> None:
     """Print the numbers that a figure may be, with how it hits each."""
     entries = [(listing.entry(hit.name), hit.how) for hit in hits]
-    if json:
-        print_json([msgspec.to_builtins(entry) | {"hit": how} for entry, how in entries])
-        return
     rows = [(entry.name, entry.paper or "", _shown(entry), _HITS[how]) for entry, how in entries]
-    _print_table(("name", "paper", "measured", "the figure is"), rows)
+    hit_entries = [msgspec.to_builtins(entry) | {"hit": how} for entry, how in entries]
+    give(hit_entries, _table(("name", "paper", "measured", "the figure is"), rows), json=json)
 
 
-def _print_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     from orchestration.rendering.tables import drawn
 
-    print_text(drawn(heads, rows, "github", words=True) + "\n")
+    return drawn(heads, rows, "github", words=True).split("\n")
 
 
 def _shown(entry: Entry) -> str:
@@ -174,8 +171,9 @@ def console() -> Console:
     """A terminal, or a file without a width."""
     from rich.console import Console
 
+    out = ours("stdout")
     # IRIs have parts that rich takes for emoji; and a file has no width to fit into.
-    return Console(highlight=False, emoji=False, width=None if sys.stdout.isatty() else _WIDE)
+    return Console(file=out, highlight=False, emoji=False, width=None if out.isatty() else _WIDE)
 
 
 def outline(name: str, *about: Any) -> Tree:

@@ -18,7 +18,7 @@ def hearing(**of: Callable[..., object]) -> Iterator[None]:
         of: what to do with each thing that is told: ``advance`` with a stage's name, how many of its parts
             are done, how many there are (0: not known yet) and what they are called; ``end`` with a stage's
             name, how it came to its outs, and how many rows they have; ``figures`` with those of a job's
-            tasks; ``say`` with a line for the log; ``note`` with a line for the user.
+            tasks; ``say`` with a line for the log.
     """
     token = _heard.set((*_heard.get(), of))
     try:
@@ -46,11 +46,6 @@ def measured(figures: Mapping[str, float]) -> None:
 def say(text: str) -> None:
     """Write a line into the log of what runs."""
     _tell("say", text)
-
-
-def note(text: str) -> None:
-    """Say a line that the user of a command should read."""
-    _tell("note", text)
 
 
 def ended(stage: str, metadata: Mapping[str, Any]) -> None:

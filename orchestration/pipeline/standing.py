@@ -13,9 +13,9 @@ from orchestration.experiments.making import take
 from orchestration.ledger.manifest import Made
 from orchestration.ledger.pinned import PinError, pinned_outs
 from orchestration.ledger.records import fingerprint, keep_records, read_records
-from orchestration.pipeline.progress import note
 from orchestration.stage import Stage, Stages
 from orchestration.workspace.folders import Workspace
+from substrate.cli.console import note
 
 
 class Standing(NamedTuple):

@@ -27,19 +27,22 @@ PATIENCE = 5.0
 
 
 @contextmanager
-def ends_when_told() -> Iterator[None]:
+def ends_when_told(errors: int = 2) -> Iterator[None]:
     """In the block SIGINT, SIGTERM and SIGHUP end this process and all that it started: code 130, 143 or 129.
 
     Who was told to ignore SIGHUP, as `nohup` does, goes on to.
 
     Only the main thread can listen; elsewhere, and inside another such block, it does nothing.
+
+    Args:
+        errors: the descriptor to which the line goes.
     """
     if threading.current_thread() is not threading.main_thread() or _listening.is_set():
         yield
         return
     heard, told = socket.socketpair()
     told.setblocking(False)
-    ending, terminal = threading.Event(), os.dup(2)  # Dagster takes standard error away during a run
+    ending, terminal = threading.Event(), os.dup(errors)  # Dagster takes standard error away during a run
     thread = threading.Thread(target=_listen, args=(heard, ending, terminal), daemon=True)
     thread.start()
     _listening.set()

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from orchestration.cli.console import ProfileOption
-from substrate.cli.console import argument, failing, option, say, voiced
-from substrate.cli.notices import others_apart
+from substrate.cli.console import argument, option, say, voiced
 
 if TYPE_CHECKING:
     from orchestration.lineage.listing import Listing
@@ -20,28 +19,23 @@ if TYPE_CHECKING:
 def paper(
     source: Annotated[Path, argument("A paper's TeX source.", metavar="FILE")],
     out: Annotated[Path, option("--out", "A folder for the pages.", metavar="DIR")],
-    figures: Annotated[
-        Path | None, option("--figures", "The figures of another paper, as published.yaml.", metavar="FILE")
-    ] = None,
     profile: ProfileOption = None,
 ) -> None:
-    """Write a paper with a link at each printed figure."""
-    with failing():
-        with others_apart():
-            from orchestration.lineage.listing import Listing
-            from orchestration.project import open_workspace
-            from orchestration.scoring.published import read_published
-            from research.exporters.paper import summary, write_paper
+    """Write a paper whose figures lead to their evidence."""
+    from orchestration.lineage.listing import Listing
+    from orchestration.project import open_workspace
+    from orchestration.scoring.published import published
+    from research.exporters.paper import summary, write_paper
 
-        workspace = open_workspace(profile)
-        report = workspace.artifacts / "report"
-        look = partial(_beside, Listing(workspace), os.path.relpath(report, out), report)
-        written = write_paper(source, out, read_published(figures), look)
-        counts = ", ".join(f"{count} {what}" for what, count in summary(written).items())
-        say(f"{out / 'index.html'}: {counts}")
-        for figure in written:
-            if not figure.meanings:
-                say(f"  unknown: {figure.text} in {figure.place}")
+    workspace = open_workspace(profile)
+    report = workspace.artifacts / "report"
+    look = partial(_beside, Listing(workspace), os.path.relpath(report, out), report)
+    written = write_paper(source, out, published(), look)
+    counts = ", ".join(f"{count} {what}" for what, count in summary(written).items())
+    say(f"{out / 'index.html'}: {counts}")
+    for figure in written:
+        if not figure.meanings:
+            say(f"  unknown: {figure.text} in {figure.place}")
 
 
 def _beside(listing: Listing, to_report: str, report: Path, name: str) -> Meaning:

@@ -9,9 +9,7 @@ import typer
 
 from substrate.base.errors import ParameterError
 from substrate.cli import platform
-from substrate.cli.console import JsonOption, argument, failing, option
-from substrate.cli.notices import others_apart
-from substrate.cli.printing import print_json, print_text
+from substrate.cli.console import JsonOption, apart, argument, give, option
 
 score_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Grade anyone's answers.")
 
@@ -22,6 +20,7 @@ def _score() -> None:
 
 
 @score_app.command("twin")
+@apart
 def score_twin(
     answers: Annotated[
         Path,
@@ -42,15 +41,10 @@ def score_twin(
     """Per-arm, joint and divergence accuracy of any agent's answers, with Wilson intervals, by linkage and
     query too.
     """
-    with failing(), others_apart():
-        from research.domains import grading
+    from research.domains import grading
 
-        gold = specs or _specs_of(profile)
-        scores = grading.score_twin(answers, gold)
-    if json:
-        print_json(scores)
-    else:
-        print_text(grading.scoreboard(scores) + "\n")
+    scores = grading.score_twin(answers, specs or _specs_of(profile))
+    give(scores, grading.scoreboard(scores).split("\n"), json=json)
 
 
 def _specs_of(profile: str | None) -> Path:

@@ -24,7 +24,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -143,7 +143,8 @@ def answer_humans(
     """
     scene, digest = Scene.of(log), log.digest
     for question in sorted(record.questions, key=lambda q: q.question_id):
-        choices = sorted(question.choices, key=lambda choice: choice.choice_id)
+        # People's choices have no program, and every field that is judged.
+        choices: Any = sorted(question.choices, key=lambda choice: choice.choice_id)
         answer = judged_choices(
             choices, [_outcome(choice.choice, question.question, scene, parameters) for choice in choices]
         )

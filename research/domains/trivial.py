@@ -49,7 +49,7 @@ def _always(answer: str) -> Language:
 
 def gaps(scene: Scene) -> dict[frozenset[int], float]:
     """The closest distance of each visible pair if all move straight on after the video, in units."""
-    last = {number: samples[-1] for number, samples in scene.samples.items() if samples}
+    last = {number: samples[-1][1] for number, samples in scene.samples.items() if samples}
     nearest: dict[frozenset[int], float] = {}
     for a, b in combinations(sorted(last), 2):
         first, second = last[a], last[b]

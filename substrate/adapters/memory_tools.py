@@ -45,53 +45,57 @@ Reply = dict[str, Any]
 _Value = str | int | float | bool
 
 
-def _meta(description: str, *examples: object) -> Meta:
-    return Meta(description=description, examples=[*examples])
-
-
-_Subject = Annotated[str, _meta("The thing that the fact is about.", "ann")]
-_Predicate = Annotated[str, _meta("The relation or property.", "lives in")]
-_Object = Annotated[_Value, _meta("A thing or a value.", "paris", "gold", 7)]
 _Said = Annotated[Triple, "known"]
 _NewSaid = Annotated[Triple, "new"]
 """A fact by its subject, predicate and object; of a new one each may be a new name."""
-_Agent = Annotated[str, _meta("Who knows.", "ann")]
-_Fact = Annotated[str, _meta("The thing, or triple, that is known.", "the party")]
-_Author = Annotated[str | None, _meta("Who says so.", "support desk")]
-_Source = Annotated[str | None, _meta("Where it was taken from.", "ticket 4711")]
-_Tick = Annotated[int | None, _meta("As of this tick of recording; the present unless given.", 12)]
 _When = int | Annotated[datetime, Meta(tz=True)]
-_At = Annotated[
-    _When | None, _meta("A moment of the world: a tick, or a time with its zone.", "2026-03-01T09:00:00Z")
-]
-_Cursor = Annotated[
-    int, Meta(ge=0, description="The `next_cursor` of the last reply, for its next page.", examples=[40])
-]
+_Cursor = Annotated[int, Meta(ge=0)]
 _Change = Literal[tuple(INTERVENTIONS)]  # pyright: ignore[reportInvalidTypeForm]
+_MOMENT = "A moment of the world: a tick, or a time with its zone.", "2026-03-01T09:00:00Z"
+ARGUMENTS: Mapping[str, tuple[Any, ...]] = {
+    "subject": ("The thing that the fact is about.", "ann"),
+    "predicate": ("The relation or property.", "lives in"),
+    "object": ("A thing or a value.", "paris", "gold", 7),
+    "agent": ("Who knows.", "ann"),
+    "fact": ("The thing, or triple, that is known.", "the party"),
+    "told_by": ("From whom.", "ben"),
+    "author": ("Who says so.", "support desk"),
+    "source": ("Where it was taken from.", "ticket 4711"),
+    "because": ("The `record` of a reply on which this rests.", "<urn:…>"),
+    "instead_of": ("The value that was wrong.", "paris"),
+    "tick": ("As of this tick of recording; the present unless given.", 12),
+    "at": _MOMENT,
+    "valid_from": _MOMENT,
+    "valid_until": _MOMENT,
+    "cursor": ("The `next_cursor` of the last reply, for its next page.", 40),
+    "sparql": ("The query.", "SELECT ?who { ?who <urn:memory:likes> ?what }"),
+    "change": ("The change to imagine.", "retract"),
+    "what_if.predicate": ("The relation; needed by `assert` and `retract` alone.", "lives in"),
+    "what_if.at": ("The tick of the change; unless given, after what is taken away began, else now.", 12),
+}
+"""What a tool's argument of a name is, with examples."""
 
 
 class Tool:
     """A tool: a function of a desk and of the arguments that a model gives.
 
-    Args:
-        run: its name, docstring and annotated arguments are the tool's.
-        writes: true where it changes the log.
-        alone: false where other calls may run beside it.
+    Its name, docstring and annotated arguments are the tool's; ``writes`` is true where it changes the log.
     """
 
-    def __init__(self, run: Callable[..., Reply], *, writes: bool = False, alone: bool = True) -> None:
-        self.run, self.name, self.writes, self.alone = run, run.__name__, writes, alone
+    def __init__(self, run: Callable[..., Reply], *, writes: bool = False) -> None:
+        self.run, self.name, self.writes = run, run.__name__, writes
 
     @cached_property
     def arguments(self) -> type[msgspec.Struct]:
         """The arguments as a type, against which a call is checked."""
-        fields = []
+        fields: list[Any] = []
         for name, given in islice(inspect.signature(self.run).parameters.items(), 1, None):
-            if name == "triple":
-                fields += [("subject", _Subject), ("predicate", _Predicate), ("object", _Object)]
-            else:
-                default = () if given.default is given.empty else (given.default,)
-                fields.append((name, self._kinds[name], *default))
+            kinds = {"subject": str, "predicate": str, "object": _Value}
+            default = () if given.default is given.empty else (given.default,)
+            for part, kind in (kinds if name == "triple" else {name: self._kinds[name]}).items():
+                about, *examples = ARGUMENTS.get(f"{self.name}.{part}") or ARGUMENTS[part]
+                described = Annotated[kind, Meta(description=about, examples=examples)]
+                fields.append((part, described, *default))
         return msgspec.defstruct(self.name, fields, forbid_unknown_fields=True, kw_only=True, frozen=True)
 
     @cached_property
@@ -105,7 +109,7 @@ class Tool:
         except msgspec.ValidationError as error:
             hint = f"It takes {', '.join(self.arguments.__struct_fields__) or 'nothing'}"
             raise ParameterError(str(error).replace("Object", self.name), hint=hint) from None
-        with desk.turn if self.alone else nullcontext():
+        with nullcontext() if self.run is sparql else desk.turn:
             if self.writes:
                 desk.take_up()
             for name in {"author", "source"} & arguments.keys():
@@ -140,11 +144,11 @@ def about(desk: Desk) -> Reply:
 
 def recall(
     desk: Desk,
-    subject: Annotated[str | None, _meta("Facts about this thing.", "ann")] = None,
-    predicate: Annotated[str | None, _meta("Facts of this relation.", "likes")] = None,
-    object: Annotated[_Value | None, _meta("Facts with this object.", "gold")] = None,
-    tick: _Tick = None,
-    at: _At = None,
+    subject: str | None = None,
+    predicate: str | None = None,
+    object: _Value | None = None,
+    tick: int | None = None,
+    at: _When | None = None,
     cursor: _Cursor = 0,
 ) -> Reply:
     """List facts. Give a subject, a predicate, an object, or none of them. Each fact says who stored it."""
@@ -164,12 +168,12 @@ def recall(
     return _page("facts", facts, stored, cursor, tick=records.tick)
 
 
-def who_knew(desk: Desk, fact: _Fact, tick: _Tick = None, cursor: _Cursor = 0) -> Reply:
+def who_knew(desk: Desk, fact: str, tick: int | None = None, cursor: _Cursor = 0) -> Reply:
     """List who knew something, in the order in which they came to know."""
     return _page("who", desk.memory().who_knew(desk.words.fact(fact), tick), desk.words.word, cursor)
 
 
-def told_by(desk: Desk, agent: _Agent, fact: _Fact, tick: _Tick = None) -> Reply:
+def told_by(desk: Desk, agent: str, fact: str, tick: int | None = None) -> Reply:
     """Trace how an agent came to know something, how the teller did, and so on back."""
     word = desk.words.word
     chain = desk.memory().told_by(desk.words.node(agent), desk.words.fact(fact), tick)
@@ -178,7 +182,7 @@ def told_by(desk: Desk, agent: _Agent, fact: _Fact, tick: _Tick = None) -> Reply
     return _page("chain", links, lambda link: dict(zip(names, link, strict=True)), 0)
 
 
-def why(desk: Desk, triple: _Said, tick: _Tick = None, cursor: _Cursor = 0) -> Reply:
+def why(desk: Desk, triple: _Said, tick: int | None = None, cursor: _Cursor = 0) -> Reply:
     """Name the records that say a fact, and what they came from: author, source, time; a lost one says so."""
     grounds = desk.memory().why(*triple, tick=tick)
     return _page("grounds", grounds, desk.ground, cursor)
@@ -198,16 +202,11 @@ def history(desk: Desk, triple: _Said, cursor: _Cursor = 0) -> Reply:
 
 def what_if(
     desk: Desk,
-    change: Annotated[_Change, _meta("The change to imagine.", "retract")],  # pyright: ignore[reportInvalidTypeForm]
-    subject: _Subject,
-    object: _Object,
-    predicate: Annotated[
-        str | None, _meta("The relation; needed by `assert` and `retract` alone.", "lives in")
-    ] = None,
-    at: Annotated[
-        int | None,
-        _meta("The tick of the change; unless given, after what is taken away began, else now.", 12),
-    ] = None,
+    change: _Change,  # pyright: ignore[reportInvalidTypeForm]
+    subject: str,
+    object: _Value,
+    predicate: str | None = None,
+    at: int | None = None,
     cursor: _Cursor = 0,
 ) -> Reply:
     """Tell how the present would differ, had something been otherwise at a tick. Nothing is changed.
@@ -231,16 +230,16 @@ def what_if(
         began = memory.log.history((node, relation, value)).intervals if change.startswith("retract") else ()
         at = began[-1].start + 1 if began else memory.log.last_tick + bool(len(memory.log))
     terms = (node, relation, value) if any_relation else (node, value, relation)
-    imagined = memory.imagine(at, made(change, terms))
-    return desk.difference(memory, imagined, cursor, at=at)
+    changes = memory.compare(memory.imagine(at, made(change, terms)))
+    sides = {"would_hold": changes.inserted, "would_not_hold": changes.retracted}
+    facts = [(side, triple) for side, listed in sides.items() for triple in listed]
+    page = _page("facts", facts, lambda fact: (fact[0], words.fact_of(fact[1])), cursor, at=at)
+    on_page = page.pop("facts")
+    page |= {name: [triple for side, triple in on_page if side == name] for name in sides}
+    return page | {f"{name}_total": len(listed) for name, listed in sides.items()}
 
 
-def sparql(
-    desk: Desk,
-    sparql: Annotated[str, _meta("The query.", "SELECT ?who { ?who <urn:memory:likes> ?what }")],
-    tick: _Tick = None,
-    cursor: _Cursor = 0,
-) -> Reply:
+def sparql(desk: Desk, sparql: str, tick: int | None = None, cursor: _Cursor = 0) -> Reply:
     """Ask a SPARQL query (SELECT, ASK, CONSTRUCT, DESCRIBE) of the state at a tick. For what no other tool
     answers.
     """
@@ -261,11 +260,11 @@ def sparql(
 def remember(
     desk: Desk,
     triple: _NewSaid,
-    author: _Author = None,
-    source: _Source = None,
-    valid_from: _At = None,
-    valid_until: _At = None,
-    because: Annotated[str | None, _meta("The `record` of a reply on which this rests.", "<urn:…>")] = None,
+    author: str | None = None,
+    source: str | None = None,
+    valid_from: _When | None = None,
+    valid_until: _When | None = None,
+    because: str | None = None,
 ) -> Reply:
     """Store a fact. A name that is not known yet names something new; the reply lists such names."""
     cause = None if because is None else desk.words.node(because)
@@ -275,13 +274,7 @@ def remember(
     )
 
 
-def know(
-    desk: Desk,
-    agent: _Agent,
-    fact: _Fact,
-    told_by: Annotated[str | None, _meta("From whom.", "ben")] = None,
-    author: _Author = None,
-) -> Reply:
+def know(desk: Desk, agent: str, fact: str, told_by: str | None = None, author: str | None = None) -> Reply:
     """Store that an agent knows of a thing, and from whom."""
     words = desk.words
     teller = None if told_by is None else words.node(told_by, new=True)
@@ -293,10 +286,10 @@ def know(
 def correct(
     desk: Desk,
     triple: _NewSaid,
-    instead_of: Annotated[_Value | None, _meta("The value that was wrong.", "paris")] = None,
-    author: _Author = None,
-    source: _Source = None,
-    at: _At = None,
+    instead_of: _Value | None = None,
+    author: str | None = None,
+    source: str | None = None,
+    at: _When | None = None,
 ) -> Reply:
     """Replace a value: what the subject had by this predicate ends, and the new object is stored."""
     memory, words = desk.memory(), desk.words
@@ -313,12 +306,12 @@ def correct(
     return desk.wrote(made) | {"ended": words.fact_of(old[0])}
 
 
-def end(desk: Desk, triple: _Said, at: _At = None, author: _Author = None) -> Reply:
+def end(desk: Desk, triple: _Said, at: _When | None = None, author: str | None = None) -> Reply:
     """Say that a fact holds no more, from now or from a moment; it is still known that it held."""
     return desk.wrote(desk.memory().end(*triple, at=at, author=author))
 
 
-def forget(desk: Desk, triple: _Said, author: _Author = None, source: _Source = None) -> Reply:
+def forget(desk: Desk, triple: _Said, author: str | None = None, source: str | None = None) -> Reply:
     """Take a fact out of the present, with what rests on it; `impact` says beforehand what that is.
     An author takes back their own word alone. Earlier ticks still have it.
     """
@@ -331,7 +324,7 @@ def forget(desk: Desk, triple: _Said, author: _Author = None, source: _Source = 
 
 
 READING = {
-    run.__name__: Tool(run, alone=run is not sparql)
+    run.__name__: Tool(run)
     for run in (about, recall, who_knew, told_by, why, impact, history, what_if, sparql)
 }
 """The tools of every desk, by name."""
@@ -391,7 +384,11 @@ class Desk:
         if tool is None:
             raise ParameterError(f"no tool {name[:80]!r}", hint=f"Choose among {', '.join(self.tools)}")
         for argument, value in arguments.items():
-            _require_moderate(argument[:80], value)
+            if isinstance(value, str):
+                require_text(value, argument[:80])
+            if isinstance(value, float) and not isfinite(value):  # which JSON cannot give back
+                hint = "Give a smaller one"
+                raise ParameterError(f"{value} is no finite number", where=(argument[:80],), hint=hint)
         return tool.call(self, arguments)
 
     def take_up(self) -> None:
@@ -438,18 +435,6 @@ class Desk:
         }
         return {key: value for key, value in parts.items() if value is not None}
 
-    def difference(
-        self, memory: Memory, other: Memory, cursor: int, tick: int | None = None, **about: Any
-    ) -> Reply:
-        """The facts of another memory that one does not hold, and the reverse."""
-        changes = memory.compare(other, tick)
-        sides = {"would_hold": changes.inserted, "would_not_hold": changes.retracted}
-        facts = [(side, triple) for side, listed in sides.items() for triple in listed]
-        page = _page("facts", facts, lambda fact: [fact[0], self.words.fact_of(fact[1])], cursor, **about)
-        on_page = page.pop("facts")
-        page |= {name: [triple for side, triple in on_page if side == name] for name in sides}
-        return page | {f"{name}_total": len(listed) for name, listed in sides.items()}
-
     def wrote(self, record: Record) -> Reply:
         """The reply to a call that wrote."""
         new = self.words.learn(self._memory.log)
@@ -458,14 +443,6 @@ class Desk:
     def close(self) -> None:
         """Let another writer open the file."""
         self._memory.log.close()
-
-
-def _require_moderate(argument: str, value: object) -> None:
-    """Refuse a text beyond the limit of texts, and a number that JSON cannot give back."""
-    if isinstance(value, str):
-        require_text(value, argument)
-    if isinstance(value, float) and not isfinite(value):
-        raise ParameterError(f"{value} is no finite number", where=(argument,), hint="Give a smaller one")
 
 
 def _page(name: str, items: Iterable[Any], show: Callable[[Any], Any], cursor: int, **about: Any) -> Reply:

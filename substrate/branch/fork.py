@@ -198,7 +198,7 @@ def _intervene(branch: EventLog, at: int, changes: Iterable[Intervention], rules
         quads = [ox.Quad(*delta.triple) for delta in applied]
         come = (quad for quad in quads if quad in store)
         if wrong := [*misplaced(rules.tbox, store, come), *broken(rules.tbox, store, quads)]:
-            hint = "Change what the TBox allows, or give check=False (--no-check)"
+            hint = "Change what the TBox allows, or give check=False"
             raise InterventionError("; ".join(wrong[:5]), where=(rules.tbox.name, f"tick {at}"), hint=hint)
     return put
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from substrate.base.errors import InterventionError, ParameterError
+from substrate.base.errors import InterventionError, LogError, ParameterError
 from substrate.base.files import require_other
 from substrate.branch.interventions import INTERVENTIONS, made
 from substrate.cli._log_text import (
@@ -21,15 +21,16 @@ from substrate.cli._log_text import (
     TBoxOption,
     TimeoutOption,
     delta_as_json,
+    described,
     difference_as_json,
+    placed_as_json,
     prefixes_of,
     read_log,
     term_of,
     triple_text,
     warn,
 )
-from substrate.cli.console import JsonOption, argument, failing, option, shaped
-from substrate.cli.printing import complain, print_json, print_lines
+from substrate.cli.console import JsonOption, argument, give, option, shaped
 from substrate.log.event_log import EventLog
 from substrate.sparql.guard import QueryLimits, confined
 from substrate.sparql.tokens import CLOSING, OPENING, tokens
@@ -81,9 +82,6 @@ def fork(
             metavar="TBOX",
         ),
     ] = None,
-    no_check: Annotated[
-        bool, option("--no-check", "With --rules: take what the TBox's shapes do not allow.")
-    ] = False,
     motion: Annotated[
         bool,
         option("--motion", "Let CLEVRER's simulator decide what follows, in the log of an annotation."),
@@ -105,44 +103,33 @@ def fork(
     from substrate.cli._log_rules import fork_by_rules
     from substrate.rules.tbox import TBox
 
-    with failing():
-        require_other(out, [file])
-        names = prefixes_of(prefix, tbox or rules)
-        given = [(name.removesuffix("_"), terms) for name, terms in changes.items() if terms]
-        if len(given) + bool(do) > 1:
-            hint = "Give --do for each of them, in their order"
-            raise InterventionError("more than one intervention", hint=hint)
-        property_ = term_of(predicate, names) if predicate else None
-        interventions = [
-            made(name, [term_of(text, names) for text in terms], property_)
-            for name, terms in (given or map(_done, do))
-        ]
-        log = read_log(file)
-        if rules and motion:
-            raise typer.BadParameter("give --rules or --motion")
-        if rules:
-            box = TBox.load(rules)
-            warn(box)
-            limits = QueryLimits(timeout, memory=memory << 20)
-            given_box = (box.name, box.turtle)
-            patch = confined(
-                fork_by_rules,
-                log.to_patch(),
-                at,
-                interventions,
-                given_box,
-                until,
-                not no_check,
-                limits=limits,
-            )
-            branch = EventLog.from_patch(patch, str(out))
-        elif motion:
-            from substrate.domains.clevrer.emitter import MotionEmitter
+    if rules and motion:
+        raise typer.BadParameter("give --rules or --motion")
+    require_other(out, [file])
+    names = prefixes_of(prefix, tbox or rules)
+    given = [(name.removesuffix("_"), terms) for name, terms in changes.items() if terms]
+    if len(given) + bool(do) > 1:
+        hint = "Give --do for each of them, in their order"
+        raise InterventionError("more than one intervention", hint=hint)
+    property_ = term_of(predicate, names) if predicate else None
+    interventions = [
+        made(name, [term_of(text, names) for text in terms], property_)
+        for name, terms in (given or map(_done, do))
+    ]
+    log = read_log(file)
+    if rules:
+        box = TBox.load(rules)
+        warn(box)
+        limits, turtle = QueryLimits(timeout, memory=memory << 20), (box.name, box.turtle)
+        patch = confined(fork_by_rules, log.to_patch(), at, interventions, turtle, until, limits=limits)
+        branch = EventLog.from_patch(patch, str(out))
+    elif motion:
+        from substrate.domains.clevrer.emitter import MotionEmitter
 
-            branch = branch_off(log, at, None, MotionEmitter(until), interventions=interventions)
-        else:
-            branch = branch_off(log, at, interventions=interventions)
-        branch.save(out)
+        branch = branch_off(log, at, None, MotionEmitter(until), interventions=interventions)
+    else:
+        branch = branch_off(log, at, interventions=interventions)
+    branch.save(out)
     withheld = [delta_as_json(delta) for delta in branch.withheld]
     about = {
         "out": str(out),
@@ -151,11 +138,9 @@ def fork(
         "parent": branch.parent_digest,
         "branch_tick": branch.branch_tick,
     }
-    if json:
-        print_json(about | ({"withheld": withheld} if withheld else {}))
-    else:
-        print_lines(f"{name}: {value}" for name, value in about.items())
-        print_lines(f"withheld: {' '.join(map(str, delta.values()))}" for delta in withheld)
+    lines = [f"{name}: {value}" for name, value in about.items()]
+    lines += [f"withheld: {' '.join(map(str, delta.values()))}" for delta in withheld]
+    give(about | ({"withheld": withheld} if withheld else {}), lines, json=json)
 
 
 def _done(text: str) -> tuple[str, list[str]]:
@@ -186,63 +171,39 @@ def diff(
     json: JsonOption = False,
 ) -> None:
     """Print the differences between two ticks of a log, or between two logs; exit 1 where there are any."""
-    with failing():
-        if (a is None) != (b is None) or (a is None) == (with_ is None):
-            raise typer.BadParameter("give two ticks, or --with OTHER")
-        different = (
-            _diff_logs(read_log(file), read_log(with_), json)
-            if with_
-            else _diff_ticks(read_log(file), a or 0, b or 0, json)
-        )
+    if (a is None) != (b is None) or (a is None) == (with_ is None):
+        raise typer.BadParameter("give two ticks, or --with OTHER")
+    log = read_log(file)
+    if with_:
+        other = read_log(with_)
+        different = log.digest != other.digest
+        _diff_logs(log, other, json)
+    else:
+        difference = difference_as_json(log.diff(a or 0, b or 0))
+        different = any(difference.values())
+        lines = [f"- {triple}" for triple in difference["retracted"]]
+        lines += [f"+ {triple}" for triple in difference["inserted"]]
+        give({"a": a, "b": b, **difference}, lines, json=json)
     raise typer.Exit(1 if different else 0)
 
 
-def _diff_ticks(log: EventLog, a: int, b: int, json: bool) -> bool:
-    difference = log.diff(a, b)
-    if json:
-        print_json({"a": a, "b": b, **difference_as_json(difference)})
-    else:
-        print_lines(
-            [
-                *(f"- {triple_text(t)}" for t in difference.retracted),
-                *(f"+ {triple_text(t)}" for t in difference.inserted),
-            ]
-        )
-    return bool(difference)
-
-
-def _diff_logs(a: EventLog, b: EventLog, json: bool) -> bool:
+def _diff_logs(a: EventLog, b: EventLog, json: bool) -> None:
     from substrate.branch.fork import twin
 
-    ticks = list(twin(a, b))
-    if json:
-        print_json(
-            [
-                {
-                    "tick": t.tick,
-                    "a": [delta_as_json(d) for d in t.a],
-                    "b": [delta_as_json(d) for d in t.b],
-                    **difference_as_json(t.difference),
-                }
-                for t in ticks
-            ]
+    ticks: list[dict[str, Any]] = []
+    lines: list[str] = []
+    for tick, of_a, of_b, change in twin(a, b):
+        arms = {"a": [delta_as_json(d) for d in of_a], "b": [delta_as_json(d) for d in of_b]}
+        difference = difference_as_json(change)
+        ticks.append({"tick": tick, **arms, **difference})
+        lines.append(
+            f"tick {tick}: {len(of_a)} and {len(of_b)} deltas; "
+            f"after it {len(difference['retracted'])} triples stand in A only, "
+            f"{len(difference['inserted'])} in B only"
         )
-    else:
-        for t in ticks:
-            print_lines(
-                [
-                    f"tick {t.tick}: {len(t.a)} and {len(t.b)} deltas; "
-                    f"after it {len(t.difference.retracted)} triples stand in A only, "
-                    f"{len(t.difference.inserted)} in B only"
-                ]
-            )
-            print_lines(
-                [
-                    *(f"  A {d.op.value} {triple_text(d.triple)}" for d in t.a if d not in t.b),
-                    *(f"  B {d.op.value} {triple_text(d.triple)}" for d in t.b if d not in t.a),
-                ]
-            )
-    return a.digest != b.digest
+        for name, here, there in (("A", of_a, of_b), ("B", of_b, of_a)):
+            lines += [f"  {name} {d.op.value} {triple_text(d.triple)}" for d in here if d not in there]
+    give(ticks, lines, json=json)
 
 
 def merge(
@@ -282,40 +243,35 @@ def merge(
     from substrate.memory.records import FROM, UNTIL
     from substrate.rules.tbox import TBox
 
-    with failing():
+    if out:
+        require_other(out, [a, b])
+    names, log_a, log_b = prefixes_of(prefix, tbox), read_log(a), read_log(b)
+    # A memory's record begins and ends once
+    single = {FROM, UNTIL, *(term_of(text, names) for text in functional)}
+    if tbox:
+        single |= TBox.load(tbox).functional
+    all_conflicts = conflicts(log_a, log_b, functional=single)
+    chosen = _choices(choose, len(all_conflicts))
+    sides: dict[Conflict, Side | None] = {
+        conflict: chosen.get(number) or prefer for number, conflict in enumerate(all_conflicts, start=1)
+    }
+    open_ = [number for number, side in enumerate(sides.values(), start=1) if side is None]
+    about: dict[str, Any] = {"base": merge_base(log_a, log_b)}
+    if not open_:
+        log = merged(log_a, log_b, functional=single, choose=sides.get)
+        about |= {"digest": log.digest, "deltas": len(log), "parent": log.parent_digest}
         if out:
-            require_other(out, [a, b])
-        names, log_a, log_b = prefixes_of(prefix, tbox), read_log(a), read_log(b)
-        # A memory's record begins and ends once
-        single = {FROM, UNTIL, *(term_of(text, names) for text in functional)}
-        if tbox:
-            single |= TBox.load(tbox).functional
-        all_conflicts = conflicts(log_a, log_b, functional=single)
-        chosen = _choices(choose, len(all_conflicts))
-        sides: dict[Conflict, Side | None] = {
-            conflict: chosen.get(number) or prefer for number, conflict in enumerate(all_conflicts, start=1)
-        }
-        open_ = [number for number, side in enumerate(sides.values(), start=1) if side is None]
-        about: dict[str, Any] = {"base": merge_base(log_a, log_b)}
-        if not open_:
-            log = merged(log_a, log_b, functional=single, choose=sides.get)
-            about |= {"digest": log.digest, "deltas": len(log), "parent": log.parent_digest}
-            if out:
-                log.save(out)
-                about = {"out": str(out)} | about
-    if json:
-        print_json(about | {"conflicts": [_conflict_as_json(*pair) for pair in sides.items()]})
-    else:
-        for number, (conflict, side) in enumerate(sides.items(), start=1):
-            print_lines([f"conflict {number}: {conflict}{f': {side} counts' if side else ''}"])
-        print_lines(f"{name}: {value}" for name, value in about.items() if value is not None)
+            log.save(out)
+            about = {"out": str(out)} | about
+    lines = [
+        f"conflict {number}: {conflict}{f': {side} counts' if side else ''}"
+        for number, (conflict, side) in enumerate(sides.items(), start=1)
+    ]
+    listed = [_conflict_as_json(*pair) for pair in sides.items()]
+    give(about | {"conflicts": listed}, lines + described(about), json=json)
     if open_:
-        first = open_[0]
-        complain(
-            f"error: conflict {first} has no choice, so nothing was written. "
-            f"Give --choose {first}=a or {first}=b, or --prefer for all."
-        )
-        raise typer.Exit(1)
+        hint = f"Give --choose {open_[0]}=a or {open_[0]}=b, or --prefer for all"
+        raise LogError(f"conflict {open_[0]} has no choice, so nothing was written", hint=hint)
 
 
 _SIDES: Mapping[str, Side] = {"a": "a", "b": "b"}
@@ -341,8 +297,8 @@ def _conflict_as_json(conflict: Conflict, side: Side | None) -> dict[str, Any]:
         "subject": str(conflict.subject),
         "predicate": str(conflict.predicate),
         "object": str(conflict.object) if conflict.object else None,
-        "a": [delta_as_json(delta) | {"position": position} for position, delta in conflict.a],
-        "b": [delta_as_json(delta) | {"position": position} for position, delta in conflict.b],
+        "a": [placed_as_json(*change) for change in conflict.a],
+        "b": [placed_as_json(*change) for change in conflict.b],
         "when": [tuple(interval) for interval in conflict.when],
         "counts": side,
     }

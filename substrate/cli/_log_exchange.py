@@ -13,12 +13,13 @@ from substrate.cli._log_text import (
     PrefixOption,
     TBoxOption,
     TickOption,
+    described,
     prefixes_of,
     read_log,
     text_of_file,
 )
-from substrate.cli.console import JsonOption, argument, failing, option
-from substrate.cli.printing import print_exactly, print_json, print_lines
+from substrate.cli.console import JsonOption, argument, give, option
+from substrate.cli.printing import print_exactly
 from substrate.log.event_log import EventLog
 
 
@@ -45,20 +46,19 @@ def export(
     from substrate.log.export import to_turtle
     from substrate.log.journal import write_atomically
 
-    with failing():
-        if out:
-            require_other(out, [file])
-        log = read_log(file)
-        texts = {
-            Format.patch: lambda: log.to_patch(),
-            Format.nquads: lambda: log.state(tick).nquads(),
-            Format.turtle: lambda: to_turtle(log.state(tick), prefixes_of(prefix, tbox)),
-        }
-        text = texts[format_]()
-        if out:
-            write_atomically(out, text)
-        else:
-            print_exactly(text)
+    if out:
+        require_other(out, [file])
+    log = read_log(file)
+    if format_ is Format.patch:
+        text = log.to_patch()
+    elif format_ is Format.nquads:
+        text = log.state(tick).nquads()
+    else:
+        text = to_turtle(log.state(tick), prefixes_of(prefix, tbox))
+    if out:
+        write_atomically(out, text)
+    else:
+        print_exactly(text)
 
 
 def import_(
@@ -81,15 +81,12 @@ def import_(
     """An event log from RDF Patch of any program, or from a state."""
     from substrate.log.export import from_state
 
-    with failing():
-        require_other(out, [source])
-        name = str(source)
-        readers = {
-            Format.patch: lambda text: EventLog.from_patch(text, name, graph),
-            Format.nquads: lambda text: from_state(text, "nquads", tick, name),
-            Format.turtle: lambda text: from_state(text, "turtle", tick, name),
-        }
-        log = readers[format_](text_of_file(source))
-        log.save(out)
+    require_other(out, [source])
+    text, name = text_of_file(source), str(source)
+    if format_ is Format.patch:
+        log = EventLog.from_patch(text, name, graph)
+    else:
+        log = from_state(text, format_.value, tick, name)
+    log.save(out)
     about = {"out": str(out), "digest": log.digest, "deltas": len(log), "last_tick": log.last_tick}
-    print_json(about) if json else print_lines(f"{name}: {value}" for name, value in about.items())
+    give(about, described(about), json=json)

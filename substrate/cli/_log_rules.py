@@ -17,8 +17,7 @@ def fork_by_rules(
     interventions: Sequence[Intervention],
     tbox: tuple[str, str],
     until: int | None,
-    check: bool,
 ) -> str:
     """The branch of a log as RDF Patch, where the rules of a TBox (its name and Turtle) say what follows."""
     log, rules = EventLog.from_patch(patch), RuleEmitter(TBox(*tbox), until)
-    return fork(log, at, None, rules, interventions=interventions, check=None if check else False).to_patch()
+    return fork(log, at, None, rules, interventions=interventions).to_patch()

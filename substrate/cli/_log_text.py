@@ -8,7 +8,7 @@ brackets, and a prefixed name is expanded with `--prefix` or the prefixes of `--
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,8 +16,7 @@ import pyoxigraph as ox
 
 from substrate.base.errors import LogError, ParameterError
 from substrate.cli import platform
-from substrate.cli.console import argument, option
-from substrate.cli.printing import complain
+from substrate.cli.console import argument, option, say
 from substrate.log.event_log import Delta, EventLog, TornTailWarning
 from substrate.log.journal import require_regular
 from substrate.sparql.guard import QueryLimits
@@ -61,10 +60,8 @@ def read_log(path: Path) -> EventLog:
         warnings.simplefilter("ignore", TornTailWarning)
         log = EventLog.read(path)
     if log.torn:
-        complain(
-            f"warning: {path}: the last append was cut off; {log.torn.dropped} bytes after tick "
-            f"{log.last_tick} are left out"
-        )
+        cut = f"{log.torn.dropped} bytes after tick {log.last_tick} are left out"
+        say(f"warning: {path}: the last append was cut off; {cut}", error=True)
     return log
 
 
@@ -80,7 +77,7 @@ def warn(box: TBox) -> None:
     from substrate.rules.lint import lint
 
     for finding in lint(box):
-        complain(f"warning: {box.name}: {finding}")
+        say(f"warning: {box.name}: {finding}", error=True)
 
 
 def text_of_file(path: Path) -> str:
@@ -136,6 +133,11 @@ def term_of(text: str, prefixes: dict[str, str]) -> Any:
     return quad.object
 
 
+def described(about: Mapping[str, object]) -> list[str]:
+    """What there is to say of a log, a line each."""
+    return [f"{name}: {value}" for name, value in about.items() if value is not None]
+
+
 def difference_as_json(difference: Any) -> dict[str, list[str]]:
     """The changes that stand on one side only."""
     return {
@@ -144,20 +146,23 @@ def difference_as_json(difference: Any) -> dict[str, list[str]]:
     }
 
 
-def delta_as_json(delta: Delta) -> dict[str, object]:
+def delta_as_json(delta: Delta) -> dict[str, Any]:
     """A delta: tick, operation, triple."""
     return {"tick": delta.tick, "op": delta.op.name.lower(), "triple": triple_text(delta.triple)}
 
 
-def placed_as_json(log: EventLog, position: int) -> dict[str, object]:
-    """The delta at a position, with the position."""
-    return delta_as_json(log[position]) | {"position": position}
+def placed_as_json(position: int, delta: Delta) -> dict[str, Any]:
+    """A delta with its position."""
+    return delta_as_json(delta) | {"position": position}
 
 
-def line_of(log: EventLog, position: int) -> str:
-    """The delta at a position as a line."""
-    delta = log[position]
-    return f"{position:>7}  tick {delta.tick:>5}  {delta.op.name.lower():<7}  {triple_text(delta.triple)}"
+def line_of(placed: Mapping[str, Any]) -> str:
+    """A delta with its position as a line.
+
+    >>> line_of({"position": 7, "tick": 3, "op": "insert", "triple": "<urn:a> <urn:b> <urn:c>"})
+    '      7  tick     3  insert   <urn:a> <urn:b> <urn:c>'
+    """
+    return "{position:>7}  tick {tick:>5}  {op:<7}  {triple}".format(**placed)
 
 
 def triple_text(triple: Any) -> str:

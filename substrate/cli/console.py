@@ -10,21 +10,17 @@ from __future__ import annotations
 import inspect
 import os
 import signal
-import sys
 import threading
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import wraps
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from substrate.cli.notices import OURS, Voice
-from substrate.cli.printing import print_json, shown
-
-if TYPE_CHECKING:
-    from substrate.cli.events import Stream
+from substrate.cli.notices import Voice, others_apart, ours
+from substrate.cli.printing import print_json, print_lines, shown
 
 
 def option(name: str, about: str, *also: str, **more: Any) -> Any:
@@ -50,13 +46,29 @@ SIGNALED = 128
 """The exit code of a command that a signal ended is this and the signal's number."""
 
 
+def guarded(command: Callable[..., Any]) -> Callable[..., Any]:
+    """A command whose errors are a line and an exit code."""
+
+    @wraps(command)
+    def run(*given: Any, **options: Any) -> Any:
+        with failing():
+            return command(*given, **options)
+
+    return run
+
+
+def apart(command: Callable[..., Any]) -> Callable[..., Any]:
+    """A guarded command among whose lines no other program's stand."""
+    return guarded(others_apart()(command))
+
+
 def voiced(command: Callable[..., Any]) -> Callable[..., Any]:
-    """A command with `--quiet` and `--verbose` beside its own options."""
+    """A command with `--quiet` and `--verbose` beside its own options; others' words stand apart."""
 
     @wraps(command)
     def heard(*given: Any, quiet: bool = False, verbose: bool = False, **options: Any) -> Any:
         Voice.quiet, Voice.verbose = quiet and not verbose, verbose
-        return command(*given, **options)
+        return apart(command)(*given, **options)
 
     return _with_options(heard, command, quiet=_QuietOption, verbose=_VerboseOption)
 
@@ -77,7 +89,8 @@ def speaking_as(
             document = options.get("json") or options.get("markdown")
             from substrate.cli.events import speaking
 
-            with failing(), speaking(name, lines=beside_documents or not document):
+            # An error is an event too
+            with speaking(name, lines=beside_documents or not document), failing():
                 return command(*given, **options)
 
         return voiced(_with_options(told, command))
@@ -157,7 +170,7 @@ def failing() -> Iterator[None]:
         else:
             raise
         if Voice.verbose:
-            sys.stderr.write(traceback.format_exc())
+            ours("stderr").write(traceback.format_exc())
         say(message, "error:", error=True)
         raise typer.Exit(1) from None
 
@@ -167,15 +180,14 @@ _COLOURS = {"error": typer.colors.RED, "interrupted": typer.colors.RED}
 
 def say(text: str, label: str = "", *, error: bool = False) -> None:
     """Print a line in one piece, with nothing that a terminal obeys, behind a label in colour."""
-    if error and (stream := told()):
+    if error and (stream := Voice.stream):
         stream.say(text, label.rstrip(":") or "note")
-    # While others' words go to the log, the command's own still go where it prints.
-    out = OURS.get("stderr" if error else "stdout")
+    out = ours("stderr" if error else "stdout")
     if label:
         plain = False if os.environ.get("NO_COLOR") else None
         colour = _COLOURS.get(label.rstrip(":"), typer.colors.YELLOW)
-        typer.echo(typer.style(label, fg=colour, bold=True) + " ", out, nl=False, err=error, color=plain)
-    typer.echo(shown(text), out, err=error)
+        typer.echo(typer.style(label, fg=colour, bold=True) + " ", out, nl=False, color=plain)
+    typer.echo(shown(text), out)
 
 
 def note(text: str) -> None:
@@ -184,28 +196,25 @@ def note(text: str) -> None:
         say(text, error=True)
 
 
-def told() -> Stream | None:
-    """The stream of events of the command that runs, if it has one."""
-    events = sys.modules.get("substrate.cli.events")  # which is loaded where there is one
-    return events.Voices.stream if events else None
-
-
 def doing(text: str) -> None:
     """Say what the command begins to do, where it tells events."""
-    if stream := told():
+    if stream := Voice.stream:
         stream.doing(text)
 
 
-def give(result: object, text: str, *, json: bool) -> bool:
-    """Print a result as JSON where that is asked for: true where it is.
+def give(result: object, lines: Iterable[str], *, json: bool, closing: str | None = None) -> None:
+    """Print a command's result.
 
     Args:
-        result: what `--json` prints.
-        text: the line that closes the command.
+        result: what `--json` prints, and the last event has.
+        lines: what a person reads instead.
         json: whether `--json` was given.
+        closing: the line that the last event has; the lines themselves unless given.
     """
-    if stream := told():
-        stream.give(result, text)
+    lines = list(lines)
+    if stream := Voice.stream:
+        stream.give(result, "\n".join(lines) if closing is None else closing)
     if json:
         print_json(result)
-    return json
+    else:
+        print_lines(lines)

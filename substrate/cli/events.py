@@ -1,66 +1,52 @@
-"""The events of a long command: one stream, which a terminal, a log and a machine each get in their form.
+"""The events of a long command: one stream, for a terminal, a log and a machine, each in its form.
 
-A terminal has a line for every part that ends and a bar for what is under way. Where there is no
-terminal the lines are the same, and where nothing was said for ten seconds a line says how far it is.
-`SUBSTRATE_EVENTS=FILE` appends each event to a file, as an object of JSON on a line.
+A terminal has a line for every part that ends and a bar for what is under way; elsewhere a line says how far
+it is where nothing was said for ten seconds. `SUBSTRATE_EVENTS=FILE` appends each event to a file as JSON.
 """
 
 from __future__ import annotations
 
 import os
-import sys
 import threading
 import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from typing import Any, TextIO
 
 import msgspec
 
-from substrate.cli.notices import OURS, Voice, writes_to
+from substrate.cli.notices import Voice, ours
 from substrate.cli.printing import shown
 
 
 class _Event(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, tag_field="event"):
-    """``at`` is the seconds since the command began."""
+    """An event; docs/commands.md says what each field is."""
 
     at: float
 
 
 class Begun(_Event, tag="begun"):
-    """The command, such as `reproduce`, began; the first event."""
+    """The command began; the first event."""
 
     command: str
 
 
 class Doing(_Event, tag="doing"):
-    """Something begins that has no parts, in a few words: `loading the pipeline`."""
+    """Something begins that has no parts."""
 
     text: str
 
 
 class Planned(_Event, tag="planned"):
-    """The number of parts is known, and their name: `stages`."""
+    """The number of parts is known, and their name."""
 
     parts: int
     unit: str
 
 
 class Progress(_Event, tag="progress"):
-    """A part is under way.
-
-    Attributes:
-        part: its name: `clevrer/answers`.
-        number: its place among all parts, from 1.
-        of: the number of all parts.
-        done: the amount that is done.
-        total: the amount that there is; 0 where that is not known.
-        unit: the name of what is counted: `scenes`.
-        pace: the number a second over the last five minutes; null before there is one.
-        left: seconds until its end at that pace; null where that is not known.
-        took: seconds since it began.
-    """
+    """A part is under way."""
 
     part: str
     number: int
@@ -74,16 +60,7 @@ class Progress(_Event, tag="progress"):
 
 
 class Ended(_Event, tag="ended"):
-    """A part has ended.
-
-    Attributes:
-        part: its name.
-        number: the number of those that have ended, with this one.
-        of: the number of all parts.
-        how: `computed` or `reused`; of a file that is fetched `downloaded` or `present`.
-        rows: its rows; null where it has none.
-        took: seconds since it began.
-    """
+    """A part has ended."""
 
     part: str
     number: int
@@ -94,25 +71,14 @@ class Ended(_Event, tag="ended"):
 
 
 class Said(_Event, tag="said"):
-    """A line that is no result.
-
-    Attributes:
-        level: `note`, or what stands before the line: `error`, `drift`, `check`, `could not run`.
-        text: the line.
-    """
+    """A line that is no result."""
 
     level: str
     text: str
 
 
 class Done(_Event, tag="done"):
-    """The command ended; the last event. A stream without it was cut off.
-
-    Attributes:
-        exit: its exit code.
-        text: the line that closes it; empty where an error ended it.
-        result: the value that `--json` prints; null where an error ended it.
-    """
+    """The command ended; the last event."""
 
     exit: int
     text: str
@@ -191,18 +157,19 @@ class Stream:
 
     def __init__(self, command: str, *, lines: bool = True) -> None:
         self._lock, self._over = threading.RLock(), threading.Event()
-        self._opened, self._faces = ExitStack(), list[Callable[[Event], object]]()
+        self._faces: list[Callable[[Event], object]] = []
         self._bars: Bars | None = None
+        self._file: TextIO | None = None
         if not Voice.quiet:
-            errors = self._opened.enter_context(_errors())
+            errors = ours("stderr")
             if errors.isatty():
                 self._bars = Bars(errors)
                 self._faces.append(self._bars.show)
             elif lines:
                 self._faces.append(_writing(errors, line_of))
         if file := os.environ.get("SUBSTRATE_EVENTS"):
-            appended = open(file, "a", encoding="utf-8")  # noqa: SIM115 - closed with the others
-            self._faces.append(_writing(self._opened.enter_context(appended), _json))
+            self._file = open(file, "a", encoding="utf-8")  # noqa: SIM115 - closed by :meth:`close`
+            self._faces.append(_writing(self._file, lambda event: msgspec.json.encode(event).decode()))
         self._closing: tuple[str, object] = "", None
         self._parts, self._ended, self._doing = 1, 0, command
         self._recent: dict[tuple[str, str], Recent] = defaultdict(Recent)
@@ -268,7 +235,7 @@ class Stream:
         """Say that the command has ended, with its exit code."""
         self._over.set()
         self._beat.join()
-        with self._lock, self._opened:
+        with self._lock, self._file or nullcontext():
             text, result = self._closing
             self._tell(Done(at=self._now(), exit=code, text=text, result=result))
             self.rest()
@@ -316,19 +283,13 @@ class Stream:
                     self._speak_after(self._quiet)
 
 
-class Voices:
-    """The stream of the command that runs, if it has one."""
-
-    stream: Stream | None = None
-
-
 @contextmanager
 def speaking(command: str, *, lines: bool = True) -> Iterator[Stream]:
     """The stream of a command, from its first event to its last; inside another one that one goes on."""
-    if Voices.stream:
-        yield Voices.stream
+    if Voice.stream:
+        yield Voice.stream
         return
-    Voices.stream = stream = Stream(command, lines=lines)
+    Voice.stream = stream = Stream(command, lines=lines)
     code = 1
     try:
         yield stream
@@ -340,27 +301,8 @@ def speaking(command: str, *, lines: bool = True) -> Iterator[Stream]:
         code = getattr(error, "exit_code", 1)  # of typer's own errors
         raise
     finally:
-        Voices.stream = None
+        Voice.stream = None
         stream.close(code)
-
-
-@contextmanager
-def _errors() -> Iterator[TextIO]:
-    """The command's own standard error, which stays what it is while other programs' words are sent away."""
-    stream = OURS.get("stderr") or sys.stderr
-    if "stderr" in OURS or not writes_to(stream, 2):
-        yield stream
-        return
-    copy = os.fdopen(os.dup(2), "w", encoding="utf-8")
-    try:
-        yield copy
-    finally:
-        with suppress(BrokenPipeError):  # nobody is left to read the rest
-            copy.close()
-
-
-def _json(event: Event) -> str:
-    return msgspec.json.encode(event).decode()
 
 
 def _writing(file: TextIO, words: Callable[[Event], str | None]) -> Callable[[Event], None]:
@@ -395,7 +337,8 @@ class Bars:
             redirect_stdout=False,
             redirect_stderr=False,
         )
-        self._bar: tuple[str, Any] | None = None
+        self._name = ""
+        self._bar = self._drawn.add_task("", visible=False, told="")
 
     def show(self, event: Event) -> None:
         """Draw an event."""
@@ -407,7 +350,8 @@ class Bars:
                 self._draw(text, 0, None, "")
                 return
             case Planned() | Ended():
-                self._remove()
+                self._name = ""
+                self._drawn.update(self._bar, visible=False)
             case _:
                 pass
         if line := line_of(event):
@@ -419,15 +363,10 @@ class Bars:
 
     def _draw(self, name: str, done: int, total: int | None, told: str) -> None:
         self._drawn.start()
-        if self._bar is None or self._bar[0] != name:
-            self._remove()
-            self._bar = name, self._drawn.add_task(name, total=total, told=told)
-        self._drawn.update(self._bar[1], completed=done, total=total, told=told)
-
-    def _remove(self) -> None:
-        if self._bar:
-            self._drawn.remove_task(self._bar[1])
-        self._bar = None
+        if new := name != self._name:
+            self._name = name
+            self._drawn.reset(self._bar, description=name, visible=True)
+        self._drawn.update(self._bar, completed=done, total=total, told=told, refresh=new)
 
 
 class Recent:

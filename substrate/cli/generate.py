@@ -12,7 +12,7 @@ import typer
 
 from substrate.base.extras import missing_extra
 from substrate.base.files import filling
-from substrate.cli.console import JsonOption, failing, give, option, say
+from substrate.cli.console import JsonOption, give, option
 from substrate.cli.events import speaking
 from substrate.cli.notices import others_apart
 from substrate.cli.options import REQUIRED, command_of
@@ -63,10 +63,6 @@ def _add_world(group: typer.Typer, name: str, world: World) -> None:
         "count": (count, number),
         "seed": (seed, 20),
     }
-    if world.first is not None:
-        first = Annotated[int, option("--first", "Number of the first scene.", min=0)]
-        options["first_scene"] = first, world.first
-
     if world.from_truth:
         about = (
             "True events, as `answer --events` takes them. No scene is made, but a question about each "
@@ -82,10 +78,9 @@ def _add_world(group: typer.Typer, name: str, world: World) -> None:
         seed: int,
         json: bool,
         truth: Path | None = None,
-        **more: int,
     ) -> None:
-        data = SimpleNamespace(**{counted: count, **more})
-        with failing(), others_apart(), speaking("generate") as told, filling(out_) as fresh:
+        data = SimpleNamespace(**{counted: count, "first_scene": world.first})
+        with speaking("generate") as told, filling(out_) as fresh:
             numbers, make = world.numbers(data), lambda scene: world.make(scene, seed, data)
             real = world.from_truth(truth, seed) if truth and world.from_truth else None
             if real:
@@ -102,7 +97,6 @@ def _add_world(group: typer.Typer, name: str, world: World) -> None:
                 real.describe(fresh)
         about = {"out": str(out_), counted: len(numbers), "seed": seed}
         line = f"{len(numbers):,} {world.unit} in {out_}"
-        if not give(about, line, json=json):
-            say(line)
+        give(about, [line], json=json)
 
     group.command(name)(command_of(run, options, world.about, "generate"))

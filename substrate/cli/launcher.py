@@ -46,32 +46,31 @@ def main() -> None:
     """Run the command; exit code 1 where an extra or the platform is missing, with its name."""
     _open_streams()
     arguments = sys.argv[1:]
-    if arguments == ["--version"]:
-        _without_commands(arguments)  # the word that needs no command
-        return
-    try:
-        start = _started(arguments)
-    except ModuleNotFoundError as error:
-        from substrate.base.extras import missing_extra
+    if arguments == ["--version"]:  # the word that needs no command
+        from substrate import __version__
 
-        if missing_extra(error) is None:
-            raise
-        _without_commands(arguments)
+        sys.stdout.write(f"substrate {__version__}\n")
         return
+    start = None
+    command = next((argument for argument in arguments if not argument.startswith("-")), None)
     try:
+        start = _started(command)
         start()
     except ImportError as error:
-        from substrate.base.extras import MissingExtraError, missing_extra
+        from substrate.base.extras import MissingExtraError, install, missing_extra
 
-        if isinstance(error, MissingExtraError):
-            missing = error
-        elif isinstance(error, ModuleNotFoundError):
+        missing = error if isinstance(error, MissingExtraError) else None
+        if isinstance(error, ModuleNotFoundError):
             missing = missing_extra(error)
-        else:
-            missing = None
         if missing is None:
             raise
-        sys.exit(f"error: {missing}")
+        if start or command:
+            if not start and (extra := COMMANDS.get(command or "")):
+                missing = MissingExtraError(f"`substrate {command}` is not installed", hint=install(extra))
+            sys.exit(f"error: {missing}")
+        from substrate import __version__
+
+        sys.stdout.write(_ABOUT.format(version=__version__))
 
 
 def _open_streams() -> None:
@@ -91,40 +90,15 @@ def _open_streams() -> None:
             stream.reconfigure(**how)
 
 
-def _started(arguments: list[str]) -> Callable[[], object]:
+def _started(command: str | None) -> Callable[[], object]:
     """The command that runs: the platform's, which has the library's too, where it is."""
     if platform_main := platform.module("cli.main"):
         return platform_main.app
-    from substrate.cli.main import make_app
-
-    command = _command(arguments)
     if command is not None and command not in COMMANDS:
         from substrate.base.errors import ParameterError
 
         what = f"`substrate {command}` is no command of the library"
         sys.exit(f"error: {ParameterError(what, hint=_OF_THE_PLATFORM)}")
+    from substrate.cli.main import make_app
+
     return make_app()
-
-
-def _command(arguments: list[str]) -> str | None:
-    return next((argument for argument in arguments if not argument.startswith("-")), None)
-
-
-def _without_commands(arguments: list[str]) -> None:
-    from substrate import __version__
-
-    if "--version" in arguments[:1]:
-        sys.stdout.write(f"substrate {__version__}\n")
-        return
-    from substrate.base.errors import ParameterError
-    from substrate.base.extras import MissingExtraError, install
-
-    command = _command(arguments)
-    if command is None:
-        sys.stdout.write(_ABOUT.format(version=__version__))
-    elif command in COMMANDS:
-        what = f"`substrate {command}` is not installed"
-        sys.exit(f"error: {MissingExtraError(what, hint=install(COMMANDS[command]))}")
-    else:
-        what = f"`substrate {command}` is not installed"
-        sys.exit(f"error: {ParameterError(what, hint=_OF_THE_PLATFORM)}")

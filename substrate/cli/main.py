@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from substrate.cli.console import argument, failing, option
+from substrate.cli.console import argument, guarded, option
 
 PLAIN: dict[str, Any] = {"no_args_is_help": True, "rich_markup_mode": None}
 """Help as plain text: what draws frames around it takes longer to load than all else together."""
@@ -63,23 +63,19 @@ def absent(name: str) -> Callable[..., None]:
     def run(given: Annotated[list[str] | None, typer.Argument(hidden=True)] = None) -> None:
         from substrate.base.extras import MissingExtraError, install
 
-        with failing():
-            raise MissingExtraError(f"`substrate {name}` is not installed", hint=install("research"))
+        raise MissingExtraError(f"`substrate {name}` is not installed", hint=install("research"))
 
     run.__doc__ = "Not here: install event-graph-research."
-    return run
+    return guarded(run)
 
 
 _GROUPS: Mapping[str, tuple[str, str]] = {
-    "log": ("substrate.cli.log:log_app", "The auditor's tools over one event log."),
+    "log": ("substrate.cli.log:log_app", "Show, query, fork, merge and verify one event log."),
     "score": ("research.cli.score:score_app", "Grade anyone's answers."),
-    "generate": ("substrate.cli.generate:worlds", "Generate official-format data with truth."),
+    "generate": ("substrate.cli.generate:worlds", "Generate data in an official format, with truth."),
     "models": ("substrate.cli.models:models_app", "Serve a small language model on this machine."),
-    "predict": ("research.cli.clevrer:predict_app", "Predict the unseen future from a user's own files."),
-    "perceive": (
-        "research.cli.clevrer:perceive_app",
-        "Events with probabilities from a detector's proposals.",
-    ),
+    "predict": ("research.cli.clevrer:predict_app", "Predict the unseen future from your own files."),
+    "perceive": ("research.cli.clevrer:perceive_app", "Make events from a detector's proposals."),
 }
 
 
@@ -102,6 +98,7 @@ def common(
     """Options of every command."""
 
 
+@guarded
 def mcp(
     log: Annotated[Path, argument("An event log; made where it is absent with --write.", metavar="LOG")],
     write: Annotated[bool, option("--write", "Let the client write to the log too.")] = False,
@@ -112,18 +109,18 @@ def mcp(
     timeout: Annotated[float | None, option("--timeout", "Seconds of one query; 30 unless given.")] = None,
     limit: Annotated[int | None, option("--limit", "Rows of one query; 10,000 unless given.", min=1)] = None,
 ) -> None:
-    """Serve a log as an agent's memory over the Model Context Protocol, on standard input and output."""
-    with failing():
-        from substrate.adapters.mcp_server import serve
-        from substrate.base.limits import LIMITS
-        from substrate.rules.tbox import TBox
-        from substrate.sparql.guard import QueryLimits
+    """Serve a log as an agent's memory.
 
-        words = TBox.load(tbox) if tbox else None
-        limits = QueryLimits(
-            timeout=LIMITS.seconds if timeout is None else timeout, rows=limit or LIMITS.rows
-        )
-        serve(log, write=write, tbox=words, limits=limits)
+    It is served over the Model Context Protocol, on standard input and output.
+    """
+    from substrate.adapters.mcp_server import serve
+    from substrate.base.limits import LIMITS
+    from substrate.rules.tbox import TBox
+    from substrate.sparql.guard import QueryLimits
+
+    words = TBox.load(tbox) if tbox else None
+    limits = QueryLimits(timeout=LIMITS.seconds if timeout is None else timeout, rows=limit or LIMITS.rows)
+    serve(log, write=write, tbox=words, limits=limits)
 
 
 def add_commands(app: typer.Typer) -> None:

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from substrate.cli.console import argument, failing, note, option, say
+from substrate.cli.console import argument, guarded, note, option, say
 
 models_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 URL = "SUBSTRATE_MODEL_URL"
@@ -23,6 +23,7 @@ def _models() -> None:
 
 
 @models_app.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@guarded
 def serve(
     command: Annotated[
         list[str] | None,
@@ -31,10 +32,6 @@ def serve(
     weights: Annotated[
         Path | None,
         option("--weights", "Another model's GGUF file, served under its name.", exists=True, dir_okay=False),
-    ] = None,
-    port: Annotated[int, option("--port", "0: any free one.", min=0, max=65535)] = 0,
-    threads: Annotated[
-        int | None, option("--threads", "Of the processor; half of the cores unless given.", min=1)
     ] = None,
 ) -> None:
     """Serve SmolLM2-135M-Instruct, or a model of yours, on the loopback interface.
@@ -45,8 +42,7 @@ def serve(
     """
     from substrate.baselines.serving import digest_of, start
 
-    with failing():
-        server, url = start(port, threads, weights)
+    server, url = start(weights)
     if weights:
         note(f"model={weights.stem} revision={digest_of(weights)}")
     if command:

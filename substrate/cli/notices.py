@@ -8,23 +8,26 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from substrate.cli import platform
 
 
 class Voice:
-    """The amount that a command says: set once, by its options."""
+    """The amount that a command says, set once by its options, and the stream of its events, if any."""
 
     quiet = False
     verbose = False
+    stream: Any = None
 
 
 OURS: dict[str, TextIO] = {}
 """The command's own output while everything else that is written goes to the log of notices."""
+_NUMBERS = {"stdout": 1, "stderr": 2}
+_HOW: Mapping[str, Any] = {"encoding": "utf-8", "errors": "backslashreplace"}
 _MOST_BYTES = 1 << 20
 """Of the log of notices; a longer one begins anew."""
 
@@ -42,38 +45,52 @@ def notices_path() -> Path:
     return Path(home) / "substrate" / "notices.log"
 
 
+def ours(name: str) -> TextIO:
+    """The command's own `stdout` or `stderr`, also while what others write goes elsewhere."""
+    return OURS.get(name) or getattr(sys, name)
+
+
+def descriptor(name: str) -> int:
+    """The descriptor of the command's own `stdout` or `stderr`; that of the process where it has none."""
+    with suppress(OSError, ValueError):
+        return ours(name).fileno()
+    return _NUMBERS[name]
+
+
 @contextmanager
 def others_apart() -> Iterator[None]:
     """Send what other programs and libraries write to this process's output to the log of notices.
 
     The Java runtime, Spark's workers and Bullet write to the process's own files, so these are what changes;
-    bars are still drawn where the command prints. With `--verbose` nothing is sent away.
+    the command still prints and draws where it did (:func:`ours`). With `--verbose` nothing is sent away.
     """
-    if Voice.verbose or OURS:
+    if OURS:
         yield
         return
     sys.stdout.flush()
     sys.stderr.flush()
-    before = sys.stdout, sys.stderr
-    copies = os.dup(1), os.dup(2)
-    with _notices() as log:
+    before = {name: getattr(sys, name) for name in _NUMBERS}
+    copies = {name: os.dup(number) for name, number in _NUMBERS.items()}
+    with nullcontext() if Voice.verbose else _notices() as log:
         try:
-            for name, stream, number, copy in zip(("stdout", "stderr"), before, (1, 2), copies, strict=True):
-                own = writes_to(stream, number)
-                OURS[name] = os.fdopen(os.dup(copy), "w", encoding="utf-8") if own else stream
-                os.dup2(log.fileno(), number)
-            sys.stdout = sys.stderr = log
+            for name, number in _NUMBERS.items():
+                own = writes_to(before[name], number)
+                # Another copy: Dagster takes the process's own output away during a run
+                OURS[name] = os.fdopen(os.dup(number), "w", **_HOW) if own else before[name]
+                if log:
+                    os.dup2(log.fileno(), number)
+                    setattr(sys, name, log)
             yield
         finally:
-            sys.stdout, sys.stderr = before
-            log.flush()
-            for number, copy in zip((1, 2), copies, strict=True):
-                os.dup2(copy, number)
-                os.close(copy)
-            for name, stream in zip(("stdout", "stderr"), before, strict=True):
-                ours = OURS.pop(name)
-                if ours is not stream:
-                    ours.close()
+            if log:
+                log.flush()
+            for name, number in _NUMBERS.items():
+                setattr(sys, name, before[name])
+                os.dup2(copies[name], number)
+                os.close(copies[name])
+                if (stream := OURS.pop(name)) is not before[name]:
+                    with suppress(OSError):  # who wrote there has met it, and said so
+                        stream.close()
 
 
 def _notices() -> TextIO:

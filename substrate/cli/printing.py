@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterable
+
+from substrate.cli.notices import ours
 
 _OBEYED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 """Control characters but tab and line feed, and those that turn the direction of text."""
@@ -20,18 +21,15 @@ def shown(text: str) -> str:
 
 
 def print_text(text: str) -> None:
-    """Write a text to standard output at once."""
-    sys.stdout.write(shown(text))
+    """Write a text to the command's standard output at once."""
+    print_exactly(shown(text))
 
 
 def print_exactly(text: str) -> None:
     """Write a text whose bytes count to standard output; a terminal gets it as :func:`shown`."""
-    sys.stdout.write(shown(text) if sys.stdout.isatty() else text)
-
-
-def complain(text: str) -> None:
-    """Write a line to standard error."""
-    sys.stderr.write(f"{shown(text)}\n")
+    out = ours("stdout")
+    out.write(shown(text) if out.isatty() else text)
+    out.flush()
 
 
 def print_lines(lines: Iterable[str]) -> None:

@@ -34,7 +34,7 @@ class World:
         counted: what its scenes are called, and how many are made unless told.
         unit: what is counted, in words.
         about: what is generated.
-        first: the number of the first scene, where it can be chosen.
+        first: the number of the first scene, where scenes have numbers.
         needs: what it runs on, such as ``bullet``.
         from_truth: makes questions of a file of true events and a seed; ``None`` where it makes none.
     """

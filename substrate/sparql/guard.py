@@ -117,6 +117,8 @@ def checked(sparql: str, *where: object) -> str:
         raise refuse(f"the query has more than {LIMITS.text} characters", "Write a shorter query")
     pieces = depth = deepest = 0
     for kind, text, _ in tokens(sparql):
+        if kind == "open":
+            raise refuse("a string has no end: SERVICE could stand in it unseen", "Close it")
         if kind not in ("string", "iri") and "\\" in text:
             raise refuse(f"an escape stands outside of a string: {text[:40]!r}", "Write the character itself")
         if kind == "mark":

@@ -39,18 +39,7 @@ def _compiled(*parts: str) -> re.Pattern[str]:
 _ALONE = r"(?![\w.:-])"
 _TOKEN = _compiled(_STRING, _LEADING, _NUMBER, _ALONE, _WORD, _ALONE, _RUN, _LAST)
 """Every token; a run is cut into numbers, words and marks, once no colon is found behind it."""
-_UNQUOTED = _compiled("(?P<quote>[\"'])", _LEADING, _NUMBER, _ALONE, _WORD, _ALONE, _RUN, _LAST)
 _IN_RUN = _compiled("(?!)", _NUMBER, _WORD, _LAST)
-_QUOTES = frozenset({'"', "'", '""', "''"})
-_SHORT = {
-    '"': re.compile(r'"(?:[^"\\\n\r]|\\.)*+', re.DOTALL),
-    "'": re.compile(r"'(?:[^'\\\n\r]|\\.)*+", re.DOTALL),
-}
-"""A short string up to, not including, the mark that closes it."""
-_LONG = {
-    '"': re.compile(r'"{3}(?:[^"\\]|\\.|"(?!""))*+"{3}', re.DOTALL),
-    "'": re.compile(r"'{3}(?:[^'\\]|\\.|'(?!''))*+'{3}", re.DOTALL),
-}
 OPENING = frozenset({"(", "[", "{", "<<"})
 CLOSING = frozenset({")", "]", "}", ">>"})
 """Marks that begin and end what stands inside of brackets."""
@@ -67,60 +56,34 @@ class Token(NamedTuple):
 def tokens(text: str) -> Iterator[Token]:
     """The tokens of a query or of Turtle, without white space and comments.
 
+    A string that has no end is the last token, ``open``: a parser comes no further either.
+
     >>> [token.text for token in tokens('ASK { ?s :in "a # b" } # SERVICE')]
     ['ASK', '{', '?s', ':in', '"a # b"', '}']
+    >>> [token.kind for token in tokens("ASK { ?s ?p 'a }")]
+    ['word', 'mark', 'variable', 'variable', 'open']
     """
     # Each character is looked at a fixed number of times, whatever the text: no run is scanned again for the
-    # colon that it lacks, and no quotation mark for the one that would close it
-    place, strings = 0, None
+    # colon that it lacks, and no text for the end of a string that has none
+    place = 0
     while place < len(text):
-        for match in (_UNQUOTED if strings else _TOKEN).finditer(text, place):
-            kind = match.lastgroup
+        for match in _TOKEN.finditer(text, place):
+            kind, piece, start = match.lastgroup or "", match[0], match.start()
             if kind == "space" or kind == "comment":
                 continue
-            piece = match[0]
             if kind == "run":
-                place = match.start()
+                place = start
                 while place < match.end() and (part := _IN_RUN.match(text, place)):
                     yield Token(part.lastgroup or "", part[0], place)
                     place = part.end()
                 break
-            if kind == "quote" and strings:
-                kind, place = strings.at(match.start())
-                yield Token(kind, text[match.start() : place], match.start())
-                break
-            if piece in _QUOTES and (kind == "mark" or text.startswith(piece[0], match.end())):
-                # A string has no end: from here on what is known of the marks is kept
-                strings, place = _Strings(text), match.start()
-                break
-            yield Token(kind or "", piece, match.start())
+            # An empty string with a third mark behind it begins a long one
+            if piece in ('"', "'") or (piece in ('""', "''") and text.startswith(piece[0], match.end())):
+                yield Token("open", text[start:], start)
+                return
+            yield Token(kind, piece, start)
         else:
             return
-
-
-class _Strings:
-    """The strings of a text in which one string has no end; they are asked for in their order."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        # Per mark: no long string begins from here on, no short one ends before there
-        self._endless: set[str] = set()
-        self._open = {'"': 0, "'": 0}
-
-    def at(self, place: int) -> tuple[str, int]:
-        """The string that begins at a quotation mark, or the mark alone, and where it ends."""
-        text, mark = self._text, self._text[place]
-        if mark not in self._endless and text.startswith(mark * 3, place):
-            if match := _LONG[mark].match(text, place):
-                return "string", match.end()
-            self._endless.add(mark)
-        if place >= self._open[mark]:
-            match = _SHORT[mark].match(text, place)
-            end = match.end() if match else place + 1
-            if text.startswith(mark, end):
-                return "string", end + 1
-            self._open[mark] = end
-        return "mark", place + 1
 
 
 def deepest(text: str) -> int:

@@ -88,11 +88,6 @@ def test_a_pre_condition_that_does_not_hold_is_named(
     assert caught.value.where == ("tick 3",)
 
 
-def test_the_intervention_sees_the_state_before_the_branch_tick(log: EventLog) -> None:
-    with pytest.raises(InterventionError):
-        fork(log, 2, RetractAwareness(ANN, SECRET))
-
-
 @pytest.mark.parametrize("at", [-1, 7])
 def test_a_branch_tick_outside_the_log_is_refused(log: EventLog, at: int) -> None:
     with pytest.raises(LogError, match="lies outside"):
@@ -155,13 +150,6 @@ def test_two_arms_are_replayed_side_by_side(log: EventLog) -> None:
     assert not ticks[1].difference, "the arms meet again when Ann goes to the park"
     assert [t.tick for t in twin(a, b, start=0)] == [0, 1, 2, 3, 5]
     assert not list(twin(a, a))
-
-
-def test_interventions_at_one_tick_see_those_before_them(log: EventLog) -> None:
-    home = NamedNode("urn:home")
-    done = [OverrideLocation(ANN, PARK), OverrideLocation(ANN, home), RetractAwareness(ANN, SECRET)]
-    branch = fork(log, 3, interventions=[*done, AssertAwareness(ANN, SECRET)])
-    assert set(branch.state(3)) == (set(log.state(3)) - {(ANN, LOCATION, CAFE)}) | {(ANN, LOCATION, home)}
 
 
 def test_what_was_observed_does_not_move_who_was_put_elsewhere(log: EventLog) -> None:

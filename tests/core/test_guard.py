@@ -204,9 +204,9 @@ def test_tokens_cost_the_same_a_character_however_long_the_text(piece: str) -> N
     ("text", "wanted"),
     [
         ("1e+5.x 2.a:b a-b", ["1e+5", ".", "x", "2.a:b", "a", "-", "b"]),
-        ('"""a" "b" \'c\'', ['""', '"a"', '"b"', "'c'"]),
-        ('"a\n\'b\' "c"', ['"', "a", "'b'", '"c"']),
+        ('x """a" "b" \'c\'', ["x", '"""a" "b" \'c\'']),
+        ('\'b\' "a\n"c"', ["'b'", '"a\n"c"']),
     ],
 )
-def test_runs_and_strings_without_an_end_are_cut_as_ever(text: str, wanted: list[str]) -> None:
+def test_a_run_is_cut_and_a_string_without_an_end_comes_last(text: str, wanted: list[str]) -> None:
     assert [token.text for token in tokens(text)] == wanted

@@ -8,12 +8,10 @@ import pytest
 from pyoxigraph import NamedNode
 
 from substrate import (
-    Assert,
     EventLog,
     MergeError,
     Namespace,
     ParameterError,
-    Retract,
     TBox,
     conflicts,
     fork,
@@ -60,20 +58,6 @@ def places(log: EventLog, who: NamedNode) -> set[NamedNode]:
     return {o for s, p, o in log.state() if (s, p) == (who, V["in"]) and isinstance(o, NamedNode)}
 
 
-def test_a_branch_that_alone_went_on_is_taken_as_it_is(log: EventLog) -> None:
-    branch = grown(log, *HOME)
-    assert merge(log, branch).digest == merge(branch, log).digest == branch.digest
-
-
-def test_an_intervention_is_merged_into_the_log_that_went_on(log: EventLog) -> None:
-    branch = fork(log, 3, Retract((V.bo, V["in"], V.park)))
-    log.extend_lines([(8, "A <urn:bo> <urn:knows> <urn:plan> .")])
-    both = merge(log, branch)
-    assert both.ticks == [0, 1, 3, 5, 8]
-    assert not places(both, V.bo)
-    assert len(both) == 5, "what happened again in the branch stands once"
-
-
 def test_two_moves_of_one_person_are_a_conflict_only_where_she_is_in_one_place(log: EventLog) -> None:
     a, b = grown(log, *HOME), grown(log, *PARK)
     assert places(merge(a, b), V.ann) == {V.home, V.park}
@@ -95,15 +79,6 @@ def test_a_conflict_that_is_over_is_still_named(log: EventLog) -> None:
     (conflict,) = conflicts(a, b, functional=[V["in"]])
     assert conflict.when == (Interval(7, 9),)
     assert "from tick 7 to 8" in str(conflict)
-
-
-def test_one_retracts_what_the_other_asserts_again(log: EventLog) -> None:
-    a = grown(log, (6, "A <urn:ann> <urn:in> <urn:cafe> ."))
-    b = grown(log, (6, "D <urn:ann> <urn:in> <urn:cafe> ."))
-    (conflict,) = conflicts(a, b)
-    assert conflict[:3] == (V.ann, V["in"], V.cafe)
-    assert places(merge(a, b, choose=first), V.ann) == {V.cafe}
-    assert not places(merge(a, b, choose=second), V.ann)
 
 
 def test_the_choice_can_be_made_by_what_was_said(log: EventLog) -> None:
@@ -189,10 +164,3 @@ def test_two_ends_of_one_observation_are_a_conflict() -> None:
         ours.merge(theirs)
     held = ours.merge(theirs, choose=second).as_of(9, about=2)
     assert (V.ann, V.at, V.cafe) in held
-
-
-def test_what_was_asserted_in_a_fork_is_found_by_its_position(log: EventLog) -> None:
-    a = fork(log, 2, Assert((V.cy, V["in"], V.park)))
-    both = merge(a, grown(log, *HOME))
-    assert both.history((V.cy, V["in"], V.park)).intervals == (Interval(2, None),)
-    assert both.state(5).nquads() == a.state(5).nquads()

@@ -25,14 +25,6 @@ def given(*lines: str, tick: int = 0) -> EventLog:
     return log
 
 
-def test_rules_are_applied_to_a_fixpoint() -> None:
-    closure = box(
-        ':closure a sh:SPARQLRule ; sh:construct "CONSTRUCT { ?a :in ?c } WHERE { ?a :in ?b . ?b :in ?c }" .'
-    )
-    log = unfold(closure, given(*(f"<urn:t:{i}> <urn:t:in> <urn:t:{i + 1}>" for i in range(8))), until=0)
-    assert len(log.state()) == 9 * 8 // 2
-
-
 def test_rules_go_by_order_then_name_and_each_sees_the_one_before() -> None:
     ordered = box("""
         :z a sh:SPARQLRule ; sh:order 1 ;
@@ -155,14 +147,6 @@ def test_a_rule_that_fails_when_it_runs_is_named(rule: str, message: str) -> Non
 def test_words_in_strings_and_prefixed_names_are_not_functions() -> None:
     fine = box(""":fine a sh:SPARQLRule ; sh:construct "CONSTRUCT { :a :now 'NOW() $tick' } WHERE {}" .""")
     assert "NOW() $tick" in unfold(fine, EventLog(), until=0).state().nquads()
-
-
-@pytest.mark.parametrize("name", ["village", "clinical"])
-@pytest.mark.parametrize("at", range(1, 10, 2))
-def test_a_fork_under_the_rules_with_no_intervention_is_the_log_itself(name: str, at: int) -> None:
-    tbox = TBox.load(name)
-    log = unfold(tbox, tbox.opening(), until=13)
-    assert fork(log, at, emitter=RuleEmitter(tbox, until=13)).digest == log.digest
 
 
 def test_what_is_exogenous_is_taken_over_and_the_rest_derived_again() -> None:

@@ -59,35 +59,6 @@ def test_ancestry_is_the_closure_and_what_networkx_finds(log: list[Event]) -> No
 
 @thorough
 @given(logs())
-def test_ancestry_is_irreflexive_transitive_and_earlier(log: list[Event]) -> None:
-    ancestry, named = ancestors(log), {e.id: e for e in log}
-    for event in log:
-        assert event.id not in ancestry[event.id].events
-        for earlier in ancestry[event.id].events:
-            assert ancestry[earlier].events < ancestry[event.id].events
-            assert named[earlier].tick < event.tick
-
-
-@thorough
-@given(logs(), logs(most=3))
-def test_ancestry_is_monotone(log: list[Event], more: list[Event]) -> None:
-    before = ancestors(log)
-    after = ancestors([*log, *(Event(f"new{e.id}", e.tick, e.objects) for e in more)])
-    assert all(
-        before[e.id].events <= after[e.id].events and before[e.id].objects <= after[e.id].objects for e in log
-    )
-
-
-@thorough
-@given(logs(), st.randoms(use_true_random=False))
-def test_ancestry_does_not_depend_on_the_order_given(log: list[Event], chance: Any) -> None:
-    shuffled = list(log)
-    chance.shuffle(shuffled)
-    assert ancestors(shuffled) == ancestors(log)
-
-
-@thorough
-@given(logs())
 def test_the_printed_algorithm_finds_less_and_the_global_frame_more(log: list[Event]) -> None:
     exact, printed, wide = ancestors(log), ancestors_as_printed(log), ancestors_global_frame(log)
     for event in log:

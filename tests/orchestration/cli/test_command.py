@@ -79,6 +79,26 @@ def test_what_other_programs_say_goes_to_a_file_unless_it_is_asked_for(tmp_path:
     assert json.loads(done.stdout) == {"out": str(tmp_path / "b"), "scenes": 1, "seed": 20}
 
 
+def test_an_output_that_takes_nothing_more_is_named_once(tmp_path: Path) -> None:
+    start = [
+        sys.executable,
+        "-c",
+        START,
+        "generate",
+        "babi",
+        "--questions",
+        "20",
+        "--out",
+        str(tmp_path / "a"),
+    ]
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(start, stdout=full, stderr=subprocess.PIPE, cwd=ROOT, text=True, check=False)
+    assert done.returncode == 1
+    assert [line for line in done.stderr.splitlines() if line.startswith("error")] == [
+        "error: standard output: No space left on device. Nothing was written there."
+    ]
+
+
 def test_ctrl_c_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     import orchestration.cli.reproduce as room
 

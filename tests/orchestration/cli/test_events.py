@@ -142,7 +142,8 @@ def test_a_terminal_has_a_line_for_what_ended_and_colours_where_they_are_wanted(
 def test_the_work_goes_on_though_nobody_reads_what_is_told() -> None:
     work = """
 from substrate.cli.events import speaking
-with speaking("work") as stream:
+from substrate.cli.notices import others_apart
+with others_apart(), speaking("work") as stream:
     for part in ("one", "another"):
         stream.doing(part)
 print("done")
