@@ -110,10 +110,10 @@ def assets_of(
     A stage is skipped, and says so, where its code, parameters, inputs and outs are what they were.
 
     Args:
-        among: the stages that a run takes, if it is known; their order is then kept without the others.
+        among: the stages that a run takes, if it is known: of these alone, in an order without the others.
         of: the stages of a run's profile, where they are not all of these.
     """
-    return [_asset(stages, stage, among or stages, of) for stage in stages.values()]
+    return [_asset(stages, stages[name], among or stages, of) for name in among or stages]
 
 
 def _asset(

@@ -8,6 +8,8 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
+from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -115,7 +117,9 @@ def accuracy_by_subset(name: str, benchmark: str, scores: Sequence[Score]) -> st
         axes.legend(**_ABOVE | {"bbox_to_anchor": (0.45, 1.0), "columnspacing": 1.2})
 
     about = f"Accuracy per question on {benchmark} by subset: NS-DR, ALOE and the substrate as published"
-    return svg(name, f"{about}, and the substrate measured here with its interval.", draw)
+    return svg(
+        name, f"{about}, and the substrate measured here with its interval.", draw, (benchmark, scores)
+    )
 
 
 def ablation_curve(name: str, curve: Curve) -> str:
@@ -134,7 +138,9 @@ def ablation_curve(name: str, curve: Curve) -> str:
         if len(curve.series) > 1:
             axes.legend(fontsize=9)
 
-    return svg(name, f"{curve.name}: {curve.y_label} against {curve.x_label}, with 95 % intervals.", draw)
+    return svg(
+        name, f"{curve.name}: {curve.y_label} against {curve.x_label}, with 95 % intervals.", draw, curve
+    )
 
 
 class Point(msgspec.Struct, frozen=True):
@@ -180,22 +186,40 @@ def fall(name: str, series: Fall, *, alone: bool = False) -> str:
         axes.legend(**_ABOVE)
 
     about = f"{series.title}: accuracy per question where the input is not exact, with 95 % intervals."
-    return svg(name, about, draw, height=1.4 + 0.3 * len(conditions), alone=alone)
+    return svg(name, about, draw, series, height=1.4 + 0.3 * len(conditions), alone=alone)
 
 
+DRAWINGS: ContextVar[Callable[[Any, Callable[[Path], str]], str] | None] = ContextVar(
+    "DRAWINGS", default=None
+)
+"""Keeps the drawings of a report by what they show; figures that are results are drawn each time."""
 DRAWING = Lock()
 """Held while matplotlib draws: its settings and fonts are the process's, and stages run in threads."""
 
 
 def svg(
-    name: str, description: str, draw: Callable[[Axes], None], *, height: float = 3.3, alone: bool = False
+    name: str,
+    description: str,
+    draw: Callable[[Axes], None],
+    shows: Any,
+    *,
+    height: float = 3.3,
+    alone: bool = False,
 ) -> str:
     """A figure 5 inches wide as an SVG element that fills its column; ids start with the figure's name.
 
     Args:
+        shows: all that is drawn, as JSON takes it: the report draws the same once.
         height: in inches.
         alone: whether it is a file of its own, on white, and not an element of a page.
     """
+    if (keep := DRAWINGS.get()) and not alone:
+        drawn = (draw.__qualname__, name, description, height, shows)
+        return keep(drawn, lambda _: _drawn(name, description, draw, height, alone))
+    return _drawn(name, description, draw, height, alone)
+
+
+def _drawn(name: str, description: str, draw: Callable[[Axes], None], height: float, alone: bool) -> str:
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
