@@ -14,7 +14,6 @@ import msgspec
 from orchestration.benchmarks.benchmark import Source
 from orchestration.experiments.making import take_needs
 from orchestration.ledger.records import fingerprint, keep_record, read_records, version_of
-from orchestration.pipeline.costs import measuring
 from orchestration.pipeline.previews import preview
 from orchestration.pipeline.progress import advance, ended, logging_to, task_figures
 from orchestration.pipeline.resources import WorkspaceResource
@@ -159,12 +158,11 @@ def _asset(
             with ExitStack() as stack:
                 stack.enter_context(logging_to(log))
                 stack.enter_context(_again_where_lost([path for path in inputs if not path.exists()]))
-                cost = stack.enter_context(measuring(opened, stage.name))
                 figures = stack.enter_context(task_figures())
                 made = stage.run(opened, *(stack.enter_context(replacing(path)) for path in paths))
             before = fingerprint(stages, stage, opened)
             before = msgspec.structs.replace(before, explained=state.explained(before))
-            metadata |= {**made, **figures, **cost}
+            metadata |= {**made, **figures}
         if "skipped" not in metadata:
             keep_record(opened, stage.name, before)
         advance(stage.name, 1, 1)

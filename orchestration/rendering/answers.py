@@ -29,7 +29,7 @@ from orchestration.scoring.counting import rows_of
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import files_of
 from orchestration.workspace.requests import conversations
-from orchestration.workspace.tables import batched
+from orchestration.workspace.storage import batched
 from substrate.domains.rows import Row
 
 RESULTS = ("right", "wrong", "error", "ungraded")

@@ -134,8 +134,6 @@ def write_report(
         content = rest.result()
     _write_numbers(jinja, lineage, scores, {answers.benchmark.name for answers in answered}, out)
     write_states(jinja, workspace.settings.profile, content["worked"], out)
-    run = jinja.get_template("run.html.j2").render(profile=workspace.settings.profile)
-    (out / "run.html").write_text(run, "utf-8")
     sought = msgspec.json.encode([*_sought(scores, answered)]).decode()
     (out / "search.js").write_text(f"found({sought})\n", "utf-8")
     page = jinja.get_template("report.html.j2").render(answered=answered, videos=videos, **content)

@@ -11,7 +11,7 @@ import msgspec
 
 from orchestration.benchmarks.benchmark import Interpreted
 from orchestration.pipeline.all_logs import naming_option, of_each, parsed
-from orchestration.pipeline.spark import NUMBER, PLACE
+from orchestration.pipeline.workers import NUMBER, PLACE
 from orchestration.scoring.statistics import student
 from orchestration.workspace.folders import Workspace
 from research.domains.effects import Constructed, effect
