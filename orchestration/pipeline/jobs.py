@@ -15,7 +15,7 @@ import msgspec
 from orchestration.fetch.sources import official_sources
 from orchestration.ledger.verification import verify_profile
 from orchestration.pipeline.assets import asset_key
-from orchestration.pipeline.form import EMPTY, form_of_job
+from orchestration.pipeline.form import form_of_job
 from orchestration.pipeline.graph import EVERY, OFFICIAL, STAGES, stages_in, stages_of
 from orchestration.pipeline.resources import ALONE, WorkspaceResource
 from orchestration.pipeline.run import recompute
@@ -26,15 +26,9 @@ from orchestration.rendering.drift import moved_lines, render_text, verdict
 PROFILES = ("sample", "full", "paper")
 
 
-@dg.static_partitioned_config(partition_keys=PROFILES)
-def profile_config(profile: str) -> dict[str, object]:
-    """Run configuration of a profile: the launch form, filled in."""
-    return {"resources": {"workspace": {"config": {"profile": profile, **EMPTY}}}}
-
-
 def reproductions() -> list[dg.UnresolvedAssetJobDefinition]:
-    """A job for every profile, one that has the profiles as partitions, and one for every benchmark with all
-    it needs; its profile is set in the launchpad.
+    """A job for every profile, and one for every benchmark with all it needs; its profile is set in the
+    launchpad.
     """
     jobs = [
         _reproducing(
@@ -42,13 +36,10 @@ def reproductions() -> list[dg.UnresolvedAssetJobDefinition]:
         )
         for profile, stages in [*((name, STAGES) for name in PROFILES), ("real", OFFICIAL)]
     ]
-    about = "The whole reproduction, with profiles as partitions: a backfill runs several"
-    jobs.append(_reproducing("profiles", STAGES, profile_config, about))
     for benchmark in sorted(BENCHMARKS):
         stages = stages_of(benchmark, EVERY)
-        form = form_of_job("sample", {key for name in stages for key in EVERY[name].parameters})
         about = f"{benchmark} and all it needs, on the sample profile unless the launchpad names another"
-        jobs.append(_reproducing(benchmark, stages, form, about))
+        jobs.append(_reproducing(benchmark, stages, form_of_job("sample"), about))
     return jobs
 
 

@@ -10,7 +10,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import dagster as dg
 import pytest
@@ -251,15 +250,6 @@ def test_a_stage_is_stale_where_its_code_or_the_bytes_of_what_it_reads_changed()
     }
     assert {"clevrer/dataset", "twin/answers", "report/html"} <= automatic
     assert "twin_direct/dataset" not in automatic, "nobody but a person asks a model"
-
-
-def test_profiles_are_partitions_of_a_job_and_of_no_asset() -> None:
-    job = defs.resolve_job_def("reproduce_profiles")
-    assert job.partitions_def
-    assert list(job.partitions_def.get_partition_keys()) == ["sample", "full", "paper"]
-    config: Any = jobs.profile_config.get_run_config_for_partition_key("full")
-    assert config["resources"]["workspace"]["config"]["profile"] == "full"
-    assert not any(spec.partitions_def for spec in defs.resolve_all_asset_specs())
 
 
 def test_the_columns_of_a_result_are_its_schema(tmp_path: Path) -> None:
