@@ -388,7 +388,8 @@ def each_case(
     name, key = parts.folder.split("/")[-2:]
     folders = [f"{shelf}/answers/{name}" for shelf in workspace.shelves]
     made = table_once(storage, folders, key, lambda _: write_parts(workspace.settings.spark, parts))
-    if [storage.sum(made.folder, name) for name in parts.names] != made.sums:  # damaged since
+    there = [name for name in parts.names if storage.exists(made.folder, name)]
+    if [storage.sum(made.folder, name) for name in there] != made.sums:  # damaged or lost since
         storage.remove(made.folder)
         made = write_parts(workspace.settings.spark, parts)
     yield from map(msgspec.json.decode, parts.lines(made.folder))

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from orchestration.scoring.scores import Score
 from orchestration.scoring.statistics import wilson
 
 if TYPE_CHECKING:
@@ -89,37 +88,6 @@ class Curve(msgspec.Struct, frozen=True):
     x_label: str
     y_label: str
     series: list[Series]
-
-
-def accuracy_by_subset(name: str, benchmark: str, scores: Sequence[Score]) -> str:
-    """Bars of each subset, in percent per question: systems as published, and the substrate measured here."""
-    systems = (
-        ("NS-DR (pixels), published", "ns_dr", NS_DR),
-        ("ALOE (pixels), published", "aloe", ALOE),
-        ("paper (annotations), published", "substrate", PAPER),
-    )
-
-    def draw(axes: Axes) -> None:
-        for place, (label, who, colour) in enumerate(systems):
-            heights = [100 * score.published.get(who, 0) for score in scores]
-            places = [i + 0.2 * (place - 1.5) for i in range(len(scores))]
-            axes.bar(places, heights, 0.18, color=colour, label=label)
-        measured = {i + 0.3: (score.correct, score.n) for i, score in enumerate(scores) if score.n}
-        heights, errors = whiskers([*measured.values()])
-        style = {"color": MEASURED, "label": "substrate, measured here", "yerr": errors if measured else None}
-        caps = {"ecolor": INK, "elinewidth": 1, "capsize": 2}
-        axes.bar([*measured], heights, 0.18, error_kw=caps, **style)
-        axes.set_xticks(range(len(scores)), [score.subset for score in scores])
-        axes.set_ylim(0, 103)  # room for the caps of an interval that ends at 100
-        axes.set_yticks(range(0, 101, 20))
-        axes.set_ylabel("accuracy per question, %")
-        axes.grid(visible=False, axis="x")
-        axes.legend(**_ABOVE | {"bbox_to_anchor": (0.45, 1.0), "columnspacing": 1.2})
-
-    about = f"Accuracy per question on {benchmark} by subset: NS-DR, ALOE and the substrate as published"
-    return svg(
-        name, f"{about}, and the substrate measured here with its interval.", draw, (benchmark, scores)
-    )
 
 
 def ablation_curve(name: str, curve: Curve) -> str:

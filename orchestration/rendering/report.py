@@ -22,11 +22,11 @@ from markupsafe import Markup
 from orchestration.benchmarks.real import REAL
 from orchestration.lineage.explain import Each, each_here
 from orchestration.lineage.number import Lineage, environment, trace_number
-from orchestration.registry import BENCHMARKS, EXPLAINED, MAIN, SOURCES, STUDIES, TABLES
+from orchestration.registry import BENCHMARKS, EXPLAINED, SOURCES, STUDIES, TABLES
 from orchestration.rendering.answers import Answers, write_answers
 from orchestration.rendering.conclusion import WHOLE, concluded
 from orchestration.rendering.diagrams import Domain, cross_domain, forked, in_page, parametric
-from orchestration.rendering.figures import DRAWINGS, Curve, ablation_curve, accuracy_by_subset
+from orchestration.rendering.figures import DRAWINGS, Curve, ablation_curve
 from orchestration.rendering.kept import Kept, keeping
 from orchestration.rendering.official import HEADS, pinned_rows
 from orchestration.rendering.page import (
@@ -191,7 +191,6 @@ def _content(workspace: Workspace, scores: Scores, out: Path, kept: Kept | None)
         for source in SOURCES.values()
         if names_of(workspace, source) or not is_real(workspace)
     ]
-    per_question = [score for score in scores.get(MAIN.name, {}).values() if score.metric == "per_question"]
     curves = read_list(workspace.artifacts / "ablations" / "curves.json", Curve)
     tables = {table.name: table for table in _tables(workspace, every, out)}
     kinds = {source.kind for source in sources}
@@ -207,8 +206,6 @@ def _content(workspace: Workspace, scores: Scores, out: Path, kept: Kept | None)
     return {
         "profile": workspace.settings.profile,
         "seed": workspace.settings.seed,
-        "main": MAIN.title,
-        "main_on": _MEASURED_ON[kind_of(workspace, MAIN.source)],
         "sources": sources,
         "concluded": concluded(workspace),
         "pinned": [] if REAL.name in tables else _pinned(workspace),
@@ -220,7 +217,6 @@ def _content(workspace: Workspace, scores: Scores, out: Path, kept: Kept | None)
         "tables": tables,
         "in_order": sorted(tables, key=lambda name: name in _OF_STUDIES),
         "forest": forest(scores),
-        "accuracy": Markup(accuracy_by_subset("accuracy", MAIN.title, per_question)),
         "curves": [(curve, Markup(ablation_curve(f"curve{at}", curve))) for at, curve in enumerate(curves)],
         "falls": {
             study.name: (study.shares.about, figures_of(study, workspace))

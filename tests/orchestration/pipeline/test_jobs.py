@@ -16,28 +16,20 @@ import pytest
 from projects import ROOT, link_code
 
 from orchestration.definitions import build_definitions, defs
-from orchestration.fetch.sources import official_sources
 from orchestration.ledger import dvc as pins
 from orchestration.ledger.drift import Difference
 from orchestration.ledger.verification import Report
 from orchestration.pipeline import assets, jobs
 from orchestration.pipeline.form import form_resource
-from orchestration.pipeline.graph import STAGES, stages_of
+from orchestration.pipeline.graph import STAGES
 from orchestration.pipeline.previews import preview
 from orchestration.pipeline.resources import SETTINGS_TAG, WorkspaceResource
 from orchestration.pipeline.run import RunError, run_stages
 from orchestration.settings import REAL
 
 
-def look(cursor: str | None = None) -> dg.SensorResult | dg.SkipReason:
-    result = jobs.new_official_data(dg.build_sensor_context(cursor=cursor))
-    assert isinstance(result, dg.SensorResult | dg.SkipReason)
-    return result
-
-
 def test_definitions_load_and_nothing_launches_by_itself_until_it_is_turned_on() -> None:
     dg.Definitions.validate_loadable(defs)
-    assert jobs.new_official_data.default_status == dg.DefaultSensorStatus.STOPPED
     assert jobs.nightly_drift.default_status == dg.DefaultScheduleStatus.STOPPED
     assert jobs.stale_stages.default_status == dg.DefaultSensorStatus.STOPPED
     assert defs.resolve_job_def("verify")
@@ -54,31 +46,6 @@ def test_a_benchmarks_job_holds_all_that_its_scores_need() -> None:
         "comphy_inferred/answers",
         "comphy_inferred/scores",
     }
-
-
-def test_official_files_start_one_run_when_all_of_them_are_whole(make_project: Callable[..., Path]) -> None:
-    root = make_project()
-    assert isinstance(look(), dg.SkipReason)
-    folder = root / "downloads/clevrer"
-    folder.mkdir(parents=True)
-    first, *others = [file.name for file in official_sources()["clevrer"].files if not file.extra]
-    (folder / first).write_text("one", "utf-8")
-    (folder / f"{others[-1]}.part").write_text("ha", "utf-8")
-    assert isinstance(look(), dg.SkipReason)
-    for name in others:
-        (folder / name).write_text("whole", "utf-8")
-    result = look()
-    assert isinstance(result, dg.SensorResult)
-    (request,) = result.run_requests or []
-    assert {key.to_user_string() for key in request.asset_selection or []} == set(stages_of("clevrer"))
-    again = look()
-    assert isinstance(again, dg.SensorResult)
-    assert (again.run_requests or [])[0].run_key == request.run_key
-    assert isinstance(look(result.cursor), dg.SkipReason)
-    (folder / first).write_text("new version", "utf-8")
-    changed = look(result.cursor)
-    assert isinstance(changed, dg.SensorResult)
-    assert (changed.run_requests or [])[0].run_key != request.run_key
 
 
 def test_the_nightly_job_recomputes_inside_its_run_and_fails_naming_what_drifted(
