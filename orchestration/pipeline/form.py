@@ -187,7 +187,7 @@ def judged(form: Mapping[str, Any]) -> dict[str, Any]:
     The server asks this before it makes a run, and the run itself when it begins.
 
     Raises:
-        FormError: a key is unknown or set twice, or a value is out of its range.
+        FormError: a key is unknown, or a value is out of its range.
     """
     path = find_root() / PARAMETERS_FILE
     try:
