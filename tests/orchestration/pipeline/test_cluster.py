@@ -320,11 +320,11 @@ def local_rows(work: Callable[[dict[str, Any]], Any], schema: pa.Schema = MADE, 
     numbers = range(count)
     names = [f"scene {number}" for number in numbers]
     session = spark_session(Spark())
-    return gathered(session, numbers, number_row, work, schema, numbers, stage="a/stage", names=names)
 
+    def given(place: int) -> list[dict[str, int]]:
+        return [{NUMBER: place}]
 
-def number_row(place: int) -> list[dict[str, int]]:
-    return [{NUMBER: place}]
+    return gathered(session, numbers, given, work, schema, numbers, stage="a/stage", names=names)
 
 
 def test_a_case_that_a_task_drops_is_named() -> None:
