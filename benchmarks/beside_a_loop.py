@@ -35,7 +35,8 @@ from orchestration.project import open_workspace
 from orchestration.registry import BENCHMARKS
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import files_of, split_of
-from orchestration.workspace.tables import LOGS, ROWS_AT_ONCE, LogEntry
+from orchestration.workspace.storage import ROWS_AT_ONCE
+from orchestration.workspace.tables import LOGS, LogEntry
 from substrate.base.files import replacing
 from substrate.domains.rows import encode
 

@@ -9,7 +9,6 @@ from orchestration.pipeline.checks import checks_of
 from orchestration.pipeline.form import form_resource
 from orchestration.pipeline.graph import EVERY, stages_in
 from orchestration.pipeline.jobs import (
-    new_official_data,
     nightly_drift,
     reproductions,
     stale_stages,
@@ -26,7 +25,7 @@ def build_definitions() -> dg.Definitions:
         assets=assets_of(EVERY, of=stages_in),
         asset_checks=[*checks_of(EVERY)],
         jobs=[*reproductions(), verify],
-        sensors=[new_official_data, stale_stages],
+        sensors=[stale_stages],
         schedules=[nightly_drift],
         resources={"workspace": form_resource(), "io_manager": unconfigured(FILES)},
         # One process, so that one Spark session serves the whole run.

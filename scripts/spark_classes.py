@@ -12,6 +12,7 @@ import os
 import shlex
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import psutil
 import pyarrow as pa
@@ -20,15 +21,18 @@ import pyarrow.parquet as pq
 from orchestration.pipeline.spark import (
     CLASSES,
     LOGGING,
-    NUMBER,
-    map_rows,
-    numbers_frame,
     spark_session,
 )
+from orchestration.pipeline.workers import NUMBER, gathered
 from orchestration.settings import Spark
 from substrate.base.files import clear_leftovers, replacing
 
 ROWS = pa.schema([(NUMBER, pa.int64()), ("lines", pa.list_(pa.string()))])
+
+
+def one_row(place: int) -> list[dict[str, Any]]:
+    """The row of a place."""
+    return [{NUMBER: place, "lines": ["a"]}]
 
 
 def main() -> None:
@@ -53,9 +57,9 @@ def use(settings: Spark) -> None:
         pq.write_table(pa.table({NUMBER: numbers, "text": ["a"] * len(numbers)}), file)
         rows = session.read.schema(f"{NUMBER} long, text string").parquet(str(file))
         lists = rows.groupBy(NUMBER).agg(sql.sort_array(sql.collect_list("text")).alias("lines"))
-        frame = numbers_frame(session, numbers, 2).join(sql.broadcast(lists), NUMBER)
-        names = [str(number) for number in numbers]
-        map_rows(frame, lambda row: [row], ROWS, numbers, stage="", names=names)
+        lists.join(sql.broadcast(rows), NUMBER).toArrow()
+    names = [str(number) for number in numbers]
+    gathered(session, numbers, one_row, lambda row: [row], ROWS, numbers, stage="", names=names)
     session.stop()
     for process in psutil.Process().children():
         if process.name() == "java":

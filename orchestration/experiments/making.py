@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -58,29 +58,32 @@ def begin(workspace: Workspace, overrides: Sequence[str]) -> None:
             write_json(record, ours, indent=1)
 
 
-def take(stages: Stages, stage: Stage, workspace: Workspace, now: Made) -> Made | None:
+def take(
+    stage: Stage, workspace: Workspace, now: Made, theirs: Mapping[str, Made] | None = None
+) -> Made | None:
     """Take a stage's outs from the parent, where they were made of the very code, parameters and inputs.
 
     Args:
-        stages: every stage there is.
         stage: the one whose outs are taken.
         workspace: the experiment in the making.
         now: what they would be made from in it.
+        theirs: the parent's records, where they were read already.
 
     Returns:
         The fingerprint of what was taken; ``None`` where the parent has no such outs.
     """
     parent = replace(workspace, experiment=None)
-    record = read_records(parent).get(stage.name)
+    record = (read_records(parent) if theirs is None else theirs).get(stage.name)
     if stage.always or record is None or record.basis != now.basis:
         return None
-    for name, path in parent.paths(stage.outs).items():
+    there = parent.paths(stage.outs)
+    for name, path in there.items():
         if not path.exists() or sha256(path) != record.outs.get(name):
             return None
     for out in stage.outs:
         with replacing(workspace.path(out)) as fresh:
             put(parent.path(out), fresh, linked=stage.pinned_by == "data.dvc")
-    return fingerprint(stages, stage, workspace)
+    return msgspec.structs.replace(now, outs={name: record.outs[name] for name in there})
 
 
 def take_needs(stages: Stages, stage: Stage, workspace: Workspace) -> None:
@@ -93,7 +96,7 @@ def take_needs(stages: Stages, stage: Stage, workspace: Workspace) -> None:
         if need.name in read_records(workspace):
             continue
         take_needs(stages, need, workspace)
-        made = take(stages, need, workspace, fingerprint(stages, need, workspace))
+        made = take(need, workspace, fingerprint(stages, need, workspace))
         if made is None:
             what = f"{need.name} would be another one in this experiment, or was never made"
             hint = f"Materialize it and what it needs: `substrate reproduce --only {need.benchmark}` does"
@@ -129,7 +132,7 @@ def put(source: Path, target: Path, *, linked: bool) -> None:
     """Copy a file or folder, or hard-link its files where the disk can; no stage changes them in place."""
     copy = _link if linked else shutil.copy2
     if source.is_dir():
-        shutil.copytree(source, target, copy_function=copy)
+        shutil.copytree(source, target, copy_function=copy, dirs_exist_ok=True)
     else:
         copy(source, target)
 

@@ -12,17 +12,10 @@ import pyarrow as pa
 from orchestration.benchmarks.benchmark import Interpreted
 from orchestration.ledger.records import keep_records
 from orchestration.pipeline.cases import cases_of, ensure_logs
-from orchestration.pipeline.spark import (
-    NUMBER,
-    PLACE,
-    Work,
-    map_rows,
-    places_frame,
-    spark_session,
-    within,
-)
+from orchestration.pipeline.spark import spark_session, within
+from orchestration.pipeline.workers import NUMBER, PLACE, Work, gathered
 from orchestration.workspace.folders import Workspace
-from orchestration.workspace.tables import LOGS, Manifest, shard_name
+from orchestration.workspace.tables import Manifest, shard_name
 from substrate.ask.functions import solutions
 from substrate.base.errors import SubstrateError
 from substrate.log.event_log import EventLog
@@ -119,13 +112,12 @@ def of_each(
     named = [row for shard in shards for row in storage.rows(logs.folder, shard, columns=columns)]
     names = {row[NUMBER]: row["name"] for row in named}
 
-    def rows(place: int) -> Iterator[pa.RecordBatch]:
-        for batch in storage.batches(logs.folder, shards[place]):
-            yield batch.select(LOGS.names).cast(LOGS)
+    def rows(place: int) -> Iterator[dict[str, Any]]:
+        return storage.rows(logs.folder, shards[place])
 
+    stage, places, given = "substrate logs", range(len(shards)), [*names.values()]
     with within(session.interruptAll, timeout):
-        frame = places_frame(session, range(len(shards)), rows, LOGS)
-        answers = map_rows(frame, work, FOUND, [*names], stage="substrate logs", names=[*names.values()])
+        answers = gathered(session, places, rows, work, FOUND, [*names], stage=stage, names=given)
     for row, answer in zip(named, answers.to_pylist(), strict=True):
         yield scenes[row[NUMBER]], row["name"], answer["lines"]
 

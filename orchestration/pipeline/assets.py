@@ -15,7 +15,6 @@ from orchestration.benchmarks.benchmark import Source
 from orchestration.experiments.making import take_needs
 from orchestration.ledger.manifest import version_of
 from orchestration.ledger.records import fingerprint, keep_records, read_records
-from orchestration.pipeline.costs import measuring
 from orchestration.pipeline.previews import preview
 from orchestration.pipeline.progress import advance, ended, logging_to, task_figures
 from orchestration.pipeline.resources import WorkspaceResource
@@ -111,10 +110,10 @@ def assets_of(
     A stage is skipped, and says so, where its code, parameters, inputs and outs are what they were.
 
     Args:
-        among: the stages that a run takes, if it is known; their order is then kept without the others.
+        among: the stages that a run takes, if it is known: of these alone, in an order without the others.
         of: the stages of a run's profile, where they are not all of these.
     """
-    return [_asset(stages, stage, among or stages, of) for stage in stages.values()]
+    return [_asset(stages, stages[name], among or stages, of) for name in among or stages]
 
 
 def _asset(
@@ -160,12 +159,11 @@ def _asset(
             with ExitStack() as stack:
                 stack.enter_context(logging_to(log))
                 stack.enter_context(_again_where_lost([path for path in inputs if not path.exists()]))
-                cost = stack.enter_context(measuring(opened, stage.name))
                 figures = stack.enter_context(task_figures())
                 made = stage.run(opened, *(stack.enter_context(replacing(path)) for path in paths))
             before = fingerprint(stages, stage, opened)
             before = msgspec.structs.replace(before, explained=state.explained(before))
-            metadata |= {**made, **figures, **cost}
+            metadata |= {**made, **figures}
         if "skipped" not in metadata:
             keep_records(opened, {stage.name: before})
         advance(stage.name, 1, 1)

@@ -12,10 +12,10 @@ import resource
 import socket
 import sys
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import accumulate, groupby
+from itertools import accumulate
 from pathlib import Path
 from statistics import median
 from threading import RLock
@@ -27,30 +27,19 @@ import pyarrow as pa
 from orchestration.benchmarks.benchmark import Explained, Interpreted, Logger, Source, World
 from orchestration.code import code_of
 from orchestration.pipeline.progress import advance, measured, say
-from orchestration.pipeline.spark import (
-    NUMBER,
-    PLACE,
-    Work,
-    guarded,
-    nothing_lost,
-    places_frame,
-    plain_errors,
-    spark_session,
-    telling,
-    watched,
-)
+from orchestration.pipeline.spark import spark_session
+from orchestration.pipeline.workers import NUMBER, PLACE, Work, gathered, guarded, nothing_lost
 from orchestration.settings import Spark
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import files_of, split_of
+from orchestration.workspace.storage import ROWS_AT_ONCE, Storage, batched
 from orchestration.workspace.tables import (
     LOGS,
-    ROWS_AT_ONCE,
     LogEntry,
     Manifest,
-    Storage,
-    batched,
     case_of,
     index_key,
+    logged_cases,
     sealed,
     shard_name,
     short_key,
@@ -64,8 +53,8 @@ from substrate.log.event_log import EventLog
 
 Rows = Callable[[int], Iterator[dict[str, Any]]]
 """The rows that the file of a place is computed from, each with its ``number``; picklable."""
-LINES = "lines"
-"""The column whose texts are the lines of a file that is no table."""
+LINES = pa.schema([(NUMBER, pa.int64()), ("lines", pa.list_(pa.string()))])
+"""A row a case: the lines that it gives to a file."""
 SCENES = pa.schema([(NUMBER, pa.int64()), ("scene", pa.binary())])
 """A row a generated scene."""
 _REACHED = "Give `storage` a URI that the driver and all workers reach"
@@ -85,7 +74,6 @@ class Parts:
     Attributes:
         rows: the rows that a file is computed from.
         work: gives rows with the same number.
-        schema: of Parquet files; ``None`` where they are the :data:`LINES` of what ``work`` gives.
         stage: the stage's name, for progress and errors.
     """
 
@@ -94,17 +82,19 @@ class Parts:
     count: int
     rows: Rows
     work: Work
-    schema: pa.Schema | None
+    schema: pa.Schema
     stage: str
-
-    def name(self, place: int) -> str:
-        """The name of the file of a place."""
-        return shard_name(place, "parquet" if self.schema else "jsonl")
 
     @property
     def names(self) -> list[str]:
         """The names of all files, in order."""
-        return [*map(self.name, range(self.count))]
+        return [*map(shard_name, range(self.count))]
+
+    def lines(self, folder: str) -> Iterator[bytes]:
+        """The lines of its files, of :data:`LINES`, in a folder that has them."""
+        for name in self.names:
+            for row in self.storage.rows(folder, name, columns=["lines"]):
+                yield from (line.encode() for line in row["lines"])
 
 
 def write_parts(settings: Spark, parts: Parts) -> Manifest:
@@ -128,15 +118,15 @@ def write_parts(settings: Spark, parts: Parts) -> Manifest:
 
 
 def _receipts(settings: Spark, parts: Parts) -> pa.Table:
-    def receipt(place: int) -> Iterator[pa.RecordBatch]:
-        with telling(parts.stage):
-            written = _written(parts, place)
-        yield pa.RecordBatch.from_pylist([written], schema=_RECEIPT)
+    def place_row(place: int) -> list[dict[str, Any]]:
+        return [{NUMBER: place, "source": parts.stage}]
+
+    def write(row: dict[str, Any]) -> list[dict[str, Any]]:
+        return [_written(parts, row[NUMBER])]
 
     session, stage, places = spark_session(settings), parts.stage, range(parts.count)
-    with watched(session, stage), plain_errors(session, stage):
-        receipts = places_frame(session, places, receipt, _RECEIPT).toArrow().sort_by(NUMBER)
-    nothing_lost([(place,) for place in receipts[NUMBER].to_pylist()], places, parts.names, stage)
+    names = parts.names
+    receipts = gathered(session, places, place_row, write, _RECEIPT, places, stage=stage, names=names)
     if lost := [name for name in parts.names if not parts.storage.exists(parts.folder, name)]:
         what = f"{len(lost)} of {parts.count} files that workers wrote are not in {parts.storage.base}"
         raise SubstrateError(f"{what}, {lost[0]} first", where=(stage,), hint=_REACHED)
@@ -146,19 +136,16 @@ def _receipts(settings: Spark, parts: Parts) -> pa.Table:
 def _written(parts: Parts, place: int) -> dict[str, Any]:
     """Compute and write a file, in a worker, and give its receipt."""
     began, cpu = time.time(), time.process_time()
-    storage, folder, name = parts.storage, parts.folder, parts.name(place)
+    storage, folder, name = parts.storage, parts.folder, shard_name(place)
     reused = storage.exists(folder, name)
-    if not reused and parts.schema:
+    if not reused:
         batches = batched(_computed(parts, place), ROWS_AT_ONCE)
         tables = (pa.Table.from_pylist(rows, parts.schema) for rows in batches)
         storage.write_tables(tables, parts.schema, folder, name)
-    elif not reused:
-        lines = (line for row in _computed(parts, place) for line in row[LINES])
-        storage.write_lines(lines, folder, name)
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return {
         NUMBER: place,
-        "rows": storage.count(folder, name) if parts.schema else 0,
+        "rows": storage.count(folder, name),
         "sum": storage.sum(folder, name),
         "kept": int(reused),
         "began": int(began * 1000),
@@ -323,36 +310,6 @@ def ensure_logs(workspace: Workspace, logger: Logger, stage: str) -> Manifest:
     return known
 
 
-def _logged_cases(
-    storage: Storage, cases: Manifest, logs: Manifest, cuts: Sequence[int], place: int
-) -> Iterator[dict[str, Any]]:
-    """The cases of a task in order, each with its logs; both tables are read a row group at a time.
-
-    The two may be cut differently: a table of logs stays when the number of partitions changes.
-    """
-    bounds = cuts[place], cuts[place + 1]
-    of_cases = groupby(_between(storage, logs.folder, logs.cases, *bounds), lambda row: row[NUMBER])
-    number, rows = next(of_cases, (None, iter(())))
-    for case in _between(storage, cases.folder, cases.shards, *bounds):
-        if number == case[NUMBER]:
-            yield case | {"logs": list(rows)}
-            number, rows = next(of_cases, (None, iter(())))
-        else:
-            yield case | {"logs": []}
-
-
-def _between(
-    storage: Storage, folder: str, counts: Iterable[int], first: int, end: int
-) -> Iterator[dict[str, Any]]:
-    """The rows of a table that are of some cases, given how many cases each shard is of."""
-    begin = 0
-    for shard, count in enumerate(counts):
-        if begin < end and first < begin + count:
-            rows = storage.rows(folder, shard_name(shard))
-            yield from (row for row in rows if first <= row[NUMBER] < end)
-        begin += count
-
-
 def answer_parts(
     workspace: Workspace,
     benchmark: Interpreted,
@@ -383,7 +340,7 @@ def answer_parts(
     count = cases.rows if first is None else min(first, cases.rows)
     ends = (count * task // tasks for task in range(tasks)) if tasks else accumulate(cases.shards)
     cuts = sorted({0, count, *(end for end in ends if end < count)})
-    given = partial(_logged_cases, storage, cases, logs, cuts)
+    given = partial(logged_cases, storage, cases, logs, cuts)
 
     def work(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
         lines, case = list[str](), case_of(row)
@@ -392,9 +349,9 @@ def answer_parts(
             lines = [encode(answer).decode() for answer in rows(case, logs, parameters, split)]
             if not lines and whole:
                 raise SubstrateError("is asked about, and has no row", where=(str(case.scene),))
-        yield {NUMBER: row[NUMBER], LINES: lines}
+        yield {NUMBER: row[NUMBER], "lines": lines}
 
-    return count, Parts(storage, f"{folder}/{key}", len(cuts) - 1, given, work, None, stage)
+    return count, Parts(storage, f"{folder}/{key}", len(cuts) - 1, given, work, LINES, stage)
 
 
 def answer_cases(
@@ -411,8 +368,7 @@ def answer_cases(
     count, parts = answer_parts(workspace, benchmark, stage, **condition)
     write_parts(workspace.settings.spark, parts)
     with out.open("wb") as file:
-        for name in parts.names:
-            file.writelines(workspace.storage.lines(parts.folder, name))
+        file.writelines(line + b"\n" for line in parts.lines(parts.folder))
     workspace.storage.remove(parts.folder.rpartition("/")[0])
     return count
 
@@ -432,8 +388,8 @@ def each_case(
     name, key = parts.folder.split("/")[-2:]
     folders = [f"{shelf}/answers/{name}" for shelf in workspace.shelves]
     made = table_once(storage, folders, key, lambda _: write_parts(workspace.settings.spark, parts))
-    if [storage.sum(made.folder, name) for name in parts.names] != made.sums:  # damaged since
+    there = [name for name in parts.names if storage.exists(made.folder, name)]
+    if [storage.sum(made.folder, name) for name in there] != made.sums:  # damaged or lost since
         storage.remove(made.folder)
         made = write_parts(workspace.settings.spark, parts)
-    for name in parts.names:
-        yield from map(msgspec.json.decode, storage.lines(made.folder, name))
+    yield from map(msgspec.json.decode, parts.lines(made.folder))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -213,10 +213,10 @@ def _shapes(logger: Logger, resource: WorkspaceResource) -> dg.AssetCheckResult:
     return dg.AssetCheckResult(passed=not faults, description=text, metadata={"sample": sample})
 
 
-def checks_of(stages: Stages) -> Iterator[dg.AssetChecksDefinition]:
-    """Every check of some stages."""
+def checks_of(stages: Stages, among: Iterable[str] | None = None) -> Iterator[dg.AssetChecksDefinition]:
+    """Every check of some stages, or of those that a run takes."""
     parts = parts_of(STUDIES)
-    for stage in stages.values():
+    for stage in map(stages.__getitem__, stages if among is None else among):
         benchmark, step = BENCHMARKS.get(stage.benchmark), stage.name.partition("/")[2]
         if stage.pinned_by != "nothing":
             yield _held(stages, stage)

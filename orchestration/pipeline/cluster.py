@@ -20,15 +20,14 @@ import pyarrow as pa
 from orchestration.ledger.records import java_version
 from orchestration.pipeline.spark import (
     LOGGING,
-    NUMBER,
     addresses,
     is_local,
     java_options,
-    map_rows,
     require_endpoint,
     spark_session,
     within,
 )
+from orchestration.pipeline.workers import NUMBER, gathered
 from orchestration.workspace.folders import Workspace
 from substrate.base.errors import SubstrateError
 
@@ -121,14 +120,19 @@ def _workers(session: SparkSession, *, lonely: bool) -> list[_Worker]:
         lonely: there is one, and no other will come up.
     """
     known: dict[tuple[str, str], _Worker] = {}  # a machine may have several, each with a folder of its own
-    frame = session.range(0, TASKS, 1, TASKS).withColumnRenamed("id", NUMBER)
-    names = [f"task {number}" for number in range(TASKS)]
+    tasks, names = range(TASKS), [f"task {number}" for number in range(TASKS)]
+
+    def given(task: int) -> list[dict[str, Any]]:
+        return [{NUMBER: task}]
+
     first = latest = time.monotonic()
     while time.monotonic() - latest < LATE and time.monotonic() - first < LATEST:
         before = len(known)
         try:
             with within(session.interruptAll, LATEST):
-                rows = map_rows(frame, _look, _SAID, range(TASKS), stage="cluster check", names=names)
+                rows = gathered(
+                    session, tasks, given, _look, _SAID, tasks, stage="cluster check", names=names
+                )
         except SubstrateError:
             if time.monotonic() - latest < LATEST:
                 raise

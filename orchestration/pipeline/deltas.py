@@ -9,7 +9,8 @@ import pyarrow as pa
 
 from orchestration.benchmarks.benchmark import Interpreted
 from orchestration.pipeline.all_logs import Answered, at_most, logs_of
-from orchestration.pipeline.spark import NUMBER, places_frame, plain_errors, spark_session, within
+from orchestration.pipeline.spark import spark_session, within
+from orchestration.pipeline.workers import NUMBER, places_frame, plain_errors
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.tables import shard_name
 from substrate.adapters.bridges import to_arrow

@@ -20,21 +20,12 @@ import yaml
 
 from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.project import SETTINGS
-from orchestration.registry import MAIN
 from orchestration.settings import PARAMETERS_FILE, read_parameters
 from orchestration.workspace.root import find_root
 from substrate.base.errors import ParameterError
 
-SHORT = {
-    "seed": "seed",
-    "scenes": f"profiles.{{profile}}.{MAIN.source.name}.scenes",
-    "configuration": f"{MAIN.parameters.key}.predictive.configuration",
-}
-"""The settings with a place of their own in the form; a key of ``params.yaml`` for each."""
-EMPTY: dict[str, object] = {**dict.fromkeys(SHORT), "set": {}, "experiment": None, "force": False}
+EMPTY: Mapping[str, object] = {"set": {}, "experiment": None, "force": False}
 """A form that changes nothing: every value is the one of ``params.yaml``."""
-_OF_ALL = ("spark",)
-"""The keys that any run has a use for."""
 _PLAIN = {types.BoolType: bool, types.IntType: int, types.FloatType: float}
 _LIMITS = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
 
@@ -123,47 +114,21 @@ def _parsed(path: Path, _: bytes) -> tuple[Mapping[str, Any], Mapping[str, Key]]
     return raw, dict(_keys(types.type_info(SETTINGS), raw, "", ""))
 
 
-def _offered(
-    path: Path, takes: Iterable[str] | None
-) -> tuple[Mapping[str, Any], dict[str, Key], dict[str, Key]]:
-    """The parameters of a file, their keys that a run's stages take, and those with a place of their own."""
-    raw, keys = _known(path)
-    if takes is not None:
-        taken = [f"{key.format(profile=name)}." for key in (*_OF_ALL, *takes) for name in raw["profiles"]]
-        keys = {name: key for name, key in keys.items() if f"{name}.".startswith(tuple(taken))}
-    short: dict[str, Key] = {}
-    for name, template in SHORT.items():
-        # In the profile in force, else in the first that has it.
-        for profile in (*raw["profiles"], raw["profile"]):
-            if key := keys.get(template.format(profile=profile)):
-                short[name] = key
-    return raw, dict(keys), short
-
-
-def form_of(path: Path, takes: Iterable[str] | None = None) -> dict[str, dg.Field]:
+def form_of(path: Path) -> dict[str, dg.Field]:
     """The fields of the form for a file of parameters.
-
-    Args:
-        path: the file.
-        takes: the keys that a run's stages take, with ``{profile}`` for each of the file's; all unless given.
 
     Raises:
         ParameterError: the file cannot be read as parameters.
     """
-    raw, keys, short = _offered(path, takes)
+    raw, keys = _known(path)
     set_ = {
         name: _optional(key.schema, f"{key.about}\n\nIn {PARAMETERS_FILE}: {_text(key.value)}")
         for name, key in keys.items()
-    }
-    own = {
-        name: _optional(dg.Noneable(key.schema), f"{SHORT[name]}; null: as in {PARAMETERS_FILE}. {key.about}")
-        for name, key in short.items()
     }
     named = "The name of the experiment that other values make; made from them unless given."
     forced = "Run every stage, although nothing it depends on has changed."
     return {
         "profile": _optional(_choice(raw["profiles"]), f"Which data; {raw['profile']} unless it is given."),
-        **own,
         "set": _optional(set_, f"Other values than those of {PARAMETERS_FILE}, by key."),
         "experiment": _optional(dg.Noneable(str), named),
         "force": dg.Field(bool, is_required=False, default_value=False, description=forced),
@@ -174,18 +139,9 @@ def _optional(type_: Any, about: str) -> dg.Field:
     return dg.Field(type_, is_required=False, description=about)
 
 
-def form_of_job(profile: str, takes: Iterable[str] | None = None) -> dict[str, Any]:
-    """The form that a job opens with: a profile, and fields that its stages take, with nothing set in them.
-
-    The launchpad shows what a job is configured with: it leaves out of a schema's defaults what is null.
-
-    Args:
-        profile: the one that stands in it.
-        takes: the keys that its stages take; all unless given.
-    """
-    *_, short = _offered(find_root() / PARAMETERS_FILE, takes)
-    empty = {name: value for name, value in EMPTY.items() if name in short or name not in SHORT}
-    return {"resources": {"workspace": {"config": {"profile": profile, **empty}}}}
+def form_of_job(profile: str) -> dict[str, Any]:
+    """The form that a job opens with: a profile, and nothing set."""
+    return {"resources": {"workspace": {"config": {"profile": profile, **EMPTY}}}}
 
 
 def _text(value: Any) -> str:
@@ -203,19 +159,12 @@ def overrides_of(form: Mapping[str, Any], path: Path) -> list[str]:
     override.
 
     Raises:
-        ParameterError: the form sets a key in two places, or one that it does not offer.
+        ParameterError: the form sets a key that it does not offer.
     """
     raw, keys = _known(path)
-    profile = form.get("profile") or raw["profile"]
-    given: dict[str, Any] = dict(form.get("set", {}))
-    for name, template in SHORT.items():
-        key = template.format(profile=profile)
-        if form.get(name) is None:
-            continue
-        if key in given:
-            raise ParameterError("is set twice", where=(name, key), hint="Set it in one place of the form")
-        given[key] = form[name]
+    given: Mapping[str, Any] = form.get("set", {})
     for key in sorted(given.keys() - keys.keys()):
+        profile = form.get("profile") or raw["profile"]
         hint = f"Take a key that the form offers for profile {profile}; others are set in {PARAMETERS_FILE}"
         raise ParameterError("cannot be set here", where=(path, key), hint=hint)
     # Dagster hands the keys over in no order.
@@ -238,7 +187,7 @@ def judged(form: Mapping[str, Any]) -> dict[str, Any]:
     The server asks this before it makes a run, and the run itself when it begins.
 
     Raises:
-        FormError: a key is unknown or set twice, or a value is out of its range.
+        FormError: a key is unknown, or a value is out of its range.
     """
     path = find_root() / PARAMETERS_FILE
     try:

@@ -16,6 +16,7 @@ from orchestration.benchmarks.benchmark import Benchmark, Explained, Interpreted
 from orchestration.ledger.look import OFFICIAL
 from orchestration.pipeline.cases import each_case
 from orchestration.registry import STAGES_BEYOND, STUDIES
+from orchestration.rendering.kept import Kept
 from orchestration.rendering.report import write_report
 from orchestration.rendering.results import LAYOUTS
 from orchestration.rendering.tables import FORMATS
@@ -81,14 +82,15 @@ def describing_stages(benchmarks: Benchmarks, stages: Iterable[Stage]) -> Iterat
     described = tuple(named[name] for name in needed(named, spoken_of))
     keys = tuple(sorted({key for stage in described for key in stage.parameters}))
     needs = tuple(stage.name for stage in described)
+    calls = (*_said_by(benchmarks), *(study.sections for study in STUDIES))
     yield Stage(
         "report/html",
         (REPORT,),
-        partial(make_report, described),
+        partial(make_report, described, calls),
         "Tables, figures, every answer, explanations and traces as HTML pages that open from disk.",
         needs=needs,
         parameters=("profiles.{profile}", *keys),
-        functions=(*_said_by(benchmarks), *(study.sections for study in STUDIES)),
+        functions=calls,
         describes=described,
         kinds=("spark",),
         pinned_by="nothing",
@@ -162,9 +164,16 @@ def make_numbers(benchmarks: Benchmarks, workspace: Workspace, out: Path) -> dic
     return {"numbers": len(measured)}
 
 
-def make_report(described: Sequence[Stage], workspace: Workspace, out: Path) -> dict[str, Any]:
-    """Pages for a reader of the whole run."""
-    written = write_report(workspace, out, _named(described), partial(each_case, workspace, "report/html"))
+def make_report(
+    described: Sequence[Stage], calls: Sequence[Callable[..., Any]], workspace: Workspace, out: Path
+) -> dict[str, Any]:
+    """Pages for a reader of the whole run.
+
+    Args:
+        calls: the functions by which benchmarks and studies say what is shown.
+    """
+    each, kept = partial(each_case, workspace, "report/html"), Kept(workspace.root, write_report, *calls)
+    written = write_report(workspace, out, {stage.name: stage for stage in described}, each, kept)
     place = workspace.path(REPORT) / "index.html"
     return {
         "page": dg.MetadataValue.path(place),
@@ -173,7 +182,3 @@ def make_report(described: Sequence[Stage], workspace: Workspace, out: Path) -> 
         "bytes": sum(file.stat().st_size for file in out.rglob("*") if file.is_file()),
         **written,
     }
-
-
-def _named(stages: Iterable[Stage]) -> dict[str, Stage]:
-    return {stage.name: stage for stage in stages}

@@ -168,7 +168,7 @@ def _run(
     )
     definitions = dg.Definitions(
         assets=assets_of(stages, names),
-        asset_checks=[*checks_of(stages)],
+        asset_checks=[*checks_of(stages, names)],
         jobs=[job],
         resources={"workspace": workspace},
     )

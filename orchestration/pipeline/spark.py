@@ -1,47 +1,31 @@
-"""Spark: one session, and a shard of cases through a pure function.
-
-A worker gets its cases as rows and gives rows back; it never opens a file of the driver's disk. What comes
-back is compared with what was asked for, case by case.
-"""
+"""Spark: one session, on this machine or on a cluster, and what it is told."""
 
 from __future__ import annotations
 
-import contextvars
 import io
 import os
 import shlex
 import socket
 import sys
 import threading
-import traceback
 import zipfile
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-import pyarrow as pa
-
 from orchestration.code import PACKAGES, ROOT
 from orchestration.pipeline.java import java_fault, own_environment
-from orchestration.pipeline.progress import advance
 from orchestration.settings import Spark
-from substrate.base import errors
 from substrate.base.errors import SubstrateError
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.types import StructType
+    from pyspark.sql import SparkSession
 
 
-Work = Callable[[dict[str, Any]], Iterable[dict[str, Any]]]
-"""From a row of input to rows of output; picklable, and pure: it may run twice."""
-NUMBER = "number"
-PLACE = "place"
-"""The columns by which what comes back is told apart: the case, and the place among what it gives."""
+class LostError(SubstrateError):
+    """A worker, or the connection to Spark, was lost: what was asked is sound, and may be asked again."""
 
 
 def spark_session(settings: Spark) -> SparkSession:
@@ -71,7 +55,7 @@ def spark_session(settings: Spark) -> SparkSession:
             raise (java_fault() or error) from error
         from pyspark import __version__ as ours
 
-        what = f"no session for PySpark {ours} ({_cause(error)})"
+        what = f"no session for PySpark {ours} ({cause_of(error)})"
         hint = f"Look whether the cluster is of Spark {ours}: its master's page and log say it"
         raise LostError(what, where=addresses(settings), hint=hint) from error
     if remote:
@@ -260,219 +244,8 @@ def code_archive() -> bytes:
     return data.getvalue()
 
 
-def places_frame(
-    session: SparkSession, places: range, rows: Callable[[int], Iterator[pa.RecordBatch]], schema: pa.Schema
-) -> DataFrame:
-    """The rows that a function gives for each of some places, a task a place."""
-
-    def give(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for place in batch.column(0).to_pylist():
-                yield from rows(place)
-
-    tasks = session.range(places.start, places.stop, 1, max(1, len(places)))
-    return tasks.mapInArrow(give, columns_of(schema))
-
-
-def numbers_frame(session: SparkSession, numbers: Sequence[int], partitions: int) -> DataFrame:
-    """A row a number, to compute from numbers alone."""
-    rows = session.createDataFrame(pa.table({NUMBER: pa.array(numbers, pa.int64())}))
-    return rows.repartition(max(1, min(partitions, len(numbers))), NUMBER)
-
-
-def map_rows(
-    frame: DataFrame, work: Work, schema: pa.Schema, ids: Sequence[int], *, stage: str, names: Sequence[str]
-) -> pa.Table:
-    """Run a function over the rows of a frame, and give what comes back, by number.
-
-    Args:
-        frame: has a column ``number``, and in ``source``, if it has that, what errors call a row.
-        work: gives rows with the same ``number``.
-        schema: of what comes back.
-        ids: the numbers that are in the frame; each must come back.
-        stage: the stage's name, for progress.
-        names: what errors call each of ``ids``.
-
-    Raises:
-        SubstrateError: one that ``work`` raised in a worker; or a number is missing, or was never asked for.
-    """
-
-    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            rows = [row for given in batch.to_pylist() for row in guarded(work, given)]
-            yield pa.RecordBatch.from_pylist(rows, schema=schema)
-
-    with watched(frame.sparkSession, stage), plain_errors(frame.sparkSession, stage):
-        back = frame.mapInArrow(run, columns_of(schema)).toArrow()
-    keys = [name for name in (NUMBER, PLACE) if name in back.column_names]
-    nothing_lost(list(zip(*(back[key].to_pylist() for key in keys), strict=True)), ids, names, stage)
-    return back.sort_by([(key, "ascending") for key in keys]).cast(schema)
-
-
-def columns_of(schema: pa.Schema) -> StructType:
-    """A schema as Spark takes it."""
-    from pyspark.sql.pandas.types import from_arrow_schema
-
-    return from_arrow_schema(schema)
-
-
-class _Told(msgspec.Struct, frozen=True):
-    """An error as a worker tells it: what it is made from, and the end of its traceback."""
-
-    kind: str
-    what: str
-    where: tuple[str, ...]
-    hint: str
-    traceback: str
-
-
-_TOLD = "the error as JSON: "
-_told = msgspec.json.Decoder(_Told)
-
-
-def guarded(work: Work, row: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The rows of one input; an error that is not ours says which input it came from."""
-    with telling(row.get("source") or f"number {row[NUMBER]}"):
-        yield from work(row)
-
-
-@contextmanager
-def telling(where: str) -> Iterator[None]:
-    """Let an error of the block, in a worker, reach the driver in its own words.
-
-    Args:
-        where: what an error that is not ours says it came from.
-    """
-    try:
-        yield
-    except Exception as error:
-        if any(note.startswith(_TOLD) for note in getattr(error, "__notes__", ())):
-            raise
-        lines = traceback.format_exc().splitlines()[-TRACEBACK_LINES:]
-        if isinstance(error, SubstrateError):
-            ours = error
-        else:
-            starved = isinstance(error, MemoryError)
-            what = "a worker has not enough memory" if starved else f"{type(error).__name__}: {error}"
-            hint = "Free some, or let fewer work at once by spark.master in params.yaml" if starved else ""
-            ours = SubstrateError(what, where=(where,), hint=hint)
-        told = _Told(type(ours).__name__, ours.what, ours.where, ours.hint, "\n".join(lines))
-        # A note stands in the text of the traceback, which is all that Spark hands on.
-        ours.add_note(_TOLD + msgspec.json.encode(told).decode())
-        if ours is error:
-            raise
-        raise ours from error
-
-
-def nothing_lost(
-    keys: Sequence[tuple[int, ...]], ids: Sequence[int], names: Sequence[str], stage: str
-) -> None:
-    """Hold what came back against what was asked for.
-
-    Args:
-        keys: what tells apart the rows that came back, their number first.
-        ids: the numbers that were given.
-        names: what errors call each of ``ids``.
-
-    Raises:
-        SubstrateError: a number is missing, came twice, or was never asked for.
-    """
-    wanted = dict(zip(ids, names, strict=True))
-    came = {key[0] for key in keys}
-    faults = {
-        "did not come back": [name for number, name in wanted.items() if number not in came],
-        "came back twice": [
-            wanted.get(key[0], str(key[0])) for key, times in Counter(keys).items() if times > 1
-        ],
-        "came back though nobody asked": [f"number {number}" for number in sorted(came - wanted.keys())],
-    }
-    words = [f"{len(cases)} of {len(ids)} {how}, {cases[0]} first" for how, cases in faults.items() if cases]
-    if words:
-        hint = "Run the stage again: finished shards are kept"
-        raise SubstrateError("; ".join(words), where=(stage,), hint=hint)
-
-
-class LostError(SubstrateError):
-    """A worker, or the connection to Spark, was lost: what was asked is sound, and may be asked again."""
-
-
-class WorkerError(Exception):
-    """The end of the Python traceback that a worker left, as the cause of the error that reaches the user."""
-
-
-@contextmanager
-def plain_errors(session: SparkSession, stage: str) -> Iterator[None]:
-    """Give an error that a worker raised its own words back, without the stack of the JVM around it.
-
-    An error of the work always tells of itself (:func:`telling`). One that does not is Spark's own: a worker
-    that died, a disk that is full, a connection that broke.
-
-    Raises:
-        SubstrateError: a worker raised it, or Spark's JVM on this machine is gone, and with it the session.
-        LostError: anything else: it may not come again.
-    """
-    try:
-        yield
-    except SubstrateError:
-        raise
-    except Exception as error:
-        if (place := str(error).find(_TOLD)) >= 0:
-            told = _told.decode(str(error)[place + len(_TOLD) :].splitlines()[0])
-            kind = getattr(errors, told.kind, SubstrateError)
-            raise kind(told.what, where=told.where, hint=told.hint) from WorkerError(told.traceback)
-        if not os.environ.get("SPARK_REMOTE") and not _has_jvm(session):
-            hint = "Free memory, or give it less by spark.config, and run it again: finished shards are kept"
-            raise SubstrateError("Spark's JVM has ended", where=(stage,), hint=hint) from error
-        where = (stage, *addresses(Spark()))
-        hint = "Look in the run's log, and whether Spark runs; finished shards are kept"
-        raise LostError(_cause(error), where=where, hint=hint) from error
-
-
-def _has_jvm(session: SparkSession) -> bool:
-    try:
-        return bool(session.version)  # which the JVM is asked for
-    except Exception:
-        return False
-
-
-def _cause(error: Exception) -> str:
+def cause_of(error: Exception) -> str:
     """The first line of an error of Spark's that says anything."""
     lines = [line.strip().removeprefix(": ") for line in str(error).splitlines()]
     told = [line for line in lines if line and not line.startswith("An error occurred while")]
     return told[0] if told else f"Spark gave no reason ({type(error).__name__})"
-
-
-TRACEBACK_LINES = 60
-"""The number of lines of a worker's traceback that are kept."""
-
-
-@contextmanager
-def watched(session: SparkSession, stage: str) -> Iterator[None]:
-    """Reports the done and total tasks of the stage's own running jobs, from a thread, where the session can
-    tell.
-    """
-    if type(session).__module__ != "pyspark.sql.session":
-        yield
-        return
-    session.sparkContext.setJobGroup(stage, stage)  # of this thread's jobs alone
-    tracker: Any = session.sparkContext.statusTracker()
-    done, context = threading.Event(), contextvars.copy_context()
-
-    def watch() -> None:
-        while not done.wait(0.2):
-            try:
-                jobs = [job for at in tracker.getJobIdsForGroup(stage) if (job := tracker.getJobInfo(at))]
-                running = [number for job in jobs if job.status == "RUNNING" for number in job.stageIds]
-                infos = [info for number in running if (info := tracker.getStageInfo(number))]
-            except Exception:
-                return  # Spark is gone, as the job's own error says
-            if infos:
-                advance(stage, sum(i.numCompletedTasks for i in infos), sum(i.numTasks for i in infos))
-
-    thread = threading.Thread(target=context.run, args=(watch,), daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        done.set()
-        thread.join()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from typing import Literal, NamedTuple
 
 import msgspec
@@ -41,12 +42,19 @@ class Standing(NamedTuple):
 
 
 def standing(
-    stages: Stages, stage: Stage, workspace: Workspace, known: Made | None, *, force: bool = False
+    stages: Stages,
+    stage: Stage,
+    workspace: Workspace,
+    known: Made | None,
+    *,
+    theirs: Mapping[str, Made] | None = None,
+    force: bool = False,
 ) -> Standing:
     """Look at a stage's code, parameters, inputs and outs; an experiment takes what its profile has.
 
     Args:
         known: the record of its last run.
+        theirs: the records of the profile that an experiment takes from, where they were read already.
         force: it must run, whatever is there.
     """
     made = fingerprint(stages, stage, workspace)
@@ -58,7 +66,7 @@ def standing(
             return Standing(made, "", why, known)
         unchanged = msgspec.structs.replace(made, explained=known.explained)
         return Standing(unchanged, "skipped", "code, parameters, inputs and outputs are unchanged", known)
-    if workspace.experiment and (taken := take(stages, stage, workspace, made)):
+    if workspace.experiment and (taken := take(stage, workspace, made, theirs)):
         why = f"from profile {workspace.settings.profile}: nothing that it depends on differs"
         return Standing(taken, "taken", why, known)
     return Standing(made, "", "", known)
@@ -80,12 +88,13 @@ def to_run(stages: Stages, names: Iterable[str], workspace: Workspace) -> list[s
     """
     chosen, taken = dict[str, None](), dict[str, Made]()
     records = read_records(workspace)
+    theirs = read_records(replace(workspace, experiment=None)) if workspace.experiment else None
     for name in names:
         stage = stages[name]
         if chosen.keys() & set(stage.needs):
             chosen[name] = None
             continue
-        state = standing(stages, stage, workspace, records.get(name))
+        state = standing(stages, stage, workspace, records.get(name), theirs=theirs)
         if state.why and not state.how:
             note(f"{name}: {state.why}: it is computed again")
         # A check stops the run where data, or any result in CI, are not what was pinned.

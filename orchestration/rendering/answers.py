@@ -22,13 +22,14 @@ from orchestration.benchmarks.benchmark import Benchmark, Explained, Wording
 from orchestration.lineage.explain import Each, by_scene, explain_case
 from orchestration.models.transcript import Exchange, read_told
 from orchestration.registry import BENCHMARKS, EXPLAINED, INTERPRETED
+from orchestration.rendering.kept import Keep
 from orchestration.rendering.page import RIGHT, answers_page, templates
 from orchestration.rendering.worked import pictured
 from orchestration.scoring.counting import rows_of
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import files_of
 from orchestration.workspace.requests import conversations
-from orchestration.workspace.tables import batched
+from orchestration.workspace.storage import batched
 from substrate.domains.rows import Row
 
 RESULTS = ("right", "wrong", "error", "ungraded")
@@ -61,23 +62,43 @@ class Answers:
         return sum(self.subsets.values(), Counter[str]())
 
 
-def write_answers(workspace: Workspace, each: Each, out: Path) -> list[Answers]:
+def write_answers(workspace: Workspace, each: Each, out: Path, keep: Keep) -> list[Answers]:
     """Write the pages of all benchmarks that have answers, and the scripts beside them.
 
     Args:
         each: explains the answers, which takes most of the time: while one benchmark's are explained, another
             one's page is written.
         out: the report's folder.
+        keep: makes a benchmark's part, or knows it.
     """
     wordings = cache(partial(_wordings, workspace))  # models are asked what the substrate is
     with ThreadPoolExecutor(2) as pool:
         writing = [
-            pool.submit(copy_context().run, _write, workspace, each, wordings, benchmark, file, out)
+            pool.submit(
+                copy_context().run,
+                _kept,
+                partial(_write, workspace, each, wordings),
+                keep,
+                benchmark,
+                file,
+                out,
+            )
             for benchmark in BENCHMARKS.values()
             if (file := workspace.artifacts / benchmark.name / "answers.jsonl").is_file()
             and file.stat().st_size
         ]
         return [written.result() for written in writing]
+
+
+def _kept(
+    write: Callable[[Benchmark, Path, Path], Answers], keep: Keep, benchmark: Benchmark, file: Path, out: Path
+) -> Answers:
+    def make(folder: Path) -> Any:
+        answers = write(benchmark, file, folder)
+        return answers.subsets, answers.limit
+
+    subsets, limit = keep("answers", benchmark, file, make, out)
+    return Answers(benchmark, {subset: Counter(counts) for subset, counts in subsets.items()}, limit)
 
 
 def _write(

@@ -8,12 +8,13 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
+from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from orchestration.scoring.scores import Score
 from orchestration.scoring.statistics import wilson
 
 if TYPE_CHECKING:
@@ -89,35 +90,6 @@ class Curve(msgspec.Struct, frozen=True):
     series: list[Series]
 
 
-def accuracy_by_subset(name: str, benchmark: str, scores: Sequence[Score]) -> str:
-    """Bars of each subset, in percent per question: systems as published, and the substrate measured here."""
-    systems = (
-        ("NS-DR (pixels), published", "ns_dr", NS_DR),
-        ("ALOE (pixels), published", "aloe", ALOE),
-        ("paper (annotations), published", "substrate", PAPER),
-    )
-
-    def draw(axes: Axes) -> None:
-        for place, (label, who, colour) in enumerate(systems):
-            heights = [100 * score.published.get(who, 0) for score in scores]
-            places = [i + 0.2 * (place - 1.5) for i in range(len(scores))]
-            axes.bar(places, heights, 0.18, color=colour, label=label)
-        measured = {i + 0.3: (score.correct, score.n) for i, score in enumerate(scores) if score.n}
-        heights, errors = whiskers([*measured.values()])
-        style = {"color": MEASURED, "label": "substrate, measured here", "yerr": errors if measured else None}
-        caps = {"ecolor": INK, "elinewidth": 1, "capsize": 2}
-        axes.bar([*measured], heights, 0.18, error_kw=caps, **style)
-        axes.set_xticks(range(len(scores)), [score.subset for score in scores])
-        axes.set_ylim(0, 103)  # room for the caps of an interval that ends at 100
-        axes.set_yticks(range(0, 101, 20))
-        axes.set_ylabel("accuracy per question, %")
-        axes.grid(visible=False, axis="x")
-        axes.legend(**_ABOVE | {"bbox_to_anchor": (0.45, 1.0), "columnspacing": 1.2})
-
-    about = f"Accuracy per question on {benchmark} by subset: NS-DR, ALOE and the substrate as published"
-    return svg(name, f"{about}, and the substrate measured here with its interval.", draw)
-
-
 def ablation_curve(name: str, curve: Curve) -> str:
     """Accuracy with its Wilson band over a parameter, a line a series."""
 
@@ -134,7 +106,9 @@ def ablation_curve(name: str, curve: Curve) -> str:
         if len(curve.series) > 1:
             axes.legend(fontsize=9)
 
-    return svg(name, f"{curve.name}: {curve.y_label} against {curve.x_label}, with 95 % intervals.", draw)
+    return svg(
+        name, f"{curve.name}: {curve.y_label} against {curve.x_label}, with 95 % intervals.", draw, curve
+    )
 
 
 class Point(msgspec.Struct, frozen=True):
@@ -180,22 +154,40 @@ def fall(name: str, series: Fall, *, alone: bool = False) -> str:
         axes.legend(**_ABOVE)
 
     about = f"{series.title}: accuracy per question where the input is not exact, with 95 % intervals."
-    return svg(name, about, draw, height=1.4 + 0.3 * len(conditions), alone=alone)
+    return svg(name, about, draw, series, height=1.4 + 0.3 * len(conditions), alone=alone)
 
 
+DRAWINGS: ContextVar[Callable[[Any, Callable[[Path], str]], str] | None] = ContextVar(
+    "DRAWINGS", default=None
+)
+"""Keeps the drawings of a report by what they show; figures that are results are drawn each time."""
 DRAWING = Lock()
 """Held while matplotlib draws: its settings and fonts are the process's, and stages run in threads."""
 
 
 def svg(
-    name: str, description: str, draw: Callable[[Axes], None], *, height: float = 3.3, alone: bool = False
+    name: str,
+    description: str,
+    draw: Callable[[Axes], None],
+    shows: Any,
+    *,
+    height: float = 3.3,
+    alone: bool = False,
 ) -> str:
     """A figure 5 inches wide as an SVG element that fills its column; ids start with the figure's name.
 
     Args:
+        shows: all that is drawn, as JSON takes it: the report draws the same once.
         height: in inches.
         alone: whether it is a file of its own, on white, and not an element of a page.
     """
+    if (keep := DRAWINGS.get()) and not alone:
+        drawn = (draw.__qualname__, name, description, height, shows)
+        return keep(drawn, lambda _: _drawn(name, description, draw, height, alone))
+    return _drawn(name, description, draw, height, alone)
+
+
+def _drawn(name: str, description: str, draw: Callable[[Axes], None], height: float, alone: bool) -> str:
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 

@@ -30,10 +30,9 @@ for (const head of document.querySelectorAll("table.cards thead th")) {
   });
 }
 
-function load(place, failed) {
+function load(place) {
   const script = document.createElement("script");
   script.src = place;
-  script.onerror = failed ?? null;
   document.head.append(script);
 }
 
@@ -144,36 +143,3 @@ if (state) {
     draw();
   }
 }
-
-// The cost of each stage: a record that lies beside the report and is no part of it.
-const run = document.getElementById("run");
-
-function told(text) {
-  run.hidden = false;
-  run.querySelector("[role=status]").textContent = text;
-}
-
-globalThis.costs = record => {
-  const stages = Object.entries(record).sort(([, a], [, b]) => b.seconds - a.seconds);
-  const all = stages.reduce((sum, [, cost]) => sum + cost.seconds, 0), heads = run.querySelectorAll("thead th");
-  const number = (figure, digits) => figure.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
-  run.querySelector("tbody").replaceChildren(...stages.map(([stage, cost]) => {
-    const row = document.createElement("tr");
-    const cells = [stage, number(cost.seconds, 1), `${number((100 * cost.seconds) / (all || 1), 1)} %`, number(cost.megabytes, 0), cost.machine];
-    row.setAttribute("role", "row");
-    row.append(...cells.map((text, column) => {
-      const cell = document.createElement(column ? "td" : "th");
-      if (column) cell.dataset.head = heads[column].textContent;
-      else cell.scope = "row";
-      cell.setAttribute("role", column ? "cell" : "rowheader");
-      if (column === cells.length - 1) cell.className = "words";
-      cell.textContent = text;
-      return cell;
-    }));
-    return row;
-  }));
-  const most = Math.max(...stages.map(([, cost]) => cost.megabytes));
-  told(`${stages.length} stages were computed here, in ${number(all, 0)} s together; at most ${number(most, 0)} MiB.`);
-};
-
-if (run) load(run.dataset.source, () => told("No record of a run lies beside this report: it was made elsewhere, and came without its record."));

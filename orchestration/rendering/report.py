@@ -22,11 +22,12 @@ from markupsafe import Markup
 from orchestration.benchmarks.real import REAL
 from orchestration.lineage.explain import Each, each_here
 from orchestration.lineage.number import Lineage, environment, trace_number
-from orchestration.registry import BENCHMARKS, EXPLAINED, MAIN, SOURCES, STUDIES, TABLES
+from orchestration.registry import BENCHMARKS, EXPLAINED, SOURCES, STUDIES, TABLES
 from orchestration.rendering.answers import Answers, write_answers
 from orchestration.rendering.conclusion import WHOLE, concluded
 from orchestration.rendering.diagrams import Domain, cross_domain, forked, in_page, parametric
-from orchestration.rendering.figures import Curve, ablation_curve, accuracy_by_subset
+from orchestration.rendering.figures import DRAWINGS, Curve, ablation_curve
+from orchestration.rendering.kept import Kept, keeping
 from orchestration.rendering.official import HEADS, pinned_rows
 from orchestration.rendering.page import (
     HERE,
@@ -101,18 +102,25 @@ class Forest(NamedTuple):
 
 
 def write_report(
-    workspace: Workspace, out: Path, known: Stages | None = None, each: Each | None = None
+    workspace: Workspace,
+    out: Path,
+    known: Stages | None = None,
+    each: Each | None = None,
+    kept: Kept | None = None,
 ) -> dict[str, int]:
     """Write the report of a run to a new folder: its page, and one of each number, benchmark and scene.
 
     Args:
+        known: the stages that it describes.
         each: makes what is shown of a case; in this process unless given.
+        kept: what earlier reports showed; everything is made unless given.
 
     Returns:
         How many of each there are.
     """
     jinja, lineage = templates(), Lineage(workspace, known=known)
     each = each or partial(each_here, workspace)
+    keep = keeping(workspace, known or {}, kept)
     out.mkdir()
     for name in SHARED:
         shutil.copyfile(HERE / name, out / name)
@@ -120,17 +128,17 @@ def write_report(
     files = {name: workspace.artifacts / metrics_file(name) for name in BENCHMARKS}
     scores = {name: {s.name: s for s in read_metrics(file)} for name, file in files.items() if file.is_file()}
     with ThreadPoolExecutor(1) as beside:  # what is shown of cases is made elsewhere
-        rest = beside.submit(_content, workspace, scores, out)
-        answered = write_answers(workspace, each, out)
-        videos = write_scenes(workspace, each, out)
+        rest = beside.submit(_content, workspace, scores, out, kept)
+        answered = write_answers(workspace, each, out, keep)
+        videos = write_scenes(workspace, each, out, keep)
         content = rest.result()
     _write_numbers(jinja, lineage, scores, {answers.benchmark.name for answers in answered}, out)
     write_states(jinja, workspace.settings.profile, content["worked"], out)
-    run = jinja.get_template("run.html.j2").render(profile=workspace.settings.profile)
-    (out / "run.html").write_text(run, "utf-8")
     sought = msgspec.json.encode([*_sought(scores, answered)]).decode()
     (out / "search.js").write_text(f"found({sought})\n", "utf-8")
     page = jinja.get_template("report.html.j2").render(answered=answered, videos=videos, **content)
+    if kept:
+        kept.forget()
     (out / "index.html").write_text(page, "utf-8")
     return {
         "numbers": sum(map(len, scores.values())),
@@ -171,7 +179,8 @@ def _sought(scores: Scores, answered: Iterable[Answers]) -> Iterator[tuple[str, 
         yield f"{answers.benchmark.title}: {answers.count['answers']:,} answers", answers.page, 1
 
 
-def _content(workspace: Workspace, scores: Scores, out: Path) -> dict[str, Any]:
+def _content(workspace: Workspace, scores: Scores, out: Path, kept: Kept | None) -> dict[str, Any]:
+    DRAWINGS.set(kept and kept.part)  # of this thread alone
     every = {name: score for numbers in scores.values() for name, score in numbers.items()}
     sources = [
         Measured(
@@ -182,7 +191,6 @@ def _content(workspace: Workspace, scores: Scores, out: Path) -> dict[str, Any]:
         for source in SOURCES.values()
         if names_of(workspace, source) or not is_real(workspace)
     ]
-    per_question = [score for score in scores.get(MAIN.name, {}).values() if score.metric == "per_question"]
     curves = read_list(workspace.artifacts / "ablations" / "curves.json", Curve)
     tables = {table.name: table for table in _tables(workspace, every, out)}
     kinds = {source.kind for source in sources}
@@ -198,8 +206,6 @@ def _content(workspace: Workspace, scores: Scores, out: Path) -> dict[str, Any]:
     return {
         "profile": workspace.settings.profile,
         "seed": workspace.settings.seed,
-        "main": MAIN.title,
-        "main_on": _MEASURED_ON[kind_of(workspace, MAIN.source)],
         "sources": sources,
         "concluded": concluded(workspace),
         "pinned": [] if REAL.name in tables else _pinned(workspace),
@@ -211,7 +217,6 @@ def _content(workspace: Workspace, scores: Scores, out: Path) -> dict[str, Any]:
         "tables": tables,
         "in_order": sorted(tables, key=lambda name: name in _OF_STUDIES),
         "forest": forest(scores),
-        "accuracy": Markup(accuracy_by_subset("accuracy", MAIN.title, per_question)),
         "curves": [(curve, Markup(ablation_curve(f"curve{at}", curve))) for at, curve in enumerate(curves)],
         "falls": {
             study.name: (study.shares.about, figures_of(study, workspace))

@@ -9,10 +9,11 @@ from typing import NamedTuple
 import msgspec
 
 from orchestration.benchmarks.baselines import COMPARISONS, LanguageModel
-from orchestration.benchmarks.benchmark import Benchmark, Source
+from orchestration.benchmarks.benchmark import Benchmark
 from orchestration.benchmarks.benchmark import Table as Declared
 from orchestration.models.transcript import Told, read_told
 from orchestration.registry import BENCHMARKS, SOURCES
+from orchestration.rendering.captions import cited, source_of
 from orchestration.rendering.official import official
 from orchestration.rendering.tables import Column, Table, read_list
 from orchestration.rendering.trivial import BEST_TRIVIAL, BestTrivial, graded
@@ -41,8 +42,7 @@ from orchestration.scoring.scores import Score
 from orchestration.scoring.statistics import wilson
 from orchestration.studies.determinism import Repetition
 from orchestration.workspace.folders import Workspace
-from orchestration.workspace.named import kind_of, read_named, trusted_on_first_use
-from orchestration.workspace.real import names_of
+from orchestration.workspace.named import kind_of
 
 Benchmarks = Sequence[Benchmark]
 Scores = Mapping[str, Score]
@@ -61,8 +61,8 @@ def by_subset(table: Declared, benchmarks: Benchmarks, scores: Scores, workspace
         f"{'; '.join(_asked_of(benchmark, scores, workspace) for benchmark in benchmarks)}. "
         "n counts questions, or options where the row says so; the paper's n counts questions in every row. "
         f"Intervals are Wilson, 95 %. {table.note} "
-        f"Published on the official validation split: {_cited('substrate')}; on the validation or the test "
-        f"split, as sources disagree: {_cited('ns_dr', 'aloe')}. "
+        f"Published on the official validation split: {cited('substrate')}; on the validation or the test "
+        f"split, as sources disagree: {cited('ns_dr', 'aloe')}. "
         f"{READS} {table.of_rivals} {elsewhere(benchmarks[0].name)}"
     )
     usual, rivals_shown = reads(PAPER), ("ns_dr", "aloe")
@@ -109,7 +109,7 @@ _minus_paper = partial(compared, system=PAPER)
 
 def _asked_of(benchmark: Benchmark, scores: Scores, workspace: Workspace) -> str:
     """A benchmark with its data; of a user's files with how many questions they ask, too."""
-    told = f"{benchmark.title}, {_source(benchmark.source, workspace)}{benchmark.source.note}"
+    told = f"{benchmark.title}, {source_of(benchmark.source, workspace)}{benchmark.source.note}"
     n = sum(s.n for name, s in scores.items() if name in benchmark.numbers and s.metric == "per_question")
     of_user = n and kind_of(workspace, benchmark.source) == "local"
     return f"{told}, ours of {n:,} of the official questions" if of_user else told
@@ -130,14 +130,14 @@ def by_number(table: Declared, benchmarks: Benchmarks, scores: Scores, workspace
     interpreted = [benchmark.asks for benchmark in benchmarks if isinstance(benchmark, LanguageModel)]
     source_names = dict.fromkeys(benchmark.source.name for benchmark in own or interpreted)
     known = (SOURCES[name] for name in source_names)
-    sources = [f"{source.title}, {_source(source, workspace)}{source.note}" for source in known]
+    sources = [f"{source.title}, {source_of(source, workspace)}{source.note}" for source in known]
     by_model = [benchmark.name for benchmark in benchmarks if benchmark.by_model]
     told = {name: read_told(workspace.data / name) for name in by_model}
     models = "; ".join(f"{name}: {who.name}" for name, who in told.items() if who)
     others = {who for benchmark in benchmarks for name in benchmark.numbers for who in rivals(name)}
-    cited = _cited(PAPER, *(who for who in published().systems if who in others))
+    papers = cited(PAPER, *(who for who in published().systems if who in others))
     caption = (
-        f"Transfer: {'; '.join(sources)}. Intervals are Wilson, 95 %. Published on official data: {cited}. "
+        f"Transfer: {'; '.join(sources)}. Intervals are Wilson, 95 %. Published on official data: {papers}. "
         + "".join(f"{other} " for name in source_names if (other := elsewhere(name)))
         + (f"A language model's number is its own, not the substrate's: {models}. " if models else "")
         + READS
@@ -229,8 +229,8 @@ def by_variant(table: Declared, benchmarks: Benchmarks, scores: Scores, workspac
             f"distinct {'hash' if hashes == 1 else 'hashes'}"
         )
     caption = (
-        f"{benchmarks[0].title}, {_source(benchmarks[0].source, workspace)}. Intervals are Wilson, 95 %. "
-        f"Published on the official validation split: {_cited(PAPER)}, section 6. Determinism: {same}."
+        f"{benchmarks[0].title}, {source_of(benchmarks[0].source, workspace)}. Intervals are Wilson, 95 %. "
+        f"Published on the official validation split: {cited(PAPER)}, section 6. Determinism: {same}."
     )
     # A variant has two numbers, one after the other.
     pairs = zip(benchmarks[0].numbers[::2], benchmarks[0].numbers[1::2], strict=True)
@@ -264,7 +264,7 @@ def by_metric(table: Declared, benchmarks: Benchmarks, scores: Scores, workspace
         f"oracle that shares no code with the substrate. Models: {'; '.join(models) or NO_MODEL}. "
         "Intervals are Wilson, 95 %; of the paired difference, Newcombe's method 10. A measured difference "
         "is between systems that were asked the same specifications here; none is made to a published "
-        f"figure, whose specifications are not public. Published: {_cited(PAPER, *systems)}."
+        f"figure, whose specifications are not public. Published: {cited(PAPER, *systems)}."
     )
     pairs = {pair.second: pair for pair in read_list(workspace.path(COMPARISONS), Comparison)}
     labels = {label: f"{first}/{metric}" for metric, label in table.labels.items()}
@@ -367,33 +367,6 @@ def _replies(workspace: Workspace, name: str) -> dict[str, str]:
         f"{told.requests:,} requests, {tokens}{pace}",
     )
     return dict(zip(REPLIES, cells, strict=True))
-
-
-def _cited(*systems: str) -> str:
-    return "; ".join(f"{marked(who)}: {published().systems[who].citation}" for who in systems)
-
-
-def _source(source: Source, workspace: Workspace) -> str:
-    """A profile's data of a source, in words."""
-    settings, kind, folder = workspace.settings, kind_of(workspace, source), workspace.data / source.name
-    profile = f"(profile {settings.profile})"
-    if kind == "local":
-        named = [f"{what} {file.name} {_hash(file.sha256)}" for what, file in read_named(folder).items()]
-        return f"official files of the user, {', '.join(named)} {profile}"
-    if names := names_of(workspace, source):
-        return f"official files {', '.join(names.values())} {profile}"
-    if kind == "official":
-        firsts = trusted_on_first_use(folder)
-        trusted = [f"; {file.name} trusted on first use, {_hash(file.sha256)}" for file in firsts]
-        return f"official {source.official.words} {profile}{''.join(trusted)}"
-    if kind == "generated":
-        size = source.size(settings.data(source.name))
-        return f"generated world, not the official data: {size}, seed {settings.seed} {profile}"
-    return NOT_MEASURED
-
-
-def _hash(digest: str) -> str:
-    return f"sha256 {digest.removeprefix('sha256:')[:12]}"
 
 
 LAYOUTS: Mapping[str, Callable[[Declared, Benchmarks, Scores, Workspace], Table]] = {

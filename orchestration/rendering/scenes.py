@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from orchestration.benchmarks.benchmark import Case, Explained, Logs, ScenePages
 from orchestration.lineage.explain import Each, by_scene, explain_case
 from orchestration.registry import EXPLAINED
+from orchestration.rendering.kept import Keep
 from orchestration.rendering.page import RIGHT, answers_page, templates
 from orchestration.rendering.worked import Worked
 from orchestration.scoring.counting import rows_of
@@ -28,20 +29,28 @@ class ScenePage(NamedTuple):
     stages: Counter[str]
 
 
-def write_scenes(workspace: Workspace, each: Each, out: Path) -> list[ScenePage]:
+def write_scenes(workspace: Workspace, each: Each, out: Path, keep: Keep) -> list[ScenePage]:
     """Write the pages of all benchmarks that give some and have answers, into the report's folder."""
     profile = workspace.settings.profile
     written: list[ScenePage] = []
     for benchmark in EXPLAINED.values():
         file = workspace.artifacts / benchmark.name / "answers.jsonl"
         for pages in benchmark.pages if file.is_file() and file.stat().st_size else ():
-            (out / pages.folder).mkdir()
-            rows_by_scene = by_scene(_chosen(file, pages.most))
-            for (scene, place, wrong, stages), text in each(
-                benchmark, rows_by_scene, partial(scene_page, benchmark, pages, profile, rows_by_scene)
-            ):
-                (out / place).write_text(text, "utf-8")
+            make = partial(_write, each, benchmark, pages, profile, file)
+            for scene, place, wrong, stages in keep(pages.folder, benchmark, file, make, out):
                 written.append(ScenePage(scene, place, wrong, Counter(stages)))
+    return written
+
+
+def _write(
+    each: Each, benchmark: Explained, pages: ScenePages, profile: str, file: Path, out: Path
+) -> list[ScenePage]:
+    (out / pages.folder).mkdir()
+    rows_by_scene, written = by_scene(_chosen(file, pages.most)), list[ScenePage]()
+    work = partial(scene_page, benchmark, pages, profile, rows_by_scene)
+    for page, text in each(benchmark, rows_by_scene, work):
+        written.append(ScenePage(*page))
+        (out / written[-1].place).write_text(text, "utf-8")
     return written
 
 

@@ -1,10 +1,9 @@
-"""Tables of results as the report shows them: seven columns first, a conclusion in words, and their files."""
+"""Tables of results as the report shows them: seven columns first, and their files."""
 
 from __future__ import annotations
 
 import csv
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,7 +12,7 @@ import msgspec
 from orchestration.registry import BENCHMARKS
 from orchestration.rendering.tables import BELOW, DETAILS, Table
 from orchestration.scoring.counting import split_name
-from orchestration.scoring.likeness import PAPER, difference, percent, why_not
+from orchestration.scoring.likeness import percent
 from orchestration.scoring.scores import Score
 
 _MOST = 7
@@ -47,8 +46,7 @@ class Row(NamedTuple):
 class ShownTable(NamedTuple):
     """A table of the run, its measured numbers tied to their scores.
 
-    ``files`` has the places of its files by format. All columns are there, of which seven are shown at once;
-    ``conclusion`` is in words made from its numbers, or empty.
+    ``files`` has the places of its files by format. All columns are there, of which seven are shown at once.
     """
 
     name: str
@@ -56,7 +54,6 @@ class ShownTable(NamedTuple):
     columns: list[Column]
     rows: list[Row]
     caption: str
-    conclusion: str
     files: Mapping[str, str]
 
     @property
@@ -84,8 +81,7 @@ def shown_table(
             below = texts[at + 1] if table.heads[at + 1 : at + 2] and table.heads[at + 1] in BELOW else ""
             cells.append(Cell(texts[at], numbers[at] if measured else None, below))
         rows.append(_row(texts[0], numbers[0], cells))
-    told = [scores[numbers[0]] for numbers in table.numbers if numbers[0] in scores]
-    return ShownTable(name, title, heads, rows, table.caption, conclusion(told), files)
+    return ShownTable(name, title, heads, rows, table.caption, files)
 
 
 def _row(label: str, number: str, cells: list[Cell]) -> Row:
@@ -98,35 +94,6 @@ def _row(label: str, number: str, cells: list[Cell]) -> Row:
         label = f"{own.title}: {words}"
     means = [name for name in own.numbers if split_name(name)[0] == "mean"]
     return Row(label, cells, bool(means) and len(own.numbers) > _MANY and number not in means)
-
-
-def conclusion(scores: Sequence[Score]) -> str:
-    """The outcome of some numbers in a sentence or two: how far from the paper's, or why nobody knows.
-
-    >>> from orchestration.scoring.scores import score
-    >>> from orchestration.registry import MAIN
-    >>> conclusion([score(MAIN.numbers[0], 500, 500, "generated", "generated")]).partition(" Here")[0]
-    "No number is compared with the paper's (generated data: 1 number)."
-    """
-    measured = [score for score in {score.name: score for score in scores}.values() if score.n]
-    paper = [score for score in measured if PAPER in score.published]
-    if not paper:
-        return ""
-    apart = [abs(gap) for score in paper if (gap := difference(score, PAPER)) is not None]
-    if apart:
-        of = "number that is" if len(apart) == 1 else "numbers that are"
-        verb = "lies" if len(apart) == 1 else "lie"
-        text = f"The {len(apart)} {of} compared with the paper's {verb} within {max(apart):.2f} points of it."
-    else:
-        why = Counter(why_not(score, PAPER) for score in paper)
-        reasons = "; ".join(f"{reason}: {n} number{'' if n == 1 else 's'}" for reason, n in why.items())
-        shares = sorted(score.correct / score.n for score in paper)
-        text = (
-            f"No number is compared with the paper's ({reasons}). "
-            f"Here {100 * shares[0]:.2f} % to {100 * shares[-1]:.2f} % are right."
-        )
-    pixels = any({"ns_dr", "aloe"} & score.published.keys() for score in paper)
-    return f"{text} The rivals read pixels; the substrate reads annotations." if pixels else text
 
 
 def write_files(table: Table, name: str, tex: Path, out: Path) -> dict[str, str]:

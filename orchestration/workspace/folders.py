@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orchestration.settings import Settings
-from orchestration.workspace.tables import Logs, Storage
+from orchestration.workspace.storage import Storage
+from orchestration.workspace.tables import Logs
 
 EXPERIMENTS = "experiments"
 """The folder of a project's experiments, and of their tables in the storage."""

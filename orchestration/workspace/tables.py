@@ -1,4 +1,4 @@
-"""Tables of cases and of event logs: Parquet shards under one storage that the driver and the workers reach.
+"""Tables of cases and of event logs: Parquet shards in the storage.
 
 A table is never pinned: it can be made again from what is, and other versions of a library write other
 bytes. What was written here is known by its sums. Workers write it, a shard at a time; the driver writes
@@ -9,41 +9,23 @@ killed goes on with the next one.
 from __future__ import annotations
 
 import hashlib
-import os
-import shutil
-import tempfile
-import uuid
 from bisect import bisect
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import cache
-from itertools import accumulate, groupby, islice
+from itertools import accumulate, groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
+from typing import Any
 
 import msgspec
 import pyarrow as pa
-import pyarrow.fs as arrow_fs
-import pyarrow.parquet as pq
 
 from orchestration.benchmarks.benchmark import Case, Cases
+from orchestration.workspace.storage import ROWS_AT_ONCE, Storage, batched
 from substrate.base.errors import ParameterError
-from substrate.base.files import naming, sha256
+from substrate.base.files import sha256
 from substrate.base.inputs import NOT_JSON
 from substrate.log.event_log import EventLog
 
-if TYPE_CHECKING:
-    from fsspec import AbstractFileSystem
-
-_OBJECTS = {"s3": "s3", "s3a": "s3", "gs": "gs", "abfs": "abfs", "abfss": "abfss"}
-"""The schemes of object storages, each with pyarrow's name of it."""
-_ATTEMPTS = 8
-"""The number of times that a busy object storage is asked, with growing waits between."""
-ROWS_AT_ONCE = 16
-"""The number of rows of a row group: what a worker reads at a time."""
 CASES = pa.schema(
     [
         ("number", pa.int64()),
@@ -110,209 +92,6 @@ def sealed(folder: str, shards: list[int], sums: list[str], cases: Sequence[int]
     return Manifest(folder, shards, sums, short_key(*parts) if sums else "", [*cases])
 
 
-@dataclass(frozen=True)
-class Storage:
-    """A folder, by a URI that driver and workers reach; on this machine's disk unless another is given."""
-
-    base: str
-
-    def uri(self, *parts: str) -> str:
-        """The URI of a file or folder of the storage, as Spark takes it: nothing in it is escaped."""
-        base = self.base if self.local is None else f"file://{self.local}"
-        return "/".join([base.rstrip("/"), *parts])
-
-    @property
-    def local(self) -> Path | None:
-        """Its folder, where it is on this machine's disk."""
-        parts = urlsplit(self.base)
-        return Path(url2pathname(parts.path)) if parts.scheme == "file" else None
-
-    @property
-    def of_objects(self) -> bool:
-        """Tell whether it is an object storage; tasks read one by pyarrow, as Spark would need more jars."""
-        return urlsplit(self.base).scheme in _OBJECTS
-
-    def _place(self, *parts: str) -> tuple[AbstractFileSystem, str]:
-        uri = self.uri(*parts)
-        if self.of_objects:
-            return _object_storage(self.base), uri.partition("://")[2]
-        from fsspec.core import url_to_fs
-
-        try:
-            # What fsspec and Hadoop take for a URI of a file is a path, in which nothing is escaped.
-            system, path = url_to_fs(uri if self.local is None else str(self.local.joinpath(*parts)))
-        except (ImportError, ValueError, OSError) as error:
-            hint = (
-                "Install the package that it names, or give another URI; docs/deploy.md has what each needs"
-            )
-            scheme, (reason, *_) = urlsplit(self.base).scheme, str(error).splitlines()
-            raise ParameterError(f"no client of {scheme}: {reason}", where=(self.base,), hint=hint) from error
-        return system, path
-
-    @contextmanager
-    def _replacing(self, *parts: str) -> Iterator[tuple[AbstractFileSystem, str]]:
-        """A fresh path to write a file to; it takes the file's place when the block ends well.
-
-        Two processes may make the same file at once: whoever is last puts the same bytes there again.
-        """
-        system, path = self._place(*parts)
-        with naming(Path(path)):
-            if not self.of_objects:  # where a folder is the beginning of a name
-                with suppress(FileNotFoundError):  # somebody else removed an empty one on the way
-                    system.makedirs(path.rpartition("/")[0], exist_ok=True)
-                system.makedirs(path.rpartition("/")[0], exist_ok=True)
-            part = f"{path}.{uuid.uuid4()}.part"
-            try:
-                yield system, part
-                system.mv(part, path)
-            except BaseException:
-                if system.exists(part):
-                    system.rm(part)
-                raise
-
-    def write(self, table: pa.Table, *parts: str) -> None:
-        """Write a table as one Parquet file, whole or not at all; errors as :meth:`write_tables`."""
-        self.write_tables([table], table.schema, *parts)
-
-    def write_tables(
-        self, tables: Iterable[pa.Table], schema: pa.Schema, *parts: str, rows: int = ROWS_AT_ONCE
-    ) -> None:
-        """Write tables of one schema, one after the other, as one Parquet file, whole or not at all.
-
-        Args:
-            tables: what is written.
-            schema: that of each.
-            parts: the file's path in the storage.
-            rows: how many of them a row group has.
-
-        Raises:
-            OutputError: the disk is full, or the system refuses to write there; so with all that is written.
-        """
-        with (
-            self._replacing(*parts) as (system, part),
-            system.open(part, "wb") as file,
-            pq.ParquetWriter(file, schema, compression="zstd") as writer,
-        ):
-            for table in tables:
-                writer.write_table(table, row_group_size=rows)
-
-    def read(self, *parts: str, columns: Sequence[str] | None = None, filters: Any = None) -> pa.Table:
-        """A Parquet file, or those of its columns and rows that are asked for."""
-        system, path = self._place(*parts)
-        return pq.read_table(path, columns=columns, filters=filters, filesystem=system)
-
-    def batches(self, *parts: str, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
-        """The rows of a Parquet file in order, a row group at a time in memory."""
-        system, path = self._place(*parts)
-        with system.open(path, "rb") as file:
-            yield from pq.ParquetFile(file).iter_batches(ROWS_AT_ONCE, columns=columns)
-
-    def rows(self, *parts: str, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
-        """The rows of :meth:`batches`, one by one."""
-        for batch in self.batches(*parts, columns=columns):
-            yield from batch.to_pylist()
-
-    def write_lines(self, lines: Iterable[str], *parts: str) -> None:
-        """Write lines of text as a file, whole or not at all; errors as :meth:`write_tables`."""
-        with self._replacing(*parts) as (system, part), system.open(part, "wb") as file:
-            for line in lines:
-                file.write(line.encode() + b"\n")  # pyright: ignore[reportArgumentType]
-
-    def lines(self, *parts: str) -> Iterator[bytes]:
-        """The lines of a file of text."""
-        system, path = self._place(*parts)
-        with system.open(path, "rb") as file, tempfile.TemporaryFile() as copied:
-            # An object storage answers reads of large parts; a read of a line would be a request of its own.
-            shutil.copyfileobj(file, copied, 1 << 20)  # pyright: ignore[reportArgumentType]
-            copied.seek(0)
-            yield from copied
-
-    def sum(self, *parts: str) -> str:
-        """SHA-256 of a file."""
-        system, path = self._place(*parts)
-        digest = hashlib.sha256()
-        with system.open(path, "rb") as file:
-            while block := file.read(1 << 20):
-                digest.update(block)  # pyright: ignore[reportArgumentType]
-        return f"sha256:{digest.hexdigest()}"
-
-    def count(self, *parts: str) -> int:
-        """The number of rows of a Parquet file."""
-        system, path = self._place(*parts)
-        with system.open(path, "rb") as file:
-            return pq.read_metadata(file).num_rows
-
-    def write_record(self, record: Any, *parts: str) -> None:
-        """Write a record as JSON, whole or not at all."""
-        with self._replacing(*parts) as (system, part):
-            system.pipe_file(part, msgspec.json.encode(record))
-
-    def manifest_of(self, folder: str, count: int) -> Manifest:
-        """The manifest of a table that was written as so many shards, read off their files."""
-        names = [shard_name(number) for number in range(count)]
-        rows = [self.count(folder, name) for name in names]
-        return sealed(folder, rows, [self.sum(folder, name) for name in names])
-
-    def read_manifest(self, *parts: str) -> Manifest | None:
-        """The manifest of a table; ``None`` where there is no whole one, or it leads out of its folder."""
-        system, path = self._place(*parts)
-        manifest = _manifest(system.cat_file(path)) if system.exists(path) else None
-        inside, _, name = manifest.folder.rpartition("/") if manifest else ("", "", "")
-        return manifest if inside == parts[0] and name not in ("", ".", "..") else None
-
-    def exists(self, *parts: str) -> bool:
-        """Tell whether a file is there."""
-        system, path = self._place(*parts)
-        return bool(system.exists(path))
-
-    def remove(self, folder: str) -> None:
-        """Remove a folder with all that is in it, if it is there, and those around it that are empty then."""
-        system, path = self._place(folder)
-        if system.exists(path):
-            system.rm(path, recursive=True)
-        if here := self.local:
-            with suppress(OSError):  # the first that is not empty
-                for around in islice((here / folder).parents, len(Path(folder).parts) - 1):
-                    around.rmdir()
-
-    def keep_only(self, folder: str, names: Iterable[str]) -> None:
-        """Remove all of a folder but some of what is directly in it; the folder too where that is nothing."""
-        names = set(names)
-        if not names:
-            self.remove(folder)
-            return
-        system, path = self._place(folder)
-        for child in system.ls(path, detail=False) if system.exists(path) else ():
-            if child.rstrip("/").rpartition("/")[2] not in names:
-                system.rm(child, recursive=True)
-
-
-@cache
-def _object_storage(base: str) -> AbstractFileSystem:
-    """The client of an object storage; credentials, region and ``AWS_ENDPOINT_URL`` are the environment's.
-
-    Raises:
-        ParameterError: pyarrow was built without it.
-    """
-    from fsspec.implementations.arrow import ArrowFSWrapper
-
-    # Hadoop's name of S3's client is not the one that pyarrow has.
-    scheme = urlsplit(base).scheme
-    try:
-        if _OBJECTS[scheme] == "s3":
-            # Named by hand, since a URI's region is asked for over the network.
-            endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
-            region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
-            again = arrow_fs.AwsDefaultS3RetryStrategy(max_attempts=_ATTEMPTS)
-            client = arrow_fs.S3FileSystem(endpoint_override=endpoint, region=region, retry_strategy=again)
-            return ArrowFSWrapper(client)
-        client, _ = arrow_fs.FileSystem.from_uri(base.replace(scheme, _OBJECTS[scheme], 1))
-    except (ImportError, NotImplementedError) as error:
-        hint = "The extra `platform` brings pyarrow from PyPI; another build may lack it. Use s3, or that one"
-        raise ParameterError(f"pyarrow has no {scheme}", where=(base,), hint=hint) from error
-    return ArrowFSWrapper(client)
-
-
 def short_key(*parts: Any) -> str:
     """A short hash of what a table is made from.
 
@@ -322,9 +101,23 @@ def short_key(*parts: Any) -> str:
     return hashlib.sha256(msgspec.json.encode(parts, order="sorted")).hexdigest()[:16]
 
 
-def shard_name(number: int, ending: str = "parquet") -> str:
+def shard_name(number: int) -> str:
     """The file name of a shard."""
-    return f"{number:05d}.{ending}"
+    return f"{number:05d}.parquet"
+
+
+def manifest_of(storage: Storage, folder: str, count: int) -> Manifest:
+    """The manifest of a table that was written as so many shards, read off their files."""
+    names = [*map(shard_name, range(count))]
+    rows = [storage.count(folder, name) for name in names]
+    return sealed(folder, rows, [storage.sum(folder, name) for name in names])
+
+
+def read_manifest(storage: Storage, folder: str, *parts: str) -> Manifest | None:
+    """The manifest of a table; ``None`` where there is no whole one, or it leads out of its folder."""
+    known = _manifest(storage.read_record(folder, *parts))
+    inside, _, name = known.folder.rpartition("/") if known else ("", "", "")
+    return known if inside == folder and name not in ("", ".", "..") else None
 
 
 def _manifest(text: bytes | str) -> Manifest | None:
@@ -353,17 +146,6 @@ def table_sums(storage: Path, profile: str) -> dict[str, str]:
     return sums
 
 
-def batched(items: Iterable[Any], size: int) -> Iterator[list[Any]]:
-    """The items in lists of a size, the last one shorter.
-
-    >>> list(batched("abcde", 2))
-    [['a', 'b'], ['c', 'd'], ['e']]
-    """
-    rest = iter(items)
-    while batch := list(islice(rest, size)):
-        yield batch
-
-
 def table_once(
     storage: Storage, folders: Sequence[str], key: str, write: Callable[[str], Manifest]
 ) -> Manifest:
@@ -375,7 +157,7 @@ def table_once(
         write: writes the shards into a folder of the storage; called only where they have to be written.
     """
     for folder in folders:
-        known = storage.read_manifest(folder, key, "table.json")
+        known = read_manifest(storage, folder, key, "table.json")
         if known and known.sums and known.folder == f"{folder}/{key}":
             return known
     folder = folders[0]
@@ -404,7 +186,7 @@ def write_cases(
         if not storage.exists(folder, name):
             storage.write_tables(case_tables(of_shard), CASES, folder, name)
         advance(min(shards * shard, cases.total), cases.total)
-    return storage.manifest_of(folder, shards)
+    return manifest_of(storage, folder, shards)
 
 
 def case_tables(numbered: Iterable[tuple[int, Case]]) -> Iterator[pa.Table]:
@@ -434,6 +216,36 @@ def read_cases(storage: Storage, manifest: Manifest) -> Iterator[Case]:
     """The cases of a table in order."""
     for number in range(len(manifest.shards)):
         yield from map(case_of, storage.rows(manifest.folder, shard_name(number)))
+
+
+def logged_cases(
+    storage: Storage, cases: Manifest, logs: Manifest, cuts: Sequence[int], place: int
+) -> Iterator[dict[str, Any]]:
+    """The cases of a task in order, each with its logs; both tables are read a row group at a time.
+
+    The two may be cut differently: a table of logs stays when the number of partitions changes.
+    """
+    bounds = cuts[place], cuts[place + 1]
+    of_cases = groupby(_between(storage, logs.folder, logs.cases, *bounds), lambda row: row["number"])
+    number, rows = next(of_cases, (None, iter(())))
+    for case in _between(storage, cases.folder, cases.shards, *bounds):
+        if number == case["number"]:
+            yield case | {"logs": list(rows)}
+            number, rows = next(of_cases, (None, iter(())))
+        else:
+            yield case | {"logs": []}
+
+
+def _between(
+    storage: Storage, folder: str, counts: Iterable[int], first: int, end: int
+) -> Iterator[dict[str, Any]]:
+    """The rows of a table that are of some cases, given how many cases each shard is of."""
+    begin = 0
+    for shard, count in enumerate(counts):
+        if begin < end and first < begin + count:
+            rows = storage.rows(folder, shard_name(shard))
+            yield from (row for row in rows if first <= row["number"] < end)
+        begin += count
 
 
 def read_index(path: Path) -> Iterator[LogEntry]:
@@ -467,7 +279,7 @@ class Logs:
         if not self.index.is_file():
             return None
         key = index_key(self.index)
-        manifests = (self.storage.read_manifest(folder, key) for folder in self.folders)
+        manifests = (read_manifest(self.storage, folder, key) for folder in self.folders)
         return next((manifest for manifest in manifests if manifest), None)
 
     def patch(self, name: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 from pathlib import Path
 
 import pytest
@@ -33,13 +32,12 @@ def wrong_answer(page: Page) -> str:
 
 
 def test_it_opens_from_a_file_and_asks_for_nothing_else(opened: Opener) -> None:
-    for name in ("index.html", NUMBER, "states.html", "run.html", ABLATIONS):
+    for name in ("index.html", NUMBER, "states.html", ABLATIONS):
         page = opened(name)
         assert page.locator("h1").is_visible()
     wrong_answer(page)
     assert opened.complaints == []
     addresses = {address for address in opened.requests if not address.startswith("data:")}
-    addresses.remove(f"{opened.folder.parents[2].as_uri()}/costs/sample.js")
     assert all(address.startswith(f"{opened.folder.as_uri()}/") for address in addresses)
 
 
@@ -147,21 +145,6 @@ def test_the_state_of_a_log_and_two_arms_beside_each_other_at_any_tick(opened: O
     expect(only.first).to_contain_text("(only here)")
 
 
-def test_each_stage_has_its_time_memory_and_machine_from_beside_the_report(
-    opened: Opener, browser: Browser, report: Path, tmp_path: Path
-) -> None:
-    page = opened("run.html")
-    expect(page.get_by_role("status")).to_have_text(
-        re.compile(r"^\d+ stages were computed here, in [\d,]+ s")
-    )
-    row = page.get_by_role("row", name="report/html")
-    expect(row.get_by_role("cell").last).to_contain_text(re.compile(r"processors, \d+ GiB, Python 3"))
-    shutil.copytree(report, tmp_path / "report")
-    elsewhere = Opener(browser, tmp_path / "report")
-    expect(elsewhere("run.html").get_by_role("status")).to_contain_text("No record of a run lies beside")
-    elsewhere.close()
-
-
 def brightness(page: Page, property_: str) -> float:
     colour = page.evaluate(f"getComputedStyle(document.body).{property_}")
     return sum(map(float, colour.removeprefix("rgb(").removesuffix(")").split(","))) / 3
@@ -221,7 +204,7 @@ def test_without_scripts_the_numbers_stay(opened: Opener) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_screen_reader_finds_its_way(opened: Opener, scheme: Scheme) -> None:
-    for name in ("index.html", NUMBER, ABLATIONS, "states.html", "run.html"):
+    for name in ("index.html", NUMBER, ABLATIONS, "states.html"):
         page = opened(name, scheme=scheme)
         if name == ABLATIONS:
             wrong_answer(page)

@@ -150,13 +150,13 @@ REFUSED = (
     {"overrides": ["seed=1"]},
     {"set": {"spark.config": {"spark.driver.extraJavaOptions": "-XX:OnOutOfMemoryError=id"}}},
     {"set": {"storage": "file:///tmp"}},
-    {"seed": -1},
+    {"set": {"seed": -1}},
 )
 
 
 def test_the_form_of_a_job_offers_every_key_and_refuses_what_is_wrong_before_a_run(page: Page) -> None:
     page.goto("/locations/substrate/jobs/reproduce_clevrer/playground")
-    for field in ("profile", "seed", "scenes", "configuration", "force", "set"):
+    for field in ("profile", "set", "experiment", "force"):
         expect(page.locator(".CodeMirror-line").get_by_text(field, exact=True)).to_be_visible()
     type_over(page, "profile: sample", "profile: nope")
     refused = "not in enum type full | local | paper | real | sample got nope"

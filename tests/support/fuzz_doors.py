@@ -28,9 +28,9 @@ from orchestration.ledger.pinned import PinFile, broken, pin_name, read_pins
 from orchestration.models.transcript import Reply, address, make_record, read_transcript
 from orchestration.project import SETTINGS
 from orchestration.settings import load_settings
+from orchestration.workspace.storage import Storage
 from orchestration.workspace.tables import (
     Manifest,
-    Storage,
     short_key,
     table_once,
     table_sums,

@@ -17,15 +17,8 @@ import pytest
 from projects import QUICK_JAVA, ROOT
 from spark_cluster import Cluster, Machine, cluster, why_not
 
-from orchestration.pipeline.spark import (
-    NUMBER,
-    PLACE,
-    LostError,
-    map_rows,
-    numbers_frame,
-    plain_errors,
-    spark_session,
-)
+from orchestration.pipeline.spark import LostError, spark_session
+from orchestration.pipeline.workers import NUMBER, PLACE, gathered, plain_errors
 from orchestration.settings import Spark
 from substrate.base.errors import FormatError, SubstrateError
 
@@ -325,9 +318,13 @@ def test_the_check_names_a_worker_whose_clock_is_off_and_a_cluster_that_gives_no
 def local_rows(work: Callable[[dict[str, Any]], Any], schema: pa.Schema = MADE, count: int = 9) -> pa.Table:
     """A function over some numbers on this machine."""
     numbers = range(count)
-    frame = numbers_frame(spark_session(Spark()), numbers, 2)
     names = [f"scene {number}" for number in numbers]
-    return map_rows(frame, work, schema, numbers, stage="a/stage", names=names)
+    session = spark_session(Spark())
+
+    def given(place: int) -> list[dict[str, int]]:
+        return [{NUMBER: place}]
+
+    return gathered(session, numbers, given, work, schema, numbers, stage="a/stage", names=names)
 
 
 def test_a_case_that_a_task_drops_is_named() -> None:

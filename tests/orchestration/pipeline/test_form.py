@@ -17,7 +17,6 @@ import yaml
 
 from orchestration.definitions import build_definitions, defs
 from orchestration.pipeline.form import FormError, form_of, judged
-from orchestration.pipeline.jobs import profile_config
 from orchestration.settings import read_parameters
 
 PARAMETERS = Path(__file__).resolve().parents[3] / "params.yaml"
@@ -119,8 +118,9 @@ def test_what_stands_in_a_form_is_what_a_run_is_told() -> None:
     assert told({}) == nothing
     given = {"profile": "full", "force": True}
     assert told(given | {"set": {"seed": 3}}) == nothing | given | {"overrides": ["seed=3"]}
-    assert told({"seed": 3, "experiment": "three"})["experiment"] == "three"
-    assert told({"profile": "full", "seed": 21, "scenes": 7, "configuration": "S"})["overrides"] == [
+    assert told({"set": {"seed": 3}, "experiment": "three"})["experiment"] == "three"
+    several = {"seed": 21, "profiles.full.clevrer.scenes": 7, "clevrer.predictive.configuration": "S"}
+    assert told({"profile": "full", "set": several})["overrides"] == [
         "clevrer.predictive.configuration=S",
         "profiles.full.clevrer.scenes=7",
         "seed=21",
@@ -142,7 +142,7 @@ def test_the_form_of_the_how_to_is_one() -> None:
 
 
 def test_a_job_opens_with_a_form_that_shows_every_field_and_changes_nothing() -> None:
-    form: Any = profile_config("sample")
+    form: Any = JOB.run_config
     form = form["resources"]["workspace"]["config"]
     assert set(form) == set(form_of(PARAMETERS))
     assert told(form) == told({"profile": "sample"})
@@ -152,13 +152,14 @@ def test_a_job_opens_with_a_form_that_shows_every_field_and_changes_nothing() ->
     ("form", "message"),
     [
         ({"profile": "nope"}, "sample | full | paper | real | local"),
-        ({"configuration": "D"}, "A | B | C | S"),
+        ({"set": {"clevrer.predictive.configuration": "D"}}, "A | B | C | S"),
         ({"set": {"bad.key": 1}}, "bad.key"),
-        ({"seed": -1}, "seed: Expected `int` >= 0, not -1"),
+        ({"set": {"seed": -1}}, "seed: Expected `int` >= 0, not -1"),
         ({"set": {"clevrer.predictive.tau": 0}}, "clevrer.predictive.tau: Expected `float` > 0"),
-        ({"configuration": "S", "set": {"clevrer.predictive.tau": 0.4}}, "S reads neither frames nor tau"),
-        ({"seed": 3, "set": {"seed": 4}}, "seed: is set twice"),
-        ({"profile": "paper", "scenes": 3}, "profiles.paper.clevrer.scenes: cannot be set here"),
+        (
+            {"set": {"clevrer.predictive.configuration": "S", "clevrer.predictive.tau": 0.4}},
+            "S reads neither frames nor tau",
+        ),
         ({"nothing": 1}, "nothing"),
         ({"experiment": "of nothing"}, "experiment: 'of nothing' cannot be the name of an experiment"),
         ({"experiment": "nothing"}, "names an experiment that changes nothing"),
@@ -170,13 +171,6 @@ def test_a_form_that_is_wrong_is_refused_before_a_run(form: dict[str, Any], mess
     assert message.lower() in str(refused.value).lower()
 
 
-def test_the_form_of_a_benchmark_has_what_its_stages_take() -> None:
-    forms: Any = {name: defs.resolve_job_def(f"reproduce_{name}").run_config for name in ("babi", "clevrer")}
-    fields = {name: list(form["resources"]["workspace"]["config"]) for name, form in forms.items()}
-    assert fields["babi"] == ["profile", "seed", "set", "experiment", "force"]
-    assert {"scenes", "configuration"} <= set(fields["clevrer"])
-
-
 def test_the_choice_of_profiles_is_what_the_file_has(make_project: Callable[..., Path]) -> None:
     path = make_project() / "params.yaml"
     parameters = yaml.safe_load(path.read_text("utf-8"))
@@ -185,6 +179,8 @@ def test_the_choice_of_profiles_is_what_the_file_has(make_project: Callable[...,
     parameters["profile"] = "mine"
     path.write_text(yaml.safe_dump(parameters), "utf-8")
     job = build_definitions().resolve_job_def("reproduce_clevrer")
-    assert told({"profile": "mine", "scenes": 2}, job)["overrides"] == ["profiles.mine.clevrer.scenes=2"]
+    assert told({"profile": "mine", "set": {"profiles.mine.clevrer.scenes": 2}}, job)["overrides"] == [
+        "profiles.mine.clevrer.scenes=2"
+    ]
     with pytest.raises(dg.DagsterInvalidConfigError, match="not in enum"):
         told({"profile": "local"}, job)

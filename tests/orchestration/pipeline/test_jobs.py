@@ -10,35 +10,26 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import dagster as dg
 import pytest
 from projects import ROOT, link_code
 
 from orchestration.definitions import build_definitions, defs
-from orchestration.fetch.sources import official_sources
 from orchestration.ledger import dvc as pins
 from orchestration.ledger.drift import Difference
 from orchestration.ledger.verification import Report
 from orchestration.pipeline import assets, jobs
 from orchestration.pipeline.form import form_resource
-from orchestration.pipeline.graph import STAGES, stages_of
+from orchestration.pipeline.graph import STAGES
 from orchestration.pipeline.previews import preview
 from orchestration.pipeline.resources import SETTINGS_TAG, WorkspaceResource
 from orchestration.pipeline.run import RunError, run_stages
 from orchestration.settings import REAL
 
 
-def look(cursor: str | None = None) -> dg.SensorResult | dg.SkipReason:
-    result = jobs.new_official_data(dg.build_sensor_context(cursor=cursor))
-    assert isinstance(result, dg.SensorResult | dg.SkipReason)
-    return result
-
-
 def test_definitions_load_and_nothing_launches_by_itself_until_it_is_turned_on() -> None:
     dg.Definitions.validate_loadable(defs)
-    assert jobs.new_official_data.default_status == dg.DefaultSensorStatus.STOPPED
     assert jobs.nightly_drift.default_status == dg.DefaultScheduleStatus.STOPPED
     assert jobs.stale_stages.default_status == dg.DefaultSensorStatus.STOPPED
     assert defs.resolve_job_def("verify")
@@ -55,31 +46,6 @@ def test_a_benchmarks_job_holds_all_that_its_scores_need() -> None:
         "comphy_inferred/answers",
         "comphy_inferred/scores",
     }
-
-
-def test_official_files_start_one_run_when_all_of_them_are_whole(make_project: Callable[..., Path]) -> None:
-    root = make_project()
-    assert isinstance(look(), dg.SkipReason)
-    folder = root / "downloads/clevrer"
-    folder.mkdir(parents=True)
-    first, *others = [file.name for file in official_sources()["clevrer"].files]
-    (folder / first).write_text("one", "utf-8")
-    (folder / f"{others[-1]}.part").write_text("ha", "utf-8")
-    assert isinstance(look(), dg.SkipReason)
-    for name in others:
-        (folder / name).write_text("whole", "utf-8")
-    result = look()
-    assert isinstance(result, dg.SensorResult)
-    (request,) = result.run_requests or []
-    assert {key.to_user_string() for key in request.asset_selection or []} == set(stages_of("clevrer"))
-    again = look()
-    assert isinstance(again, dg.SensorResult)
-    assert (again.run_requests or [])[0].run_key == request.run_key
-    assert isinstance(look(result.cursor), dg.SkipReason)
-    (folder / first).write_text("new version", "utf-8")
-    changed = look(result.cursor)
-    assert isinstance(changed, dg.SensorResult)
-    assert (changed.run_requests or [])[0].run_key != request.run_key
 
 
 def test_the_nightly_job_recomputes_inside_its_run_and_fails_naming_what_drifted(
@@ -251,15 +217,6 @@ def test_a_stage_is_stale_where_its_code_or_the_bytes_of_what_it_reads_changed()
     }
     assert {"clevrer/dataset", "twin/answers", "report/html"} <= automatic
     assert "twin_direct/dataset" not in automatic, "nobody but a person asks a model"
-
-
-def test_profiles_are_partitions_of_a_job_and_of_no_asset() -> None:
-    job = defs.resolve_job_def("reproduce_profiles")
-    assert job.partitions_def
-    assert list(job.partitions_def.get_partition_keys()) == ["sample", "full", "paper"]
-    config: Any = jobs.profile_config.get_run_config_for_partition_key("full")
-    assert config["resources"]["workspace"]["config"]["profile"] == "full"
-    assert not any(spec.partitions_def for spec in defs.resolve_all_asset_specs())
 
 
 def test_the_columns_of_a_result_are_its_schema(tmp_path: Path) -> None:

@@ -16,8 +16,8 @@ import pyarrow.fs as arrow_fs
 import pytest
 from projects import ROOT
 
-from orchestration.workspace import tables
-from orchestration.workspace.tables import Storage
+from orchestration.workspace import storage
+from orchestration.workspace.storage import Storage
 from substrate.base.errors import ParameterError
 
 STORAGE = "s3a://bucket/work"
@@ -99,6 +99,6 @@ def test_a_storage_that_pyarrow_lacks_is_named(monkeypatch: pytest.MonkeyPatch) 
             def from_uri(uri: str) -> None:
                 raise NotImplementedError
 
-    monkeypatch.setattr(tables, "arrow_fs", Without)
+    monkeypatch.setattr(storage, "arrow_fs", Without)
     with pytest.raises(ParameterError, match="abfs://container/work: pyarrow has no abfs"):
         Storage("abfs://container/work").exists("a")

@@ -10,11 +10,12 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from orchestration.pipeline.cases import Parts, write_parts
+from orchestration.pipeline.cases import LINES, Parts, write_parts
 from orchestration.pipeline.progress import task_figures
-from orchestration.pipeline.spark import NUMBER
+from orchestration.pipeline.workers import NUMBER
 from orchestration.settings import Spark
-from orchestration.workspace.tables import Storage
+from orchestration.workspace.storage import Storage
+from orchestration.workspace.tables import manifest_of
 from substrate.base.errors import ParameterError, SubstrateError
 from substrate.base.files import sha256
 
@@ -26,7 +27,7 @@ def numbers(place: int) -> Iterator[dict[str, Any]]:
     return ({NUMBER: number} for number in range(place * 20, place * 20 + 20))
 
 
-def table(root: Path, work: Work, schema: pa.Schema | None = SCHEMA) -> Parts:
+def table(root: Path, work: Work, schema: pa.Schema = SCHEMA) -> Parts:
     """A table of two files with twenty cases each."""
     return Parts(Storage(root.as_uri()), "sample/a", 2, numbers, work, schema, "a/stage")
 
@@ -41,7 +42,7 @@ def test_the_receipts_of_tasks_are_the_manifest_of_what_they_wrote(tmp_path: Pat
         manifest = write_parts(Spark(), parts)
     files = sorted((tmp_path / "sample/a").iterdir())
     assert [file.name for file in files] == ["00000.parquet", "00001.parquet"]
-    assert manifest == parts.storage.manifest_of("sample/a", 2)
+    assert manifest == manifest_of(parts.storage, "sample/a", 2)
     assert (manifest.shards, manifest.sums) == ([20, 20], [sha256(file) for file in files])
     assert list(parts.storage.rows("sample/a", "00001.parquet"))[3] == {NUMBER: 23, "text": "23"}
     assert (figures["tasks"], figures["shards kept"], figures["hosts"]) == (2, 0, 1)
@@ -49,7 +50,7 @@ def test_the_receipts_of_tasks_are_the_manifest_of_what_they_wrote(tmp_path: Pat
 
 
 def test_a_file_that_is_there_is_kept_and_one_that_was_never_finished_is_not(tmp_path: Path) -> None:
-    lines = table(tmp_path, told, None)
+    lines = table(tmp_path, told, LINES)
     write_parts(Spark(), lines)
     first, second = sorted((tmp_path / "sample/a").iterdir())
     before = first.stat().st_mtime_ns
@@ -60,7 +61,8 @@ def test_a_file_that_is_there_is_kept_and_one_that_was_never_finished_is_not(tmp
     assert figures["shards kept"] == 1
     assert sorted((tmp_path / "sample/a").iterdir()) == [first, second]
     assert first.stat().st_mtime_ns == before
-    assert second.read_bytes() == whole == b"".join(b"line %d\n" % number for number in range(20, 40))
+    assert second.read_bytes() == whole
+    assert [*lines.lines("sample/a")] == [b"line %d" % number for number in range(40)]
 
 
 def missing(storage: Storage, place: int) -> Iterator[dict[str, Any]]:

@@ -16,7 +16,8 @@ import pytest
 
 from orchestration.pipeline import assets
 from orchestration.pipeline.resources import WorkspaceResource
-from orchestration.pipeline.spark import NUMBER, map_rows, numbers_frame, spark_session
+from orchestration.pipeline.spark import spark_session
+from orchestration.pipeline.workers import NUMBER, gathered
 from orchestration.settings import Spark
 from orchestration.stage import Stage
 from orchestration.workspace.folders import Workspace
@@ -61,9 +62,13 @@ def materialized(
                 fault()
             return [{NUMBER: row[NUMBER]}]
 
-        frame = numbers_frame(spark_session(Spark()), range(9), 2)
-        names = [f"scene {number}" for number in range(9)]
-        back = map_rows(frame, work, SCHEMA, range(9), stage="a/stage", names=names)
+        numbers, names = range(9), [f"scene {number}" for number in range(9)]
+        session = spark_session(Spark())
+
+        def given(place: int) -> list[dict[str, Any]]:
+            return [{NUMBER: place}]
+
+        back = gathered(session, numbers, given, work, SCHEMA, numbers, stage="a/stage", names=names)
         out.write_text(str(back.num_rows), "utf-8")
         if fails and driver:
             fault()
@@ -104,7 +109,8 @@ def test_a_stage_that_loses_workers_each_time_fails(
 KILLED = """
 import os, sys, threading, time
 import psutil
-from orchestration.pipeline.spark import NUMBER, map_rows, numbers_frame, spark_session
+from orchestration.pipeline.spark import spark_session
+from orchestration.pipeline.workers import NUMBER, gathered
 from orchestration.settings import Spark
 from substrate.base.errors import SubstrateError
 import pyarrow as pa
@@ -118,10 +124,11 @@ def kill():
         if process.name() == "java":
             process.kill()
 
-frame = numbers_frame(spark_session(Spark()), range(9), 2)
+session, nine = spark_session(Spark()), range(9)
+schema = pa.schema([(NUMBER, pa.int64())])
 threading.Timer(1, kill).start()
 try:
-    map_rows(frame, slow, pa.schema([(NUMBER, pa.int64())]), range(9), stage="a/stage", names=["x"] * 9)
+    gathered(session, nine, lambda n: [{NUMBER: n}], slow, schema, nine, stage="a/stage", names=["x"] * 9)
 except SubstrateError as error:
     print(type(error).__name__, error, flush=True)
 os._exit(0)

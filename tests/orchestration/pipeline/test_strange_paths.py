@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from orchestration.base.git import git
 from orchestration.cli.main import app
-from orchestration.workspace.tables import Storage
+from orchestration.workspace.storage import Storage
 
 STRANGE = "Pfad mit Ümlaut %41 #1"
 

@@ -8,9 +8,9 @@ import msgspec
 import pytest
 
 from orchestration.benchmarks.benchmark import Case, Cases
+from orchestration.workspace.storage import Storage
 from orchestration.workspace.tables import (
     Manifest,
-    Storage,
     read_cases,
     short_key,
     table_once,

@@ -1,0 +1,70 @@
+"""What a report showed before is not made again, unless it would be another or is damaged."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from orchestration.rendering.figures import DRAWINGS, Fall, Point, fall
+from orchestration.rendering.kept import SHOWN, Kept
+
+Make = tuple[list[str], Callable[[str], Callable[[Path], object]]]
+
+
+@pytest.fixture
+def make() -> Make:
+    """Makers of a page, and the texts that were made with them."""
+    made = list[str]()
+
+    def of(text: str) -> Callable[[Path], object]:
+        def write(folder: Path) -> object:
+            made.append(text)
+            (folder / "answers").mkdir()
+            (folder / "answers/page.html").write_text(text, "utf-8")
+            return {"rows": len(text)}, (1, 2)
+
+        return write
+
+    return made, of
+
+
+def test_a_part_is_made_once_for_what_it_shows(tmp_path: Path, make: Make) -> None:
+    made, of = make
+    kept = Kept(tmp_path, fall)
+    for name in ("first", "second"):
+        out = tmp_path / name
+        (out / "answers").mkdir(parents=True)
+        assert kept.part(["gqa", 30], of("text"), out) == [{"rows": 4}, [1, 2]]
+        assert (out / "answers/page.html").read_text("utf-8") == "text"
+    assert made == ["text"]
+    kept.part(["gqa", 29], of("other"), tmp_path / "third")
+    assert (tmp_path / "third/answers/page.html").read_text("utf-8") == "other"
+    Kept(tmp_path, Fall).part(["gqa", 30], of("by other code"), tmp_path / "fourth")
+    assert made == ["text", "other", "by other code"]
+
+
+@pytest.mark.parametrize("damaged", ["pages/answers/page.html", "said.json"])
+def test_a_damaged_part_is_made_anew(tmp_path: Path, make: Make, damaged: str) -> None:
+    made, of = make
+    kept = Kept(tmp_path, fall)
+    kept.part("gqa", of("text"), tmp_path / "first")
+    (place,) = (tmp_path / SHOWN).iterdir()
+    (place / damaged).unlink()
+    (place / damaged).write_text("torn", "utf-8")
+    kept.part("gqa", of("text"), tmp_path / "second")
+    kept.part("gqa", of("text"), tmp_path / "third")
+    assert (tmp_path / "third/answers/page.html").read_text("utf-8") == "text"
+    assert made == ["text", "text"]
+
+
+def test_a_figure_of_a_report_is_drawn_again_where_its_points_moved(tmp_path: Path) -> None:
+    points = [Point("local", "exact", 10, 9)]
+    DRAWINGS.set(Kept(tmp_path, fall).part)
+    try:
+        first = fall("f", Fall("gqa", "GQA", points))
+        assert fall("f", Fall("gqa", "GQA", points)) == first
+        assert fall("f", Fall("gqa", "GQA", [Point("local", "exact", 10, 8)])) != first
+        assert len([*(tmp_path / SHOWN).iterdir()]) == 2
+    finally:
+        DRAWINGS.set(None)
+    assert fall("f", Fall("gqa", "GQA", points)) == first, "and drawn as it is without what was kept"
