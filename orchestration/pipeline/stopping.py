@@ -1,9 +1,8 @@
-"""The end of a run that is told to end: SIGINT, SIGTERM and SIGHUP end it within seconds, with one line.
+"""The interruption of a run: SIGINT, SIGTERM and SIGHUP end it within seconds, with a one-line message.
 
-The signal reaches a thread of its own, through the descriptor that Python's handler writes to: whoever sets
-another handler meanwhile, as Dagster and Spark do, and wherever the main thread waits, it is heard. Nothing
-else is asked to unwind: stages that are done have their files, and a stage that is not has a scratch folder,
-which goes.
+A thread receives the signal through the descriptor that Python's handler writes to. So it is heard even if
+Dagster or Spark sets another handler meanwhile, and wherever the main thread waits. Nothing else is unwound:
+finished stages have their files, and an unfinished stage has only a scratch folder, which is deleted.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from substrate.base.files import drop_scratch
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 PATIENCE = 5.0
-"""Seconds for Spark's processes to end by themselves; they leave no files then."""
+"""The seconds for Spark's processes to end by themselves, in which they delete their files."""
 
 
 @contextmanager
