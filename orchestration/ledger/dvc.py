@@ -98,8 +98,8 @@ def sync(root: Path, stages: Stages) -> bool:
 
 
 def keep_code(workspace: Workspace, stages: Stages) -> None:
-    """Write what DVC depends on of each stage's code: nothing where it is that of the ledger, or where there
-    is nothing that it could have made; else what changed.
+    """Write the files from which DVC learns of changed code: empty if a stage's code is unchanged or it
+    has no outs; else a list of the changes.
     """
     records = read_records(workspace)
     for stage in stages.values():
@@ -124,7 +124,7 @@ def _write(path: Path, text: str) -> bool:
 
 
 def commit(root: Path, *targets: str) -> None:
-    """Record what is there as the pins; of everything, where no target is named.
+    """Record the present files as the pins; by default of all targets.
 
     Raises:
         PinError: DVC fails.
@@ -137,7 +137,7 @@ def commit(root: Path, *targets: str) -> None:
 
 
 def check_out(root: Path, outs: Collection[str]) -> None:
-    """Put the bytes of some outs in their places, as far as DVC's cache or its remote has them."""
+    """Restore the bytes of some outs, as far as DVC's cache or remote has them."""
     for command in (("fetch", "--quiet"), ("checkout", "--quiet", "--force")):
         _run(root, "-m", "dvc", *command, *outs)
 
@@ -150,16 +150,16 @@ def _run(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 def settle(
     workspace: Workspace, stages: Stages, ran: Iterable[str], reused: Collection[str] = ()
 ) -> dict[str, str]:
-    """After a run: pin new stages and changed inputs, but never a changed result, and export the pins to DVC.
+    """After a run, pin new stages and changed inputs, but never a changed result; export the pins to DVC.
 
     Args:
         workspace: the project, in its default profile.
         stages: every stage there is.
-        ran: names of the stages that ran.
-        reused: those of them that were not computed; what is exported of these is left as it is.
+        ran: the names of the stages that ran.
+        reused: those of them that were not computed; their exported entries stay unchanged.
 
     Returns:
-        The paths whose bytes differ from their pins; they stay as they were pinned until they are accepted.
+        The paths whose bytes differ from their pins; the pins stay until the new bytes are accepted.
     """
     root, profile = workspace.root, workspace.settings.profile
     bad = broken(root, profile)
@@ -189,7 +189,7 @@ def settle(
 
 
 def modified(drifted: dict[str, str]) -> dict[str, str]:
-    """Those of the pinned paths that drifted which are there."""
+    """The drifted paths that exist."""
     return {path: how for path, how in drifted.items() if how == "modified"}
 
 

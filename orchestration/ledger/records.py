@@ -1,6 +1,4 @@
-"""The records of stages in a profile's ledger: what a stage's outs would be made from now, and what they
-were made from.
-"""
+"""The records of stages in a profile's ledger, and the record that a stage's outs would have now."""
 
 from __future__ import annotations
 
@@ -91,13 +89,13 @@ def with_details(made: Made, paths: Mapping[str, Path], digest: Digests) -> Made
 
 
 def line_digests(data: bytes) -> str:
-    """The first digits of the hash of each line of a file's bytes."""
+    """The first digits of the hash of each line of a file, concatenated."""
     return "".join(hashlib.sha256(line).hexdigest()[:_SHORT_LINE] for line in data.splitlines())
 
 
 def apart_at(old: str | None, new: str | None) -> str:
-    """In words, the lines at which a file differs, by their digests; where some were added or lost, the first
-    one; empty where its lines are not pinned.
+    """Describe the lines at which a file differs, by their digests; only the first such line if lines were
+    added or lost; empty if its lines are not pinned.
 
     >>> apart_at("aaaabbbbcccc", "aaaaffffcccc"), apart_at("aaaabbbbcccc", "aaaacccc")
     (', line 2', ', line 2 and what follows')
@@ -123,14 +121,14 @@ def version_of(files: Mapping[str, str]) -> str:
 
 @cache
 def lock_hash() -> str:
-    """SHA-256 of the lock of the environment; empty where the code runs without one."""
+    """SHA-256 of the environment's lock file; empty if there is none."""
     path = ROOT / LOCK
     return sha256(path) if path.is_file() else ""
 
 
 def environment_of(code: Mapping[str, str]) -> dict[str, str]:
-    """The installed versions of all that some files of code import: of Python, of packages, and of Java where
-    Spark is among them; and the hash of the lock, which says what should be.
+    """The installed versions of Python, of all packages that some code files import, and of Java if Spark is
+    among them; and the hash of the lock file, which says what should be installed.
     """
     packages = packages_of(code)
     versions = {name: version for name in sorted(packages) if (version := _version(name))}
@@ -153,7 +151,7 @@ _DISTRIBUTIONS = {"PIL": "pillow", "yaml": "PyYAML"}
 
 @cache
 def java_version() -> str:
-    """The version of Java that Spark is started by, as the runtime's own file has it; empty where it says
+    """The version of the Java that runs Spark, from the runtime's own file; empty if the file names
     none.
     """
     program = shutil.which("java")
@@ -185,7 +183,7 @@ def fingerprint(stages: Stages, stage: Stage, workspace: Workspace, digest: Dige
     root = workspace.root
     values = {key.format(profile=profile): parameter(workspace, key) for key in stage.parameters}
     outside = stage.outside(workspace).values() if stage.outside else ()
-    # One that lies in the project has the same name wherever the project lies.
+    # A file inside the project has the same name wherever the project lies.
     named = {str(path.relative_to(root) if path.is_relative_to(root) else path): path for path in outside}
     return Made(
         outs=digest.of(workspace.paths(stage.outs)),
@@ -204,7 +202,7 @@ def ledger_of(workspace: Workspace) -> Path:
 
 
 def read_records(workspace: Workspace) -> dict[str, Made]:
-    """The record of each stage of a profile, as the ledger has it."""
+    """The record of each stage of a profile, from the ledger."""
     return read_manifest(ledger_of(workspace)).stages
 
 
