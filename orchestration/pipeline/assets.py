@@ -90,7 +90,7 @@ def lines_to(stages: Stages, stage: Stage, among: Collection[str]) -> list[str]:
     also reads the dataset, and the report reads fifty stages.
 
     Args:
-        among: the stages of a run. A path through other stages implies nothing: the run does not wait for them.
+        among: the stages of a run. A path through other stages implies nothing: no run waits for them.
     """
     implied: set[str] = set()
     todo = list(stage.needs)

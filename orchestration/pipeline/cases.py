@@ -2,8 +2,8 @@
 
 A task reads its input from the storage row by row, and writes its file there. Neither goes through the
 driver, which receives rows, SHA-256 and cost. All files of a table are one job, so that a cluster's cores
-stay busy until the last task. A finished file is kept under a key of its inputs, so that a run after a killed run
-computes only the missing files.
+stay busy until the last task. A finished file is kept under a key of its inputs, so that a run after a
+killed run computes only the missing files.
 """
 
 from __future__ import annotations
