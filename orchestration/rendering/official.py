@@ -1,4 +1,4 @@
-"""The table of what was measured on official data, of a run and out of the pins."""
+"""The table of measurements on official data, from a run or from the pins."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ HEADS = (
     "published of whole splits",
 )
 PROFILE = "real"
-"""The profile whose pins are shown where it was not computed."""
+"""The profile whose pins are shown if it was not computed."""
 
 
 def official(
@@ -70,7 +70,7 @@ def _beside(score: Score) -> str:
 
 
 def pinned_rows(root: Path) -> Iterator[tuple[str, dict[str, str]]]:
-    """The rows of the table as they are pinned, by number, in the order of the report; each by head."""
+    """The pinned rows of the table, by number, in the order of the report; each maps heads to cells."""
     cells = pinned_cells(root, PROFILE, REAL.name)
     for benchmark in BENCHMARKS.values():
         yield from ((number, cells[number]) for number in benchmark.numbers if number in cells)
