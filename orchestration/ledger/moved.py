@@ -133,7 +133,7 @@ def _data(pinned: Made) -> dict[str, str]:
 
 
 def _outcomes(benchmark: Benchmark, name: str, rows: Mapping[Any, PinnedRow]) -> Mapping[Any, bool] | None:
-    """Which of a number's questions or scenes are right; ``None`` if the rows do not say."""
+    """Tell for a number's questions or scenes whether they are right; ``None`` if the rows do not say."""
     metric = benchmark.metrics[split_name(name)[1]]
     if metric is not RIGHT and not metric.together:
         return None

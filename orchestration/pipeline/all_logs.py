@@ -30,7 +30,7 @@ from substrate.rules.tbox import TBox
 from substrate.sparql.guard import QueryError, checked
 
 FOUND = pa.schema([(NUMBER, pa.int64()), (PLACE, pa.int64()), ("lines", pa.list_(pa.string()))])
-"""One row per log: its solutions as JSON."""
+"""A row per log: its solutions as JSON."""
 
 
 class Answered(NamedTuple):

@@ -75,7 +75,7 @@ _RECEIPT = pa.schema(
         *((name, pa.string()) for name in ("sum", "host")),
     ]
 )
-"""One row per file; times and processor time are in milliseconds, ``peak`` is the worker's, in MiB."""
+"""A row per file; times and processor time are in milliseconds, ``peak`` is the worker's, in MiB."""
 
 
 @dataclass(frozen=True)

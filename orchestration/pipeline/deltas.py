@@ -30,7 +30,7 @@ DELTAS = pa.schema(
         ("object", pa.string()),
     ]
 )
-"""One row per delta; terms as in N-Triples, ``op`` as in RDF Patch."""
+"""A row per delta; terms as in N-Triples, ``op`` as in RDF Patch."""
 _LETTERS = {"insert": "A", "retract": "D"}
 
 

@@ -54,7 +54,7 @@ CASES = pa.schema(
         ("questions", pa.binary()),
     ]
 )
-"""One row per case: its position, its scene as JSON, and its parts."""
+"""A row per case: its position, its scene as JSON, and its parts."""
 LOGS = pa.schema(
     [
         ("number", pa.int64()),
@@ -66,7 +66,7 @@ LOGS = pa.schema(
         ("patch", pa.string()),
     ]
 )
-"""One row per log: the number of its case, its position among that case's logs, and its RDF Patch."""
+"""A row per log: the number of its case, its position among that case's logs, and its RDF Patch."""
 
 
 class LogEntry(msgspec.Struct, frozen=True):
