@@ -93,7 +93,7 @@ def require_name(name: str, *where: object) -> None:
         hint = "Take up to 100 letters, digits, '.', '_' and '-', a letter or digit first"
         raise ParameterError(
             f"{name!r} cannot be the name of an experiment"
-            + (", it stands for results that are none" if name in NOT_EXPERIMENTS else ""),
+            + (": it is reserved for results that are no experiment" if name in NOT_EXPERIMENTS else ""),
             where=where,
             hint=hint,
         )

@@ -83,10 +83,10 @@ def _require_plain(text: str, where: tuple[str, ...]) -> None:
         line = f"line {event.start_mark.line + 1 if event.start_mark else '?'}"
         if isinstance(event, yaml.AliasEvent):
             raise _refused(
-                f"*{event.anchor} stands for something else",
+                f"*{event.anchor} is an alias",
                 where,
                 line,
-                "Write the value out: aliases are refused",
+                "Write the value itself: aliases are refused",
             )
         if isinstance(event, yaml.CollectionStartEvent):
             depth += 1
@@ -107,7 +107,7 @@ def _value(loader: Any, node: yaml.Node, path: str, where: tuple[str, ...]) -> A
             name = str(key.value) if isinstance(key, yaml.ScalarNode) else line
             here = f"{path}.{name}" if path else name
             if not isinstance(key, yaml.ScalarNode) or not key.tag.endswith(":str"):
-                raise _refused("a key is no word", where, here, "Write KEY: VALUE")
+                raise _refused("the key is not a string", where, here, "Write KEY: VALUE")
             if name in mapping:
                 raise _refused(f"occurs twice ({line})", where, here, "Keep one of the two")
             _require_whole(name, path, where)

@@ -110,7 +110,7 @@ def _profile(root: Path, names: Mapping[str, str]) -> str:
     }
     if len(set(own.values())) > 1:
         told = " and ".join(f"{name} of profile {profile}" for name, profile in own.items())
-        raise ParameterError(f"cannot compare {told}", where=("A", "B"), hint="Name two of one profile")
+        raise ParameterError(f"cannot compare {told}", where=("A", "B"), hint="Name two of the same profile")
     return next(iter(own.values())) if own else open_workspace().settings.profile
 
 
@@ -124,5 +124,5 @@ def _results(root: Path, name: str, profile: str, argument: str) -> Pins:
         results, place = results_of(workspace), workspace.artifacts
         hint = "`substrate reproduce` makes them" if here else "Make it again"
     if not results:
-        raise ParameterError(f"{name}: no results are there", where=(argument, place), hint=hint)
+        raise ParameterError(f"{name} has no results", where=(argument, place), hint=hint)
     return results

@@ -95,7 +95,7 @@ def take_needs(stages: Stages, stage: Stage, workspace: Workspace) -> None:
         take_needs(stages, need, workspace)
         made = take(stages, need, workspace, fingerprint(stages, need, workspace))
         if made is None:
-            what = f"{need.name} would be another one in this experiment, or was never made"
+            what = f"{need.name} differs in this experiment, or was never made"
             hint = f"Materialize it and what it needs: `substrate reproduce --only {need.benchmark}` does"
             raise ParameterError(what, where=(stage.name,), hint=hint)
         keep_record(workspace, need.name, made)

@@ -198,7 +198,7 @@ class Transfer:
 
     def _bound(self, size: int) -> None:
         if size > self.most:
-            hint = "The source sends another file than it should; give a mirror as the base address"
+            hint = "The source sends a wrong file; give a mirror as the base address"
             raise RefusedError(f"has more than {self.most} bytes", where=(self.name,), hint=hint)
 
     def _remains(self, url: str) -> Remains | None:
@@ -245,9 +245,9 @@ def _stay_with(url: str, hosts: Collection[str]) -> Callable[[httpx.Request], No
             )
         if _bare(request.url.host) not in named:
             raise UnavailableError(
-                f"leads to {request.url.host}, which is none of the hosts that hold it",
+                f"leads to {request.url.host}, which is not an allowed host",
                 where=(without_user(url),),
-                hint="Look whether it may, then name it in SUBSTRATE_HOSTS, or give a mirror",
+                hint="If you trust it, name it in SUBSTRATE_HOSTS; or give a mirror",
             )
 
     return check

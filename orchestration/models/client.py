@@ -71,7 +71,9 @@ class Endpoint:
         except httpx.InvalidURL:
             parsed = None
         if not (key.isascii() and key.isprintable()):
-            raise ModelError(f"{KEY} holds what no header can carry", hint="Set it again, without line ends")
+            raise ModelError(
+                f"{KEY} has characters that no header allows", hint="Set it again, without line ends"
+            )
         if parsed is None or parsed.scheme not in ("http", "https") or not parsed.host:
             hint = "Give the base of an OpenAI-compatible API, such as http://localhost:8000/v1"
             raise ModelError(f"{URL} is not an address", hint=hint)

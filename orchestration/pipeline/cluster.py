@@ -173,9 +173,9 @@ def _of_worker(worker: _Worker, off: float) -> Finding:
         faults.append((f"lacks {', '.join(worker.missing)}", "`make cluster-env` packs what workers need"))
     if abs(off) > ASTRAY:
         way = "ahead" if off > 0 else "behind"
-        faults.append((f"its clock is {abs(off):.0f} s {way}", "Set it by NTP: S3 refuses what is signed so"))
+        faults.append((f"its clock is {abs(off):.0f} s {way}", "Set it by NTP: S3 refuses its signatures"))
     if worker.free < ROOM:
-        faults.append(("its disk is full", "Free some there, or give it another SPARK_LOCAL_DIRS"))
+        faults.append(("its disk is full", "Free space there, or give it another SPARK_LOCAL_DIRS"))
     for name, theirs, ours in (
         ("Python", worker.python.rpartition(".")[0], platform.python_version().rpartition(".")[0]),
         ("PySpark", worker.pyspark, _pyspark()),

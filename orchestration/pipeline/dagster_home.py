@@ -22,8 +22,8 @@ def dagster_home(root: Path) -> Path:
     """
     home = Path(os.environ.get(HOME) or root / ".dagster")
     if not home.is_absolute():
-        hint = "Give the whole path, or unset it for the project's own"
-        raise ParameterError("is no absolute path", where=(HOME, home), hint=hint)
+        hint = "Give an absolute path, or unset it to use the project's folder"
+        raise ParameterError("is not an absolute path", where=(HOME, home), hint=hint)
     home.mkdir(exist_ok=True)
     if "%" in str(home):  # SQLAlchemy would read %41 as A
         link = Path.home() / ".cache/substrate" / hashlib.sha256(os.fsencode(home)).hexdigest()[:16]

@@ -40,7 +40,7 @@ def java_fault() -> SubstrateError | None:
     where = ("JAVA_HOME", java) if home else ("java",)
     hint = f"Install Java {OLDEST} or newer, and let JAVA_HOME name it; `sh scripts/java.sh` says how"
     if not java or not os.access(java, os.X_OK):
-        return SubstrateError("there is no Java", where=where, hint=hint)
+        return SubstrateError("Java not found", where=where, hint=hint)
     try:
         started = subprocess.run([java, "-version"], capture_output=True, text=True, check=False, timeout=60)
     except (OSError, subprocess.TimeoutExpired) as error:

@@ -88,7 +88,7 @@ class Guard:
         if scope["type"] == "http" and not reads and kinds != ["application/json"]:
             return f"the body is {', '.join(kinds) or 'of no type'}, not application/json"
         if reads and scope["path"].rstrip("/") == "/graphql" and "text/html" not in headers.get("accept", ""):
-            return "a query comes by POST"
+            return "a query must be sent by POST"
         return ""
 
 
@@ -145,7 +145,7 @@ def listen(port: int) -> socket.socket:
         listening.listen()
     except OSError as error:
         listening.close()
-        hint = "End who has it, or choose another with --port"
+        hint = "End the process that uses the port, or choose another with --port"
         raise SubstrateError(
             f"cannot listen ({error.strerror})", where=(f"127.0.0.1:{port}",), hint=hint
         ) from None

@@ -100,8 +100,8 @@ def _others(report: Report) -> list[Difference]:
 def _sections(report: Report) -> list[tuple[str, list[str]]]:
     """The other messages under titles; sections without a message are left out."""
     unaccepted = {
-        False: "changed since the results were pinned, and not computed with (`substrate reproduce` does)",
-        True: "changed since the results were pinned, without a change of any byte",
+        False: "changed since the results were pinned, and not yet computed (`substrate reproduce` does)",
+        True: "changed since the results were pinned, but changed no byte",
     }
     sections = (
         ("not looked at, since these official files are not there", report.absent),

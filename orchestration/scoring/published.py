@@ -184,7 +184,7 @@ def read_published(file: Path | None) -> Published:
         return _published(read_text(file))
     except (yaml.YAMLError, msgspec.ValidationError, LookupError) as error:
         hint = f"Give a file in the shape of {FILE}"
-        raise FormatError(f"no file of figures ({error})", where=(file,), hint=hint) from error
+        raise FormatError(f"not a file of figures ({error})", where=(file,), hint=hint) from error
 
 
 def _published(text: str) -> Published:

@@ -106,7 +106,7 @@ def require_whole(workspace: Workspace, source: Source) -> None:
         if name not in known:
             where, hint = (
                 (PARAMETERS_FILE, f"real.files.{name}"),
-                "Write its sha256, licence, source and get there",
+                "Add its sha256, licence, source and get to that section",
             )
             raise ParameterError("is not described", where=where, hint=hint)
         if not path.exists():
