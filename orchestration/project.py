@@ -52,7 +52,7 @@ def open_run(profile: str | None = None, overrides: tuple[str, ...] = (), name: 
     """Open the project around the current folder, to compute in it under some parameters.
 
     If an override changes a parameter that results depend on, the run is an experiment. Its data and
-    artifacts then lie in a separate folder, which stays under construction until the run succeeds.
+    artifacts then lie in a separate folder, which is hidden until the run succeeds.
 
     Args:
         profile: by default the profile of `params.yaml`.

@@ -417,7 +417,7 @@ class Explained(Interpreted):
         explain: explains the answer to a question of a subset (or "") and a case; ``None`` if there
             is no such question.
         picture: draws the subject of an answer, given its case, its explanation and its row.
-        rests: finds the part that decides an explained answer.
+        rests: finds the evidence that decides a part of an explained answer.
         examples: the kinds of questions with a worked example in the report: a title, and the subset.
         exhibits: sections of the report that it contributes.
         pages: pages of its scenes in the report.

@@ -72,7 +72,7 @@ def compare(root: Path, a: str, b: str | None = None) -> Compared:
 
 
 def _causes(before: Pins, after: Pins) -> list[Cause]:
-    """The differences with the rows that they changed, then the parameters that differ without effect."""
+    """The causes of differences, then the parameters that differ without effect."""
     active = causes(before, after)
     named = {cause.what for cause in active}
     others = causes(before, after, differ=False)

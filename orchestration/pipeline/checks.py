@@ -109,8 +109,8 @@ def _held(stages: Stages, stage: Stage) -> dg.AssetChecksDefinition:
 def _drift(workspace: Workspace, stages: Stages, stage: Stage) -> tuple[str, str, dict[str, Any]]:
     """Describe a stage's differences from its pin and their causes, in words and as a check's metadata.
 
-    All stages before it are compared too, since they may be the cause. If only a hash of a stage is pinned,
-    only the hash is compared.
+    All stages before it are compared too, since they may be the cause. A stage with only a hash in the pins
+    shows no details.
     """
     pinned = read_pins(workspace.root, workspace.settings.profile)
     if stage.name not in pinned:
