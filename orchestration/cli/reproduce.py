@@ -170,7 +170,7 @@ def conclusion_of(workspace: Workspace, only: str | None) -> list[str]:
     from orchestration.rendering.conclusion import concluded
 
     if only and only not in BENCHMARKS:
-        return []  # of a study, which its table says
+        return []  # the conclusion of a study is in its table
     return concluded(workspace, [only] if only else BENCHMARKS)
 
 

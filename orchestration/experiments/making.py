@@ -68,7 +68,7 @@ def take(stages: Stages, stage: Stage, workspace: Workspace, now: Made) -> Made 
         now: what they would be made from in it.
 
     Returns:
-        The fingerprint of what was taken; ``None`` where the parent has no such outs.
+        The fingerprint of the taken outs; ``None`` if the parent has no such outs.
     """
     parent = replace(workspace, experiment=None)
     record = read_records(parent).get(stage.name)

@@ -1,8 +1,8 @@
 """DVC: `dvc.yaml` from the asset graph, and the pins exported into `dvc.lock`, `data.dvc` and DVC's cache.
 
-DVC is told of a stage's code by one file, which is empty as long as the code is that of the ledger and else
-names what changed. So a change of code makes DVC run a stage, and a change that changes no result leaves
-`dvc.lock` as it is.
+DVC learns of a stage's code from a file, which is empty while the code matches the ledger and else names the
+changes. So a change of code makes DVC run the stage, and a change without effect on results leaves `dvc.lock`
+unchanged.
 """
 
 from __future__ import annotations

@@ -324,7 +324,7 @@ class Client:
         """The model that answered.
 
         Raises:
-            ModelError: it is not the one that was asked.
+            ModelError: it is not the requested model.
         """
         wanted, weights, server = self._baseline, "", known.owned_by if known else ""
         for tag in known.tags if known else ():

@@ -42,7 +42,7 @@ def ends_when_told() -> Iterator[None]:
     thread = threading.Thread(target=_listen, args=(heard, ending, terminal), daemon=True)
     thread.start()
     _listening.set()
-    # Ctrl-C reaches the whole group: what is started from here on leaves it to this process.
+    # Ctrl-C reaches the whole group: processes that start after this line leave the signal to this process.
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     ignored = {signal.SIGHUP} if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN else set[signal.Signals]()
     before = {number: signal.signal(number, _wait) for number in SIGNALS if number not in ignored}

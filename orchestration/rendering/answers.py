@@ -65,8 +65,8 @@ def write_answers(workspace: Workspace, each: Each, out: Path) -> list[Answers]:
     """Write the pages of all benchmarks that have answers, and the scripts beside them.
 
     Args:
-        each: explains the answers, which takes most of the time: while one benchmark's are explained, another
-            one's page is written.
+        each: explains the answers, which takes most of the time: meanwhile the page of another benchmark is
+            written.
         out: the report's folder.
     """
     wordings = cache(partial(_wordings, workspace))  # models are asked what the substrate is

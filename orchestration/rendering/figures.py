@@ -194,7 +194,7 @@ def svg(
 
     Args:
         height: in inches.
-        alone: whether it is a file of its own, on white, and not an element of a page.
+        alone: whether it is a separate file, on white, rather than an element of a page.
     """
     from matplotlib import rc_context
     from matplotlib.figure import Figure

@@ -36,7 +36,7 @@ PROFILE = "real"
 def official(
     table: Declared, benchmarks: Sequence[Benchmark], scores: Mapping[str, Score], workspace: Workspace
 ) -> Table:
-    """A row a number, of many tasks the mean alone, with who stands beside it."""
+    """A row per number, or only the mean of many tasks, with other systems' figures."""
     files = {name for benchmark in benchmarks for name in names_of(workspace, benchmark.source).values()}
     caption = (
         f"Official data (profile {workspace.settings.profile}): {', '.join(sorted(files))}; their SHA-256, "

@@ -51,7 +51,7 @@ class Part(Declared):
         base: the benchmark.
         about: a description of its stage for the UI.
         rows: the rows of a case under every condition, as :attr:`Interpreted.rows`; takes a seed before the
-            case where the part is seeded.
+            case if the part is seeded.
         calls: functions that ``rows`` calls through values of the study, such as a condition's change.
         expected: from a case to its number of rows per subset; empty if none is promised.
         shown: the files that are drawn from the rows.

@@ -52,7 +52,7 @@ class Workspace:
 
     @property
     def storage(self) -> Storage:
-        """The place of tables: the settings' URI, else in the project, or beside scratch artifacts."""
+        """The place of tables: the settings' URI, else in the project or the scratch folder."""
         own = self.scratch or self.root
         return Storage((not self.scratch and self.settings.storage) or (own / "storage").as_uri())
 
