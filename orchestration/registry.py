@@ -60,7 +60,7 @@ _STUDIES: tuple[Study | str, ...] = (
     "research.studies.evidence:EVIDENCE",
 )
 STAGES_BEYOND = ("research.pipeline.provenance:crate_stage",)
-"""Names of the functions that make stages about all other stages, from the benchmarks and those stages."""
+"""Makers of stages that describe all others, by name: each takes the benchmarks and the described stages."""
 T = TypeVar("T")
 
 

@@ -212,8 +212,8 @@ class Source(Declared):
         inputs: the roles of its files, each with possible names in a dataset's folder.
         cases: reads the cases of some files.
         official: its official files.
-        worlds: its generators, by level of difficulty, the benchmark's own first; may be empty.
-        size: describes the amount of data of a generated profile.
+        worlds: what generates it, by level of difficulty, the benchmark's own first; there may be none.
+        size: how much data a generated profile has, in words.
         note: an addition to a table's description of the data's origin.
         profiles: the profiles that it belongs to; empty for all.
     """
@@ -232,11 +232,11 @@ class Source(Declared):
 
     @property
     def world(self) -> tuple[World, ...]:
-        """The benchmark's own world, if there is one."""
+        """The world of the benchmark, where there is one."""
         return tuple(self.worlds.values())[:1]
 
     def files(self, folder: Path) -> dict[str, Path]:
-        """Its files in a dataset's folder; none if the folder is empty."""
+        """Its files in a dataset's folder; none where it is empty."""
         files: dict[str, Path] = {}
         if not any(folder.iterdir()):
             return files
