@@ -20,7 +20,7 @@ FILES = dg.FilesystemIOManager.configure_at_launch().get_resource_definition()
 
 
 def build_definitions() -> dg.Definitions:
-    """All assets, checks and jobs; the launch form configures the workspace."""
+    """Define all assets, checks and jobs; the launch form configures the workspace."""
     return dg.Definitions(
         assets=assets_of(EVERY, of=stages_in),
         asset_checks=[*checks_of(EVERY)],

@@ -1,5 +1,5 @@
-"""The project around the current folder: its settings, typed by every benchmark there is, and where a run of
-it writes.
+"""The project around the current folder: its settings, with the types of every benchmark, and the folders
+that its runs write to.
 """
 
 from __future__ import annotations
@@ -31,36 +31,36 @@ _NO_RESULT = re.compile(
     r"profile|storage|spark\..*|profiles\.local\..*|profiles\..*\.mirror"
     r"|baselines\.(concurrency|attempts|timeout)"
 )
-"""Keys that say where a run computes, or where its files come from, and of which no result depends."""
+"""Keys that say where a run computes or where its files come from; no result depends on them."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 NOT_EXPERIMENTS = ("pinned", "workspace")
-"""Names of what experiments are compared with, which no experiment may have."""
+"""Names that comparisons reserve; no experiment may have them."""
 
 
 def open_workspace(profile: str | None = None, overrides: tuple[str, ...] = ()) -> Workspace:
-    """The project around the current folder, to read its data and results under some parameters."""
+    """Open the project around the current folder, to read its data and results under some parameters."""
     root = find_root()
     return Workspace(root, load_settings(root / PARAMETERS_FILE, SETTINGS, overrides, profile, ABSENT))
 
 
 def is_usual(workspace: Workspace) -> bool:
-    """Tell whether a workspace's profile is that of `params.yaml`, which DVC holds the files of."""
+    """Tell whether a workspace has the default profile of `params.yaml`, whose files DVC tracks."""
     return workspace.settings.profile == open_workspace().settings.profile
 
 
 def open_run(profile: str | None = None, overrides: tuple[str, ...] = (), name: str = "") -> Workspace:
-    """The project around the current folder, to compute in under some parameters.
+    """Open the project around the current folder, to compute in it under some parameters.
 
-    Where one that results depend on is not as `params.yaml` has it, the run is an experiment: its data and
-    artifacts lie in a folder of its own beside the profile's, in the making until it has ended well.
+    If an override changes a parameter that results depend on, the run is an experiment. Its data and
+    artifacts then lie in a separate folder, which is hidden until the run succeeds.
 
     Args:
-        profile: a profile; that of `params.yaml` unless given.
+        profile: by default the profile of `params.yaml`.
         overrides: ``KEY=VALUE`` on top of `params.yaml`.
-        name: the experiment's; made from what is overridden unless given.
+        name: the experiment's name; by default made from the overrides.
 
     Raises:
-        ParameterError: the name cannot be one, or nothing is changed that would make an experiment.
+        ParameterError: the name is invalid, or the run changes nothing and so is no experiment.
     """
     workspace = open_workspace(profile, overrides)
     changed = changed_parameters(workspace.settings) if overrides else {}
@@ -79,29 +79,29 @@ def open_run(profile: str | None = None, overrides: tuple[str, ...] = (), name: 
 
 
 def making(root: Path, name: str) -> Path:
-    """The folder of an experiment until it has ended well."""
+    """The folder of an experiment until its run succeeds."""
     return root / EXPERIMENTS / ".making" / name
 
 
 def require_name(name: str, *where: object) -> None:
-    """Refuse what cannot be an experiment's name.
+    """Refuse an invalid name of an experiment.
 
     Raises:
-        ParameterError: it has other characters than a folder's name should have, or means something else.
+        ParameterError: the name has characters that are not allowed, or is reserved.
     """
     if name in NOT_EXPERIMENTS or not _NAME.fullmatch(name):
         hint = "Take up to 100 letters, digits, '.', '_' and '-', a letter or digit first"
         raise ParameterError(
             f"{name!r} cannot be the name of an experiment"
-            + (", it stands for results that are none" if name in NOT_EXPERIMENTS else ""),
+            + (": it is reserved for results that are no experiment" if name in NOT_EXPERIMENTS else ""),
             where=where,
             hint=hint,
         )
 
 
 def changed_parameters(settings: Settings) -> dict[str, tuple[Any, Any]]:
-    """The parameters that results depend on and that are not as `params.yaml` has them: by key, what they are
-    there and here.
+    """The parameters that affect results and differ from `params.yaml`: by key, the value in the file and the
+    value here.
     """
     profile = settings.profile
     base, here = (
@@ -116,7 +116,7 @@ def changed_parameters(settings: Settings) -> dict[str, tuple[Any, Any]]:
 
 
 def name_of(changed: Mapping[str, Any], profile: str = "") -> str:
-    """The name of an experiment from what it changes, after that of a profile where one is given.
+    """Name an experiment after its profile, if one is given, and its changes.
 
     >>> name_of({"meadow.spring.tau": 0.4, "meadow.spring.horizon": 75})
     'meadow.spring.tau-0.4_meadow.spring.horizon-75'

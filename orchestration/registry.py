@@ -1,6 +1,6 @@
-"""Every benchmark and study, by name, with what benchmarks share: sources, loggers, tables.
+"""Every benchmark and study by name, with the sources, loggers and tables that benchmarks share.
 
-A new one is added here, and declared in a module of `orchestration/benchmarks/`.
+Declare a new benchmark in a module of `orchestration/benchmarks/` and add it here.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _BENCHMARKS: tuple[Benchmark | str, ...] = (
     "research.benchmarks.readers:TWIN_WITH_SUBSTRATE",
     baselines.TWIN_CONCORDIA,
 )
-"""In the order of the report. What goes beyond the paper is named; it is left out where it is absent."""
+"""The benchmarks in the order of the report. Those of `research` are given by name and left out if absent."""
 _STUDIES: tuple[Study | str, ...] = (
     ABLATION_STUDY,
     "research.studies.robustness:ROBUSTNESS",
@@ -65,7 +65,7 @@ T = TypeVar("T")
 
 
 def _here(declared: Iterable[T | str]) -> Iterable[T]:
-    """The installed ones of some declarations."""
+    """Yield those of some declarations that are installed."""
     for entry in declared:
         value: Any = beyond(entry) if isinstance(entry, str) else entry
         if value is not None:
@@ -79,9 +79,9 @@ ABSENT = frozenset(
     if isinstance(entry, str) and beyond(entry) is None
     for name in entry.split(".")[-1].split(":")
 )
-"""The names of benchmarks, studies and sources that are not installed, which are their keys of `params.yaml`.
+"""The benchmarks, studies and sources that are not installed, by their keys in `params.yaml`.
 
-A source that several benchmarks share is called what their module is.
+A source that several benchmarks share has the name of their module.
 """
 BENCHMARKS: Mapping[str, Benchmark] = {benchmark.name: benchmark for benchmark in _IN_ORDER}
 """Every benchmark by name, in the order of the report."""
@@ -102,6 +102,6 @@ LOGGERS: Mapping[str, Logger] = {
 TABLES: Mapping[str, Table] = {benchmark.table[0].name: benchmark.table[0] for benchmark in _IN_ORDER}
 """The tables of results, by name."""
 MAIN = CLEVRER
-"""The benchmark of the paper's first table, of which the report and the launch form speak first."""
+"""The benchmark of the paper's first table; the report and the launch form list it first."""
 STUDIES: tuple[Study, ...] = tuple(_here(_STUDIES))
-"""The studies that have rows of their own."""
+"""The studies, each with rows of its own."""

@@ -1,4 +1,4 @@
-"""`params.yaml`, typed: what every stage of a run is parametrised by."""
+"""`params.yaml` with types: the parameters of every stage of a run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from substrate.base.errors import ParameterError
 
 PARAMETERS_FILE = "params.yaml"
 REAL = "SUBSTRATE_REAL"
-"""The variable that names the folder of official files, before `real.folder` does."""
+"""The environment variable that names the folder of official files; it overrides `real.folder`."""
 T = TypeVar("T")
 Size = Annotated[int, msgspec.Meta(ge=0, le=10**9)]
 Seed = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
@@ -22,12 +22,12 @@ _Cut = Annotated[int, msgspec.Meta(ge=1, le=10**6)]
 
 
 def _about(text: str) -> msgspec.Meta:
-    """The words of the launch form of the UI about a key."""
+    """A description of a key, for the UI's launch form."""
     return msgspec.Meta(description=text)
 
 
 class Spark(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The place where Spark runs and the cut of the work; no byte of a result depends on any of it."""
+    """The place where Spark runs and the size of its tasks; no result depends on either."""
 
     master: str = "local[*,4]"
     partitions: Annotated[
@@ -35,10 +35,10 @@ class Spark(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ] = 8
     shard: Annotated[_Cut, _about("The largest number of cases of a shard, which a task computes.")] = 1000
     config: dict[str, str | int | float | bool] = {}
-    """Any keys of Spark's own configuration."""
+    """Any keys of Spark's configuration."""
 
     def cut(self, cases: int) -> int:
-        """The number of cases of each shard of a table of so many.
+        """The number of cases in each shard of a table with this many cases.
 
         >>> [Spark().cut(cases) for cases in (0, 3, 200, 20_000)]
         [1, 1, 25, 1000]
@@ -47,26 +47,26 @@ class Spark(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class RealFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """An official file or folder of the profile `real`: the SHA-256 of what it holds, unpacked, and where it
-    comes from.
+    """An official file or folder of the profile `real`: where it comes from, and the SHA-256 of its unpacked
+    content.
     """
 
     sha256: str
     licence: str
     source: str
     get: str
-    """The command, or the page, that gets it."""
+    """The command that downloads the file, or the page that offers it."""
 
 
 class Real(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The official files that the profile `real` is measured on, by name in their folder."""
+    """The official files of the profile `real`, by their names in the folder."""
 
     folder: str | None = None
     files: dict[str, RealFile] = {}
 
 
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """All of `params.yaml`; what belongs to a benchmark is added by :func:`settings_type`."""
+    """All of `params.yaml`; :func:`settings_type` adds the fields of benchmarks."""
 
     profile: str
     """The profile, which names the data."""
@@ -75,14 +75,14 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     spark: Spark = Spark()
     real: Real = Real()
     storage: str | None = None
-    """A URI that the driver and Spark's workers reach, for tables; the project folder unless given."""
+    """A URI for tables that the driver and Spark's workers reach; by default the project folder."""
 
     def of(self, key: str) -> Any:
-        """The part of a benchmark's parameters."""
+        """The parameters of a benchmark."""
         return getattr(self, key)
 
     def data(self, benchmark: str) -> Any:
-        """The data of a benchmark in the profile in force."""
+        """A benchmark's data in the current profile."""
         profile = self.profiles[self.profile]
         return getattr(profile, benchmark).among(profile)
 
@@ -91,14 +91,14 @@ def settings_type(parameters: Mapping[str, type[Any]], data: Mapping[str, type[A
     """The type of `params.yaml` for some benchmarks.
 
     Args:
-        parameters: the types of the parts that hold parameters, by key.
-        data: by benchmark, the type of its data in a profile; a profile may leave any out.
+        parameters: the types of the sections of parameters, by key.
+        data: the type of each benchmark's data in a profile; a profile may leave out any benchmark.
     """
     fields = [(name, type_, type_()) for name, type_ in data.items()]
     profile = msgspec.defstruct("Profile", fields, frozen=True, forbid_unknown_fields=True, kw_only=True)
     own: list[Any] = [(key, type_, type_()) for key, type_ in parameters.items()]
     own.append(("profiles", dict[str, profile]))
-    # A struct that extends Settings is one; the library's types do not say so.
+    # A struct that extends Settings is a Settings; the library's types do not say so.
     return msgspec.defstruct(  # pyright: ignore[reportReturnType]
         "Settings", own, bases=(Settings,), frozen=True, forbid_unknown_fields=True, kw_only=True
     )
@@ -111,13 +111,13 @@ def load_settings(
     profile: str | None = None,
     absent: Collection[str] = (),
 ) -> Settings:
-    """Settings from a file, with ``KEY=VALUE`` overrides on top.
+    """Read settings from a file and apply ``KEY=VALUE`` overrides.
 
     Args:
-        absent: benchmarks and studies that are not installed, whose keys are passed over.
+        absent: benchmarks and studies that are not installed; their keys are ignored.
 
     Raises:
-        ParameterError: the file is not YAML, a key is unknown or there twice, or a value is out of its range.
+        ParameterError: the file is not YAML, a key is unknown or repeated, or a value is out of its range.
     """
     raw = without(override(read_parameters(path), overrides), absent)
     if profile:
@@ -125,7 +125,7 @@ def load_settings(
     profiles = raw.get("profiles")
     of_profile = type_.__annotations__["profiles"].__args__[1]
     for name, given in profiles.items() if isinstance(profiles, dict) else ():
-        convert(given, of_profile, str(path), f"profiles.{name}")  # an error of the whole would not name it
+        convert(given, of_profile, str(path), f"profiles.{name}")  # here, so that the error names the profile
     settings = convert(raw, type_, str(path))
     if settings.profile not in settings.profiles:
         hint = f"Choose one of {', '.join(settings.profiles)}"
@@ -134,7 +134,7 @@ def load_settings(
 
 
 def without(raw: dict[str, Any], absent: Collection[str]) -> dict[str, Any]:
-    """Untyped settings without the keys of some benchmarks and studies: alone, in profiles, among baselines.
+    """Drop the keys of some benchmarks and studies: top-level sections, data in profiles, baselines.
 
     >>> without({"seed": 20, "village": {}, "profiles": {"sample": {"village": 3}}}, ["village"])
     {'seed': 20, 'profiles': {'sample': {}}}
@@ -155,13 +155,13 @@ def without(raw: dict[str, Any], absent: Collection[str]) -> dict[str, Any]:
 
 
 def read_parameters(path: Path) -> dict[str, Any]:
-    """A file of parameters as it is written, with each key in it that can be set.
+    """Read a file of parameters, and add the keys that it leaves out but that can be set.
 
     Raises:
-        ParameterError: the file is not YAML, or a key is there twice.
+        ParameterError: the file is not YAML, or a key occurs twice.
     """
     raw = read_yaml(path)
-    # Where it runs may be set from outside though the file leaves it at what it is by default.
+    # The place where Spark runs can be overridden even if the file does not name it.
     spark = raw.get("spark") or {}
     if isinstance(spark, dict):
         raw["spark"] = msgspec.to_builtins(Spark()) | spark
@@ -170,9 +170,9 @@ def read_parameters(path: Path) -> dict[str, Any]:
 
 
 def parameters_of(section: tuple[str, type[Any], *tuple[Any, ...]], overrides: Iterable[str]) -> Any:
-    """The parameters of a section outside a project: the defaults, with ``KEY=VALUE`` overrides.
+    """The parameters of a section outside a project: the defaults with ``KEY=VALUE`` overrides.
 
-    A section without a key has none: they are ``None``.
+    They are ``None`` for a section without a key.
 
     >>> parameters_of(("spark", Spark), ["spark.partitions=2"]).partitions
     2
@@ -187,7 +187,7 @@ def override(raw: dict[str, Any], overrides: Iterable[str]) -> dict[str, Any]:
     """A copy of nested settings with ``a.b=VALUE`` applied; values are YAML.
 
     Raises:
-        ParameterError: an override is not ``KEY=VALUE``, or names a key that is not there.
+        ParameterError: an override is not ``KEY=VALUE``, or names an unknown key.
     """
     copy = msgspec.json.decode(msgspec.json.encode(raw))
     for text in overrides:
@@ -231,7 +231,7 @@ def flattened(parameters: Mapping[str, Any], prefix: str = "") -> dict[str, Any]
 
 
 def convert(raw: Any, type_: type[T], *where: str) -> T:
-    """Untyped settings as a typed structure; the error names the key."""
+    """Convert untyped settings to a typed structure; an error names the key."""
     try:
         return msgspec.convert(raw, type_)
     except msgspec.ValidationError as error:
@@ -244,7 +244,7 @@ def convert(raw: Any, type_: type[T], *where: str) -> T:
 
 
 def _not_this(raw: Any, what: str, path: str) -> str:
-    """The value that is out of its range, where the error is of a range and its path leads to the value.
+    """The value that is out of range, as text, if the error's path leads to it.
 
     >>> _not_this({"tau": [0.4, -1]}, "Expected `float` > 0", "`$.tau[1]`")
     ', not -1'

@@ -1,4 +1,4 @@
-"""A stage: outputs that are files, and the function that makes them; Dagster runs it and DVC pins it."""
+"""A stage: output files and the function that makes them. Dagster runs stages, and DVC pins their files."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from typing import Any
 from orchestration.code import Declared, code_of
 
 SERVER = "SUBSTRATE_MODEL_URL"
-"""The variable that names the server of a language model."""
+"""The environment variable with the URL of a language model's server."""
 Run = Callable[..., dict[str, Any]]
-"""Takes the workspace and a fresh path for each out; gives metadata for the materialisation."""
+"""From the workspace and a new path for each out to the metadata of the materialisation."""
 
 
 @dataclass(frozen=True)
 class Stage(Declared):
-    """A stage: what it reads, makes and runs; paths may hold ``{profile}``.
+    """A stage: its inputs, its outs and its function; paths may contain ``{profile}``.
 
     Attributes:
-        name: ``benchmark/step``; the asset's key.
-        outs: files or folders it makes; each appears whole or not at all.
-        run: makes them.
-        about: what it does, for the UI.
+        name: ``benchmark/step``, which is also the asset's key.
+        outs: the files or folders that it makes; each appears whole or not at all.
+        run: the function that makes the outs.
+        about: a description for the UI.
         needs: names of the stages whose outs it reads.
         parameters: keys of ``params.yaml`` that its outs depend on.
-        functions: what ``run`` calls beside what its own text refers to, in workers for instance.
-        describes: stages whose code it depends on too, since it says something about it.
-        kinds: what it runs on, for the UI.
-        pinned_by: ``data.dvc`` for input data, ``dvc.yaml`` for results, ``nothing`` for what describes a run
-            and is not pinned, because the output changes with any code change.
-        asks: it asks a server where one is named, and what it makes may grow then.
-        shown: those of its outs that other stages read; all where it names none.
-        outside: the files outside the project that it reads in a workspace; their bytes count as inputs.
+        functions: functions that ``run`` calls but does not name in its text, such as those in workers.
+        describes: the stages that its outs describe; it depends on their code too.
+        kinds: the tools that it runs on, for the UI.
+        pinned_by: ``data.dvc`` for input data, ``dvc.yaml`` for results, ``nothing`` for outs that describe a
+            run: any change of the code changes them.
+        asks: true if it asks a server when one is set, so that its outs may grow.
+        shown: the outs that other stages read; empty for all outs.
+        outside: the files outside the project that it reads; their bytes count as inputs.
     """
 
     name: str
@@ -55,14 +55,14 @@ class Stage(Declared):
 
     @cached_property
     def code(self) -> Mapping[str, str]:
-        """The files of the project that its outs depend on, sorted, each with a short hash of what they reach
-        in it.
+        """The project's files that its outs depend on, sorted, each with a short hash of what it
+        reaches in it.
         """
         return code_of(*self.calls)
 
     @property
     def always(self) -> bool:
-        """True where it must run though nothing that it reads has changed: a server may answer more."""
+        """True if it must run even if no input changed: a server may answer more."""
         return self.asks and bool(os.environ.get(SERVER))
 
     @property
@@ -77,18 +77,18 @@ class Stage(Declared):
 
 
 Stages = Mapping[str, Stage]
-"""Stages by name, each after those that it needs."""
+"""Stages by name, each after the stages that it needs."""
 
 
 def in_order(stages: Iterable[Stage]) -> dict[str, Stage]:
-    """Stages by name, each after those it needs, else by name."""
+    """Sort stages by name, but each after the stages that it needs."""
     named = {stage.name: stage for stage in stages}
     order = TopologicalSorter({name: sorted(named[name].needs) for name in sorted(named)})
     return {name: named[name] for name in order.static_order()}
 
 
 def needed(stages: Stages, names: Iterable[str]) -> list[str]:
-    """Some stages and all that they need, in order."""
+    """Some stages and all stages that they need, in order."""
     wanted = set(names)
     for name in reversed(list(stages)):
         if name in wanted:
@@ -97,7 +97,7 @@ def needed(stages: Stages, names: Iterable[str]) -> list[str]:
 
 
 def computable(stages: Stages, absent: Collection[str]) -> Stages:
-    """Those of some stages that need none of some sources' data."""
+    """The stages that need no data of the absent sources."""
     lacking = {f"{source}/dataset" for source in absent}
     names = (name for name in stages if not lacking.intersection(needed(stages, [name])))
     return {name: stages[name] for name in names} if lacking else stages

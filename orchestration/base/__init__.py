@@ -1,1 +1,1 @@
-"""Tools that every room may use: YAML, and keeping secrets out of what is written."""
+"""Tools for every room: YAML, HTTP, git, templates, and the removal of secrets from output."""

@@ -1,4 +1,4 @@
-"""The package `research`, which goes beyond the paper: it may be absent, and is asked for by name here."""
+"""Access to the optional package `research`, which goes beyond the paper."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from pkgutil import resolve_name
 from typing import Any
 
 _HERE = (Path(__file__).resolve().parents[2] / "research").is_dir()
-"""True where it lies beside the platform, whose stages then run its code."""
+"""True if the package lies next to the platform; stages then run its code."""
 
 
 def beyond(name: str) -> Any | None:
-    """The value of a dotted name of the package; ``None`` where the package is not there.
+    """Import the object of a dotted name in the package; ``None`` if the package is absent.
 
     >>> _HERE or beyond("research.cli:COMMANDS") is None
     True

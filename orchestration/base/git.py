@@ -1,4 +1,4 @@
-"""Questions to git about a project."""
+"""Queries to git about a project."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pathlib import Path
 
 
 def git(root: Path, *arguments: str) -> bytes | None:
-    """The output of a command of git; ``None`` where it fails, or the project is no checkout of its own.
+    """The output of a git command; ``None`` if it fails, or if the project is not itself a checkout.
 
-    A project that was unpacked below another checkout has none of that one's commits.
+    A project that is unpacked inside another checkout must not report that checkout's commits.
     """
     top = _output(root, "rev-parse", "--show-toplevel")
     if top is None or not Path(os.fsdecode(top.removesuffix(b"\n"))).samefile(root):
@@ -19,7 +19,7 @@ def git(root: Path, *arguments: str) -> bytes | None:
 
 
 def _output(root: Path, *arguments: str) -> bytes | None:
-    # A hook of git hands on its own checkout in the environment.
+    # A git hook passes the checkout that it runs in through the environment.
     environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
     try:
         return subprocess.run(

@@ -1,7 +1,7 @@
-"""HTTP as the platform speaks it: what is tried again, when, and how often.
+"""HTTP with retries: which errors are retried, when, and how often.
 
-A request is tried again after a lost connection, a timeout and an error of the server (5xx), and where a
-server says that it is busy (408, 425, 429). No chance is in the waits.
+A request is tried again after a lost connection, a timeout, a server error (5xx), and an answer that the
+server is busy (408, 425, 429). The waits are not random.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 LONGEST_PAUSE = 600.0
-"""Seconds that a server may ask us to wait; for more, the run ends and can be resumed."""
+"""The most seconds that a server may make us wait; for longer pauses the run ends, and can be resumed."""
 _BUSY = frozenset({408, 425, 429})
 
 
 class Patience(msgspec.Struct, frozen=True, kw_only=True):
-    """Timeouts for a server, in seconds, and the least ``rate`` of a download, in bytes a second.
+    """Timeouts for a server in seconds, and the lowest ``rate`` of a download in bytes per second.
 
-    ``attempts`` counts tries in a row that brought nothing; one that brought new bytes starts the
-    count at 0 again. After the ``n``-th such try the wait is ``backoff * 2**(n - 1)``, at most ``longest``.
+    ``attempts`` limits the consecutive tries that bring nothing; a try that brings new bytes resets the
+    count to 0. After the ``n``-th such try the wait is ``backoff * 2**(n - 1)``, at most ``longest``.
     """
 
     connect: float = 20.0
@@ -38,7 +38,7 @@ class Patience(msgspec.Struct, frozen=True, kw_only=True):
     rate: float = 1000.0
 
     def wait(self, failures: int) -> float:
-        """Seconds to wait after so many failures in a row.
+        """The wait in seconds after this many consecutive failures.
 
         >>> [Patience().wait(n) for n in (1, 2, 3, 10)]
         [1.0, 2.0, 4.0, 30.0]
@@ -57,11 +57,11 @@ class Clock(NamedTuple):
 
 
 class TryAgainError(Exception):
-    """This try failed in a way that another may not; the message is for the reader.
+    """A try failed, but the next may succeed; the message is for the reader.
 
     Attributes:
         wait: the seconds that the server asked for.
-        at_once: nothing is gained by waiting.
+        at_once: waiting would not help.
     """
 
     def __init__(self, what: str, wait: float = 0.0, *, at_once: bool = False) -> None:
@@ -71,7 +71,7 @@ class TryAgainError(Exception):
 
 
 class GivenUpError(Exception):
-    """A server failed too often, or asks for a long pause; the message says so after the server's name."""
+    """A server failed too often or asks for a long pause; the message continues after the server's name."""
 
 
 def persist(
@@ -80,16 +80,16 @@ def persist(
     clock: Clock | None = None,
     brought: Callable[[], int] = lambda: 0,
 ) -> T:
-    """Try until it works.
+    """Call a function until it succeeds.
 
     Args:
-        once: a try, given how many failed in a row before it; raises :class:`TryAgainError`.
-        patience: how often, and how long to wait between.
+        once: makes a try, given the number of consecutive failures before it; raises :class:`TryAgainError`.
+        patience: the number of tries and the waits between them.
         clock: time.
-        brought: the bytes at hand; a try that brought more does not count as failed.
+        brought: returns the bytes received so far; a try that increased them is no failure.
 
     Raises:
-        GivenUpError: too many tries failed in a row, or the server asks for too long a pause.
+        GivenUpError: too many consecutive tries failed, or the server asks for too long a pause.
     """
     best, failures = brought(), 0
     while True:
@@ -107,14 +107,14 @@ def persist(
 
 
 def limits(patience: Patience) -> httpx.Timeout:
-    """The time limits of a patience, as a client takes them."""
+    """The timeouts of a patience, as an HTTP client takes them."""
     import httpx
 
     return httpx.Timeout(patience.read, connect=patience.connect)
 
 
 def open_client(patience: Patience, **options: Any) -> httpx.Client:
-    """A client with the time limits of a patience."""
+    """Open a client with the timeouts of a patience."""
     import httpx
 
     return httpx.Client(timeout=limits(patience), **options)
@@ -122,14 +122,14 @@ def open_client(patience: Patience, **options: Any) -> httpx.Client:
 
 @contextmanager
 def passing(patience: Patience, told: Callable[[Exception], str] = str) -> Iterator[None]:
-    """Take a timeout or a lost connection for something that may pass.
+    """Turn a timeout or a lost connection into an error that is retried.
 
     Args:
         patience: the time limits in force.
-        told: puts a lost connection in words; its own may hold the address.
+        told: describes a lost connection, whose own message may contain the address.
 
     Raises:
-        TryAgainError: it came to that.
+        TryAgainError: the block timed out or lost its connection.
     """
     import httpx
 
@@ -145,10 +145,10 @@ def passing(patience: Patience, told: Callable[[Exception], str] = str) -> Itera
 
 
 def require_ready(response: httpx.Response, clock: Clock | None = None) -> None:
-    """Hold that a server is neither out of order nor busy.
+    """Check that a server neither failed nor is busy.
 
     Raises:
-        TryAgainError: it is, with the wait that its ``Retry-After`` asks for.
+        TryAgainError: it failed or is busy; has the wait of its ``Retry-After``.
     """
     status = response.status_code
     if status >= 500 or status in _BUSY:
@@ -158,7 +158,7 @@ def require_ready(response: httpx.Response, clock: Clock | None = None) -> None:
 
 
 def _asked(value: str, clock: Clock) -> float:
-    """Seconds, given as such or as a date; 0 where the server says nothing that can be read."""
+    """The seconds of a ``Retry-After``, which is a number or a date; 0 if it is unreadable."""
     try:
         if value.strip().isdecimal():
             return float(value)

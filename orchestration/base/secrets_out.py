@@ -1,4 +1,4 @@
-"""Keeping passwords and keys out of what is written and said, also where they are repeated changed."""
+"""Removal of passwords and keys from output, also where they appear in an encoded form."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from urllib.parse import quote, quote_plus, unquote, urlsplit, urlunsplit
 
 HIDDEN = "[hidden]"
 SHORTEST = 8
-"""Characters from which a text is a secret: a key such as "none" is a word of the language."""
+"""The least length of a secret: a shorter key, such as "none", may be an ordinary word."""
 
 
 def without_user(url: str) -> str:
-    """An address without the user name and password that it may hold.
+    """Remove the user name and password from an address.
 
     >>> without_user("https://ann:geheim@example.org:8000/a?b=c"), without_user("https://example.org/a@b")
     ('https://example.org:8000/a?b=c', 'https://example.org/a@b')
@@ -28,7 +28,7 @@ def without_user(url: str) -> str:
 
 
 def hide(text: str, secrets: Iterable[str]) -> str:
-    """A text without the secrets, as they are or as an address, JSON, HTML or base64 would write them.
+    """Hide secrets in a text, both literal and as an address, JSON, HTML or base64 would encode them.
 
     >>> hide("no such key: MY%2fSECRET%2FKEY", ["my/secret/key"])
     'no such key: [hidden]'

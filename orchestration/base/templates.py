@@ -1,4 +1,4 @@
-"""Templates with an escaping of their own: Turtle, Markdown, outlines for a terminal, a table's page."""
+"""Templates with escaping rules of their own: Turtle, Markdown, terminal outlines, table pages."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import jinja2
 
 
 def text_template(beside: str, name: str, **filters: Callable[..., Any]) -> Any:
-    """A template that lies beside a module.
+    """Load a template that lies next to a module.
 
     Args:
         beside: the module's ``__file__``.
         name: the template's file.
-        filters: what the template may call, such as ``e`` for the escaping that its format needs.
+        filters: functions that the template may call, such as ``e`` for the escaping of its format.
 
     >>> from orchestration.rendering import tables
     >>> "<!doctype html>" in text_template(tables.__file__, "table.html.j2", e=str).render(title="A")

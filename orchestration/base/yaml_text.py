@@ -1,4 +1,4 @@
-"""YAML as parameters need it: plain values, every key once, nothing that stands for something else."""
+"""YAML for parameters: plain values, unique keys, no aliases."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from substrate.base.inputs import refusal
 from substrate.base.limits import LIMITS
 
 LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""Plain values alone; written in C, which is ten times as fast, where the machine has that."""
+"""It loads only plain values; the version in C is ten times as fast, but may be absent."""
 _MISTAGGED = (AttributeError, LookupError, ValueError)
-"""The ends of reading a value that is tagged as of another kind than it is."""
+"""The errors that PyYAML raises for a value whose tag does not fit it."""
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
-    """A YAML file of keys and values.
+    """Read a YAML file of keys and values.
 
     Raises:
-        ParameterError: names the file and what is wrong, with its key or line.
+        ParameterError: names the file and the fault, with its key or line.
     """
     hint = "Restore it from the repository"
     try:
@@ -45,12 +45,12 @@ def read_yaml(path: Path) -> dict[str, Any]:
 
 @lru_cache(maxsize=4)
 def _parsed(text: str, path: str) -> Any:
-    """The value of a file's text; every stage and check of a run reads the same parameters."""
+    """Parse a file's text, cached: every stage and check of a run reads the same parameters."""
     return parse_yaml(text, path)
 
 
 def parse_yaml(text: str, *where: str) -> Any:
-    """The value that YAML stands for.
+    """Parse a YAML text.
 
     >>> parse_yaml("{a: 1, b: [x, 2.5]}", "params.yaml")
     {'a': 1, 'b': ['x', 2.5]}
@@ -59,8 +59,8 @@ def parse_yaml(text: str, *where: str) -> Any:
     substrate.base.errors.ParameterError: params.yaml: seed: occurs twice (line 2). Keep one of the two.
 
     Raises:
-        ParameterError: not YAML, a key occurs twice, an alias (a few of which can stand for gigabytes), a
-            number that is not finite, a lone surrogate, or more levels than :data:`LIMITS` allow.
+        ParameterError: the text is not YAML; or has a repeated key, an alias (a few can expand to gigabytes),
+            a number that is not finite, a lone surrogate, or more levels than :data:`LIMITS` allow.
     """
     try:
         _require_plain(text, where)
@@ -83,10 +83,10 @@ def _require_plain(text: str, where: tuple[str, ...]) -> None:
         line = f"line {event.start_mark.line + 1 if event.start_mark else '?'}"
         if isinstance(event, yaml.AliasEvent):
             raise _refused(
-                f"*{event.anchor} stands for something else",
+                f"*{event.anchor} is an alias",
                 where,
                 line,
-                "Write the value out: aliases are refused",
+                "Write the value itself: aliases are refused",
             )
         if isinstance(event, yaml.CollectionStartEvent):
             depth += 1
@@ -107,7 +107,7 @@ def _value(loader: Any, node: yaml.Node, path: str, where: tuple[str, ...]) -> A
             name = str(key.value) if isinstance(key, yaml.ScalarNode) else line
             here = f"{path}.{name}" if path else name
             if not isinstance(key, yaml.ScalarNode) or not key.tag.endswith(":str"):
-                raise _refused("a key is no word", where, here, "Write KEY: VALUE")
+                raise _refused("the key is not a string", where, here, "Write KEY: VALUE")
             if name in mapping:
                 raise _refused(f"occurs twice ({line})", where, here, "Keep one of the two")
             _require_whole(name, path, where)

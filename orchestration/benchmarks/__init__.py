@@ -1,1 +1,1 @@
-"""The benchmarks: pure functions on bytes and values; no path of a profile, no Spark, no Dagster."""
+"""The benchmarks: pure functions on bytes and values, without a profile's paths, Spark or Dagster."""

@@ -1,6 +1,6 @@
 """bAbI: 20 tasks of short stories with questions.
 
-A case holds the stories of one number, one a task. Its rows are sorted by question, then by task.
+A case holds the stories of a number, one per task. Its rows are sorted by question, then by task.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ _stories = msgspec.json.Decoder(list[Story])
 
 
 class BabiData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """bAbI's data: so many generated questions a task, the official files, or a user's own folder."""
+    """bAbI's data: a number of generated questions per task, the official files, or a user's folder."""
 
     questions: Annotated[int, bm.Natural] = 0
     tasks: str | None = None
 
 
 def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = False) -> bm.Cases:
-    """bAbI's cases: the stories of each number."""
+    """Read bAbI's cases: the stories of each number."""
     told: dict[int, list[Story]] = {}
     for story in sorted(read_tasks(files["tasks"]), key=lambda s: (s.scene, task_number(s.subset))):
-        # The file's name alone: what is kept must not depend on where it lies.
+        # Only the file's name: stored cases must not depend on its folder.
         named = msgspec.structs.replace(story, file=Path(story.file).name)
         told.setdefault(story.scene, []).append(named)
     scenes = bm.chosen(told, only)
@@ -50,7 +50,7 @@ def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = 
 
 
 def logs(case: bm.Case, _: Any = None) -> list[bm.NamedLog]:
-    """A log a story, a tick a sentence."""
+    """Make a log for each story, with a tick per sentence."""
     named: list[bm.NamedLog] = []
     for story in _stories.decode(case.record):
         name, source = f"{story.subset}/{story.scene:05d}", f"{story.file}:{story.lines[0].line}"
@@ -59,7 +59,7 @@ def logs(case: bm.Case, _: Any = None) -> list[bm.NamedLog]:
 
 
 def rows(case: bm.Case, logs: bm.Logs, _: Any, split: str) -> Iterable[Row]:
-    """A row a question, with the facts that its answer rests on."""
+    """Make a row per question, with the facts behind its answer."""
     unsorted = [
         row
         for story, log in zip(_stories.decode(case.record), logs, strict=True)
@@ -69,7 +69,7 @@ def rows(case: bm.Case, logs: bm.Logs, _: Any, split: str) -> Iterable[Row]:
 
 
 def explain(case: bm.Case, logs: bm.Logs, _: Any, subset: str, question: str) -> Explanation | None:
-    """Why a question's answer is what it is; ``None`` where there is no such question."""
+    """Explain the answer to a question; ``None`` if there is no such question."""
     for story, log in zip(_stories.decode(case.record), logs, strict=True):
         if story.subset == subset and any(str(candidate.id) == question for candidate in story.questions):
             return explain_answer(story, int(question), log)
@@ -77,20 +77,20 @@ def explain(case: bm.Case, logs: bm.Logs, _: Any, subset: str, question: str) ->
 
 
 def picture(case: bm.Case, why: Explanation, row: Row) -> Pictured:
-    """A row's story up to its question, with the sentences that the answer rests on."""
+    """Draw a row's story up to its question, with the sentences behind the answer."""
     story = next(story for story in _stories.decode(case.record) if story.subset == row.subset)
     return picture_story(story, int(row.question), why)
 
 
 def wordings(case: bm.Case) -> Iterator[bm.Wording]:
-    """The questions of a case's stories in words."""
+    """The text of the questions about a case's stories."""
     for story in _stories.decode(case.record):
         for question in story.questions:
             yield bm.Wording(str(question.id), question.text, subset=story.subset)
 
 
 def unpack(downloads: Mapping[str, Path], out: Path) -> None:
-    """The English test files out of the official archive."""
+    """Unpack the English test files from the official archive."""
     (archive,) = downloads.values()
 
     def wanted(member: PurePosixPath) -> str | None:

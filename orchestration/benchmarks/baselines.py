@@ -1,4 +1,4 @@
-"""The language-model baselines: what each asks about, by the parts that can be asked at the same time."""
+"""The language-model baselines: their questions, in parts that can be asked at the same time."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ from substrate.log.event_log import EventLog
 Pictures = Callable[[str], Image]
 """A photograph by image id."""
 SECTION = Section("baselines", Parameters)
-"""The part of `params.yaml` of all of them."""
+"""The section of `params.yaml` that all baselines share."""
 COMPARISONS = f"artifacts/{{profile}}/{COMPARED}.json"
-"""The output of the stage that compares each of them with the substrate."""
+"""The output of the stage that compares each baseline with the substrate."""
 MEDIA_TYPES = {".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".png": "image/png"}
 
 
 class Inputs(NamedTuple):
-    """The cases that a baseline asks about.
+    """The input of a baseline.
 
     Attributes:
-        cases: the cases of the benchmark that it asks about.
-        log: one of that benchmark's logs, by name.
+        cases: the cases of its benchmark.
+        log: from a name to that benchmark's log.
         split: the split that its rows name.
         pictures: the photographs.
     """
@@ -61,11 +61,11 @@ class Inputs(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class LanguageModel(Benchmark):
-    """A benchmark whose answers are a language model's.
+    """A benchmark that a language model answers.
 
     Attributes:
-        asks: the benchmark whose cases it is asked about; its own data are a transcript.
-        parts: what to ask, given the inputs and how much is asked.
+        asks: the benchmark whose cases the model is asked about; its own data are a transcript.
+        parts: from the inputs and the settings to the parts to ask.
         reads_logs: whether the parts read that benchmark's logs.
         sees: whether the parts show photographs.
     """
@@ -83,7 +83,7 @@ class LanguageModel(Benchmark):
 
 
 def twin_parts(predict: Callable[..., Any], name: str, inputs: Inputs, baseline: Baseline) -> list[Part]:
-    """A part a specification: both of its arms."""
+    """Make a part per specification, with both of its arms."""
     cases = {case.scene: case for case in inputs.cases}
     specs = {scene: msgspec.json.decode(case.record, type=Spec) for scene, case in cases.items()}
     gold = {scene: msgspec.json.decode(case.questions, type=Gold | None) for scene, case in cases.items()}
@@ -98,11 +98,11 @@ def question_parts(
     inputs: Inputs,
     baseline: Baseline,
 ) -> list[Part]:
-    """A part for each chosen question; of two baselines with one seed, the smaller asks some of the larger's.
+    """Make a part per chosen question; of two baselines with equal seeds, the smaller asks a subset.
 
     Args:
-        questions: those of a case that may be asked, by number.
-        ask: asks one, given the inputs, its scene, its number, itself and the model.
+        questions: from a case to the questions that may be asked, by number.
+        ask: asks a question, given the inputs, its scene, its number, the question and the model.
     """
     by_number = {
         (case.scene, number): question
@@ -162,10 +162,10 @@ def _extractor(inputs: Inputs, image: str, number: str, question: ImageQuestion,
 
 
 def pictures_in(folder: Path) -> Pictures:
-    """The photographs of a folder, ``IMAGE_ID.jpg`` or ``.png``.
+    """Read the photographs of a folder, ``IMAGE_ID.jpg`` or ``.png``, when they are needed.
 
     Raises:
-        FormatError: when it is asked for: there is no such picture.
+        FormatError: a photograph that is needed does not exist.
     """
 
     def picture(image: str) -> Image:
@@ -180,7 +180,7 @@ def pictures_in(folder: Path) -> Pictures:
 
 
 def pictures_of(records: Records) -> Pictures:
-    """The photographs that a transcript is about, by their hashes alone."""
+    """The photographs in a transcript, of which only the hashes are known."""
     known = images_of(records)
 
     def picture(image: str) -> Image:
@@ -209,7 +209,7 @@ def _model(
 def of_twin(
     name: str, title: str, place: int, predict: Callable[..., Any], how: str = "", table: Table = TRANSFER
 ) -> LanguageModel:
-    """A model that is asked a specification's question of each arm."""
+    """Declare a model that is asked a specification's question for each arm."""
     return _model(
         name,
         f"Twin-EventLog, {title}",
@@ -232,7 +232,7 @@ def _of_questions(
 
 
 def of_logs(name: str, read: str, place: int, predict: Callable[..., Any]) -> LanguageModel:
-    """A model that is asked a scene's descriptive questions, given its log."""
+    """Declare a model that is asked a scene's descriptive questions, given its log."""
     reader = f"a language model that reads {read}"
     parts = _descriptive, partial(_controlled, predict, name)
     return _of_questions(

@@ -1,11 +1,11 @@
-"""The declaration of a benchmark, from which everything else is made.
+"""The declaration of a benchmark; everything else is made from it.
 
-A case is the unit of work: one scene, story, image, target or specification, as bytes. Its logs, its rows and
-the explanation of one of its answers are pure functions of the case; they know no path, no Spark and no
-Dagster, so the same ones serve the pipeline on a cluster and a user's own files in one process.
+A case is the unit of work: a scene, story, image, target or specification, as bytes. Its logs, its rows and
+the explanations of its answers are pure functions of the case, which use no path, no Spark and no Dagster. So
+the same functions serve the pipeline on a cluster and a user's own files in a single process.
 
-A benchmark is asked on the cases of a :class:`Source`. Its kind says who answers: the substrate, from the
-logs of a :class:`Logger` (:class:`Interpreted`), with reasons besides (:class:`Explained`), or a language
+A benchmark is asked on the cases of a :class:`Source`. Its class says who answers: the substrate, from the
+logs of a :class:`Logger` (:class:`Interpreted`), also with reasons (:class:`Explained`), or a language
 model. Benchmarks that share data or logs name the same source or logger.
 """
 
@@ -32,7 +32,7 @@ from substrate.log.event_log import EventLog
 
 T = TypeVar("T")
 Files = Mapping[str, Path]
-"""Input files or folders by what they are, such as ``annotations`` and ``questions``."""
+"""Input files or folders by role, such as ``annotations`` and ``questions``."""
 Natural = msgspec.Meta(ge=0, le=10**9)
 
 
@@ -40,12 +40,12 @@ class Case(NamedTuple):
     """A scene, story, image, target or specification.
 
     Attributes:
-        scene: what its rows call it.
-        source: the file and record it comes from, as errors and the index of logs name it.
-        record: what was observed.
-        questions: what is asked, with the gold where there is one; empty where nothing is, and
-            :data:`WITHIN` where the record asks itself.
-        kind: which of several forms the record has, where a benchmark takes more than one.
+        scene: its name in rows.
+        source: the file and record that it comes from, as errors and the index of logs name them.
+        record: the observation.
+        questions: the questions, with the gold if there is one; empty if there are none, and
+            :data:`WITHIN` if the record contains them.
+        kind: the form of the record, if a benchmark accepts several.
     """
 
     scene: int | str
@@ -56,19 +56,19 @@ class Case(NamedTuple):
 
 
 WITHIN = b"within"
-"""The questions of a case whose record holds them."""
+"""The questions of a case whose record contains them."""
 
 
 class Cases(NamedTuple):
-    """The cases of some files in order: how many there are, and each as it is read."""
+    """The cases of some files in order: their number, and each case as it is read."""
 
     total: int
     each: Iterator[Case]
 
 
 ReadCases = Callable[[Files, Collection[Any] | None, bool], Cases]
-"""Reads the cases of some files in order: of the scenes that are named, all where ``None``; and says whether
-those count that nothing is asked about.
+"""Reads the cases of some files in order, given the files, the scenes to read (``None`` for all), and whether
+scenes without questions count.
 """
 
 
@@ -77,9 +77,9 @@ Logs = Sequence[EventLog]
 
 
 class NamedLog(NamedTuple):
-    """An event log of a case, by its name in the benchmark, such as ``10000`` or ``qa1/00003``.
+    """An event log of a case, with its name in the benchmark, such as ``10000`` or ``qa1/00003``.
 
-    ``source`` is what it was made from, where that is not the case's.
+    ``source`` is the file and record that it was made from, if they differ from the case's.
     """
 
     name: str
@@ -88,20 +88,20 @@ class NamedLog(NamedTuple):
 
 
 class Data(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The origin of a profile's data of a source; a source adds sizes, and files a user may name."""
+    """A profile's data of a source; each source adds sizes, and files that a user may name."""
 
     source: Literal["generated", "official", "real", "local", "none"] = "none"
     mirror: str | None = None
-    """An address that holds the official files under their names, instead of the official ones."""
+    """The base address of a mirror that holds the official files under their names."""
 
     def among(self, profile: Any) -> Data:
-        """These data, given all of a profile's: a source may take what another one names."""
+        """Adapt these data to all of a profile's data: a source may use files that another one names."""
         return self
 
 
 class Section(NamedTuple):
-    """The part of `params.yaml` that functions take: its key, and its type; without a key, none. Of a section
-    with ``parts``, answers depend on these alone.
+    """A section of `params.yaml` that functions take: its key and type, or no key for no section. If it has
+    ``parts``, answers depend only on these keys of it.
 
     >>> Section().keys
     ()
@@ -113,13 +113,13 @@ class Section(NamedTuple):
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The keys of `params.yaml` that it has."""
+        """The keys of `params.yaml` that it covers."""
         if self.parts:
             return tuple(f"{self.key}.{part}" for part in self.parts)
         return (self.key,) if self.key else ()
 
     def of(self, settings: Any) -> Any:
-        """The parameters in some settings; ``None`` where there are none to take."""
+        """The section's parameters in some settings; ``None`` without a key."""
         return settings.of(self.key) if self.key else None
 
 
@@ -127,13 +127,13 @@ NO_SECTION = Section()
 
 
 class Wording(NamedTuple):
-    """A question in words, as the report lists it.
+    """The text of a question, for the report.
 
     Attributes:
-        question: what an answer's name calls it.
+        question: its name in an answer's name.
         text: the question.
         choices: its choices, in order.
-        subset: the subset of its row, where a scene has questions of one name in several.
+        subset: the subset of its row, if several subsets of a scene have questions of the same name.
     """
 
     question: str
@@ -143,12 +143,12 @@ class Wording(NamedTuple):
 
 
 class Exhibit(NamedTuple):
-    """A section of the report that a benchmark gives.
+    """A section of the report that a benchmark contributes.
 
     Attributes:
-        title: its heading, and its line in the contents.
-        drawn: how it is drawn, a name in :data:`orchestration.rendering.page.DRAWN`.
-        shown: what is shown, of the benchmark's rows (none where it was not asked) and its files.
+        title: its heading, also in the table of contents.
+        drawn: the name of its drawing in :data:`orchestration.rendering.page.DRAWN`.
+        shown: from the benchmark's rows (none if it was not asked) and its files to the content.
     """
 
     title: str
@@ -157,8 +157,8 @@ class Exhibit(NamedTuple):
 
 
 class SceneShown(NamedTuple):
-    """A scene as its page shows it: the page's template, what that takes besides, its picture, and for each
-    of its rows the question in words, with what a wrong answer was lost to: a stage and a sentence.
+    """The content of a scene's page: the template and its further arguments, the picture, and for each row
+    the question's text and, for a wrong answer, the stage that lost it and a sentence.
     """
 
     template: Path
@@ -168,12 +168,12 @@ class SceneShown(NamedTuple):
 
 
 class ScenePages(NamedTuple):
-    """Pages of the report, one a scene.
+    """Pages of the report, one per scene.
 
     Attributes:
         folder: their folder in the report.
-        most: how many scenes have one: the first with an answer that is not right, else the first.
-        shown: a scene's case, the benchmark's parameters and the rows that the page lists, as it shows them.
+        most: the number of scenes with a page: the first with a wrong answer, then the first others.
+        shown: from a case, the benchmark's parameters and the rows of the page to the page's content.
     """
 
     folder: str
@@ -186,9 +186,9 @@ class Release(NamedTuple):
 
     Attributes:
         split: the split that the paper reports.
-        words: the split in words.
-        unpack: lays the official files, by name, into a dataset's folder; ``None`` where they have no
-            address, and a user names a copy.
+        words: a description of the split.
+        unpack: unpacks the official files, by name, into a dataset's folder; ``None`` if they have no address
+            and a user has to name a copy.
     """
 
     split: str
@@ -197,25 +197,25 @@ class Release(NamedTuple):
 
 
 GENERATED = Release("generated", "")
-"""Of data that are generated alone."""
+"""The release of data that are only generated."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Source(Declared):
-    """A source of cases: files in one format, and how a profile comes by them.
+    """A source of cases: files in a common format, and the ways in which a profile gets them.
 
     Attributes:
-        name: of its folder, of its part of a profile, and the first part of its stage's name.
-        title: what tables and report call it.
-        about: what its stage does, for the UI.
+        name: the name of its folder and of its part of a profile, and the first part of its stage's name.
+        title: its name in tables and the report.
+        about: a description of its stage for the UI.
         data: the type of its part of a profile.
-        inputs: what its files are called, each with the names that it may have in a dataset's folder.
-        cases: the cases of some files.
+        inputs: the roles of its files, each with possible names in a dataset's folder.
+        cases: reads the cases of some files.
         official: its official files.
         world: what generates it, where something does.
         size: how much data a generated profile has, in words.
-        note: what a table's caption adds to where the data come from.
-        profiles: the profiles that it belongs to; every one where empty.
+        note: an addition to a table's description of the data's origin.
+        profiles: the profiles that it belongs to; empty for all.
     """
 
     name: str
@@ -248,18 +248,18 @@ class Source(Declared):
 
 @dataclass(frozen=True, kw_only=True)
 class Logger(Declared):
-    """Cases ► event logs.
+    """A logger, which makes event logs of cases.
 
     Attributes:
         name: the first part of its stage's name and of its logs' names.
-        about: what its stage does, for the UI.
-        source: whose cases.
-        logs: the logs of a case, given the parameters of whose logs they are.
-        parameters: what ``logs`` takes.
+        about: a description of its stage for the UI.
+        source: the source of its cases.
+        logs: from a case and the parameters to the case's logs.
+        parameters: the section that ``logs`` takes.
         depends_on: the keys of `params.yaml` that the logs depend on.
-        shapes: the TBox whose shapes the logs conform to; empty where there is none.
-        emitter: what follows an intervention on a log, given the parameters; ``None`` for the observed
-            deltas.
+        shapes: the TBox whose shapes the logs conform to; empty for none.
+        emitter: from the parameters to the rules for the consequences of an intervention; ``None`` for the
+            observed deltas.
     """
 
     name: str
@@ -277,16 +277,16 @@ class Table(Declared):
     """A table of results, which several benchmarks may share.
 
     Attributes:
-        name: the last part of its stage's and its files' names.
+        name: the last part of its stage's name and of its files' names.
         title: its heading in the report.
-        about: what its stage does, for the UI.
-        layout: how it is laid out, a name in :data:`orchestration.rendering.results.LAYOUTS`.
-        needs: stages that it shows beside the scores of its benchmarks.
-        beyond: numbers of other benchmarks that stand below its own.
+        about: a description of its stage for the UI.
+        layout: the name of its layout in :data:`orchestration.rendering.results.LAYOUTS`.
+        needs: stages that it shows in addition to its benchmarks' scores.
+        beyond: numbers of other benchmarks to show below its own.
         trivial: stages of a study whose rows are trivial methods' answers to the same questions.
-        labels: what its rows are called, by metric or by subset.
-        note: what its caption says of its rows.
-        of_rivals: what its caption says of those that the substrate stands beside.
+        labels: the labels of its rows, by metric or by subset.
+        note: the caption's remark on its rows.
+        of_rivals: the caption's remark on the rival systems.
     """
 
     name: str
@@ -303,21 +303,21 @@ class Table(Declared):
 
 @dataclass(frozen=True, kw_only=True)
 class Benchmark(Declared):
-    """Questions with answers that are counted; the kinds below say who answers.
+    """Questions with answers that are counted; subclasses say who answers.
 
     Attributes:
         name: the first part of the names of its stages, numbers and answers.
-        title: what tables and report call it.
+        title: its name in tables and the report.
         numbers: the names of its numbers, in the order of tables.
-        source: whose cases it is asked on.
-        table: the table it stands in, and its place there.
-        about: what its stages do, by their last name, for the UI.
-        form: how an answer of it is named.
-        asked: what an answer's name calls a row's question.
-        metrics: how its rows are counted, by the last part of a number's name.
-        whole: what of these says whether a question, or all of a scene's, is right.
-        profiles: the profiles that it belongs to; those of its source where empty.
-        trivial: trivial methods among its rows, by a subset of theirs or by what a subset's name ends with.
+        source: the source of its cases.
+        table: its table, and its position there.
+        about: descriptions of its stages for the UI, by the last part of their names.
+        form: the form of an answer's name.
+        asked: from a row to its question's name in an answer's name.
+        metrics: the ways to count its rows, by the last part of a number's name.
+        whole: the metric that says whether a question, or a scene's set of questions, is right.
+        profiles: the profiles that it belongs to; empty for its source's.
+        trivial: trivial methods among its rows, by their subset or by the ending of a subset's name.
     """
 
     name: str
@@ -333,7 +333,7 @@ class Benchmark(Declared):
     profiles: tuple[str, ...] = ()
     trivial: Mapping[str, str] = field(default_factory=dict)
     by_model: ClassVar[bool] = False
-    """True if its answers are a language model's."""
+    """True if a language model answers it."""
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -342,26 +342,26 @@ class Benchmark(Declared):
 
     @property
     def subset_in_name(self) -> bool:
-        """Tell whether the name of an answer has its subset."""
+        """Tell whether the name of an answer contains its subset."""
         return self.form.count("/") > "BENCHMARK/SCENE/QUESTION".count("/")
 
     def answer_name(self, row: Row) -> str:
-        """The name of a row's answer, as :attr:`form` has it."""
+        """The name of a row's answer, in the form of :attr:`form`."""
         subset = [row.subset] if self.subset_in_name else []
         return "/".join([self.name, *subset, str(row.scene), self.asked(row)])
 
     def parse_answer(self, name: str) -> tuple[str, str, str]:
-        """Subset (empty where the form has none), scene and question of an answer's name.
+        """Split an answer's name into subset (empty if the form has none), scene and question.
 
-        The subset may be said where the form has none, as the lists of a number's answers say it.
+        The subset is accepted even if the form has none, since the lists of a number's answers include it.
 
         Raises:
-            ParameterError: it is not of this benchmark's form.
+            ParameterError: the name does not have this benchmark's form.
         """
         parts, places = name.split("/")[1:], self.form.split("/")[1:]
         if len(parts) > len(places) and any(number.split("/")[1] == parts[0] for number in self.numbers):
             parts = parts[1:]
-        # A place of the form in capitals takes any word, another one of those that it names.
+        # A part of the form in capitals matches any word; any other part matches the words that it lists.
         fits = len(parts) == len(places) and all(
             place.isupper() or part in place.split("|") for part, place in zip(parts, places, strict=True)
         )
@@ -376,14 +376,14 @@ class Interpreted(Benchmark):
     """A benchmark that the substrate answers from event logs.
 
     Attributes:
-        logger: whose logs its answers are computed from.
-        rows: the rows of a case, given its logs, the parameters and the split.
-        parameters: what ``rows`` takes.
-        asks: whether a case is asked.
-        wordings: the questions of a case in words.
-        possible: the rows of a case from at most so many logs that it may have, by what its record says of
-            how probable its events are; then the parameters and the split.
-        declared: what a generated profile is counted by, and how many of it the profile's data declare.
+        logger: the logger that its answers are computed from.
+        rows: from a case, its logs, the parameters and the split to the rows.
+        parameters: the section that ``rows`` takes.
+        asks: tells whether a case is asked.
+        wordings: from a case to the text of its questions.
+        possible: from a case, a number of logs, the parameters and the split to rows from at most this many
+            possible logs, by the probabilities of the record's events.
+        declared: the unit that counts a generated profile, and the number that the profile's data declare.
     """
 
     logger: Logger
@@ -409,14 +409,14 @@ class Explained(Interpreted):
     """A benchmark whose answers have reasons.
 
     Attributes:
-        explain: why the answer of a subset (or "") and question of a case is what it is; ``None`` where there
+        explain: explains the answer to a question of a subset (or "") and a case; ``None`` if there
             is no such question.
-        picture: what an answer is about as a picture, given its case, its explanation and its row.
-        rests: what decides a part of an explained answer.
-        examples: the kinds of questions of which the report works an example: a title, and the subset.
-        exhibits: sections of the report that it gives.
+        picture: draws the subject of an answer, given its case, its explanation and its row.
+        rests: finds the evidence that decides a part of an explained answer.
+        examples: the kinds of questions with a worked example in the report: a title, and the subset.
+        exhibits: sections of the report that it contributes.
         pages: pages of its scenes in the report.
-        worked: of how many wrong answers the report has the steps.
+        worked: the number of wrong answers whose steps the report shows.
     """
 
     explain: Callable[[Case, Logs, Any, str, str], Explanation | None]
@@ -429,7 +429,7 @@ class Explained(Interpreted):
 
 
 def per_choice(benchmark: str, *subsets: str) -> tuple[str, ...]:
-    """The numbers of multiple-choice subsets: per question and per option.
+    """The names of multiple-choice numbers: per question and per option for each subset.
 
     >>> per_choice("clevrer", "predictive")
     ('clevrer/predictive/per_question', 'clevrer/predictive/per_option')
@@ -447,18 +447,18 @@ def asked_scenes(
     only: Collection[Any] | None,
     unasked: bool,
 ) -> Collection[Any]:
-    """The scenes of an input to read, in order: those that are asked about, or all that are wanted.
+    """The scenes of an input to read, in order: those with questions, or all wanted scenes.
 
     Args:
         there: the scenes that the input has.
-        questioned: those that questions ask about, ascending.
-        files: the input files; the questions stand in ``questions``.
+        questioned: the scenes that questions ask about, ascending.
+        files: the input files; ``questions`` is the file of questions.
         input_: the file or folder of the scenes.
-        only: scenes to take; all where ``None``.
-        unasked: whether scenes that nothing is asked about count too.
+        only: the scenes to take; ``None`` for all.
+        unasked: whether scenes without questions count too.
 
     Raises:
-        FormatError: a scene that is asked about is not there.
+        FormatError: a question's scene does not exist.
     """
     wanted = chosen(questioned, only)
     if missing := sorted(scene for scene in wanted if scene not in there):
@@ -472,10 +472,10 @@ def asked_scenes(
 
 
 def chosen(scenes: Collection[T], only: Collection[Any] | None) -> Collection[T]:
-    """The scenes that are wanted, in order: all, where none are named."""
+    """The wanted scenes, in order; all if none are named."""
     return scenes if only is None else [scene for scene in scenes if scene in only]
 
 
 def named_rows(name: str, rows: Callable[..., Iterable[Row]], *given: Any) -> list[Row]:
-    """The rows of another benchmark's function under a benchmark's own name."""
+    """The rows of another benchmark's function, under this benchmark's name."""
     return [msgspec.structs.replace(row, benchmark=name) for row in rows(*given)]

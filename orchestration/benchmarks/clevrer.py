@@ -31,23 +31,23 @@ from substrate.domains.rows import Row
 from substrate.generators.clevrer.release import WORLD
 
 EVENTS = "events"
-"""The kind of a case that is a compact event record; any other is an annotation."""
+"""The kind of a case that is a compact event record; other cases are annotations."""
 _questions = msgspec.json.Decoder(format.SceneQuestions)
 
 
 class ClevrerData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """CLEVRER's data: so many generated scenes, the official files, or a user's own."""
+    """CLEVRER's data: a number of generated scenes, the official files, or a user's own files."""
 
     first_scene: Annotated[int, bm.Natural] = 10000
     scenes: Annotated[int, bm.Natural] = 0
     annotations: str | None = None
     events: str | None = None
     proposals: str | None = None
-    """Of a detector: they and ``questions`` are what ``perceived`` reads."""
+    """A detector's proposals, which ``perceived`` reads with ``questions``."""
     questions: str | None = None
 
     def among(self, profile: Any) -> ClevrerData:
-        """Without the questions, where they are asked about proposals alone."""
+        """Drop the questions if they are about proposals only."""
         if self.proposals is None or self.annotations is not None or self.events is not None:
             return self
         return replace(self, source="none", questions=None)
@@ -56,16 +56,16 @@ class ClevrerData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=True
 def scene_cases(
     files: bm.Files, raw: Mapping[int, msgspec.Raw], only: Collection[Any] | None, unasked: bool
 ) -> bm.Cases:
-    """The cases of scenes, with the questions that are asked about each.
+    """The cases of scenes, with the questions about each.
 
     Args:
-        raw: the questions by scene, ascending, as they stand in their file.
-        only: scenes to take; all where ``None``.
-        unasked: whether scenes that nothing is asked about count too.
+        raw: the undecoded questions by scene, ascending.
+        only: the scenes to take; ``None`` for all.
+        unasked: whether scenes without questions count too.
 
     Raises:
         ParameterError: not exactly one of ``annotations`` and ``events`` is given.
-        FormatError: a scene that is asked about is not there, or the input breaks its format.
+        FormatError: a question's scene does not exist, or the input has a wrong format.
     """
     annotations, events = files.get("annotations"), files.get("events")
     if (annotations is None) == (events is None):
@@ -88,13 +88,13 @@ def scene_cases(
 
 
 def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = False) -> bm.Cases:
-    """CLEVRER's cases: annotations or event records, and the questions about each scene."""
+    """Read CLEVRER's cases: annotations or event records, and the questions about each scene."""
     raw = format.read_questions(files["questions"]).raw if "questions" in files else {}
     return scene_cases(files, raw, only, unasked)
 
 
 def scene_logs(case: bm.Case, _: Any = None) -> list[bm.NamedLog]:
-    """A scene's log, from its annotation or its event record."""
+    """Make a scene's log from its annotation or its event record."""
     source = (case.source, case.record)
     if case.kind == EVENTS:
         log = events_log(format.decode_scene_events(source))
@@ -110,25 +110,25 @@ def scene_logs(case: bm.Case, _: Any = None) -> list[bm.NamedLog]:
 
 
 def motion(parameters: Parameters) -> MotionEmitter:
-    """The emitter of a scene's log: what is no object any more is gone, the others move on.
+    """The emitter for a scene's log: removed objects are gone, and the others move on.
 
-    Of a log of events alone, those that rest on such an object do not happen.
+    In a log of events only, events that depend on a removed object do not happen.
     """
     return MotionEmitter(engine=parameters.engine, by_ancestry=True)
 
 
 def rows(case: bm.Case, logs: bm.Logs, parameters: Parameters, split: str) -> Iterable[Row]:
-    """The rows of a scene's questions."""
+    """Answer a scene's questions, a row each."""
     questions = _questions.decode(case.questions).questions
     return answer_scene(logs[0], int(case.scene), questions, parameters, split)
 
 
 def possible_rows(case: bm.Case, worlds: int, parameters: Parameters, split: str) -> Iterable[Row]:
-    """The rows of a scene's questions from at most so many logs that its event record allows.
+    """Answer a scene's questions from at most ``worlds`` logs that its event record allows.
 
     Raises:
         ParameterError: the case is an annotation.
-        FormatError: the record's events carry no probability.
+        FormatError: the record's events have no probabilities.
     """
     if case.kind != EVENTS:
         hint = "Give --events with probabilities, or leave --worlds out"
@@ -146,11 +146,11 @@ def explain_asked(
     _: str,
     question: str,
 ) -> Explanation | None:
-    """Why a question's answer is what it is; ``None`` where there is no such question.
+    """Explain the answer to a question; ``None`` if there is no such question.
 
     Args:
         kind: the type of a case's questions.
-        why: explains one of them, given its log and scene.
+        why: explains a question, given the question, its log and its scene.
     """
     for candidate in msgspec.json.decode(case.questions, type=kind).questions:
         if str(candidate.question_id) == question:
@@ -159,12 +159,12 @@ def explain_asked(
 
 
 def picture(_: bm.Case, why: Explanation, row: Row) -> Pictured:
-    """A scene's objects and events, with those that an answer rests on."""
+    """Draw a scene's objects and events, with those behind an answer."""
     return pictured(scene_timeline(Scene.of(why.logs[OWN]), why))
 
 
 def wordings_of(kind: type[Any], case: bm.Case) -> Iterator[bm.Wording]:
-    """A case's questions in words, with their choices."""
+    """The text of a case's questions, with their choices."""
     for question in msgspec.json.decode(case.questions, type=kind).questions:
         choices = tuple(choice.choice for choice in question.choices or ())
         yield bm.Wording(str(question.question_id), question.question, choices)
@@ -174,7 +174,7 @@ wordings = partial(wordings_of, format.SceneQuestions)
 
 
 def unpack(downloads: Mapping[str, Path], out: Path) -> None:
-    """The official files as they came: the zip is read where it lies."""
+    """Copy the official files unchanged: the zip is read without unpacking."""
     for name, path in downloads.items():
         (out / name).hardlink_to(path)
 

@@ -1,7 +1,7 @@
-"""ComPhy: CLEVRER's language with hidden mass and charge, which four reference videos of a target show.
+"""ComPhy: CLEVRER's questions with hidden mass and charge, which four reference videos of a target show.
 
-In the paper's setting nothing hidden is inferred. Who sets ``infer_properties`` has mass and charge read off
-the reference videos, which goes beyond the paper.
+In the paper's setting nothing hidden is inferred. With ``infer_properties``, mass and charge are inferred
+from the reference videos, which goes beyond the paper.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _record = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 class ComphyData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """ComPhy's data: so many generated targets, or a user's own files; the release has no direct address."""
+    """ComPhy's data: a number of generated targets, or a user's files; the release has no direct address."""
 
     targets: Annotated[int, bm.Natural] = 0
     annotations: str | None = None
@@ -54,7 +54,7 @@ class ComphyData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=True)
 
 
 def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = False) -> bm.Cases:
-    """ComPhy's cases: a target's annotation and those of its references, and the questions about it."""
+    """Read ComPhy's cases: the annotations of a target and of its references, and the target's questions."""
     annotations = files["annotations"]
     names = target_names(annotations)
     raw_questions = read_questions(files["questions"]).raw if "questions" in files else {}
@@ -63,7 +63,7 @@ def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = 
     def each() -> Iterator[bm.Case]:
         for scene in scenes:
             videos = [names[scene].target, *names[scene].references]
-            # By the names in the archive: what is kept must not depend on where it lies.
+            # By the names in the archive: stored cases must not depend on its folder.
             sources = zip(videos, sources_in(annotations, videos), strict=True)
             record = msgspec.json.encode({video: msgspec.Raw(data) for video, (_, data) in sources})
             questions = bytes(raw_questions.get(scene, b""))
@@ -75,10 +75,10 @@ def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = 
 def logs(
     hidden: Callable[[Target], Iterable[Spelled]] | None, case: bm.Case, parameters: Parameters
 ) -> list[bm.NamedLog]:
-    """A target's log, with or without what the reference videos show.
+    """Make a target's log, with or without the properties that the reference videos show.
 
     Args:
-        hidden: what they show; ``None`` where that cannot be told.
+        hidden: finds these properties; ``None`` if it is not installed.
     """
     file = case.source.rpartition(":")[0]
     videos = [(f"{file}:{name}", bytes(data)) for name, data in _record.decode(case.record).items()]
@@ -94,13 +94,13 @@ def logs(
 
 
 def rows(benchmark: str, case: bm.Case, logs: bm.Logs, parameters: Parameters, split: str) -> Iterable[Row]:
-    """The rows of a target's questions."""
+    """Answer a target's questions, a row each."""
     questions = _questions.decode(case.questions).questions
     return answer_target(logs[0], int(case.scene), questions, parameters, split, benchmark)
 
 
 def picture(_: bm.Case, why: Explanation, row: Row) -> Pictured:
-    """A target's objects and events; telling where a step rests on what a reference video showed."""
+    """Draw a target's objects and events, and mark steps that use a reference video."""
     steps = (step for part in why.parts for step in part.steps if step.about)
     filmed = any(why.delta(piece).triple[1] == VIDEO for step in steps for piece in step.evidence)
     return Pictured(scene_timeline(TargetScene.of(why.logs[OWN]), why), (), filmed)
@@ -124,11 +124,11 @@ TARGETS = bm.Source(
 def setting(
     name: str, title: str, place: int, logged: str, imagines: str, about: dict[str, str], **own: Any
 ) -> bm.Explained:
-    """ComPhy asked in a setting.
+    """Declare ComPhy in a setting.
 
     Args:
-        logged: what the stage of its logs does.
-        imagines: what brings events of an imagined world about.
+        logged: a description of the stage of its logs.
+        imagines: the cause of events in an imagined world.
     """
     parameters = bm.Section(name, Parameters)
     return bm.Explained(

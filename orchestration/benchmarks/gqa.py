@@ -1,4 +1,4 @@
-"""GQA: questions about the scene graphs of photographs, objects resolved by name and by id."""
+"""GQA: questions about the scene graphs of photographs, with objects resolved by name and by id."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ _MEMBERS = {
     "sceneGraphs.zip": ("val_sceneGraphs.json", format.SCENE_GRAPHS_FILE),
     "questions1.2.zip": ("val_balanced_questions.json", format.QUESTIONS_FILE),
 }
-"""By official archive: the member that is used, and what it is called in a dataset."""
+"""By official archive: the member to use, and its name in a dataset."""
 
 
 class GqaData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """GQA's data: so many generated scenes, the official files, or a user's own."""
+    """GQA's data: a number of generated scenes, the official files, or a user's own files."""
 
     scenes: Annotated[int, bm.Natural] = 0
     scene_graphs: str | None = None
@@ -42,7 +42,7 @@ class GqaData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 
 def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = False) -> bm.Cases:
-    """GQA's cases: an image's scene graph, and the questions about it."""
+    """Read GQA's cases: an image's scene graph, and the questions about it."""
     graphs = format.read_scene_graphs(files["scene_graphs"])
     by_image = format.read_questions(files["questions"]) if "questions" in files else {}
     format.require_scenes(
@@ -60,7 +60,7 @@ def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = 
 def cases_of(
     graphs: Records[str, format.SceneGraph], images: Collection[Any], asked: Callable[[Any], bytes]
 ) -> bm.Cases:
-    """The cases of some images: the scene graph as its file has it, and its questions, as bytes."""
+    """The cases of some images: the scene graph as in its file, and its questions, as bytes."""
     each = (
         bm.Case(image, f"{graphs.name}:{image}", bytes(graphs.raw[image]), asked(image)) for image in images
     )
@@ -68,18 +68,18 @@ def cases_of(
 
 
 def logs(case: bm.Case, _: Any = None) -> list[bm.NamedLog]:
-    """An image's log: what is annotated, and what the TBox entails."""
+    """Make an image's log: the annotations, and the triples that the TBox entails."""
     image, file = str(case.scene), case.source.rpartition(":")[0]
     return [bm.NamedLog(image, scene_log(image, format.decode_scene_graph(file, image, case.record)))]
 
 
 def rows(case: bm.Case, logs: bm.Logs, _: Any, split: str) -> Iterable[Row]:
-    """Two rows a question: objects resolved by name, and by the ids that the program carries."""
+    """Make two rows per question: with objects resolved by name, and by the ids in the program."""
     return answer_scene(Scene(str(case.scene), logs[0]), _questions.decode(case.questions), split)
 
 
 def explain(case: bm.Case, logs: bm.Logs, _: Any, subset: str, question: str) -> Explanation | None:
-    """Why a question's answer is what it is; ``None`` where there is no such question."""
+    """Explain the answer to a question; ``None`` if there is no such question."""
     record = _questions.decode(case.questions).get(question)
     for how, name in SUBSETS.items():
         if name == subset and record:
@@ -88,19 +88,19 @@ def explain(case: bm.Case, logs: bm.Logs, _: Any, subset: str, question: str) ->
 
 
 def picture(case: bm.Case, why: Explanation, row: Row) -> Pictured:
-    """An image's annotated objects, with those that an answer rests on."""
+    """Draw an image's annotated objects, with those behind an answer."""
     image = str(case.scene)
     return pictured(image_boxes(image, format.decode_scene_graph(case.source, image, case.record), why))
 
 
 def wordings(case: bm.Case) -> Iterator[bm.Wording]:
-    """An image's questions in words."""
+    """The text of an image's questions."""
     for number, question in _questions.decode(case.questions).items():
         yield bm.Wording(number, question.question)
 
 
 def unpack(downloads: Mapping[str, Path], out: Path) -> None:
-    """The scene graphs and the balanced questions of the validation split out of their archives."""
+    """Unpack the scene graphs and the balanced questions of the validation split from their archives."""
     for name, path in downloads.items():
         wanted, target = _MEMBERS[name]
         extract(path, lambda member, n=wanted, t=target: t if member.name == n else None, out, what=wanted)

@@ -1,4 +1,4 @@
-"""The table of what is measured on official data alone, of which every benchmark may have rows."""
+"""The table of measurements on official data, to which every benchmark may contribute rows."""
 
 from __future__ import annotations
 
@@ -15,4 +15,4 @@ REAL = Table(
     "of what was foretold plus what came; its interval takes these for independent cases, and is a guide.",
 )
 MEASURED_ON = "real"
-"""The key of a benchmark's ``about`` that says on what a row of this table was measured."""
+"""The key of a benchmark's ``about`` that describes the data behind a row of this table."""

@@ -1,4 +1,4 @@
-"""A user's own files ► rows, with the pipeline's functions but no pipeline; and what came out, counted."""
+"""Answers to a user's own files, by the pipeline's functions but without the pipeline; and their counts."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from substrate.base.files import replacing
 from substrate.domains.rows import Row, encode
 
 Advance = Callable[[int, int], None]
-"""Called with the cases done and their number."""
+"""Called with the number of finished cases and the number of all cases."""
 
 
 def _quiet(done: int, total: int) -> None:
-    """Nobody watches."""
+    """Ignore the progress."""
 
 
 class Tally(msgspec.Struct):
-    """Counts of the outcome: questions, rows and choices, how many have gold and agree with it, how many
-    could not run.
+    """Counts of an outcome: questions, rows and choices, those with gold, those that agree with it, and those
+    that could not run.
 
-    A question of which a benchmark gives two rows, such as GQA's by name and by id, counts as one question;
-    what was graded and was right is of rows.
+    A question with two rows, such as GQA's by name and by id, counts as one question; graded and right
+    answers are counted in rows.
     """
 
     questions: int = 0
@@ -38,10 +38,10 @@ class Tally(msgspec.Struct):
     errors: int = 0
     first_error: str = ""
     subsets: dict[str, tuple[int, int]] = {}
-    """By subset: of how many rows with gold, and how many of them are right."""
+    """By subset: the number of rows with gold, and the number of right ones among them."""
 
     def count(self, row: Row) -> None:
-        """Take a row in; how many questions there are is for the caller to say."""
+        """Count a row; the caller sets the number of questions."""
         self.rows += 1
         if row.correct is not None:
             self.graded += 1
@@ -58,7 +58,7 @@ class Tally(msgspec.Struct):
             self.first_error = self.first_error or f"scene {row.scene}: question {row.question}: {row.error}"
 
     def line(self) -> str:
-        """The one line a command closes with."""
+        """The last line that a command prints."""
         parts = [f"{self.questions} questions"]
         if self.rows > self.questions:
             for subset, (graded, right) in self.subsets.items():
@@ -79,12 +79,12 @@ class Tally(msgspec.Struct):
 
 
 def write_rows(rows: Iterable[Row], out: Path) -> Tally:
-    """Write rows to a file, which appears only when all of them are there; each counts as a question."""
+    """Write rows to a file, which appears only when it is complete; each row counts as a question."""
     return _write(((1, (row,)) for row in rows), out)
 
 
 def _write(cases: Iterable[tuple[int, Iterable[Row]]], out: Path) -> Tally:
-    """Write the rows of cases to a file, as :func:`write_rows`; each case says how many questions it has."""
+    """Write the rows of cases to a file, as :func:`write_rows`; each case has its number of questions."""
     tally = Tally()
     with replacing(out) as fresh, fresh.open("wb") as file:
         for questions, rows in cases:
@@ -103,12 +103,12 @@ def answer_files(
     advance: Advance = _quiet,
     worlds: int | None = None,
 ) -> Tally:
-    """Answer a user's files and write the rows; nothing is written where an input is refused.
+    """Answer a user's files and write the rows; if an input is refused, nothing is written.
 
     Args:
-        files: the benchmark's inputs, by what they are.
-        parameters: the benchmark's parameters; ``None`` where it takes none.
-        worlds: from at most how many possible logs of a case to answer; from its own log where ``None``.
+        files: the benchmark's inputs, by role.
+        parameters: the benchmark's parameters; ``None`` if it takes none.
+        worlds: the most possible logs to answer a case from; ``None`` to use its own log.
     """
     cases = benchmark.source.cases(files, None, False)
 
@@ -127,5 +127,5 @@ def answer_files(
 
 
 def split_of(files: Files) -> str:
-    """The split that rows of a user's files name: what the question file is called, or nothing."""
+    """The split for the rows of a user's files: the name of the question file, or empty."""
     return files["questions"].name.partition(".")[0] if "questions" in files else ""

@@ -1,4 +1,4 @@
-"""The table that the benchmarks beside the paper's two main ones share."""
+"""The table of all benchmarks other than the paper's two main ones."""
 
 from __future__ import annotations
 

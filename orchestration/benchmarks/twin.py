@@ -1,4 +1,4 @@
-"""Twin-EventLog: a village, an intervention or two, and one question asked of each arm of a fork."""
+"""Twin-EventLog: a village, an intervention or two, and a question to each arm of a fork."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class TwinData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 
 def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = False) -> bm.Cases:
-    """Twin-EventLog's cases: a specification, and its gold where there is one."""
+    """Read Twin-EventLog's cases: a specification, and its gold if there is one."""
     path = files["specs"]
     specs = {spec.spec: spec for spec in read_specs(path)}
     gold = read_gold(path)
@@ -50,10 +50,10 @@ def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = 
 
 
 def logs(case: bm.Case, _: Any = None) -> list[bm.NamedLog]:
-    """The arms: the village forked at the branch tick without an intervention, and with each one.
+    """Make the arms: the village forked at the branch tick without an intervention, and with each one.
 
-    Arm A's log is the village's own, digest and all: a fork that nothing tells apart from its parent. Where
-    the intervention would change nothing it is refused, and the village's own log is all there is.
+    Arm A's log equals the village's own, even in its digest, since nothing distinguishes that fork from its
+    parent. An intervention without effect is refused; then the village's own log is the only one.
     """
     spec = _spec.decode(case.record)
     try:
@@ -64,7 +64,7 @@ def logs(case: bm.Case, _: Any = None) -> list[bm.NamedLog]:
 
 
 def rows(case: bm.Case, logs: bm.Logs, _: Any, split: str) -> Iterable[Row]:
-    """A row an arm: the specification's question on each of its logs."""
+    """Make a row per arm: the answer to the specification's question from the arm's log."""
     spec, gold = _spec.decode(case.record), _gold.decode(case.questions)
     if len(logs) < len(spec.arms):
         return answer_spec(spec, gold, split or "generated")
@@ -72,7 +72,7 @@ def rows(case: bm.Case, logs: bm.Logs, _: Any, split: str) -> Iterable[Row]:
 
 
 def explain(case: bm.Case, logs: bm.Logs, _: Any, subset: str, arm: str) -> Explanation | None:
-    """Why an arm's answer is what it is; ``None`` where there is no such arm."""
+    """Explain the answer of an arm; ``None`` if there is no such arm."""
     spec = _spec.decode(case.record)
     if arm not in spec.arms or len(logs) < len(spec.arms):
         return None
@@ -80,19 +80,19 @@ def explain(case: bm.Case, logs: bm.Logs, _: Any, subset: str, arm: str) -> Expl
 
 
 def picture(_: bm.Case, why: Explanation, row: Row) -> Pictured:
-    """An arm's events, with those that its answer rests on."""
+    """Draw an arm's events, with those behind its answer."""
     return pictured(arm_timeline(village_tbox(), why.logs[OWN], why.evidence()))
 
 
 def wordings(case: bm.Case) -> Iterator[bm.Wording]:
-    """A specification's question, once for each arm."""
+    """The text of a specification's question, once for each arm."""
     spec = _spec.decode(case.record)
     yield from (bm.Wording(arm, spec.query.text) for arm in spec.arms)
 
 
 def experiment(rows: Iterable[Row], files: bm.Files) -> Experiment:
-    """The first specification whose news travels and whose answer differs between the arms; without one, the
-    TBox's own village.
+    """The first specification whose news travels and whose answers differ between the arms; if there is none,
+    the TBox's own village.
     """
     answers: dict[int, dict[str, str]] = {}
     for row in rows:
@@ -104,7 +104,7 @@ def experiment(rows: Iterable[Row], files: bm.Files) -> Experiment:
 
 
 def _judged(metric: str, rows: Sequence[Any]) -> tuple[int, int]:
-    """Hold a specification's arms against its gold, all at once."""
+    """Compare all arms of a specification with its gold."""
     judgement = judge([row.predicted for row in rows], [str(row.expected) for row in rows])
     return getattr(judgement, metric), getattr(MOST, metric)
 

@@ -1,1 +1,1 @@
-"""The commands, a module for each group; nothing imports them."""
+"""The commands, a module for each group; no other room imports them."""

@@ -21,7 +21,7 @@ from substrate.cli.events import speaking
 from substrate.cli.options import REQUIRED, command_of
 
 MOST_WORLDS = 1024
-"""Ten events of a scene in doubt at once."""
+"""The most logs to answer a case from: a scene with ten uncertain events has 1,024."""
 INPUTS = {
     "annotations": ("DIR_OR_ZIP", "Official annotations."),
     "events": ("FILE", "Compact event records as JSON lines; may be gzip."),
@@ -31,7 +31,7 @@ INPUTS = {
     "questions": ("FILE", "The official list, or JSON lines of the same records; may be gzip."),
     "specs": ("FILE", "Specifications as JSON lines; may be gzip."),
 }
-"""The names of a benchmark's files, with what an option says of them."""
+"""The roles of a benchmark's files, with the help text of each option."""
 WorldsOption = Annotated[
     int | None,
     option(
@@ -54,10 +54,10 @@ def file_option(name: str, required: bool) -> Any:
 
 
 def require_files(files: Mapping[str, Path]) -> None:
-    """Refuse files of a user that are not there.
+    """Refuse a user's files that do not exist.
 
     Args:
-        files: the paths, by what they are: an input's name is its option's.
+        files: the paths by role; an input's role is its option's name.
 
     Raises:
         ParameterError: names the option and the path.
@@ -78,7 +78,7 @@ def answers() -> typer.Typer:
 
 
 def _add_answer(group: typer.Typer, benchmark: Interpreted) -> None:
-    # Where a benchmark takes either of two inputs, neither is required by itself.
+    # If a benchmark accepts either of two inputs, neither is required.
     either = {"annotations", "events"} <= benchmark.source.inputs.keys()
     options: dict[str, tuple[Any, Any]] = {}
     for name in benchmark.source.inputs:

@@ -51,7 +51,7 @@ def logs(
 
 
 def with_logs(name: str) -> Interpreted:
-    """The benchmark with logs that bears a name."""
+    """Find a benchmark with logs by its name."""
     from orchestration.registry import INTERPRETED
     from substrate.base.errors import ParameterError
 

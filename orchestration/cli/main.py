@@ -274,7 +274,7 @@ def dvc_code(profile: ProfileOption = None) -> None:
 
 
 def main() -> None:
-    """Run the command; :mod:`substrate.cli.launcher` says what is missing where not all is installed."""
+    """Run the command; :mod:`substrate.cli.launcher` reports a missing package."""
     app()
 
 

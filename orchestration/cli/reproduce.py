@@ -1,4 +1,4 @@
-"""`substrate reproduce`: run the graph where something is to be done, and say what came out."""
+"""`substrate reproduce`: run the graph if there is something to do, and report the results."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ if TYPE_CHECKING:
 def reproduced(
     profile: str | None, only: str | None, overrides: Sequence[str], *, force: bool, name: str = ""
 ) -> Reproduction:
-    """Run the stages of a profile, or find that nothing is to be done.
+    """Run the stages of a profile, or find that there is nothing to do.
 
-    With overrides that results depend on, the run is an experiment, and the profile's results stay.
+    If an override affects results, the run is an experiment, and the profile's results stay unchanged.
 
     Args:
-        profile: a profile; that of `params.yaml` unless given.
+        profile: by default the profile of `params.yaml`.
         only: one benchmark instead of all.
         overrides: ``KEY=VALUE`` on top of `params.yaml`; with any, the graph is always run.
-        force: run stages although nothing they depend on has changed.
-        name: what the experiment is called; made from the overrides unless given.
+        force: run stages even if nothing they depend on has changed.
+        name: the experiment's name; by default made from the overrides.
     """
     start, root = time.monotonic(), find_root()
     if not overrides and not force and not name:
@@ -53,7 +53,7 @@ def reproduced(
 
 
 def _serve_model(profile: str | None, only: str | None, overrides: Sequence[str], until: ExitStack) -> None:
-    """Serve the model that a run of one baseline asks, where no server is named and it is installed."""
+    """Serve the model of a single baseline's run, if no server is named and the model is installed."""
     from orchestration.benchmarks.baselines import LanguageModel
     from orchestration.models.client import URL
     from orchestration.project import open_workspace
@@ -91,7 +91,7 @@ def _run(
     used, stages = workspace.settings.profile, stages_in(workspace)
     lacking = absent(workspace, SOURCES.values())
     whole = computable(stages, lacking)
-    # The report shows what there is.
+    # The report shows whatever results exist.
     names = [name for name in stages_of(only, stages) if name in whole or name == "report/html"]
     with project_lock(workspace.root):
         before = hashes(workspace.root, sources())
@@ -144,7 +144,7 @@ def _run(
 
 
 def tables_of(workspace: Workspace, names: Sequence[str], only: str | None) -> list[str]:
-    """The tables that a run made; a benchmark that shares its table with others shows its own rows."""
+    """The tables that a run made; a benchmark that shares its table shows only its own rows."""
     from orchestration.pipeline.graph import stages_in
     from orchestration.registry import BENCHMARKS
     from orchestration.rendering.results import by_number
@@ -163,26 +163,26 @@ def tables_of(workspace: Workspace, names: Sequence[str], only: str | None) -> l
 
 
 def conclusion_of(workspace: Workspace, only: str | None) -> list[str]:
-    """The conclusion from the numbers of all benchmarks, or of one; those of official files that are not
-    there are the pinned ones.
+    """The conclusion from the numbers of all benchmarks or of one; pinned numbers replace those of missing
+    official files.
     """
     from orchestration.registry import BENCHMARKS
     from orchestration.rendering.conclusion import concluded
 
     if only and only not in BENCHMARKS:
-        return []  # of a study, which its table says
+        return []  # the conclusion of a study is in its table
     return concluded(workspace, [only] if only else BENCHMARKS)
 
 
 def _keep(workspace: Workspace, only: str, run: Reproduction, before: Mapping[str, str]) -> None:
-    """Keep what stands after a run, beside other runs that stand."""
+    """Keep the outcome of a run next to other valid outcomes."""
     from orchestration.ledger.records import fingerprint, ledger_of
     from orchestration.pipeline.graph import stages_in
 
     root, profile, manifest = workspace.root, workspace.settings.profile, read_manifest(ledger_of(workspace))
     stages = stages_in(workspace)
     if hashes(root, sources()) != before:
-        return  # code or parameters changed while it ran: nobody can say with which it ran
+        return  # code or parameters changed during the run: its outcome belongs to neither version
     for name in run.stages:
         if not fingerprint(stages, stages[name], workspace).repeats(manifest.stages.get(name)):
             return

@@ -1,4 +1,4 @@
-"""The commands that make the results of a profile, hold them against the pins, and take new ones over."""
+"""The commands that make a profile's results, compare them with the pins, and accept new ones."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Tables of results on a terminal: the columns that say most, on lines of at most 110 characters.
+"""Tables of results on a terminal: the most important columns, on lines of at most 110 characters.
 
-They are read from the Markdown that a run made, so that a run with nothing to do loads nothing for them.
+They are read from a run's Markdown, so that a run with nothing to do imports no code for them.
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ from textwrap import fill, wrap
 from orchestration.rendering.tables import DETAILS, drawn
 
 WIDTH = 110
-"""The most characters of a line."""
+"""The most characters per line."""
 _CAPTION = 2
 """The most lines of a caption."""
 _LABEL, _CELL = 30, 24
-"""The characters after which a label and a cell go on below; a word is not broken."""
+"""The characters after which a label and a cell wrap; words are not broken."""
 _SILENT = re.compile(r"|not (reported|compared)\b.*")
 _MANY = 8
 
 
 def on_terminal(markdown: str, rest: str) -> str:
-    """A table as a terminal shows it.
+    """Format a table for a terminal.
 
     Args:
-        markdown: the table, and what it says of itself.
-        rest: the place that has all of it.
+        markdown: the table and its caption.
+        rest: the place of the complete table.
 
     >>> print(on_terminal("| number | n |\\n|---|---|\\n| meadow/all | 500 |\\n\\n*Two arms.*", "all.md"))
     number        n
@@ -44,7 +44,7 @@ def on_terminal(markdown: str, rest: str) -> str:
     for at in sorted(filled, key=lambda at: (at > 0, heads[at] in DETAILS or heads[at] in heads[:at], at)):
         if max(map(len, _drawn(heads, plain, [*columns, at]))) <= WIDTH:
             columns.append(at)
-    # What a table says of itself is Markdown's emphasis there.
+    # In Markdown the caption is emphasised.
     told = " ".join(line.strip("*") for line in markdown.splitlines() if line and not line.startswith("|"))
     fewer = {"column": len(heads) - len(columns), "row": len(rows) - len(plain)}
     more = " and ".join(f"{n} {what}{'' if n == 1 else 's'}" for what, n in fewer.items() if n)
@@ -56,7 +56,7 @@ def on_terminal(markdown: str, rest: str) -> str:
 
 
 def _drawn(heads: Sequence[str], rows: Iterable[Sequence[str]], columns: Iterable[int]) -> list[str]:
-    """The lines of some columns of a table, in their order."""
+    """The lines of the given columns of a table, in that order."""
     cells = [
         [
             fill(row[at], _CELL if at else _LABEL, break_on_hyphens=False, break_long_words=False)
@@ -68,7 +68,7 @@ def _drawn(heads: Sequence[str], rows: Iterable[Sequence[str]], columns: Iterabl
 
 
 def place_of(markdown: str, profile: str, only: str | None) -> str:
-    """The place that has all of a table: its file, or the command that prints it."""
+    """The place of a complete table: its file, or the command that prints it."""
     from orchestration.workspace.root import find_root
 
     root = find_root()
@@ -84,7 +84,7 @@ def _text(cell: str) -> str:
 
 
 def _is_detail(row: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
-    """Tell whether a row is one of many parts of a mean that is shown, or has a single figure."""
+    """Tell whether a row is one of many parts of a shown mean, or has a single figure."""
     label = row[0]
     of, metric = label.split("/")[0], label.split("/")[-1]
     own = [other[0] for other in rows if other[0].split("/")[0] == of]

@@ -1,4 +1,4 @@
-"""`substrate trace`: a number's way to its sources, as a tree for a person and as JSON for a machine."""
+"""`substrate trace`: a number's path to its sources, as a tree for people and as JSON for programs."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ _WIDE = 2_000
 def print_trace(
     number: str, question: str | None, profile: str | None, *, reexecute: bool, json: bool
 ) -> bool:
-    """Trace a number and print the way; says whether all of it fits together.
+    """Print the path of a number to its sources; return whether all of it is consistent.
 
     Raises:
-        ParameterError: there is no such number or answer, or it was not computed.
+        ParameterError: the number or answer does not exist, or was not computed.
     """
     if reexecute and question is None:
         hint = "Give --question SCENE/QUESTION"
@@ -80,7 +80,7 @@ def print_trace(
 
 
 def print_list(profile: str | None, *, json: bool) -> None:
-    """Print every number: what the paper prints of it, and what was measured here."""
+    """Print every number: the paper's figures, and the measurements here."""
     entries = Listing(open_workspace(profile)).entries()
     rows = [
         (
@@ -99,7 +99,7 @@ def print_list(profile: str | None, *, json: bool) -> None:
 
 
 def _print_hits(listing: Listing, hits: Sequence[Hit], *, json: bool) -> None:
-    """Print the numbers that a figure may be, with how it hits each."""
+    """Print the numbers that a figure may mean, each with the kind of match."""
     entries = [(listing.entry(hit.name), hit.how) for hit in hits]
     rows = [(entry.name, entry.paper or "", _shown(entry), _HITS[how]) for entry, how in entries]
     hit_entries = [msgspec.to_builtins(entry) | {"hit": how} for entry, how in entries]
@@ -113,7 +113,7 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _shown(entry: Entry) -> str:
-    """The measured value, as tables print it; counts and p as they are."""
+    """The measured value in the format of tables; counts and p without a unit."""
     if entry.measured is None:
         return ""
     if entry.name.endswith("/p"):
@@ -123,7 +123,7 @@ def _shown(entry: Entry) -> str:
 
 
 def _print_derived(listing: Listing, name: str, *, json: bool) -> bool:
-    """Print a figure that is no count: what it is made of. Says whether the files behind it fit together."""
+    """Print the parts of a derived figure; return whether the files behind it are consistent."""
     entry, made = listing.entry(name), listing.made(name)
     numbers = [count.number for count in made.counts if count.number in NUMBERS]
     lineage = _lineage(listing.workspace) if numbers else None
@@ -142,7 +142,7 @@ def _print_derived(listing: Listing, name: str, *, json: bool) -> bool:
 
 
 def _going_on(number: str, profile: str) -> str:
-    """The command that measures a number, and what it needs where a language model answers."""
+    """The command that measures a number, and its needs if a language model answers."""
     of, _, other = (part.partition("/")[0] for part in number.partition(f"/{MINUS}"))
     compared = other in BENCHMARKS and other != of
     command = f"`substrate reproduce --profile {profile}{'' if compared else f' --only {of}'}` measures it"
@@ -152,7 +152,7 @@ def _going_on(number: str, profile: str) -> str:
 
 
 def _lineage(workspace: Workspace) -> Lineage:
-    from orchestration.pipeline.graph import stages_in  # with it comes Dagster, which a list can do without
+    from orchestration.pipeline.graph import stages_in  # it imports Dagster, which a list does not need
 
     return Lineage(workspace, known=stages_in(workspace))
 
@@ -177,7 +177,7 @@ def console() -> Console:
 
 
 def outline(name: str, *about: Any) -> Tree:
-    """A tree whose nodes are the lines of a macro of ``trace.txt.j2``; two spaces are a level."""
+    """A tree whose nodes are the lines of a macro in ``trace.txt.j2``; two spaces mean a level."""
     from rich.tree import Tree
 
     from orchestration.base.templates import text_template
@@ -185,7 +185,7 @@ def outline(name: str, *about: Any) -> Tree:
     template = text_template(
         __file__,
         "trace.txt.j2",
-        e=lambda text: escape(text).replace("\n", "\0"),  # a line's end in a text is no end of a node
+        e=lambda text: escape(text).replace("\n", "\0"),  # a newline inside a text must not end a node
         flattened=flattened,
         json=lambda value: msgspec.json.encode(value).decode(),
     )

@@ -1,9 +1,9 @@
-"""The closure over statements: all that some functions reach, by file, with a hash of what counts of each.
+"""The statements that some functions reach, as a hash for each file.
 
-A function reaches the statements of its module that bind the names its text uses, and
-what these use in turn, also through imports; of a module that is only imported, the statements that do more
-than to bind names. A class counts whole, and so does a module that is used as a value. A data file counts
-where a statement that is reached names it and it lies beside the module.
+A function reaches the statements of its module that bind the names in its text, and what these statements
+use in turn, also through imports. From a module that is only imported, it reaches the statements that do more
+than bind names. A class counts as a whole, and so does a module that is used as a value. A data file counts
+if it lies next to a module in which a reached statement names it.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ from typing import Any, NamedTuple
 from orchestration.code.modules import ROOT, Statement, is_ours, keep, module_of, paths, short_of
 
 _ITSELF = __package__ or ""
-"""This room: it says what counts of a file, and is no part of what a stage computes."""
+"""This room, which hashes code but is no part of what a stage computes."""
 _WORD = re.compile(r"\w+")
 Place = tuple[str, int]
-"""A statement, by its module and its number there."""
+"""A statement: its module and its number in the module."""
 
 
 class Declared:
-    """A value that declares something, such as a benchmark: it counts by its class and its plain data.
+    """A value that declares something, such as a benchmark: its class and its plain data count.
 
-    Of the functions in it those count that a stage names as called.
+    Of its functions, only those count that a stage lists as called.
     """
 
 
 def code_of(*functions: Callable[..., Any]) -> dict[str, str]:
-    """The files that some functions depend on, by path in the project, sorted, with a short hash of what they
-    reach in each.
+    """The project's files that some functions depend on, sorted by path, each with a short hash of the
+    reached statements.
 
     Args:
-        functions: functions or classes of this project, or partials of them with what they are given.
+        functions: functions or classes of this project, or partials of them.
 
     >>> from substrate.domains.rows import encode
     >>> [file for file in code_of(encode) if file.endswith("rows.py")]
@@ -52,12 +52,12 @@ def code_of(*functions: Callable[..., Any]) -> dict[str, str]:
 
 
 class Closure:
-    """All that some functions reach."""
+    """All statements and data files that some functions reach."""
 
     def __init__(self, functions: Iterable[Any]) -> None:
         self.reached: set[Place] = set()
         self.said: dict[str, set[str]] = {}
-        """By module what counts beside statements: plain data, and functions without a name."""
+        """By module, what counts besides statements: plain data, and lambdas."""
         self._last = __name__
         for part in _parts(functions):
             self._take(part)
@@ -66,7 +66,7 @@ class Closure:
         self.said.setdefault(module, set()).add(text)
 
     def _take(self, part: Any) -> None:
-        """Add a function, or a value that a partial is given."""
+        """Add a function, or an argument of a partial."""
         module = getattr(part, "__module__", None) or ""
         if not is_ours(module):
             self._say(self._last, _plain(part))
@@ -97,11 +97,11 @@ class Closure:
 
     @property
     def definitions(self) -> set[tuple[str, str]]:
-        """The names of all that is reached, each with its file."""
+        """The name of everything that is reached, each with its file."""
         return {(_file(place[0]), name) for place in self.reached for name in _at(place).binds}
 
     def lines(self) -> dict[str, list[str]]:
-        """The lines that stand for each file: a hash for each part of it that counts."""
+        """The lines to hash for each file, one per part that counts."""
         lines: dict[str, list[str]] = {}
         for place in sorted(self.reached):
             parts = [_about(value).said for value in _declared(place)] or [_at(place).short]
@@ -114,7 +114,7 @@ class Closure:
 
 
 def _parts(given: Iterable[Any]) -> Iterator[Any]:
-    """The functions and values themselves, of partials and sequences."""
+    """Unpack partials and sequences into functions and values."""
     for part in given:
         if isinstance(part, partial):
             yield from _parts((part.func, *part.args, *part.keywords.values()))
@@ -135,7 +135,7 @@ def _at(place: Place) -> Statement:
 
 @cache
 def _names(module: str) -> dict[str, tuple[Place, ...]]:
-    """The statements of a module by the names that they bind."""
+    """A module's statements, by the names that they bind."""
     places: dict[str, tuple[Place, ...]] = {}
     for number, statement in enumerate(module_of(module).statements):
         for name in statement.binds:
@@ -149,14 +149,14 @@ def _binding(module: str, name: str) -> tuple[Place, ...]:
 
 @cache
 def _led_to(place: Place) -> tuple[Place, ...]:
-    """The statements that one leads to: what it uses and imports, and what runs with its module."""
+    """The statements that a statement uses or imports, and those that run when its module is imported."""
     statement = _at(place)
     if values := _declared(place):
         return tuple(
             dict.fromkeys([*(kind for value in values for kind in _about(value).kinds), *_run_with(place[0])])
         )
     used = (reached for use in statement.uses for reached in _used(place[0], use))
-    # A module counts by what is asked of it.
+    # An imported module counts only by the attributes that are used.
     sources = (source for source in statement.imports if not (statement.importing and _module(source)))
     imported = (reached for source in sources for reached in _imported(source))
     return tuple(dict.fromkeys([*used, *imported, *_run_with(place[0])]))
@@ -164,8 +164,8 @@ def _led_to(place: Place) -> tuple[Place, ...]:
 
 @cache
 def _declared(place: Place) -> tuple[Declared, ...]:
-    """The values that a statement of the platform binds, where they only declare: they are looked at instead
-    of its text.
+    """The values that a statement of the platform binds, if they only declare: these values are hashed
+    instead of its text.
     """
     if not (place[0].startswith(("orchestration.", "research.")) and _at(place).uses):
         return ()
@@ -176,17 +176,17 @@ def _declared(place: Place) -> tuple[Declared, ...]:
 
 
 class _Value(NamedTuple):
-    """A value that is given or declared; it is kept, so that no other gets its identity."""
+    """A hashed value; the reference keeps its id from being reused."""
 
     value: Any
     kinds: tuple[Place, ...]
-    """The statements of its class, and of the types that it holds: what it says is made of them."""
+    """The statements of its class and of the types that it holds."""
     said: str
     """Its plain data."""
 
 
 _values: dict[int, _Value] = {}
-"""By identity; stages share most of them."""
+"""Hashed values by id; stages share most of them."""
 
 
 def _about(value: Any) -> _Value:
@@ -198,7 +198,7 @@ def _about(value: Any) -> _Value:
 
 
 def _used(module: str, use: str) -> Iterator[Place]:
-    """The statements behind a name of a module, and behind what is asked of it where it is a module."""
+    """The statements behind a module's name; if the name is a module, those behind the used attribute."""
     name, _, attribute = use.partition(".")
     for place in _binding(module, name):
         yield place
@@ -207,7 +207,7 @@ def _used(module: str, use: str) -> Iterator[Place]:
 
 
 def _module(source: str) -> str:
-    """The module that an import means; empty where it means a name of one, or is of others."""
+    """The module that an import means; empty if it means a name in a module, or a foreign module."""
     module, _, name = source.partition(":")
     if any(source not in _at(place).imports for place in _binding(module, name)):
         return ""
@@ -228,7 +228,7 @@ def _imported(source: str) -> tuple[Place, ...]:
 
 @cache
 def _run_with(module: str) -> tuple[Place, ...]:
-    """The statements that do something when a module is imported, with all that it imports."""
+    """The statements that have an effect when a module is imported, with all that it imports."""
     places, seen, waiting = list[Place](), set[str](), [module]
     while waiting:
         name = waiting.pop()
@@ -237,7 +237,7 @@ def _run_with(module: str) -> tuple[Place, ...]:
         seen.add(name)
         for number, statement in enumerate(module_of(name).statements):
             places += [(name, number)] if statement.runs else []
-            # What a function imports runs with the function.
+            # An import inside a function runs when the function does.
             if not statement.uses or statement.runs:
                 for source in statement.imports:
                     waiting += (source.partition(":")[0], source.replace(":", "."))
@@ -263,7 +263,7 @@ def _loads_boxes(module: str) -> bool:
 
 @cache
 def _data_files(place: Place) -> tuple[Path, ...]:
-    """The files beside a module that a statement names, and the TBoxes."""
+    """The TBoxes and the files next to a module that a statement names."""
     texts, folder = _at(place).texts, paths()[place[0]].parent
     beside = (folder / text for text in texts if "." in text and not text.endswith(".py"))
     boxes = (_boxes()[text] for text in texts if text in _boxes() and _loads_boxes(place[0]))
@@ -271,14 +271,14 @@ def _data_files(place: Place) -> tuple[Path, ...]:
 
 
 def _inside(value: Any) -> Iterator[Any]:
-    """A value, and all that it holds."""
+    """Yield a value and everything inside it."""
     yield value
     for part in value if isinstance(value, tuple | list) else _fields(value).values():
         yield from _inside(part)
 
 
 def _fields(value: Any) -> Mapping[str, Any]:
-    """The fields of a value that has some."""
+    """The fields of a struct or dataclass; none for other values."""
     if isinstance(value, Mapping):
         return value
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -288,7 +288,7 @@ def _fields(value: Any) -> Mapping[str, Any]:
 
 
 def _plain(value: Any) -> str:
-    """The plain data of a value as text; functions leave no trace in it."""
+    """The plain data of a value as text, without its functions."""
     if value is None or isinstance(value, str | int | float | bytes):
         return repr(value)
     if isinstance(value, tuple | list | set | frozenset):

@@ -1,4 +1,4 @@
-"""The content of a data file, without remarks and layout where its form is known."""
+"""The content of a data file, without comments and layout if its format is known."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 
 def content(suffix: str, data: bytes) -> bytes:
-    """The meaning of a file: of YAML and Turtle what they parse to, in order; of any other its bytes.
+    """The content of a file: for YAML and Turtle the parsed data in order, for other formats the bytes.
 
     >>> content(".yaml", b"a: [1, 2]  # a remark") == content(".yaml", b"a:\\n- 1\\n- 2\\n")
     True
@@ -33,7 +33,7 @@ def _turtle(text: str) -> Iterator[str]:
     names: dict[str, str] = {}
     parser = ox.parse(text, ox.RdfFormat.TURTLE)
     for quad in parser:
-        # A node without a name is given another one each time the file is read.
+        # A blank node gets a new name each time the file is read.
         parts = (
             names.setdefault(str(part), f"_:{len(names)}") if isinstance(part, ox.BlankNode) else str(part)
             for part in quad.triple

@@ -1,7 +1,7 @@
-"""The modules of the project as statements: what each binds, what it uses, and the hash of its syntax tree.
+"""The project's modules as statements: the names each binds and uses, and the hash of its syntax tree.
 
-Comments, docstrings and layout leave no trace in the hash. What was parsed lies in `.dagster/`, outside git,
-by the hash of its file; what is damaged there, or of another form, is made anew.
+Comments, docstrings and layout do not affect the hash. Parsed modules are cached in `.dagster/`, outside git,
+by the hash of their files; a damaged or outdated cache is rebuilt.
 """
 
 from __future__ import annotations
@@ -30,52 +30,52 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("orchestration", "research", "substrate")
 KEPT = Path(".dagster", "modules.msgpack")
 _MOST = 5000
-"""The number of files kept before all are forgotten, most of which are there no more."""
+"""The most parsed files to cache; beyond it the cache is emptied, since most of its files are gone."""
 _FILE = re.compile(r"[\w./-]{0,80}\w\.\w{1,8}|[a-z_]\w*")
 _DEFINING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _IMPORTING = (ast.Import, ast.ImportFrom)
 _SILENT = frozenset({"ctx", "kind", "type_comment"})
-"""Fields of a tree that say nothing of what it does."""
+"""Fields of a syntax tree that do not affect what the code does."""
 _TAKING = frozenset({"LOAD_GLOBAL", "STORE_GLOBAL", "DELETE_GLOBAL", "LOAD_NAME", "LOAD_CLASSDEREF"}) | {
     "LOAD_FROM_DICT_OR_GLOBALS"
 }
-"""The instructions that take or change a name of the module."""
+"""The bytecode instructions that read or write a global name."""
 
 
 class Statement(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A statement at the top of a module; each name of an import is one of its own."""
+    """A statement at the top of a module; each name of an import is a statement."""
 
     binds: tuple[str, ...]
     short: str
     """The first digits of the SHA-256 of its tree."""
     uses: tuple[str, ...] = ()
-    """The names that it takes from its module, with an attribute that is asked of one: ``name.attribute``;
-    those of the annotations of a class's attributes among them, which a library may read.
+    """The global names that it reads, as ``name.attribute`` where it reads an attribute. They include the
+    names in annotations of class attributes, which a library may read.
     """
     imports: tuple[str, ...] = ()
     """The imports in it, each ``module:name`` or ``module``."""
     texts: tuple[str, ...] = ()
-    """Its texts that may name a file or a TBox."""
+    """Its string literals that may name a file or a TBox."""
     runs: bool = False
-    """It does more, when the module is imported, than to bind its names."""
+    """True if it does more than bind names when the module is imported."""
     importing: bool = False
-    """It takes a name from a module."""
+    """True if it imports a name from a module."""
 
 
 class Module(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A module: its statements, and by line the hashes of the functions without a name that begin there."""
+    """A module: its statements, and the hashes of its lambdas by the line where they begin."""
 
     statements: tuple[Statement, ...] = ()
     lambdas: dict[int, str] = {}
 
 
 def parse(text: bytes, module: str, *, package: bool) -> Module:
-    """The statements of a module's text.
+    """Parse a module's text into statements.
 
     Args:
         text: the text.
-        module: its dotted name, to which relative imports are relative.
-        package: whether it is the ``__init__`` of a package.
+        module: its dotted name, which resolves relative imports.
+        package: true if it is the ``__init__`` of a package.
 
     >>> found = parse(b"from math import pi\\ndef area(r):\\n    return pi * r * r", "m", package=False)
     >>> [(one.binds, one.uses, one.imports) for one in found.statements]
@@ -100,7 +100,7 @@ def parse(text: bytes, module: str, *, package: bool) -> Module:
 
 
 def _for_readers(statement: ast.stmt) -> bool:
-    """Tell whether a statement runs for a type checker or for a command alone."""
+    """Tell whether a statement runs only for a type checker or as a script."""
     test = ast.unparse(statement.test) if isinstance(statement, ast.If) else ""
     return test.endswith("TYPE_CHECKING") or test == "__name__ == '__main__'"
 
@@ -127,7 +127,7 @@ def _bound(statement: ast.stmt) -> set[str]:
 
 
 def _sources(node: ast.Import | ast.ImportFrom, home: str) -> Iterator[str]:
-    """The names that an import takes, each ``module:name``, or the modules."""
+    """Yield the names that an import takes, each ``module:name``, or its modules."""
     if isinstance(node, ast.ImportFrom):
         base = home.rsplit(".", node.level - 1)[0] if node.level else ""
         source = ".".join(filter(None, (base, node.module)))
@@ -167,15 +167,15 @@ def _statement(statement: ast.stmt, own: set[str], ours: set[str], home: str) ->
 
 
 def _globals(code: CodeType) -> set[str]:
-    """The names that compiled code takes from its module."""
+    """The global names that compiled code uses."""
     names = {op.argval for op in dis.get_instructions(code) if op.opname in _TAKING}
     return names.union(*(_globals(inner) for inner in code.co_consts if isinstance(inner, CodeType)))
 
 
 def _runs(statement: ast.stmt, ours: set[str]) -> bool:
-    """Tell whether a statement does more than to bind names: it calls, or changes a value.
+    """Tell whether a statement does more than bind names: it calls a function or changes a value.
 
-    A decorator of the project may keep what it decorates in a table, by which any function finds it.
+    A decorator of the project may register what it decorates, so that any function can find it.
     """
     if isinstance(statement, _DEFINING):
         words = (node for word in statement.decorator_list for node in ast.walk(word))
@@ -188,10 +188,10 @@ def _runs(statement: ast.stmt, ours: set[str]) -> bool:
 
 
 class _Bare(ast.NodeTransformer):
-    """Takes docstrings out of a tree."""
+    """Removes docstrings from a syntax tree."""
 
     def visit(self, node: ast.AST) -> Any:
-        """The node without them; nothing, where it is nothing else."""
+        """The node without its docstring; nothing if the docstring is all of it."""
         value = node.value if isinstance(node, ast.Expr) else None
         if isinstance(value, ast.Constant) and isinstance(value.value, str):
             return None
@@ -206,7 +206,7 @@ def _hash(tree: ast.AST) -> str:
 
 
 def _written(node: Any) -> str:
-    """A tree as text, the same in each version of Python: without places, empty fields and what is absent."""
+    """A syntax tree as text, the same in each version of Python: without positions and empty fields."""
     if isinstance(node, ast.AST):
         there = ((name, value) for name, value in ast.iter_fields(node) if value is not None and value != [])
         fields = ",".join(f"{name}={_written(value)}" for name, value in there if name not in _SILENT)
@@ -215,13 +215,13 @@ def _written(node: Any) -> str:
 
 
 def is_ours(module: str) -> bool:
-    """Tell whether a module, or a name of one, is of this project."""
+    """Tell whether a module, or a name in a module, belongs to this project."""
     return module.partition(":")[0].partition(".")[0] in PACKAGES
 
 
 @cache
 def paths() -> dict[str, Path]:
-    """The file of each module of the project; of a folder, that of its package."""
+    """The file of each module of the project; for a package, its ``__init__``."""
     files: dict[str, Path] = {}
     for package in PACKAGES:
         for path in sorted((ROOT / package).rglob("*.py")):
@@ -232,11 +232,11 @@ def paths() -> dict[str, Path]:
 
 @cache
 def module_of(name: str) -> Module:
-    """A module of the project; one without a file has no statements."""
+    """Parse a module of the project; a module without a file has no statements."""
     if (path := paths().get(name)) is None:
         return Module()
     data, parsed = path.read_bytes(), _kept()
-    # An import may be relative to where the module lies.
+    # Relative imports depend on the module's name, so the key includes it.
     key = hashlib.sha256(name.encode() + b"\n" + data).hexdigest()
     if key not in parsed.modules:
         parsed.modules[key] = parse(data, name, package=path.name == "__init__.py")
@@ -245,12 +245,12 @@ def module_of(name: str) -> Module:
 
 @cache
 def short_of(path: Path) -> str:
-    """The first digits of a hash of what a data file says."""
+    """The first digits of a hash of a data file's content."""
     return hashlib.sha256(content(path.suffix, path.read_bytes())).hexdigest()[:16]
 
 
 def packages_of(files: Iterable[str]) -> set[str]:
-    """The packages of others that some files of the project import, by their names in Python."""
+    """The third-party packages that some files of the project import, by import name."""
     named = (
         module_of(f"{file.removesuffix('.py').removesuffix('/__init__').replace('/', '.')}") for file in files
     )
@@ -259,12 +259,12 @@ def packages_of(files: Iterable[str]) -> set[str]:
 
 
 class _Kept(msgspec.Struct):
-    """All that was parsed, by the hash of the bytes."""
+    """The cache of parsed modules, by the hash of the bytes."""
 
     form: str
     modules: dict[str, Module] = {}
     written: int = 0
-    """The number of them that the file holds."""
+    """The number of entries that the cache file has."""
 
 
 @cache
@@ -278,7 +278,7 @@ def _kept() -> _Kept:
 
 
 def keep() -> None:
-    """Write what was parsed since it was read; where that cannot be written, it is parsed again next time."""
+    """Save newly parsed modules; if that fails, the next process parses them again."""
     parsed, path = _kept(), ROOT / KEPT
     if parsed.written == len(parsed.modules):
         return

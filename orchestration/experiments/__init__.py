@@ -1,1 +1,1 @@
-"""Experiments: results under other parameters, beside a profile's, and how they differ."""
+"""Experiments: results under other parameters than a profile's, and how the two differ."""

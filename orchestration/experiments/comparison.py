@@ -1,7 +1,7 @@
-"""The difference of two sets of results: their numbers, whether that is chance, and the rows behind it.
+"""A comparison of two sets of results: the numbers, whether chance explains them, and the rows behind them.
 
-Either is an experiment, the pinned results, or what lies in the working tree: the last, so that an experiment
-of DVC, which computes there, is compared in the same way.
+Each set is an experiment, the pinned results, or the working tree. The working tree is included so that
+experiments of DVC, which compute there, can be compared too.
 """
 
 from __future__ import annotations
@@ -29,10 +29,11 @@ _FIRST = ("parameter", "input", "code", "environment", "unknown")
 
 
 class Compared(msgspec.Struct, frozen=True):
-    """Two sets of results beside each other.
+    """Two sets of results, compared.
 
-    ``name`` and ``base`` are experiments, ``workspace`` or ``pinned``. Both have the ``numbers``, in the
-    order of the tables; ``rows`` are those that differ; ``changes`` counts them, the most frequent way first.
+    ``name`` and ``base`` are experiments, ``workspace`` or ``pinned``. ``numbers`` are in both, in the order
+    of the tables; ``rows`` are the rows that differ; ``changes`` counts the kinds of change, most
+    frequent first.
     """
 
     name: str
@@ -45,15 +46,15 @@ class Compared(msgspec.Struct, frozen=True):
 
 
 def compare(root: Path, a: str, b: str | None = None) -> Compared:
-    """Compare an experiment with another one, or with the pinned results.
+    """Compare an experiment with another experiment or with the pinned results.
 
     Args:
         root: the project.
-        a: an experiment, or ``workspace`` for what lies in `artifacts/`.
-        b: what it is compared with: the pinned results unless given.
+        a: an experiment, or ``workspace`` for the results in `artifacts/`.
+        b: the other set; by default the pinned results.
 
     Raises:
-        ParameterError: there is no such experiment, nothing is pinned, the two are of different profiles, or
+        ParameterError: there is no such experiment, nothing is pinned, the two have different profiles, or
             they have no number in common.
     """
     b = b or PINNED
@@ -71,7 +72,7 @@ def compare(root: Path, a: str, b: str | None = None) -> Compared:
 
 
 def _causes(before: Pins, after: Pins) -> list[Cause]:
-    """The differences and where they show; then parameters that differ and show nowhere."""
+    """The causes of differences, then the parameters that differ without effect."""
     active = causes(before, after)
     named = {cause.what for cause in active}
     others = causes(before, after, differ=False)
@@ -80,7 +81,7 @@ def _causes(before: Pins, after: Pins) -> list[Cause]:
 
 
 def counts_of(root: Path, name: str) -> dict[str, Count]:
-    """The numbers of an experiment, in the order of the tables; errors as :func:`compare`."""
+    """The numbers of an experiment, in the order of the tables; raises errors as :func:`compare`."""
     scores = {}
     for pinned in _results(root, name, _profile(root, {"NAME": name}), "NAME").values():
         scores |= pinned.scores
@@ -101,7 +102,7 @@ def results_of(workspace: Workspace) -> Pins:
 
 
 def _profile(root: Path, names: Mapping[str, str]) -> str:
-    """The profile of the experiments among some names, else that of `params.yaml`."""
+    """The profile of the named experiments; that of `params.yaml` if no name is an experiment."""
     own = {
         name: read_experiment(root, name, argument).parent.profile
         for argument, name in names.items()
@@ -109,7 +110,7 @@ def _profile(root: Path, names: Mapping[str, str]) -> str:
     }
     if len(set(own.values())) > 1:
         told = " and ".join(f"{name} of profile {profile}" for name, profile in own.items())
-        raise ParameterError(f"cannot compare {told}", where=("A", "B"), hint="Name two of one profile")
+        raise ParameterError(f"cannot compare {told}", where=("A", "B"), hint="Name two of the same profile")
     return next(iter(own.values())) if own else open_workspace().settings.profile
 
 
@@ -123,5 +124,5 @@ def _results(root: Path, name: str, profile: str, argument: str) -> Pins:
         results, place = results_of(workspace), workspace.artifacts
         hint = "`substrate reproduce` makes them" if here else "Make it again"
     if not results:
-        raise ParameterError(f"{name}: no results are there", where=(argument, place), hint=hint)
+        raise ParameterError(f"{name} has no results", where=(argument, place), hint=hint)
     return results

@@ -1,6 +1,6 @@
-"""Making an experiment in a folder that nobody lists, which is put in its place when all of it ended well.
+"""The making of an experiment in a hidden folder, which becomes visible when the whole run has succeeded.
 
-The next run of the same experiment goes on with what a killed one left in the making.
+If a run is killed, the next run of the same experiment continues in the hidden folder.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from substrate.base.inputs import NOT_JSON
 
 
 def begin(workspace: Workspace, overrides: Sequence[str]) -> None:
-    """Make the folder of an experiment in the making, with its record.
+    """Make the hidden folder of an experiment, with its record.
 
-    One that is there of the same name, parameters and parent is gone on with: what an interrupted run left,
-    else a whole one.
+    An experiment of the same name, parameters and parent is continued, whether it is finished or was
+    interrupted.
 
     Raises:
         ParameterError: an experiment of this name has other parameters.
@@ -70,7 +70,7 @@ def take(
         theirs: the parent's records, where they were read already.
 
     Returns:
-        The fingerprint of what was taken; ``None`` where the parent has no such outs.
+        The fingerprint of the taken outs; ``None`` if the parent has no such outs.
     """
     parent = replace(workspace, experiment=None)
     record = (read_records(parent) if theirs is None else theirs).get(stage.name)
@@ -87,10 +87,10 @@ def take(
 
 
 def take_needs(stages: Stages, stage: Stage, workspace: Workspace) -> None:
-    """Take what a stage reads and the run does not make, where it is not in the experiment yet.
+    """Take the inputs of a stage from the parent if the run does not make them and the experiment lacks them.
 
     Raises:
-        ParameterError: the parent has it not, or the experiment's parameters change it.
+        ParameterError: the parent lacks an input, or the experiment's parameters change it.
     """
     for need in (stages[name] for name in stage.needs):
         if need.name in read_records(workspace):
@@ -98,14 +98,14 @@ def take_needs(stages: Stages, stage: Stage, workspace: Workspace) -> None:
         take_needs(stages, need, workspace)
         made = take(need, workspace, fingerprint(stages, need, workspace))
         if made is None:
-            what = f"{need.name} would be another one in this experiment, or was never made"
+            what = f"{need.name} differs in this experiment, or was never made"
             hint = f"Materialize it and what it needs: `substrate reproduce --only {need.benchmark}` does"
             raise ParameterError(what, where=(stage.name,), hint=hint)
         keep_records(workspace, {need.name: made})
 
 
 def finish(workspace: Workspace) -> None:
-    """Put an experiment that ended well in its place, instead of one of the same name."""
+    """Move an experiment that succeeded to its final place, replacing an experiment of the same name."""
     folder = _folder(workspace)
     if not folder.is_dir():
         return
@@ -122,14 +122,14 @@ def finish(workspace: Workspace) -> None:
 
 
 def drop(workspace: Workspace) -> None:
-    """Leave nothing of an experiment in the making but what language models replied, which was paid for."""
+    """Delete an unfinished experiment, except for the replies of language models, which cost money."""
     _clear_tables(workspace)
     if _folder(workspace).is_dir():
         shutil.rmtree(_folder(workspace))
 
 
 def put(source: Path, target: Path, *, linked: bool) -> None:
-    """Copy a file or folder, or hard-link its files where the disk can; no stage changes them in place."""
+    """Copy a file or folder, or hard-link its files if the disk can; no stage changes files in place."""
     copy = _link if linked else shutil.copy2
     if source.is_dir():
         shutil.copytree(source, target, copy_function=copy, dirs_exist_ok=True)
@@ -150,12 +150,12 @@ def _folder(workspace: Workspace) -> Path:
 
 
 def _place(workspace: Workspace) -> Path:
-    """Where it lies when it is whole."""
+    """The folder of the finished experiment."""
     return workspace.root / EXPERIMENTS / _folder(workspace).name
 
 
 def _clear_tables(workspace: Workspace) -> None:
-    """The tables of an experiment are made again where they are wanted."""
+    """Delete an experiment's tables; they are made again when needed."""
     workspace.storage.remove(f"{EXPERIMENTS}/{_folder(workspace).name}")
 
 
@@ -167,7 +167,7 @@ def _known(folder: Path) -> Experiment | None:
 
 
 def _continues(known: Experiment | None, ours: Experiment) -> bool:
-    """Tell whether the experiment that is there has the same parameters and the same parent."""
+    """Tell whether the existing experiment has the same parameters and the same parent."""
     return known is not None and msgspec.structs.replace(known, stages={}) == ours
 
 

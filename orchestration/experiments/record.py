@@ -1,4 +1,4 @@
-"""The records of experiments; each lies in `experiments/NAME/` beside data and artifacts."""
+"""The records of experiments, each in `experiments/NAME/` with the experiment's data and artifacts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RECORD = "experiment.json"
 
 
 class Changed(msgspec.Struct, frozen=True):
-    """A parameter that an experiment changes: what `params.yaml` said, and what it is here."""
+    """A parameter that an experiment changes: its value in `params.yaml`, and its value in the experiment."""
 
     was: Any
     now: Any
@@ -30,7 +30,7 @@ class Changed(msgspec.Struct, frozen=True):
 
 
 class Parent(msgspec.Struct, frozen=True):
-    """The parent of an experiment: profile, commit if in git, SHA-256 of `params.yaml` and of the pins."""
+    """The parent of an experiment: profile, commit in git, and SHA-256 of `params.yaml` and of the pins."""
 
     profile: str
     revision: str | None
@@ -41,8 +41,8 @@ class Parent(msgspec.Struct, frozen=True):
 class Experiment(msgspec.Struct, frozen=True):
     """The parameters and inputs of an experiment.
 
-    ``overrides`` are ``KEY=VALUE`` as given, ``changed`` the parameters that are not as in the parent. A
-    stage is ``taken`` where it is the parent's, byte for byte.
+    ``overrides`` are ``KEY=VALUE`` as given; ``changed`` lists the parameters that differ from the parent's.
+    ``taken`` lists the stages whose outs are the parent's, byte for byte.
     """
 
     name: str
@@ -54,7 +54,7 @@ class Experiment(msgspec.Struct, frozen=True):
 
     @property
     def changes(self) -> list[str]:
-        """The parameters that it changes, each with what it was and is, as JSON."""
+        """The changed parameters, each with its old and its new value as JSON."""
         return [f"{key}: {change}" for key, change in self.changed.items()]
 
 
@@ -69,15 +69,15 @@ def list_experiments(root: Path) -> list[Experiment]:
 
 
 def read_experiment(root: Path, name: str, argument: str = "NAME") -> Experiment:
-    """An experiment by its name.
+    """Read an experiment by its name.
 
     Args:
         root: the project.
-        name: the experiment's.
-        argument: what an error calls the name.
+        name: the experiment's name.
+        argument: the argument that an error names.
 
     Raises:
-        ParameterError: there is none of this name, or its record is damaged.
+        ParameterError: no experiment has this name, or its record is damaged.
     """
     names = experiment_names(root)
     if name not in names:
@@ -92,17 +92,17 @@ def read_experiment(root: Path, name: str, argument: str = "NAME") -> Experiment
 
 
 def open_experiment(root: Path, name: str) -> Workspace:
-    """The workspace of an experiment, to read its results; errors as :func:`read_experiment`."""
+    """Open the workspace of an experiment to read its results; raises errors as :func:`read_experiment`."""
     experiment = read_experiment(root, name)
     workspace = open_workspace(experiment.parent.profile, tuple(experiment.overrides))
     return replace(workspace, experiment=root / EXPERIMENTS / name)
 
 
 def remove_experiment(root: Path, name: str) -> None:
-    """Remove an experiment, or what an interrupted run left of one.
+    """Remove an experiment, or the remains of an interrupted run.
 
     Raises:
-        ParameterError: there is nothing of this name.
+        ParameterError: there is no such experiment.
     """
     require_name(name, "NAME")
     left = [making(root, name), root / EXPERIMENTS / ".replies" / name]

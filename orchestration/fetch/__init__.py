@@ -1,1 +1,1 @@
-"""Official files over HTTP; it knows addresses and hashes, and no stage."""
+"""Official files over HTTP: addresses and hashes, but no stages."""

@@ -20,24 +20,24 @@ from substrate.base.inputs import (
 from substrate.base.limits import LIMITS, SMALL
 
 Wanted = Callable[[PurePosixPath], str | None]
-"""The name under which a member is written, ``None`` for one that is not."""
+"""From a member to the name to write it under; ``None`` to skip it."""
 
 
 def extract(archive: Path, wanted: Wanted, out: Path, *, what: str) -> list[Path]:
-    """Write the wanted members of a zip or tar archive to a folder that is there, each under its own name.
+    """Write the wanted members of a zip or tar archive to an existing folder, each under its new name.
 
     Args:
-        archive: a ``.zip``, or a tar in any packing.
-        wanted: chooses and names.
+        archive: a ``.zip``, or a tar with any compression.
+        wanted: chooses and names members.
         out: the folder.
-        what: what is looked for, as an error says it.
+        what: a description of the wanted members, for errors.
 
     Returns:
-        The files written, in the order of their names.
+        The files written, sorted by name.
 
     Raises:
-        FormatError: the archive is damaged or larger than the limits of :mod:`substrate.base.limits` allow, a
-            member leads out of it or occurs twice, no member is wanted, or two would bear one name.
+        FormatError: the archive is damaged or exceeds the limits of :mod:`substrate.base.limits`, a member
+            leads out of the folder or occurs twice, no member is wanted, or two members get the same name.
     """
     try:
         with _opened(archive) as members:

@@ -1,4 +1,4 @@
-"""Official benchmark files: fetched, checked against what is known of their bytes, pinned.
+"""Official benchmark files: downloaded, checked against their known hashes, pinned.
 
 Where the files come from stands in ``sources.toml``. A file with a published git blob hash is checked
 against it. For any other file the first download is trusted once it can be read to its end; it records its
@@ -32,7 +32,7 @@ from substrate.log.journal import write_atomically
 
 
 class Fetched(msgspec.Struct, frozen=True, kw_only=True):
-    """A file after a fetch: ``url`` if it was downloaded, ``blob`` if a published hash vouches for it."""
+    """A fetched file: ``url`` if it was downloaded, ``blob`` if a published hash vouches for it."""
 
     name: str
     path: Path
@@ -79,14 +79,14 @@ def fetch(
     progress: Report | None = None,
     patience: Patience | None = None,
 ) -> list[Fetched]:
-    """Fetch a benchmark's official files to ``out/NAME``; whole, checked files only ever bear that name.
+    """Fetch a benchmark's official files to ``out/NAME``; only whole, checked files get that name.
 
-    A file that is there is left alone, and refused where it does not match: it may be somebody's only copy.
-    An unfinished download stays as ``NAME.part`` and is continued by the next fetch.
+    An existing file is left alone, and refused if it does not match: it may be the user's only copy.
+    An unfinished download stays as ``NAME.part``, and the next fetch continues it.
 
     Args:
         benchmark: a key of ``sources``.
-        out: the folder to write to; made where absent.
+        out: the folder to write to; made if absent.
         pins: the JSON file that records the first download of files without a published hash.
         sources: where the files are; the official addresses by default.
         base: an address that holds the files under their names, instead of the addresses of ``sources``.
@@ -95,7 +95,7 @@ def fetch(
         patience: time limits and number of tries.
 
     Returns:
-        One record a file, in the order of ``sources``.
+        One record per file, in the order of ``sources``.
 
     Raises:
         ParameterError: the benchmark or a name is unknown, or the benchmark has no direct address.
@@ -115,7 +115,7 @@ def fetch(
 
 
 def wanted(benchmark: str, sources: Sources, only: Sequence[str] = ()) -> list[SourceFile]:
-    """The official files of a benchmark that a fetch takes.
+    """The official files of a benchmark to fetch.
 
     Raises:
         ParameterError: the benchmark or a name is unknown, or the benchmark has no direct address.
@@ -138,7 +138,7 @@ def wanted(benchmark: str, sources: Sources, only: Sequence[str] = ()) -> list[S
 
 @dataclass
 class _File:
-    """A file to be fetched, with what is known of its bytes; the first ones that come are pinned."""
+    """A file to fetch, and the known hashes of its bytes; a first download is pinned."""
 
     file: SourceFile
     key: str
@@ -200,7 +200,7 @@ class _File:
         transfer(self.file.url, self.path)
 
     def _difference(self, digest: _Digest) -> str:
-        """Expected and found hash where they differ, else nothing."""
+        """The expected and the actual hash if they differ; else empty."""
         differ: list[str] = []
         if self.file.blob not in (None, digest.blob):
             differ.append(f"expected git blob SHA-1 {self.file.blob}, found {digest.blob}")
@@ -243,7 +243,7 @@ class _File:
 
 
 def _require_readable(path: Path, name: str) -> None:
-    """Read a zip or gzip file to its last byte; raises one of :data:`ZIP_ERRORS` where it is damaged."""
+    """Read a zip or gzip file to its last byte; raises one of :data:`ZIP_ERRORS` if it is damaged."""
     if name.endswith(".zip"):
         with zipfile.ZipFile(path) as archive:
             if damaged := archive.testzip():
@@ -261,7 +261,7 @@ def _hosts() -> set[str]:
 
 
 def unpack(benchmark: str, folder: Path) -> None:
-    """Lay the members of a benchmark's archives that :attr:`SourceFile.unpack` names beside them."""
+    """Unpack the members that :attr:`SourceFile.unpack` names next to a benchmark's archives."""
     for file in official_sources()[benchmark].files:
         for part in file.unpack:
             out = folder / part.into

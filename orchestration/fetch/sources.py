@@ -1,6 +1,6 @@
-"""The official files: where they are published, what is known of their bytes, and what vouches for them.
+"""The official files: their addresses, their known hashes, and who vouches for them.
 
-Where the files come from stands in ``sources.toml``, what their first downloads were in the pins file.
+``sources.toml`` holds the addresses; the pins file records the first downloads.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from substrate.base.inputs import NOT_JSON
 
 
 class Unpacked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The members of an archive that are laid into a folder: those of a pattern but those of another."""
+    """The members of an archive to unpack into a folder: those that match one pattern and not the other."""
 
     into: str
     members: str
     without: str = ""
 
     def name_of(self, member: PurePosixPath) -> str | None:
-        """The name of a member in the folder; ``None`` where it is not wanted."""
+        """The name of a member in the folder; ``None`` if it is not wanted."""
         path = "/".join(member.parts[-2:])
         wanted = fnmatch(path, self.members) and not fnmatch(path, self.without)
         return member.name if wanted else None
@@ -40,7 +40,7 @@ class SourceFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A benchmark's official files; ``manual`` is where a person has to go if there is no direct address."""
+    """A benchmark's official files; ``manual`` is the page to visit if there is no direct address."""
 
     files: tuple[SourceFile, ...] = ()
     licence: str = ""
@@ -60,7 +60,7 @@ class Pin(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def official_sources() -> Sources:
-    """The addresses that come with the package.
+    """The official files that the package lists.
 
     >>> all(source.files or source.manual for source in official_sources().values())
     True
@@ -71,7 +71,7 @@ def official_sources() -> Sources:
 
 
 def read_pins(path: Path) -> dict[str, Pin]:
-    """Pins by ``BENCHMARK/NAME``; none where the file does not exist yet.
+    """Read pins by ``BENCHMARK/NAME``; none if the file does not exist.
 
     Raises:
         FormatError: the file is not a pins file.

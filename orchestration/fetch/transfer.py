@@ -1,8 +1,8 @@
-"""A download over HTTP, resumed where the last attempt ended.
+"""A download over HTTP that resumes where the last attempt ended.
 
-The bytes grow in a ``.part`` file; a ``.part.json`` beside it remembers address, length and validator
-(strong ETag, else Last-Modified). A part is continued with ``Range`` and ``If-Range``, so that a file
-that changed at its source is begun again and never sewn together from two versions.
+The bytes grow in a ``.part`` file; a ``.part.json`` file next to it records address, length and validator
+(strong ETag, else Last-Modified). A part is continued with ``Range`` and ``If-Range``: if the file changed at
+its source, the download starts again, so no file mixes two versions.
 """
 
 from __future__ import annotations
@@ -34,23 +34,23 @@ _CONTENT_RANGE = re.compile(r"bytes (\d+)-\d+/(\d+)$")
 _WAY_OUT = "Free some space, or give another folder, and fetch again: the download resumes"
 
 Report = Callable[[str, int, "int | None"], None]
-"""Called with the file's name, the bytes at hand and the bytes in all (None where unknown)."""
+"""Called with the file's name, the bytes received and the total bytes (``None`` if unknown)."""
 
 
 class DownloadError(SubstrateError):
-    """An official file could not be had."""
+    """An official file could not be downloaded."""
 
 
 class UnavailableError(DownloadError):
-    """A source does not give the file; another source may."""
+    """A source does not serve the file; another source may."""
 
 
 class RefusedError(DownloadError):
-    """The bytes that came, or lie there, are not the expected ones."""
+    """The downloaded or existing bytes are not the expected bytes."""
 
 
 class Remains(msgspec.Struct, frozen=True, kw_only=True):
-    """The whole that a ``.part`` file is a part of."""
+    """A description of the whole file of which a ``.part`` file is the beginning."""
 
     url: str
     total: int | None
@@ -59,21 +59,21 @@ class Remains(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass
 class Transfer:
-    """A download of one file: ``transfer(url, path)``.
+    """A resumable download of a file: ``transfer(url, path)``.
 
     Args:
-        part: where the unfinished bytes are kept, in the folder of the finished file.
-        accept: called with the whole part before it is handed over; raises to refuse it.
-        report: told of every chunk.
+        part: the path for unfinished bytes, in the folder of the finished file.
+        accept: called with the complete part before it is renamed; raises to refuse it.
+        report: called for every chunk.
         patience: time limits and number of tries.
-        most: bytes that the file may have.
-        hosts: those that the address may lead to, beside its own.
+        most: the most bytes that the file may have.
+        hosts: the hosts that the address may redirect to, besides its own.
 
     Raises:
         UnavailableError: the source has no such file, does not answer, or breaks off again and again;
             the part stays for the next fetch.
-        RefusedError: what ``accept`` raised, or more bytes than it may have; the part is deleted.
-        DownloadError: another fetch writes the part.
+        RefusedError: ``accept`` refused the part, or it has too many bytes; the part is deleted.
+        DownloadError: another fetch is writing the part.
         OutputError: the disk is full, or the part cannot be written.
     """
 
@@ -109,14 +109,14 @@ class Transfer:
                 self._tidy()
 
     def _tidy(self) -> None:
-        """Leave no empty part and no note without its part."""
+        """Delete an empty part, and a note without its part."""
         if self.part.exists() and self.part.stat().st_size == 0:
             self.part.unlink()
         if not self.part.exists():
             self._note.unlink(missing_ok=True)
 
     def _complete(self, client: httpx.Client, url: str, file: IO[bytes]) -> None:
-        """Try until the part is whole."""
+        """Retry until the part is complete."""
         import httpx
 
         def size() -> int:
@@ -135,7 +135,7 @@ class Transfer:
             raise UnavailableError(what, where=where, hint="Give an http or https address") from error
 
     def _try(self, client: httpx.Client, url: str, file: IO[bytes]) -> None:
-        """Send a request. Returns with the file whole, else raises."""
+        """Send a request; return if the file is complete, else raise."""
         remains = self._remains(url)
         start = file.seek(0, os.SEEK_END) if remains else 0
         if remains and start == remains.total:
@@ -175,8 +175,8 @@ class Transfer:
         self._bound(total or 0)
         file.seek(start)
         self.report(self.name, start, total)
-        # Raw: some servers label a .tar.gz as a content encoding, and the archive itself is wanted.
-        # As it comes: with a chunk size, what is gathered for a chunk would be lost with the connection.
+        # Raw: some servers label a .tar.gz as a content encoding, and we want the archive itself.
+        # No chunk size: bytes that wait for a full chunk would be lost with the connection.
         since, before = time.monotonic(), start
         for chunk in response.iter_raw():
             view = memoryview(chunk)
@@ -198,11 +198,11 @@ class Transfer:
 
     def _bound(self, size: int) -> None:
         if size > self.most:
-            hint = "The source sends another file than it should; give a mirror as the base address"
+            hint = "The source sends a wrong file; give a mirror as the base address"
             raise RefusedError(f"has more than {self.most} bytes", where=(self.name,), hint=hint)
 
     def _remains(self, url: str) -> Remains | None:
-        """The note beside the part, where it allows to continue from this address."""
+        """The note next to the part, if it allows a resumption from this address."""
         try:
             note = msgspec.json.decode(self._note.read_bytes(), type=Remains)
         except (FileNotFoundError, *NOT_JSON):
@@ -218,11 +218,11 @@ class Transfer:
 
 @contextmanager
 def _locked(part: Path) -> Iterator[IO[bytes]]:
-    """The part opened for writing, held against a second fetch of the same file."""
+    """Open the part for writing and lock it against a second fetch of the same file."""
     with open(os.open(part, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644), "r+b", buffering=0) as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            # A fetch that ended between open and lock has renamed this very file to its final name.
+            # A fetch that ended between open and lock may have renamed this very file to its final name.
             held = os.path.samestat(os.fstat(file.fileno()), os.stat(part))
         except (BlockingIOError, FileNotFoundError):
             held = False
@@ -233,7 +233,7 @@ def _locked(part: Path) -> Iterator[IO[bytes]]:
 
 
 def _stay_with(url: str, hosts: Collection[str]) -> Callable[[httpx.Request], None]:
-    """Refuse hosts that nobody named, and a way from https to what others can read and change."""
+    """Refuse hosts that nobody named, and redirects from https to http, which others can read and change."""
     named = {bare_host(url), *map(_bare, hosts)}
 
     def check(request: httpx.Request) -> None:
@@ -245,16 +245,16 @@ def _stay_with(url: str, hosts: Collection[str]) -> Callable[[httpx.Request], No
             )
         if _bare(request.url.host) not in named:
             raise UnavailableError(
-                f"leads to {request.url.host}, which is none of the hosts that hold it",
+                f"leads to {request.url.host}, which is not an allowed host",
                 where=(without_user(url),),
-                hint="Look whether it may, then name it in SUBSTRATE_HOSTS, or give a mirror",
+                hint="If you trust it, name it in SUBSTRATE_HOSTS; or give a mirror",
             )
 
     return check
 
 
 def bare_host(url: str) -> str:
-    """The host of an address, without ``www.``.
+    """The host of an address without ``www.``.
 
     >>> bare_host("http://www.thespermwhale.com/jaseweston/babi/")
     'thespermwhale.com'
@@ -267,8 +267,8 @@ def _bare(host: str) -> str:
 
 
 def _describe(url: str, response: httpx.Response) -> tuple[Remains, int | None]:
-    """The response's description of the whole file, and of a part the first byte that it sends; a weak ETag
-    cannot vouch for bytes.
+    """Describe the whole file of a response, and the first byte of a partial response; a weak ETag cannot
+    vouch for bytes.
     """
     tag = response.headers.get("ETag", "")
     validator = tag if tag and not tag.startswith("W/") else response.headers.get("Last-Modified")
@@ -279,5 +279,5 @@ def _describe(url: str, response: httpx.Response) -> tuple[Remains, int | None]:
 
 
 def _continues(remains: Remains, offered: Remains) -> bool:
-    """Tell whether a partial answer is of the version begun; it may omit the validator, not change it."""
+    """Tell whether a partial response is of the same version; it may omit the validator but not change it."""
     return offered.validator in (None, remains.validator) and remains.total in (None, offered.total)

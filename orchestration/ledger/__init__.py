@@ -1,1 +1,1 @@
-"""The ledger of a profile, the pins in git, DVC's files, drift, verification; stages are values here."""
+"""The ledger of a profile, the pins in git, DVC's files, drift and verification; stages are values here."""

@@ -1,5 +1,5 @@
-"""New results taken over on purpose: what changed, in numbers, as a line of `pins/accepted.jsonl`; and
-whether every change of the pins since a commit has such a line.
+"""Deliberate acceptance of new results: the changes in numbers, as a line of `pins/accepted.jsonl`; and a
+check that every change of the pins since a commit has such a line.
 """
 
 from __future__ import annotations
@@ -42,17 +42,17 @@ _SHORT, _COMMIT = 12, 7
 
 
 class Acceptance(msgspec.Struct, frozen=True, omit_defaults=True):
-    """New results that somebody took over: a line of ``pins/accepted.jsonl``.
+    """Accepted new results: a line of ``pins/accepted.jsonl``.
 
     Attributes:
         date: the day.
-        profile: whose results.
-        reason: why they are right.
+        profile: the profile of the results.
+        reason: why the new results are right.
         changed: the outs whose bytes changed, by path.
-        numbers: correct and total of each number that changed, before and after.
-        rows: by stage of answers, how many rows changed in which way.
-        stages: a short hash of the outs of each stage whose outs changed, before and after.
-        unsafe: the stages whose outs no record of a run says to have been computed.
+        numbers: correct and total of each changed number, before and after.
+        rows: for each stage of answers, the number of rows per kind of change.
+        stages: a short hash of the outs of each changed stage, before and after.
+        unsafe: the stages whose outs were computed by no recorded run.
         commit: the commit that brought the line; empty in the file.
     """
 
@@ -89,7 +89,7 @@ def told(acceptance: Acceptance) -> list[str]:
 
 
 def told_beside(acceptance: Acceptance) -> list[str]:
-    """The changes that are neither numbers nor rows."""
+    """The changes other than numbers and rows."""
     other = [name for name in acceptance.stages if name not in acceptance.rows]
     lines = [f"outputs of {', '.join(other)}"] if other else []
     if acceptance.unsafe:
@@ -183,11 +183,11 @@ def since(
 ) -> tuple[list[Acceptance], list[Difference], list[str]]:
     """The acceptances since a commit, and the changes of the pins that nobody accepted.
 
-    A stage is accounted for where acceptances lead, one after the other, from its outs at the commit to those
-    of now.
+    A stage's change is accepted if a chain of acceptances leads from its outs at the commit to its present
+    outs.
 
     Raises:
-        ParameterError: there is no such commit, or its pins have a form that is read no more.
+        ParameterError: there is no such commit, or its pins have a form that is no longer read.
     """
     names = _git(root, "ls-tree", "-r", "--name-only", commit, "--", "pins").decode().splitlines()
     folder, whole, record = f"pins/{profile}/", pin_name(profile), accepted_name(profile)
@@ -203,8 +203,8 @@ def since(
 
 
 def _accepted(root: Path, profile: str, known: Collection[bytes]) -> Iterator[Acceptance]:
-    """The lines of a profile that were not known, each with the commit that brought it. A line that cannot be
-    read is none: the seal of the pins says so of the file.
+    """Yield a profile's lines that are not known, each with the commit that added it. Unreadable lines are
+    skipped: the seal of the pins reports a damaged file.
     """
     record = accepted_name(profile)
     path = root / record
@@ -221,7 +221,7 @@ def _accepted(root: Path, profile: str, known: Collection[bytes]) -> Iterator[Ac
 
 
 def _unrecorded(change: Acceptance, accepted: Sequence[Acceptance]) -> Iterator[str]:
-    """The stages whose change was not accepted: a line a number, or one where no number changed."""
+    """Describe the stages whose change was not accepted: a line per number, or a single line without."""
     for stage, (old, new) in change.stages.items():
         if not _leads([entry.stages[stage] for entry in accepted if stage in entry.stages], old, new):
             numbers, ways = change.numbers.items(), change.rows.get(stage)
@@ -230,7 +230,7 @@ def _unrecorded(change: Acceptance, accepted: Sequence[Acceptance]) -> Iterator[
 
 
 def _leads(edges: Iterable[tuple[Any, Any]], old: Any, new: Any) -> bool:
-    """Tell whether steps, in any order, lead from one state to another.
+    """Tell whether steps, in any order, lead from one state to the other.
 
     >>> _leads([("b", "c"), ("a", "b")], "a", "c"), _leads([("b", "c")], "a", "c")
     (True, False)

@@ -1,5 +1,5 @@
-"""Drift: in which cells, scores, rows and files two measurements of the results differ, and what changed that
-they come from.
+"""Drift: the cells, scores, rows and files in which two measurements of the results differ, and the changes
+that caused the differences.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Difference(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Cause(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Something that changed and on which stages whose outs differ depend."""
+    """A change of something that stages with different outs depend on."""
 
     kind: Literal["code", "parameter", "input", "environment", "unknown"]
     what: str
@@ -87,10 +87,10 @@ def row_change(was: PinnedRow | None, is_: PinnedRow | None) -> str:
 
 
 def differences(old: Pins, new: Pins, *, here: bool = False) -> list[Difference]:
-    """Every difference between two measurements, in the new one's order of stages; what only one of them has
-    is none.
+    """Every difference between two measurements, in the new one's order of stages; whatever only one
+    of them has is ignored.
 
-    A file is named where nothing in it can be.
+    A file is named only if no part of it can be.
     """
     apart: list[Difference] = []
     for stage in (name for name in new if name in old):
@@ -132,7 +132,7 @@ def _row(row: PinnedRow | None, other: PinnedRow | None) -> str:
 
 
 def file_differences(stage: str, old: Made, new: Made, here: bool = False) -> list[Difference]:
-    """The files of a stage's outs that differ, each with its lines that do."""
+    """The files of a stage's outs that differ, each with its differing lines."""
     apart: list[Difference] = []
     inner = sorted(changed(old.files, new.files))
     for out, pair in changed(old.outs, new.outs).items():
@@ -150,11 +150,11 @@ def short(digest: str) -> str:
 
 
 def causes(old: Pins, new: Pins, *, differ: bool = True) -> list[Cause]:
-    """The changes in what stages depend on; a cause that stages share is named once.
+    """The changes of the things that stages depend on; a cause that stages share is named once.
 
     Args:
-        differ: those of the stages whose outs differ; else of the others, of which nobody has shown that
-            their outs still follow.
+        differ: true for the causes of stages whose outs differ; false for those of other stages, whose outs
+            nobody has recomputed.
     """
     shared: dict[Cause, list[str]] = defaultdict(list)
     for stage in (name for name in new if name in old):
@@ -189,8 +189,8 @@ def _values(made: Made) -> dict[str, str]:
 
 
 def explained(root: Path, profile: str, pins: Pins, now: Pins) -> Pins:
-    """Pins with the code that made them. Where no ledger says so, as in a clone, it is that of the commit
-    that changed the pins last: what git says has changed since then is another there.
+    """Add to pins the code that made them. If no ledger records it, as in a clone, it is the code of the
+    commit that last changed the pins, as far as git reports changes since.
     """
     unknown = {name: now[name] for name in pins if name in now and now[name].code and not pins[name].code}
     base = git(root, "log", "-1", "--format=%H", "--", pin_name(profile)) if unknown else None

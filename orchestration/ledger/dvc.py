@@ -1,8 +1,8 @@
 """DVC: `dvc.yaml` from the asset graph, and the pins exported into `dvc.lock`, `data.dvc` and DVC's cache.
 
-DVC is told of a stage's code by one file, which is empty as long as the code is that of the ledger and else
-names what changed. So a change of code makes DVC run a stage, and a change that changes no result leaves
-`dvc.lock` as it is.
+DVC learns of a stage's code from a file, which is empty while the code matches the ledger and else names the
+changes. So a change of code makes DVC run the stage, and a change without effect on results leaves `dvc.lock`
+unchanged.
 """
 
 from __future__ import annotations
@@ -85,8 +85,8 @@ def sync(root: Path, stages: Stages) -> bool:
 
 
 def keep_code(workspace: Workspace, stages: Stages) -> None:
-    """Write what DVC depends on of each stage's code: nothing where it is that of the ledger, or where there
-    is nothing that it could have made; else what changed.
+    """Write the files from which DVC learns of changed code: empty if a stage's code is unchanged or it
+    has no outs; else a list of the changes.
     """
     records = read_records(workspace)
     for stage in (stage for stage in stages.values() if stage.pinned_by == "dvc.yaml"):
@@ -100,7 +100,7 @@ def keep_code(workspace: Workspace, stages: Stages) -> None:
 
 
 def commit(root: Path, *targets: str) -> None:
-    """Record what is there as the pins; of everything, where no target is named.
+    """Record the present files as the pins; by default of all targets.
 
     Raises:
         PinError: DVC fails.
@@ -113,7 +113,7 @@ def commit(root: Path, *targets: str) -> None:
 
 
 def check_out(root: Path, outs: Collection[str]) -> None:
-    """Put the bytes of some outs in their places, as far as DVC's cache or its remote has them."""
+    """Restore the bytes of some outs, as far as DVC's cache or remote has them."""
     for command in (("fetch", "--quiet"), ("checkout", "--quiet", "--force")):
         _run(root, "-m", "dvc", *command, *outs)
 
@@ -126,16 +126,16 @@ def _run(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 def settle(
     workspace: Workspace, stages: Stages, ran: Iterable[str], reused: Collection[str] = ()
 ) -> dict[str, str]:
-    """After a run: pin new stages and changed inputs, but never a changed result, and export the pins to DVC.
+    """After a run, pin new stages and changed inputs, but never a changed result; export the pins to DVC.
 
     Args:
         workspace: the project, in its default profile.
         stages: every stage there is.
-        ran: names of the stages that ran.
-        reused: those of them that were not computed; what is exported of these is left as it is.
+        ran: the names of the stages that ran.
+        reused: those of them that were not computed; their exported entries stay unchanged.
 
     Returns:
-        The paths whose bytes differ from their pins; they stay as they were pinned until they are accepted.
+        The paths whose bytes differ from their pins; the pins stay until the new bytes are accepted.
     """
     root, profile = workspace.root, workspace.settings.profile
     bad = broken(root, profile)
@@ -169,5 +169,5 @@ def settle(
 
 
 def modified(drifted: dict[str, str]) -> dict[str, str]:
-    """Those of the pinned paths that drifted which are there."""
+    """The drifted paths that exist."""
     return {path: how for path, how in drifted.items() if how == "modified"}

@@ -1,7 +1,7 @@
-"""`dvc commit --force TARGET …`, with each file of DVC read and written once.
+"""`dvc commit --force TARGET …`, but with each of DVC's files read and written once.
 
-DVC's own command does so for each target, and the lock file of all stages is long: that took half of a
-reproduction. Runs as a script, so that DVC stays a program of its own.
+DVC's own command reads and writes them for each target, and the lock file of all stages is long: that took
+half of a reproduction. This file runs as a script, so that DVC stays a separate program.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from dvc.repo import Repo
 
 
 def commit(targets: list[str]) -> None:
-    """Record what is there of the targets: stages of `dvc.yaml` by name, other files of DVC by path.
+    """Record the present files of the targets: stages of `dvc.yaml` by name, other DVC files by path.
 
-    Without a target all are recorded. An output that is not there keeps its pin, and so does what reads it.
+    By default all targets are recorded. A missing output keeps its pin, and so do the stages that read it.
     """
-    # DVC reads the parameters three times for each stage. Each gets its own copy: what stands twice in a lock
-    # file as one object would be written as a link.
+    # DVC reads the parameters three times for each stage. Each stage gets a copy: YAML would write an object
+    # that occurs twice in the lock file as an alias.
     parameters = cache(param.load_path)
     param.load_path = lambda path, fs: deepcopy(parameters(path, fs))
-    Git.open_index = cache(Git.open_index)  # read for each output, to see that git does not have it
+    Git.open_index = cache(Git.open_index)  # DVC reads it for each output, to see that git does not track it
     with Repo() as repo, repo.lock:
         by_name = {stage.addressing: stage for stage in repo.index.stages}
         stages = [by_name[target] for target in targets or by_name]

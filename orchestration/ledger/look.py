@@ -1,11 +1,11 @@
-"""The decision that nothing need run again, for a whole run: by a look at what stood after the last one.
+"""A quick check that a whole run has nothing to do, by a comparison with the files after the last run.
 
-All that a run reads and writes was looked at then, and the ledger keeps it by size, times and SHA-256, as
-git and DVC keep theirs: a file whose size and times are the same is not read again; one that was touched,
-copied or checked out anew is read and compared. Anything that changed, appeared or went (a file of code, a
-parameter, an out, a pin) and the graph is run, which skips stage by stage by the ledger.
+After each run the ledger keeps the size, times and SHA-256 of every file that the run read or wrote, as git
+and DVC do for theirs. A file with the same size and times is not read again; a touched or copied file is read
+and compared. If anything changed, appeared or vanished (a code file, a parameter, an out, a pin), the graph
+is run, and skips unchanged stages by the ledger.
 
-Nothing heavy is imported here: neither Dagster, nor Spark, nor the stages.
+This module imports nothing heavy: neither Dagster, nor Spark, nor the stages.
 """
 
 from __future__ import annotations
@@ -42,17 +42,17 @@ _PASSED_OVER = {"__pycache__", Path(LEDGER).name, "paper"}
 
 
 def sources() -> list[str]:
-    """The paths that no run writes: the code and the parameters."""
+    """The paths that no run writes: code and parameters."""
     return [*(f"{_OF_CODE}{room}" for room in (*PACKAGES, "tboxes")), "params.yaml"]
 
 
 def hashes(root: Path, paths: Iterable[str]) -> dict[str, str]:
-    """The SHA-256 of the files of some paths as they are; of a folder all that are in it."""
+    """The SHA-256 of the files at some paths; for a folder, of all files in it."""
     return {name: sha256(place) for name, place in _files(root, paths)}
 
 
 def keep(root: Path, profile: str, runs: Mapping[str, Reproduction]) -> None:
-    """Look at all that a run read and wrote, and keep what stands after it."""
+    """Record all files that a run read and wrote."""
     folder = ledger_at(root, profile)
     files = _look(root, profile, read_manifest(folder))
     with changing(folder) as manifest:
@@ -60,15 +60,15 @@ def keep(root: Path, profile: str, runs: Mapping[str, Reproduction]) -> None:
 
 
 def stands(root: Path, profile: str, only: str | None) -> Reproduction | None:
-    """The outcome of a run, where nothing that it reads or wrote has changed since the last one."""
+    """The outcome of the last run, if no file that it read or wrote has changed since."""
     folder = ledger_at(root, profile)
     known = read_manifest(folder)
     run = known.runs.get(only or "")
-    # Where drift is an error it is the graph's checks that say so.
+    # If drift is an error, the graph's checks must report it.
     if run is None or any(map(os.environ.get, _ELSEWHERE)) or (run.drifted and os.environ.get("CI")):
         return None
     if any(made.outs.keys() & run.drifted.keys() and not made.explained for made in known.stages.values()):
-        return None  # those stages are to be computed again
+        return None  # the run has to compute those stages again
     now = _look(root, profile, known)
     before, after = ({name: file.sha256 for name, file in of.items()} for of in (known.files, now))
     if before != after:
@@ -90,7 +90,7 @@ def seen(path: Path, before: File | None) -> File:
     size, *times = state.st_size, state.st_mtime_ns, state.st_ctime_ns
     if before and (before.size, before.modified, before.changed) == (size, *times):
         return before
-    # Times that are too young would not show the next change.
+    # If a file's times are too recent, its next change may leave them equal.
     modified, changed = times if max(times) < begun - _RACY else (0, 0)
     return File(size, modified, changed, sha256(path))
 

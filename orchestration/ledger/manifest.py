@@ -1,10 +1,10 @@
-"""The ledger of a profile: one manifest, which begins with the SHA-256 of what follows, that says of each
-stage what its outs were made from and what they were, and how every file stood after the last run.
+"""The ledger of a profile: a manifest that records what each stage's outs were made from, their hashes, and
+the state of every file after the last run. Its first line is the SHA-256 of the rest.
 
-It lies in `artifacts/PROFILE/.ledger/`: machines write it, and git does not hold it. A run skips by it;
+It lies in `artifacts/PROFILE/.ledger/`: machines write it, and git ignores it. Runs skip stages by it;
 lineage, drift, verification and the seal read it. The pins (:mod:`orchestration.ledger.pinned`) are in git.
 
-Nothing heavy is imported here: neither Dagster, nor Spark, nor the stages.
+This module imports nothing heavy: neither Dagster, nor Spark, nor the stages.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _Value = TypeVar("_Value")
 def changed(
     old: Mapping[str, _Value], new: Mapping[str, _Value]
 ) -> dict[str, tuple[_Value | None, _Value | None]]:
-    """The keys at which two mappings differ, in their order, each with both values; ``None`` where one lacks
-    it.
+    """The keys at which two mappings differ, in their order, each with both values; ``None`` for a missing
+    value.
 
     >>> changed({"a": 1, "b": 2}, {"a": 1, "b": 3, "c": 4})
     {'b': (2, 3), 'c': (None, 4)}
@@ -62,29 +62,29 @@ class PinnedRow(msgspec.Struct, frozen=True, array_like=True):
 
     @property
     def name(self) -> str:
-        """The name that it is found by."""
+        """The row's name in messages."""
         return f"scene {self.scene}, question {self.question} ({self.subset})"
 
 
 class Made(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A stage's outs: what they were made from, and what is in them. Ledger, pins and measurements each hold
-    some of the parts; what nobody knows or asked for is empty.
+    """A stage's outs: the things they were made from, and their content. Ledger, pins and measurements each
+    hold some of the parts; unknown and unneeded parts are empty.
 
     Attributes:
-        outs: SHA-256 of each file or folder it made, by path.
-        code: a short hash of what it reaches in each file of code, by the file's path in the project.
-        parameters: the values of the keys of `params.yaml` that it takes.
-        inputs: SHA-256 of each file or folder it read, by path.
-        environment: what was installed where it ran: versions by name, and the hash of the lock.
+        outs: SHA-256 of each file or folder that the stage made, by path.
+        code: for each code file, by its path in the project, a short hash of the statements reached.
+        parameters: the values of its keys of `params.yaml`.
+        inputs: SHA-256 of each file or folder that it read, by path.
+        environment: the installed versions by name, and the hash of the lock file.
         needs: the stages whose outs it reads.
-        files: by path of a file in a folder that is an out: the first digits of its SHA-256.
-        lines: by path of a file of lines: four digits of the SHA-256 of each line, one after the other.
+        files: for each file in a folder of outs, by path, the first digits of its SHA-256.
+        lines: for each file of lines, by path, four digits of the SHA-256 of each line, concatenated.
         scores: correct and total by number.
         cells: by table and row: the text under each head.
         rows: its answers in short, by name.
         unsafe: the reason for which it was accepted although no record of a run says that it was computed.
-        explained: its outs may differ from their pins: what they were made from had changed, or they came out
-            so once more when they were computed again.
+        explained: its outs may differ from their pins: they were made from something else, or a recomputation
+            gave the same bytes.
     """
 
     outs: dict[str, str] = {}
@@ -103,25 +103,25 @@ class Made(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def basis(self) -> tuple[object, ...]:
-        """All that makes a stage stale where it changes; the environment is not of it."""
+        """Everything that makes the stage stale when it changes; the environment is not included."""
         return self.code, self.parameters, self.inputs
 
     def repeats(self, other: Made | None) -> bool:
-        """Tell whether another made the same from the same, so that no second run is needed."""
+        """Tell whether the other record has equal inputs and outs, so that no second run is needed."""
         return other is not None and (self.basis, self.outs) == (other.basis, other.outs)
 
     @property
     def pin(self) -> Made:
-        """The part that git holds: results, and nothing of code."""
+        """The part that git holds: results but no code."""
         return msgspec.structs.replace(self, code={}, inputs={}, environment={}, rows={}, explained=False)
 
 
 Pins = dict[str, Made]
-"""By stage."""
+"""Records by stage."""
 
 
 class File(msgspec.Struct, frozen=True, array_like=True):
-    """A file as it was seen; times in nanoseconds, 0 where it may have changed since without showing it."""
+    """A file's state; times in nanoseconds, 0 if a later change might not show in them."""
 
     size: int
     modified: int
@@ -134,19 +134,19 @@ class Reproduction(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         profile: the profile.
-        stages: the stages that it takes, in order.
-        ran: whether the graph was run; ``False`` where nothing was to be done.
-        seconds: how long it took.
+        stages: its stages, in order.
+        ran: true if the graph was run; false if there was nothing to do.
+        seconds: its duration.
         tables: in Markdown, as `--tables` prints them.
-        conclusion: what the numbers come to, in a few lines.
-        report: where the report lies, if the whole was reproduced; in the project, where it is kept.
-        checks: what checks said that stopped nothing.
-        lacking: the official files that are not there, each with how it is got.
+        conclusion: a summary of the numbers, in a few lines.
+        report: the report's path in the project, if everything was reproduced.
+        checks: the messages of failed checks that stopped nothing.
+        lacking: the missing official files, each with a way to get it.
         real: the folder of official files that the environment named.
-        pinned: whether its results are held against pins.
-        drifted: by path, how it differs from its pin.
-        moved: in words, the numbers and answers behind that.
-        experiment: its name, where the run was one.
+        pinned: whether its results are compared with pins.
+        drifted: by path, how the file differs from its pin.
+        moved: a description of the changed numbers and answers.
+        experiment: the experiment's name, if the run was one.
         computed: the stages that were computed; the others were reused.
     """
 
@@ -167,7 +167,7 @@ class Reproduction(msgspec.Struct, frozen=True, kw_only=True):
     computed: Sequence[str] = ()
 
     def line(self) -> str:
-        """The one line that ends it."""
+        """The last line that the command prints."""
         count, computed = len(self.stages), len(self.computed)
         rest = "; every result as pinned" if self.pinned else ""
         rest = f"; {len(self.drifted)} outputs differ from their pins" if self.drifted else rest
@@ -182,12 +182,12 @@ class Manifest(msgspec.Struct, omit_defaults=True):
     """A profile's ledger.
 
     Attributes:
-        stages: what each stage made last.
-        pinned: what the pinned outs of a stage were made from, as far as they were made here.
+        stages: each stage's record of its last run.
+        pinned: the inputs from which a stage's pinned outs were made, as far as they were made here.
         tables: SHA-256 of each file of the tables of cases and logs, by its path in the storage.
-        beside: SHA-256 of files of the project as the last run that did not drift found them.
-        files: all that the last run read and wrote, by path in the project or the checkout, or absolute.
-        runs: each run whose outcome stands, by what `--only` names, the whole under the empty name.
+        beside: SHA-256 of some project files, as of the last run without drift.
+        files: all files that the last run read and wrote, by path in project or checkout, or absolute.
+        runs: each run whose outcome is still valid, by the argument of `--only`; empty for a whole run.
     """
 
     stages: dict[str, Made] = {}
@@ -240,17 +240,17 @@ def _digest(data: bytes) -> bytes:
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """The manifest of a ledger's folder; an empty one where there is none, or it is damaged."""
+    """The manifest of a ledger's folder; empty if it is missing or damaged."""
     manifest, sound = look_at(folder)
     return manifest if sound else Manifest()
 
 
 @contextmanager
 def changing(folder: Path) -> Iterator[Manifest]:
-    """The manifest, to change inside the block, and written after it; one that is damaged is begun anew.
+    """Change the manifest inside the block, and write it afterwards; a damaged manifest is started anew.
 
-    It has a line for each key of each part, so that a damaged byte costs one line. Processes that change it
-    at once do so one after the other; errors as :func:`replacing`.
+    Each key of each part has a line, so that a damaged byte costs one line. Processes take turns to
+    change it; raises errors as :func:`replacing`.
     """
     with naming(folder):
         make_folders(folder)

@@ -1,5 +1,5 @@
-"""The difference of two measurements in numbers, each with its test, and in answers: every report of a
-drift or an experiment says this first.
+"""The difference of two measurements: numbers, each with its test, and answers. Every report of a drift or
+an experiment begins with it.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from orchestration.workspace.folders import Workspace
 
 
 class ComparedNumber(msgspec.Struct, frozen=True):
-    """A number on both sides.
+    """A number in both measurements.
 
     Attributes:
         name: BENCHMARK/SUBSET/METRIC.
-        before: in the base.
-        after: in what is compared with it.
-        same: whether nothing that is counted differs, question by question where these are paired.
+        before: its counts in the base.
+        after: its counts in the other measurement.
+        same: true if nothing that is counted differs, question by question if questions are paired.
         difference: accuracy after minus before, as a proportion.
-        newcombe: its 95 % interval, of paired questions.
-        won: questions that were wrong before and are right after.
-        lost: those that were right before and are wrong after.
-        mcnemar: the exact two-sided p of McNemar's test on these two.
-        unpaired: why there is no such test; empty where there is one.
+        newcombe: the 95 % interval of the difference of paired questions.
+        won: the questions that were wrong before and are right after.
+        lost: the questions that were right before and are wrong after.
+        mcnemar: the exact two-sided p of McNemar's test on the two.
+        unpaired: why there is no such test; else empty.
     """
 
     name: str
@@ -50,16 +50,16 @@ class ComparedNumber(msgspec.Struct, frozen=True):
 
 
 class ComparedRow(msgspec.Struct, frozen=True):
-    """A row that is not as it was; an answer that one side lacks is ``None``.
+    """A row that differs; a missing answer is ``None``.
 
     Attributes:
-        benchmark: whose row it is.
-        subset: of the benchmark.
+        benchmark: the row's benchmark.
+        subset: the row's subset.
         answer: its name, as `explain` takes it.
         change: in words, such as ``wrong to right``.
         expected: the gold.
-        before: what was answered in the base.
-        after: what is answered in what is compared with it.
+        before: the answer in the base.
+        after: the answer in the other measurement.
     """
 
     benchmark: str
@@ -72,12 +72,12 @@ class ComparedRow(msgspec.Struct, frozen=True):
 
 
 class Moved(msgspec.Struct, frozen=True):
-    """The numbers and answers that are not what they were.
+    """The numbers and answers that differ.
 
     Attributes:
-        numbers: those that differ, in the order of the tables.
-        changes: how many rows changed in each way, the most frequent first.
-        rows: the rows.
+        numbers: the numbers that differ, in the order of the tables.
+        changes: the number of rows per kind of change, most frequent first.
+        rows: the rows that differ.
     """
 
     numbers: Sequence[ComparedNumber] = ()
@@ -86,7 +86,7 @@ class Moved(msgspec.Struct, frozen=True):
 
 
 def moved(before: Pins, after: Pins) -> Moved:
-    """The numbers and answers that differ between two measurements."""
+    """Find the numbers and answers that differ between two measurements."""
     rows = rows_of(before, after)
     changes = dict(Counter(row.change for row in rows).most_common())
     return Moved([number for number in numbers_of(before, after) if not number.same], changes, rows)
@@ -115,7 +115,7 @@ def numbers_of(before: Pins, after: Pins) -> list[ComparedNumber]:
 def _number(
     benchmark: Benchmark, name: str, counts: Sequence[tuple[int, int]], answers: Sequence[Made | None]
 ) -> ComparedNumber:
-    """A number by its counts and answers on both sides."""
+    """Compare a number by its counts and answers in both measurements."""
     was, is_ = (count_of(*pair) for pair in counts)
     both = None not in (was.accuracy, is_.accuracy)
     apart = round((is_.accuracy or 0) - (was.accuracy or 0), DIGITS) if both else None
@@ -142,7 +142,7 @@ def _data(pinned: Made) -> dict[str, str]:
 
 
 def _outcomes(benchmark: Benchmark, name: str, rows: Mapping[Any, PinnedRow]) -> Mapping[Any, bool] | None:
-    """The right ones of a number's questions, or of scenes of them; ``None`` where its rows do not say."""
+    """Tell for a number's questions or scenes whether they are right; ``None`` if the rows do not say."""
     metric = benchmark.metrics[split_name(name)[1]]
     if metric is not RIGHT and not metric.together:
         return None
@@ -153,7 +153,7 @@ def _outcomes(benchmark: Benchmark, name: str, rows: Mapping[Any, PinnedRow]) ->
 
 
 def rows_of(before: Pins, after: Pins) -> list[ComparedRow]:
-    """Every row that differs, by benchmark, in the order of its answers."""
+    """The rows that differ, by benchmark, in the order of its answers."""
     rows: list[ComparedRow] = []
     for benchmark in BENCHMARKS.values():
         name = f"{benchmark.name}/answers"

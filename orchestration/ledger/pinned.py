@@ -1,12 +1,12 @@
-"""The pins: what git holds of a profile's results, enough to say what drifted where no file is at hand.
+"""The pins: git's record of a profile's results, enough to name a drift without the result files.
 
-`pins/PROFILE.json` has of each stage the hashes of its outs, its parameters, the counts behind its scores and
-the cells of its tables; `pins/PROFILE/` has the rows of answers in short, a few scenes per line. Both name
+`pins/PROFILE.json` has for each stage the hashes of its outs, its parameters, the counts behind its scores
+and the cells of its tables; `pins/PROFILE/` has the answers' rows in short, a few scenes per line. Pins name
 results, never code: a commit that changes no result changes no pin. DVC holds the bytes.
 
-The first line of `pins/PROFILE.json` is a hash of its other lines, and those hold the hashes (seals) of the
-files beside it. So a damaged pin can be told apart from a changed result. That guards against accident only:
-whoever edits a pin can seal it too.
+The first line of `pins/PROFILE.json` is a hash of its other lines, and these hold the hashes (seals) of the
+files next to it. So a damaged pin is distinguished from a changed result. This guards only against accidents:
+an editor of a pin can seal it too.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _SCENES, _LINES, _FEW = 5, 100, 40
 
 
 class PinError(SubstrateError):
-    """Pins cannot be read or written."""
+    """The pins cannot be read or written."""
 
 
 def measure(
@@ -56,12 +56,12 @@ def measure(
     wanted: Iterable[Stage] | None = None,
     known: Pins | None = None,
 ) -> Pins:
-    """The stages' outs in a workspace as they are now; a stage with none of its outs there is left out.
+    """Measure the stages' present outs in a workspace; a stage without any outs is left out.
 
-    What cannot be read of a damaged file is left out of the details, and a line that is no row says so.
+    Unreadable parts of a damaged file are left out of the details; a line that is no row is marked.
 
     Args:
-        workspace: where the outs lie.
+        workspace: the workspace with the outs.
         stages: every stage there is.
         wanted: those that are measured; all unless given.
         known: an earlier measurement; its details are reused for outs that have not changed.
@@ -132,12 +132,12 @@ def _cells(data: bytes) -> dict[str, dict[str, str]]:
 
 
 class PinFile(msgspec.Struct, omit_defaults=True):
-    """`pins/PROFILE.json`.
+    """The content of `pins/PROFILE.json`.
 
     Attributes:
-        digest: SHA-256 of the file as it is written without this.
-        sealed: SHA-256 of each file beside it, by path.
-        lines: digests of the lines of those that have rows.
+        digest: SHA-256 of the file without this field.
+        sealed: SHA-256 of each file next to it, by path.
+        lines: for the files with rows, digests of their lines.
         stages: the pin of each stage.
     """
 
@@ -147,14 +147,14 @@ class PinFile(msgspec.Struct, omit_defaults=True):
     stages: dict[str, Made] = {}
 
     def text(self) -> bytes:
-        """Its bytes, with their hash."""
+        """The file's bytes, with their hash."""
         bare = _laid_out(msgspec.to_builtins(msgspec.structs.replace(self, digest="")), 4)
         digest = hashlib.sha256(bare.encode()).hexdigest()
         return f'{{"digest": "{digest}",\n{bare[2:]}\n'.encode()
 
 
 def _laid_out(value: Any, depth: int) -> str:
-    """JSON with a line for each key, down to a depth; a table's cells go one level deeper, by row."""
+    """JSON with a line per key, down to a depth; a table's cells have a line per row."""
     if not depth or not value or not isinstance(value, dict):
         return msgspec.json.encode(value, order="sorted").decode()
     pairs = (
@@ -170,12 +170,12 @@ def pin_name(profile: str) -> str:
 
 
 def rows_name(profile: str, stage: str) -> str:
-    """The path of the rows of a stage's answers, in short."""
+    """The path of a stage's pinned rows."""
     return f"pins/{profile}/{stage.replace('/', '.')}.jsonl"
 
 
 def accepted_name(profile: str) -> str:
-    """The path of the record of what was accepted, one for all profiles that DVC holds."""
+    """The path of the record of acceptances, shared by all profiles in DVC."""
     return f"pins/{profile}.accepted.jsonl" if profile in WITHOUT_DVC else ACCEPTED
 
 
@@ -202,7 +202,7 @@ def _pinned(root: Path, profile: str) -> dict[str, Made]:
 
 
 def read_pins(root: Path, profile: str) -> Pins:
-    """The pins of a profile; rows that cannot be read are left out.
+    """Read the pins of a profile; unreadable rows are left out.
 
     Raises:
         PinError: the file of pins is damaged.
@@ -245,8 +245,8 @@ def pinned_cells(root: Path, profile: str, table: str) -> dict[str, dict[str, st
 
 
 def drift(workspace: Workspace) -> dict[str, str]:
-    """The pinned paths that are not what was pinned, with how: ``modified`` or ``deleted``; what was never
-    pinned does not drift.
+    """The pinned paths that drifted, each ``modified`` or ``deleted``; a path without a pin does not
+    drift.
     """
     pinned = pinned_outs(workspace.root, workspace.settings.profile)
     differing = apart(workspace.root, dict(sorted(pinned.items())))
@@ -291,11 +291,11 @@ def _rows_of(scene: Any, groups: Any) -> Iterator[PinnedRow]:
 
 
 def write_pins(workspace: Workspace, measured: Pins, unaccepted: Mapping[str, str] | None = None) -> None:
-    """Keep what was measured as the pins of its stages, and seal what lies beside them.
+    """Write measurements as the pins of their stages, and seal the files next to the pins.
 
     Args:
-        workspace: the project and its profile.
-        measured: the stages whose pins are written; those of others stay.
+        measured: the stages whose pins are written; other pins stay.
+        unaccepted: files that no longer match their seals, with these seals: the seals stay unchanged,
         unaccepted: files that no longer match their seals, with those seals: the seals stay as they are,
             because nobody accepted the files.
     """

@@ -1,6 +1,4 @@
-"""The records of stages in a profile's ledger: what a stage's outs would be made from now, and what they
-were made from.
-"""
+"""The records of stages in a profile's ledger, and the record that a stage's outs would have now."""
 
 from __future__ import annotations
 
@@ -81,13 +79,13 @@ def with_details(made: Made, paths: Mapping[str, Path]) -> Made:
 
 
 def line_digests(data: bytes) -> str:
-    """The first digits of the hash of each line of a file's bytes."""
+    """The first digits of the hash of each line of a file, concatenated."""
     return "".join(hashlib.sha256(line).hexdigest()[:_SHORT_LINE] for line in data.splitlines())
 
 
 def apart_at(old: str | None, new: str | None) -> str:
-    """In words, the lines at which a file differs, by their digests; where some were added or lost, the first
-    one; empty where its lines are not pinned.
+    """Describe the lines at which a file differs, by their digests; only the first such line if lines were
+    added or lost; empty if its lines are not pinned.
 
     >>> apart_at("aaaabbbbcccc", "aaaaffffcccc"), apart_at("aaaabbbbcccc", "aaaacccc")
     (', line 2', ', line 2 and what follows')
@@ -104,14 +102,14 @@ def apart_at(old: str | None, new: str | None) -> str:
 
 @cache
 def lock_hash() -> str:
-    """SHA-256 of the lock of the environment; empty where the code runs without one."""
+    """SHA-256 of the environment's lock file; empty if there is none."""
     path = ROOT / LOCK
     return sha256(path) if path.is_file() else ""
 
 
 def environment_of(code: Mapping[str, str]) -> dict[str, str]:
-    """The installed versions of all that some files of code import: of Python, of packages, and of Java where
-    Spark is among them; and the hash of the lock, which says what should be.
+    """The installed versions of Python, of all packages that some code files import, and of Java if Spark is
+    among them; and the hash of the lock file, which says what should be installed.
     """
     packages = packages_of(code)
     versions = {name: version for name in sorted(packages) if (version := _version(name))}
@@ -129,7 +127,7 @@ def _version(package: str) -> str:
 
 @cache
 def java_version() -> str:
-    """The version of Java that Spark is started by, as the runtime's own file has it; empty where it says
+    """The version of the Java that runs Spark, from the runtime's own file; empty if the file names
     none.
     """
     program = shutil.which("java")
@@ -144,7 +142,7 @@ def fingerprint(stages: Stages, stage: Stage, workspace: Workspace) -> Made:
     """The record that a stage would leave now: what its outs would be made from, and those that are there."""
     root = workspace.root
     outside = stage.outside(workspace).values() if stage.outside else ()
-    # One that lies in the project has the same name wherever the project lies.
+    # A file inside the project has the same name wherever the project lies.
     named = {str(path.relative_to(root) if path.is_relative_to(root) else path): path for path in outside}
     keys = [key.format(profile=workspace.settings.profile) for key in stage.parameters]
     return Made(
@@ -163,7 +161,7 @@ def ledger_of(workspace: Workspace) -> Path:
 
 
 def read_records(workspace: Workspace) -> dict[str, Made]:
-    """The record of each stage of a profile, as the ledger has it."""
+    """The record of each stage of a profile, from the ledger."""
     return read_manifest(ledger_of(workspace)).stages
 
 

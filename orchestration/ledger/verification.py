@@ -75,29 +75,29 @@ class Report(msgspec.Struct, frozen=True):
 
     @property
     def fits(self) -> bool:
-        """Tell whether all is what was pinned, and every change of the pins was accepted; a change that
-        nobody accepted counts where nothing was computed anew.
+        """Tell whether everything is as pinned and every change of the pins was accepted. Unaccepted changes
+        count only if nothing was recomputed.
         """
         return not (self.differences or self.unrecorded) and (self.recomputed or not self.unaccepted)
 
 
 Compute = Callable[[list[str], str, Path], object]
-"""Runs stages of a profile, by name, into a folder of its own."""
+"""Runs stages of a profile, by name, into a separate folder."""
 
 
 def verify_profile(
     workspace: Workspace, stages: Stages, *, recompute: Compute | None = None, since: str | None = None
 ) -> Report:
-    """Hold every file of the profile against its hash, then compare the results with their pins: those of a
-    recomputation from the data that are there, or only the artifacts. What needs official files that are not
-    there is not looked at; official files that are not what `params.yaml` says are differences.
+    """Compare every file of the profile with its hash, then the results with their pins: recomputed results,
+    or only the artifacts. Results that need missing official files are skipped; official files that differ
+    from `params.yaml` are differences.
 
     Args:
         workspace: the project and its profile.
         stages: every stage of the profile.
-        recompute: computes everything anew, which is then compared with what is there too; only the artifacts
-            are looked at without it.
-        since: a commit; what was accepted after it is reported too, and what changed without that.
+        recompute: computes everything again; the results are compared with the artifacts too. Without it only
+            the artifacts are compared.
+        since: a commit; later acceptances are reported, and later changes without an acceptance.
 
     Raises:
         ParameterError: the profile has not been reproduced here, or there is no such commit.
@@ -142,11 +142,11 @@ def verify_profile(
 
 
 def verify_files(root: Path, profile: str | None, stages: Stages, error: SubstrateError) -> Report:
-    """Hold every file against its hash where the parameters cannot be read: of one profile, or of each that
-    has pins.
+    """Compare every file with its hash if the parameters are unreadable: the files of a profile, or of every
+    profile with pins.
 
     Raises:
-        SubstrateError: the error, where it is not the file of parameters that is wrong.
+        SubstrateError: the given error, if the file of parameters is not the cause.
     """
     names = sorted(path.parent.name for path in root.glob("artifacts/*/.ledger"))
     if str(root / PARAMETERS_FILE) not in error.where or (profile and profile not in names):

@@ -1,1 +1,1 @@
-"""A number's way to its sources, an answer's to its ticks; it reads records and runs pure functions."""
+"""The way from a number to its sources and from an answer to its ticks, from records and pure functions."""

@@ -1,4 +1,4 @@
-"""From one answer to its row, log, ticks and triples; and the answer computed again from its input."""
+"""From an answer to its row, log, ticks and triples; and a recomputation of the answer from its input."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from substrate.log.event_log import EventLog
 
 
 class TracedDelta(msgspec.Struct, frozen=True):
-    """A delta that the answer rests on: its position in the log, its tick and its triple."""
+    """A delta behind the answer: its position in the log, its tick and its triple."""
 
     position: int
     tick: int
@@ -70,13 +70,13 @@ class AnswerTrace(msgspec.Struct, frozen=True):
 
 
 def trace_answer(lineage: Lineage, number: str, question: str) -> AnswerTrace:
-    """Follow one of a number's answers.
+    """Follow one of a number's answers to its sources.
 
     Args:
-        question: SCENE/QUESTION, or an answer's name as `substrate explain` takes it.
+        question: SCENE/QUESTION, or the name of an answer as `substrate explain` takes it.
 
     Raises:
-        ParameterError: no row that counts for the number answers it, or more than one does.
+        ParameterError: no row of the number has this question, or several rows have it.
     """
     workspace = lineage.workspace
     (path,) = lineage.inputs([lineage.makers[lineage.score_paths[number]]], ROWS)
@@ -118,7 +118,7 @@ def trace_answer(lineage: Lineage, number: str, question: str) -> AnswerTrace:
 
 
 def _entry(lineage: Lineage, path: str, line: int, row: Row) -> tuple[str, LogEntry]:
-    """The index that names a row's log, and its entry; of logs that are equal, the one of the row's scene."""
+    """The index that names a row's log, and its entry; of equal logs, the entry of the row's scene."""
 
     def fits(entry: LogEntry) -> tuple[bool, bool]:
         parts = entry.name.split("/")
@@ -159,7 +159,7 @@ def _find(rows: Iterable[Row], number: str, question: str) -> Row:
 
 
 def _source(lineage: Lineage, datasets: list[str], source: str) -> str:
-    """The path of the input that an index of logs names, with or without its folder and an item in it."""
+    """The path of the input that an index of logs names, with or without a folder and an item inside."""
     plain = source.rpartition(":")[0] or source
     candidates = [
         name for given in (source, plain) for name in (given, *(f"{dataset}/{given}" for dataset in datasets))
@@ -175,7 +175,7 @@ def _evidence(log: EventLog, positions: list[int]) -> Iterator[TracedDelta]:
 
 
 class Reexecution(msgspec.Struct, frozen=True):
-    """The outcome, and whether it is the row and the log that are kept."""
+    """The recomputed answer, and whether it equals the stored row and log."""
 
     row: str
     log: str
@@ -185,10 +185,10 @@ class Reexecution(msgspec.Struct, frozen=True):
 
 
 def reexecute(workspace: Workspace, answer: AnswerTrace) -> Reexecution:
-    """Compute the row of one answer and its log again, and hold them beside those that are kept.
+    """Recompute the row of an answer and its log, and compare both with the stored ones.
 
     Raises:
-        ParameterError: the row's benchmark cannot be computed apart.
+        ParameterError: answers of the row's benchmark cannot be recomputed singly.
     """
     line = workspace.path(answer.file).read_bytes().splitlines()[answer.line - 1]
     logged, _, name = answer.log_name.partition("/")

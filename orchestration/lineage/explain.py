@@ -22,17 +22,17 @@ _MOST = 15
 Work = Callable[[Case, Sequence[EventLog], Any, str], Iterable[Any]]
 """Makes something of a case, given its logs, its benchmark's parameters and a split; picklable."""
 Each = Callable[[Explained, Collection[str], Work], Iterator[Any]]
-"""Gives what is made of the cases of some scenes of a benchmark, in order; a tuple may come as a list."""
+"""Yields the results of some work on a benchmark's scenes, in order; a tuple may arrive as a list."""
 
 
 class Input(NamedTuple):
-    """The place where the answer was computed: a profile, or a user's own files by what they are."""
+    """The data behind an answer: those of a profile, or a user's own files by role."""
 
     profile: str | None = None
     overrides: tuple[str, ...] = ()
     files: Files = MappingProxyType({})
     opened: Workspace | None = None
-    """The profile's workspace, where it is open already."""
+    """The profile's workspace, if it is already open."""
 
     @property
     def workspace(self) -> Workspace:
@@ -40,26 +40,26 @@ class Input(NamedTuple):
         return self.opened or open_workspace(self.profile, self.overrides)
 
     def parameters(self, benchmark: Interpreted) -> Any:
-        """A benchmark's parameters: the profile's, or the defaults with what was set."""
+        """A benchmark's parameters: the profile's, or the defaults with overrides."""
         if not self.files:
             return benchmark.parameters.of(self.workspace.settings)
         return parameters_of(benchmark.parameters, self.overrides)
 
 
 class Answered(NamedTuple):
-    """An explanation and the row of its answer, which has the gold; ``None`` where no row is made."""
+    """An explanation and the row of its answer, which has the gold; ``None`` if there is no row."""
 
     explanation: Explanation
     row: Row | None
 
     def record(self) -> dict[str, Any]:
-        """The explanation for a machine, with the gold."""
+        """The explanation with the gold, as JSON data."""
         row = self.row
         graded = {} if row is None else {"expected": row.expected, "correct": row.correct}
         return self.explanation.record() | graded
 
     def text(self) -> str:
-        """At most 15 lines: the rule that decided, the answer beside the gold, and the decisive premises."""
+        """At most 15 lines: the deciding rule, the answer and the gold, and the decisive premises."""
         why, row = self.explanation, self.row
         gold = "" if row is None or row.expected is None else f"; gold: {row.expected}"
         grade = {True: " (right)", False: " (wrong)", None: ""}[row.correct if row else None]
@@ -110,7 +110,7 @@ def answered(answer: str, given: Input) -> Answered:
 
 
 class ExplainedRow(NamedTuple):
-    """A row's answer with its reasons, and the case that it is about."""
+    """A row, the explanation of its answer, and its case."""
 
     name: str
     row: Row
@@ -119,7 +119,7 @@ class ExplainedRow(NamedTuple):
 
 
 def by_scene(rows: Iterable[Row]) -> dict[str, list[Row]]:
-    """Rows by the scene that they are about."""
+    """Group rows by scene."""
     rows_by_scene: dict[str, list[Row]] = {}
     for row in rows:
         rows_by_scene.setdefault(str(row.scene), []).append(row)
@@ -134,7 +134,7 @@ def explain_case(
     parameters: Any,
     _: str = "",
 ) -> Iterator[ExplainedRow]:
-    """Explain the answers of a case's rows; leave out a row that has no explanation.
+    """Explain the answers of a case's rows; skip rows without an explanation.
 
     Args:
         rows: the rows to explain, by scene.
@@ -148,7 +148,7 @@ def explain_case(
 def each_here(
     workspace: Workspace, benchmark: Explained, scenes: Collection[str], work: Work
 ) -> Iterator[Any]:
-    """:data:`Each` in this process: the input is read once, and the logs of a scene are built once."""
+    """Run :data:`Each` in this process: the input is read once, and a scene's logs are built once."""
     files = files_of(workspace, benchmark.source)
     if not (scenes and files):
         return
@@ -160,7 +160,7 @@ def each_here(
 
 
 def case_of(source: Source, given: Input, scene: str) -> Case | None:
-    """The case of a scene, as an answer's name has it; ``None`` where there is none.
+    """The case of a scene, by the scene's name in answers; ``None`` if there is none.
 
     Raises:
         ParameterError: the profile has no data of the source.
@@ -180,5 +180,5 @@ def case_of(source: Source, given: Input, scene: str) -> Case | None:
 
 
 def _names(scene: str) -> set[str | int]:
-    """The names that a benchmark may give a scene: some have numbers, others names of digits."""
+    """The names that a benchmark may give a scene: a number, or the same digits as text."""
     return {scene, int(scene)} if scene.isdecimal() else {scene}

@@ -1,4 +1,4 @@
-"""Every number there is: what the paper prints of it, what was measured here, and the counts behind it."""
+"""The list of all numbers: the paper's figures, the measurements here, and the counts behind them."""
 
 from __future__ import annotations
 
@@ -31,12 +31,11 @@ def _plain(text: str) -> str:
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """A number: accuracies in percent, differences in percentage points, counts as they are.
+    """A number: accuracies in percent, differences in percentage points, counts without a unit.
 
-    ``paper`` is the figure as printed; ``measured`` is ``None`` where nothing was, or where what was measured
-    may not be set beside it. ``n`` is that of the measurement, else the paper's. ``answered_by`` is the
-    language model whose answers were measured here, which need not be the one that the paper asked; ``None``
-    where none was.
+    ``paper`` is the figure as printed; ``measured`` is ``None`` without a measurement that may be compared
+    with it. ``n`` is the measurement's, else the paper's. ``answered_by`` is the language model that was
+    measured here, which may differ from the paper's; ``None`` if no model was.
     """
 
     name: str
@@ -51,7 +50,7 @@ class Entry(msgspec.Struct, frozen=True):
 
 
 class Count(msgspec.Struct, frozen=True):
-    """So many right of so many: what a number was counted as, and the file that says so."""
+    """The right answers and the total of a count, and the file that has them."""
 
     number: str
     correct: int
@@ -60,7 +59,7 @@ class Count(msgspec.Struct, frozen=True):
 
 
 class Made(NamedTuple):
-    """The making of a measured number: its value, the counts behind it, in words; without a value, why."""
+    """A measured number: its value, the counts behind it, and how it is made; or why there is no value."""
 
     value: float | None
     counts: list[Count]
@@ -74,10 +73,10 @@ _NOT_MEASURED = Made(None, [], "not measured")
 
 
 class Hit(NamedTuple):
-    """A number that a text may mean, and how it does.
+    """A number that a text may mean, and the kind of match.
 
-    ``name``: the text names it; ``cell``: it is a row or a cell of a table; ``printed``: the paper prints it;
-    ``measured``: it was measured so, to the digits that tables print.
+    ``name``: the text is its name; ``cell``: a row or cell of a table has the text; ``printed``: the paper
+    prints the figure; ``measured``: it was measured, to the digits that tables print.
     """
 
     name: str
@@ -85,7 +84,7 @@ class Hit(NamedTuple):
 
 
 class Listing:
-    """The numbers of a profile; what was not computed yet is not measured."""
+    """The numbers of a profile; numbers that are not computed yet have no measurement."""
 
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
@@ -104,7 +103,7 @@ class Listing:
         return [self.entry(name) for name in names]
 
     def entry(self, name: str) -> Entry:
-        """A number by its name, which :meth:`find` gives."""
+        """A number, by a name from :meth:`find`."""
         made, figure = self.made(name), self.figures.get(name)
         figure = figure or published().accuracies(name).get(own(name))
         number = name if name in NUMBERS else self.split_name(name)[0]
@@ -113,7 +112,7 @@ class Listing:
             where=", ".join(figure.where) if figure else f"tables/{self._table(number)}",
             paper=figure.printed if figure else None,
             citation=published().citation(figure) if figure else None,
-            # Without the noise of the last binary digits: these are far more than are printed.
+            # Rounded only to remove binary noise: tables print far fewer digits.
             measured=None if made.value is None else float(f"{made.value:.10g}"),
             n=made.n or published().n(number),
             interval=made.interval and (round(made.interval[0], 4), round(made.interval[1], 4)),
@@ -122,7 +121,7 @@ class Listing:
         )
 
     def _answered_by(self, name: str) -> str | None:
-        """The model that answered here, of a number of its own or of a difference to one."""
+        """The language model behind a number, or behind a side of a difference."""
         for part in re.split(f"/{MINUS}", name)[::-1]:
             benchmark = BENCHMARKS.get(part.partition("/")[0])
             if benchmark and benchmark.by_model and (told := read_told(self.workspace.data / benchmark.name)):
@@ -130,7 +129,7 @@ class Listing:
         return None
 
     def find(self, text: str) -> list[Hit]:
-        """The numbers that a text may mean, each once."""
+        """The numbers that a text may mean, without repetitions."""
         text = text.strip()
         if text in NUMBERS or text in self.figures or self._is_derived(text):
             return [Hit(text, "name")]
@@ -158,14 +157,14 @@ class Listing:
         """The number that a name is about, and what of it: ``n``, a bound, a difference, a system."""
         known = {*NUMBERS, *published().numbers}
         parts = name.split("/")
-        # A difference names a second number, so the shortest one that fits is the first.
+        # A difference names two numbers, so the shortest name that fits is the first number.
         for end in range(1, len(parts)):
             if "/".join(parts[:end]) in known:
                 return "/".join(parts[:end]), "/".join(parts[end:])
         return name, ""
 
     def made(self, name: str) -> Made:
-        """The making of a number here, down to counts."""
+        """Derive a number from the counts of this run."""
         if score := self._scores.get(name):
             return self._of_score(score)
         number, what = self.split_name(name)
@@ -241,7 +240,7 @@ class Listing:
         return self._of_counts(sum(score.n for score in scores), scores, "questions of all subsets")
 
     def _of_perfect(self, number: str, what: str) -> Made:
-        """Subsets of a benchmark that are all right, and how many subsets there are."""
+        """The subsets of a benchmark without a wrong answer, and the number of subsets."""
         every = self._measured(number.partition("/")[0])
         scores = [score for score in every if score.metric == "accuracy" and score.subset != "mean"]
         if scores and what == "perfect/accuracy":

@@ -1,6 +1,6 @@
-"""From a number down to its sources: cells, score, rows, logs, inputs, and the stages between them.
+"""From a number to its sources: cells, score, rows, logs, inputs, and the stages between them.
 
-All is read from what the runs left. Every file on the way is hashed again; what does not fit is a problem.
+Everything is read from the files of runs. Every file on the way is hashed again; a mismatch is a problem.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ ROWS, LOGS = "*/answers.jsonl", "*/logs/index.jsonl"
 
 
 class Cell(msgspec.Struct, frozen=True):
-    """A cell that shows the number; ``citations`` maps each cited source to the citation of its figure."""
+    """A cell that shows the number; ``citations`` has the citation of each source's figure."""
 
     file: str
     row: str
@@ -54,7 +54,7 @@ class Cell(msgspec.Struct, frozen=True):
 
 
 class File(msgspec.Struct, frozen=True):
-    """A file or folder, the stage that made it and the hash it has now."""
+    """A file or folder, the stage that made it, and its present hash."""
 
     path: str
     stage: str
@@ -110,7 +110,7 @@ class Step(msgspec.Struct, frozen=True):
 
 
 class Environment(msgspec.Struct, frozen=True):
-    """The commit of the code (``+`` where files differ from it) and the locks."""
+    """The commit of the code (with ``+`` if files differ from it) and the hashes of the locks."""
 
     commit: str | None
     requirements_lock: str
@@ -118,7 +118,7 @@ class Environment(msgspec.Struct, frozen=True):
 
 
 class Trace(msgspec.Struct, frozen=True):
-    """The way from a number to its sources."""
+    """The path from a number to its sources."""
 
     number: str
     profile: str
@@ -147,14 +147,14 @@ def require_number(number: str) -> None:
 
 
 class Lineage:
-    """The records of a profile's stages, and the files they speak of.
+    """The records of a profile's stages, and the files that they name.
 
     Args:
-        stages: the stages whose records count; all that left one, unless given.
-        known: the stages that there are, by which a step says what of its code has changed since it ran.
+        stages: the stages whose records count; by default all stages with a record.
+        known: the present stages; a step compares its recorded code with theirs.
 
     Raises:
-        ParameterError: nothing was run.
+        ParameterError: no stage has run.
     """
 
     def __init__(
@@ -178,18 +178,18 @@ class Lineage:
         self._hashes: dict[str, str] = {}
 
     def hash_of(self, path: str) -> str:
-        """SHA-256 of what is at a path now; empty where nothing is."""
+        """SHA-256 of the present file at a path; empty if there is none."""
         if path not in self._hashes:
             there = self.workspace.path(path)
             self._hashes[path] = sha256(there) if there.exists() else ""
         return self._hashes[path]
 
     def file(self, path: str) -> File:
-        """A path as a file of a trace."""
+        """The file of a trace at a path."""
         return File(path, self.makers.get(path, ""), self.hash_of(path))
 
     def upstream(self, stage: str) -> list[str]:
-        """A stage and all it depends on, each before what it needs."""
+        """A stage and all stages that it depends on, each before the stages it needs."""
         needs: dict[str, list[str]] = {}
         todo = [stage]
         while todo:
@@ -201,12 +201,12 @@ class Lineage:
         return list(TopologicalSorter(dict(sorted(needs.items()))).static_order())[::-1]
 
     def inputs(self, stages: Iterable[str], kind: str) -> list[str]:
-        """The paths that some stages read, of one kind: those that a pattern fits."""
+        """The inputs of some stages that match a pattern."""
         return filter_names(sorted({path for stage in stages for path in self.records[stage].inputs}), kind)
 
     @cached_property
     def tables(self) -> dict[str, dict[str, Any]]:
-        """Every table that was made, by its path."""
+        """Every table of the run, by its path."""
         return read_tables(self.workspace)
 
 
@@ -216,7 +216,7 @@ def _not_there(what: str, where: Path, workspace: Workspace) -> ParameterError:
 
 
 def environment(workspace: Workspace) -> Environment:
-    """The code's commit and the locks in force."""
+    """The commit of the code and the hashes of the locks."""
     dvc_lock = workspace.root / "dvc.lock"
     head, code = git(ROOT, "rev-parse", "HEAD"), (*PACKAGES, LOCK)
     changed = git(ROOT, "status", "--porcelain", "--untracked-files=no", "--", *code)
@@ -225,18 +225,17 @@ def environment(workspace: Workspace) -> Environment:
 
 
 def read_tables(workspace: Workspace) -> dict[str, dict[str, Any]]:
-    """Every table that was made, by its path."""
+    """Every table of the run, by its path."""
     paths = sorted((workspace.artifacts / "tables").glob("*.json"))
     return {workspace.name_of(path): msgspec.json.decode(path.read_bytes()) for path in paths}
 
 
 def trace_number(lineage: Lineage, number: str, *, rows: bool = True, named: int = _SHOWN) -> Trace:
-    """Walk from a number to its sources, and check every step.
+    """Follow a number to its sources, and check every step.
 
     Args:
-        named: how many of the rows that are not right it names.
-        rows: whether to count the rows again and to say which logs they came from; else the files alone are
-            followed.
+        named: the most wrong rows to name.
+        rows: whether to count the rows again and find their logs; otherwise only files are followed.
 
     Raises:
         ParameterError: there is no such number, or it was not computed.
@@ -344,7 +343,7 @@ def _problems_of(lineage: Lineage, stage: str) -> Iterator[str]:
 
 
 class Tally(msgspec.Struct, frozen=True):
-    """The part of a number that one question, or one scene's questions, adds: how many right, of how many."""
+    """The contribution to a number of a question or of a scene's questions: right answers and total."""
 
     rows: list[Row]
     right: int
@@ -363,7 +362,7 @@ def tallies(number: str, path: Path) -> list[Tally]:
 
 @lru_cache(maxsize=1)
 def _graded(path: Path, *_: int) -> list[Row]:
-    """The rows of a file that have gold, kept until another is read: a benchmark's numbers come together."""
+    """The rows of a file that have gold; cached, since the numbers of a benchmark come in sequence."""
     return list(graded_rows(path))
 
 

@@ -1,1 +1,1 @@
-"""The client of language models and their transcripts; it knows the network, and no benchmark."""
+"""The client of language models and their transcripts; it uses the network, but no benchmark."""

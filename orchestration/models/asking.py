@@ -1,4 +1,4 @@
-"""Asking a language model: parts that can be asked at the same time, recorded once and replayed for ever."""
+"""Requests to a language model: made in parallel parts, recorded once, and replayed without the model."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ from substrate.baselines.parameters import Baseline, Parameters
 from substrate.domains.rows import Row
 
 Part = Callable[[Model], list[Row]]
-"""Asks a model about one thing; gives its rows. What it asks depends on nothing that another part is told."""
+"""Asks a model about one thing and returns its rows. No part depends on another part's replies."""
 Watch = Callable[[int, int], None]
-"""Told how many parts are done, and how many there are."""
+"""Called with the number of finished parts and the number of all parts."""
 
 # Seconds after which it is told how far it is, though no part has ended.
 LOOK = 1.0
 
 
 def _unwatched(done: int, total: int) -> None:
-    """Nobody asks how far it is."""
+    """Ignore the progress."""
 
 
 def ask_parts(
     parts: Sequence[Part], model: Model, *, concurrency: int = 1, watch: Watch = _unwatched
 ) -> list[Row]:
-    """The rows of all parts, by scene and question, whatever the order in which they were answered.
+    """Ask all parts, and return their rows by scene and question, in whatever order the replies came.
 
     Args:
-        parts: what to ask about.
-        model: who is asked.
-        concurrency: how many parts at once.
-        watch: told how many parts are done, as they end and while none does.
+        parts: the parts to ask.
+        model: the model.
+        concurrency: the number of parts to ask at once.
+        watch: called with the number of finished parts, when a part ends and at intervals.
 
     Raises:
-        SubstrateError: what the first part that fails raises; parts that have not begun are left.
+        SubstrateError: the error of the first part that fails; later parts are not started.
     """
     with ThreadPoolExecutor(concurrency) as pool:
         futures = [pool.submit(part, model) for part in parts]
@@ -56,10 +56,10 @@ def ask_parts(
 
 
 def view(parts: Sequence[Part], baseline: Baseline, records: transcript.Records) -> transcript.Records:
-    """The records of a transcript that some parts use, second askings included.
+    """The records of a transcript that some parts use, including the repeated requests.
 
     Raises:
-        TranscriptError: something was never asked.
+        TranscriptError: a request is not in the transcript.
     """
     model = transcript.Replay(records, baseline)
     ask_parts(parts, model)
@@ -77,18 +77,18 @@ def record(
     clock: Clock | None = None,
     watch: Watch = _unwatched,
 ) -> int:
-    """Ask a server for what a transcript lacks, and add it; nothing is taken from the transcript.
+    """Ask a server for the replies that a transcript lacks, and add them; the transcript only grows.
 
     Args:
         settings: with what patience the server is asked.
         path: the transcript; beside it grows a journal, ``….partial.jsonl``, until all is asked.
-        watch: told how many replies there are, and how many there will be as far as can be told, else 0.
+        watch: called with the number of replies and their expected total, 0 if it is unknown.
 
     Returns:
-        How many requests the server was sent.
+        The number of requests sent to the server.
 
     Raises:
-        ModelError: the server gave up; what it answered is in the journal, and the next run goes on from
+        ModelError: the server failed; its replies so far are in the journal, and the next run continues from
             there.
     """
     patience = Patience(read=settings.timeout, attempts=settings.attempts)

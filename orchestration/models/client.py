@@ -1,6 +1,6 @@
-"""The one client of language models: any server with OpenAI's chat completions (vLLM, llama.cpp, Ollama).
+"""The client of language models: for any server with OpenAI's chat completions (vLLM, llama.cpp, Ollama).
 
-The address and the key come from the environment and stay there: no file, log or error holds them.
+Address and key come from the environment and stay secret: no file, log or error contains them.
 
 A reply is held to its JSON Schema by ``response_format``. A server that refuses that with 400 or 422 is
 asked with the schema in the instruction, and so from then on. Each reply is checked against its schema here
@@ -49,17 +49,17 @@ if TYPE_CHECKING:
 URL, KEY = "SUBSTRATE_MODEL_URL", "SUBSTRATE_MODEL_KEY"
 _REFUSED_FORMAT = frozenset({400, 422})
 
-# What they log of a request is its address.
+# They log the address of each request.
 for _chatty in ("httpx", "httpcore"):
     logging.getLogger(_chatty).setLevel(logging.WARNING)
 
 
 class ModelError(SubstrateError):
-    """A server does not answer, or refuses what it is asked; the message never names its address."""
+    """A server does not answer or refuses a request; the message never contains its address."""
 
 
 class Endpoint:
-    """A server's address and key, which show up nowhere."""
+    """A server's address and key, both kept out of all output."""
 
     def __init__(self, url: str, key: str = "") -> None:
         import httpx
@@ -69,7 +69,9 @@ class Endpoint:
         except httpx.InvalidURL:
             parsed = None
         if not (key.isascii() and key.isprintable()):
-            raise ModelError(f"{KEY} holds what no header can carry", hint="Set it again, without line ends")
+            raise ModelError(
+                f"{KEY} has characters that no header allows", hint="Set it again, without line ends"
+            )
         if parsed is None or parsed.scheme not in ("http", "https") or not parsed.host:
             hint = "Give the base of an OpenAI-compatible API, such as http://localhost:8000/v1"
             raise ModelError(f"{URL} is not an address", hint=hint)
@@ -81,18 +83,18 @@ class Endpoint:
         self._secrets = tuple(filter(None, (*secrets, user)))
 
     def hide(self, text: str) -> str:
-        """A text of the server's without the address and the key."""
+        """Remove the address and the key from a server's text."""
         return hide(text, self._secrets)
 
 
 def endpoint(environment: Mapping[str, str] | None = None) -> Endpoint | None:
-    """The server of the environment, if it names one."""
+    """The server that the environment names, if any."""
     environment = os.environ if environment is None else environment
     return Endpoint(environment[URL], environment.get(KEY, "")) if environment.get(URL) else None
 
 
 class _RefusedError(Exception):
-    """The server takes no such request; perhaps it takes another format."""
+    """The server refuses a request; it may accept another format."""
 
 
 class _Said(msgspec.Struct, frozen=True):
@@ -140,11 +142,11 @@ _LLAMA_CPP = "llamacpp"
 
 
 class Client:
-    """A server, asked for one baseline. Threads may share it.
+    """A client of a server for one baseline, which threads may share.
 
     Args:
-        server: where to ask.
-        baseline: model and seed.
+        server: the server's address and key.
+        baseline: the model and the seed.
         patience: time limits, number of tries, and the wait between them: no chance is in it.
         clock: time.
     """
@@ -164,17 +166,17 @@ class Client:
         )
 
     def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         self._http.close()
 
     def complete(self, request: Request) -> Reply:
-        """The server's reply.
+        """Return the server's reply to a request.
 
-        One that is off the schema is asked for again, unless it was cut off at its length. That of the last
-        try is given as it is, for it is the model's answer.
+        A reply that violates the schema is requested again, unless its length was cut off. The last try's
+        reply is returned unchanged, since it is the model's answer.
 
         Raises:
-            ModelError: the server refuses the request, or does not answer at all.
+            ModelError: the server refuses the request, or does not answer.
         """
 
         def once(failures: int) -> Reply:
@@ -266,7 +268,7 @@ class Client:
         """The model that answered.
 
         Raises:
-            ModelError: it is not the one that was asked.
+            ModelError: it is not the requested model.
         """
         wanted, weights, server = self._baseline, "", known.owned_by if known else ""
         for tag in known.tags if known else ():
@@ -329,7 +331,7 @@ def _content(message: Message) -> str | list[dict[str, Any]]:
 
 
 class Recorder:
-    """A model that asks a server for what is not yet known, and writes each reply down before it is used.
+    """A model that asks a server for unknown replies, and saves each reply before it is used.
 
     Threads that ask the same share one request. A server that has failed for good is asked nothing more.
 
@@ -347,7 +349,7 @@ class Recorder:
         self.asked, self.replies = 0, 0
 
     def ask(self, request: Request) -> str:
-        """The reply, known or new; errors as :meth:`Client.complete`."""
+        """Return the reply to a request, known or new; raises errors as :meth:`Client.complete`."""
         written = canonical(request, self._baseline)
         name = address(written)
         with self._lock:
@@ -372,7 +374,7 @@ class Recorder:
             self._new(written, request)
 
     def _answered(self, name: str) -> Exchange | None:
-        """The reply that is known; that a request did not fit is no reply of a server with more context."""
+        """The known reply; an earlier refusal for length does not count: the context may have grown."""
         known = self._known.get(name)
         return self._journal.records.get(name) or (None if known and known.reply.error else known)
 

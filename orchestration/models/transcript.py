@@ -1,11 +1,11 @@
-"""Requests to a language model and its replies, by content: a finished run replays without the model.
+"""Requests to a language model and its replies, by content: finished runs replay without the model.
 
-A file a model, revision and baseline. Asking adds to it, and nothing is ever taken from it; a run that asks
-about less is a view of it.
+There is one file per model, revision and baseline. New requests are added to it, and nothing is ever removed;
+a run with fewer questions is a view of it.
 
-A line a request: its address, the request itself in canonical JSON (model, revision, seed, messages,
-schema; a picture is its hash), the reply, and a digest of both. The address is the SHA-256 of the request,
-so an answer is never taken for another question's; a line that was edited no longer fits its digest.
+Each request is a line: its address, the request in canonical JSON (model, revision, seed, messages, schema; a
+picture is its hash), the reply, and a digest of both. The address is the SHA-256 of the request, so that no
+answer is used for another question. An edited line no longer matches its digest.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from substrate.log.journal import Journal as AppendedFile
 
 
 class TranscriptError(SubstrateError):
-    """A transcript lacks what is asked of it, or is being written by another run."""
+    """A transcript lacks a requested reply, or another run is writing it."""
 
 
 class Answerer(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -77,18 +77,18 @@ class Exchange(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def make_record(request: dict[str, Any], reply: Reply, seconds: float = 0.0) -> Exchange:
-    """The record of a canonical request and its reply."""
+    """Make the record of a canonical request and its reply."""
     digest = address({"request": request, "reply": msgspec.to_builtins(reply)})
     return Exchange(address(request), digest, request, reply, seconds)
 
 
 _decoder = msgspec.json.Decoder(Exchange)
 Records = dict[str, Exchange]
-"""A transcript by address."""
+"""The records of a transcript by address."""
 
 
 def canonical(request: Request, baseline: Baseline) -> dict[str, Any]:
-    """All that an answer depends on, as JSON; of a picture its name, type and hash."""
+    """Everything that an answer depends on, as JSON; of a picture its name, type and hash."""
     messages = [
         {
             "role": message.role,
@@ -111,7 +111,7 @@ def canonical(request: Request, baseline: Baseline) -> dict[str, Any]:
 
 
 def address(content: dict[str, Any]) -> str:
-    """The SHA-256 of a record of JSON, whatever the order of its keys.
+    """The SHA-256 of a JSON record, independent of the order of its keys.
 
     >>> address({"b": 1, "a": 2}) == address({"a": 2, "b": 1})
     True
@@ -120,17 +120,17 @@ def address(content: dict[str, Any]) -> str:
 
 
 def again(request: dict[str, Any]) -> dict[str, Any]:
-    """A canonical request as it is asked a second time, to see whether the reply is the same."""
+    """The second asking of a canonical request, which tests whether the reply repeats."""
     return {**request, "again": 1}
 
 
 def repeated(name: str) -> bool:
-    """Tell whether the request at an address is among the twentieth that is asked twice."""
+    """Tell whether the request at an address is in the twentieth of requests that are asked twice."""
     return int(name[-8:], 16) % 20 == 0
 
 
 def file_of(folder: Path, baseline: Baseline) -> Path:
-    """The transcript of a baseline's model and revision in a folder.
+    """The path of the transcript of a baseline's model and revision.
 
     >>> file_of(Path("t"), Baseline("me/Llama", 3, revision="sha256:0123456789abcdef")).as_posix()
     't/me-Llama@sha256-0123456789ab.jsonl.gz'
@@ -141,12 +141,12 @@ def file_of(folder: Path, baseline: Baseline) -> Path:
 
 
 def partial_of(transcript: Path) -> Path:
-    """The journal beside a transcript."""
+    """The path of a transcript's journal."""
     return _beside(transcript, "partial.jsonl")
 
 
 def took_of(transcript: Path) -> Path:
-    """The file beside a transcript that says how long asking took."""
+    """The path of the file with the duration of a transcript's requests."""
     return _beside(transcript, "took.json")
 
 
@@ -155,20 +155,20 @@ def _beside(transcript: Path, suffix: str) -> Path:
 
 
 class Took(msgspec.Struct, frozen=True):
-    """The requests of which the time is known, and their seconds."""
+    """The number of timed requests, and their seconds."""
 
     requests: int = 0
     seconds: float = 0.0
 
 
 def read_took(transcript: Path) -> Took:
-    """The time that asking for a transcript took; nothing where that is not known."""
+    """Read the duration of a transcript's requests; zero if it is unknown."""
     path = took_of(transcript)
     return msgspec.json.decode(read_bytes(path), type=Took) if path.is_file() else Took()
 
 
 TOLD = "model.json"
-"""The file beside a profile's copy of a transcript that says who answered."""
+"""The file next to a profile's copy of a transcript that names the answering model."""
 
 
 class Told(msgspec.Struct, frozen=True):
@@ -190,7 +190,7 @@ class Told(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """The model that answered, with what is known of it.
+        """The answering model, with its known properties.
 
         >>> said = Answerer("Small.Q4_1", "b1", "xllamacpp 1", "Q4_1", "sha256:0123456789abcdef")
         >>> Told("Small.Q4_1", "sha256:0123456789abcdef", [said], 1, 2, 3, 0.5, 0, 0).name
@@ -207,7 +207,7 @@ class Told(msgspec.Struct, frozen=True):
 
 
 def told(records: Records, baseline: Baseline, took: Took) -> Told:
-    """Say who answered in some records, which are one baseline's."""
+    """Describe the model that answered in some records of one baseline."""
     first = [record for record in records.values() if "again" not in record.request]
     twice = {
         address({key: value for key, value in record.request.items() if key != "again"}): record
@@ -232,13 +232,13 @@ def told(records: Records, baseline: Baseline, took: Took) -> Told:
 
 
 def read_told(folder: Path) -> Told | None:
-    """The model that answered a profile's copy of a transcript; ``None`` where nothing was measured."""
+    """The model behind a profile's copy of a transcript; ``None`` if nothing was measured."""
     path = folder / TOLD
     return msgspec.json.decode(read_bytes(path), type=Told) if path.is_file() else None
 
 
 def read_transcript(path: Path) -> Records:
-    """A transcript, compressed where its name ends in ``.gz``; none where there is no file.
+    """Read a transcript, compressed if its name ends in ``.gz``; empty if there is no file.
 
     Raises:
         FormatError: a line is cut off, or was edited.
@@ -249,14 +249,14 @@ def read_transcript(path: Path) -> Records:
 
 
 def write_transcript(path: Path, records: Records) -> None:
-    """All records, ordered by address, so that the order in which they came leaves no trace."""
+    """Write all records, sorted by address, so that their order of arrival does not matter."""
     lines = b"".join(_line(msgspec.structs.replace(records[name], seconds=0.0)) for name in sorted(records))
     with replacing(path) as fresh:
         fresh.write_bytes(gzip.compress(lines, mtime=0) if path.suffix == ".gz" else lines)
 
 
 def settle(transcript: Path) -> None:
-    """Add what a journal holds to its transcript, and remove the journal; nothing where there is none.
+    """Move a journal's records into its transcript; do nothing if there is no journal.
 
     Raises:
         TranscriptError: a run is writing the journal.
@@ -276,7 +276,7 @@ def settle(transcript: Path) -> None:
 
 
 def images_of(records: Records) -> dict[str, Image]:
-    """The pictures that were asked about, by name, without their bytes."""
+    """The pictures in the requests, by name, without their bytes."""
     return {
         image["name"]: Image(image["name"], image["media_type"], image["sha256"])
         for record in records.values()
@@ -310,7 +310,7 @@ def content(reply: Reply) -> str:
     """The text of a reply.
 
     Raises:
-        ReplyError: there is none; says why.
+        ReplyError: there is no text; gives the reason.
     """
     if reply.error:
         raise ReplyError(reply.error)
@@ -318,18 +318,18 @@ def content(reply: Reply) -> str:
 
 
 class Journal:
-    """The records of an unfinished run, each on disk before it is used; a killed run loses none of them."""
+    """The records of an unfinished run, each on disk before its use; a killed run loses none."""
 
     def __init__(self, file: AppendedFile, records: Records) -> None:
         self._file = file
         self.records = records
 
     def append(self, record: Exchange) -> None:
-        """Add one record, and wait for the disk; for one writer at a time.
+        """Add a record, and wait for the disk; only one writer at a time.
 
         Raises:
-            TranscriptError: the disk does not take it; the file ends with the record before. Where it cannot
-                be cut back to that, nothing is added any more.
+            TranscriptError: the disk refuses it; the file is cut back to the record before. If that fails
+                too, nothing more is added.
         """
         try:
             self._file.check()
@@ -343,13 +343,13 @@ class Journal:
 
 @contextmanager
 def journal(path: Path) -> Iterator[Journal]:
-    """The journal of a run, with what an earlier, killed one left; a torn last line is dropped, and one with
-    the zeros that a loss of power leaves where bytes were not written.
+    """Open a run's journal, with the records of a killed run. A torn last line is dropped, as is a tail of
+    zeros, which a loss of power leaves.
 
     Raises:
-        TranscriptError: another run is writing it.
-        LogError: it is no file that can be appended to, or cannot be locked.
-        FormatError: a whole line is damaged.
+        TranscriptError: another run is writing the journal.
+        LogError: the file cannot be appended to or locked.
+        FormatError: a complete line is damaged.
     """
     make_folders(path.parent)
     try:
@@ -373,20 +373,20 @@ def journal(path: Path) -> Iterator[Journal]:
 
 
 class Replay:
-    """A model that says again what a transcript holds, and nothing else."""
+    """A model that replays a transcript and answers nothing else."""
 
     def __init__(self, records: Records, baseline: Baseline) -> None:
         self._records = records
         self._baseline = baseline
         self.asked: list[str] = []
-        """The addresses of what was asked, in order."""
+        """The addresses of the requests, in order."""
 
     def ask(self, request: Request) -> str:
-        """The recorded reply.
+        """Return the recorded reply.
 
         Raises:
-            TranscriptError: this was never asked.
-            ReplyError: the server said that the request does not fit.
+            TranscriptError: the request is not in the transcript.
+            ReplyError: the server said that the request does not fit its context.
         """
         name = address(canonical(request, self._baseline))
         if name not in self._records:

@@ -1,1 +1,1 @@
-"""Stages and their graph, Spark, jobs and checks; it knows every room but the commands."""
+"""Stages and their graph, Spark, jobs and checks; this room uses every other room except the commands."""

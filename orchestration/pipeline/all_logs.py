@@ -1,4 +1,4 @@
-"""SPARQL of the state of every log of a benchmark at once, on Spark."""
+"""SPARQL over the states of all logs of a benchmark, on Spark."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from substrate.rules.tbox import TBox
 from substrate.sparql.guard import QueryError, checked
 
 FOUND = pa.schema([(NUMBER, pa.int64()), (PLACE, pa.int64()), ("lines", pa.list_(pa.string()))])
-"""A row a log: its solutions as JSON."""
+"""A row per log: its solutions as JSON."""
 
 
 class Answered(NamedTuple):
-    """Rows of strings and numbers under their columns."""
+    """Rows of strings and numbers, with their columns."""
 
     columns: list[str]
     rows: list[list[Any]]
@@ -36,18 +36,18 @@ class Answered(NamedTuple):
 def ask_each(
     workspace: Workspace, benchmark: Interpreted, sparql: str, tick: int | None, timeout: float, limit: int
 ) -> Answered:
-    """A SELECT or ASK query of each log's state, its answers united, each with its scene and log. It may use
-    :mod:`substrate.ask.functions`, whose events are those of the logs' TBox.
+    """Run a SELECT or ASK query on each log's state and unite the answers, each with its scene and log. The
+    query may call :mod:`substrate.ask.functions`, whose events are those of the logs' TBox.
 
     Args:
-        tick: of the state; the last of each log where ``None``.
-        timeout: seconds that all of it may take.
-        limit: how many rows there may be.
+        tick: the tick of the states; by default each log's last tick.
+        timeout: the seconds that the whole may take.
+        limit: the most rows allowed.
 
     Raises:
         QueryError: the query is refused, or is not SPARQL.
-        ParameterError: it asks for a graph.
-        SubstrateError: it takes longer, or gives more.
+        ParameterError: the query asks for a graph.
+        SubstrateError: the query takes too long or gives too many rows.
     """
     parsed(sparql, "--sparql")
     columns, rows = ["scene", "log"], list[list[Any]]()
@@ -62,7 +62,7 @@ def ask_each(
         else:
             named = (terms.items() for terms in result)
             values = [{name: None if term is None else str(term) for name, term in terms} for terms in named]
-        # Sorted, so that no byte depends on how a store is laid out.
+        # Sorted, so that no byte depends on the order inside a store.
         lines = sorted(msgspec.json.encode(value).decode() for value in values)
         yield {NUMBER: row[NUMBER], PLACE: row[PLACE], "lines": lines}
 
@@ -76,14 +76,14 @@ def ask_each(
 
 
 def parsed(sparql: str, option: str) -> None:
-    """Hold that a user's query is a SELECT or an ASK that reaches nothing but a state.
+    """Check that a user's query is a SELECT or an ASK that reaches nothing outside a state.
 
     Args:
-        option: where the user wrote it.
+        option: the option that holds the query.
 
     Raises:
         QueryError: the query is refused, or is not SPARQL.
-        ParameterError: it asks for a graph.
+        ParameterError: the query asks for a graph.
     """
     with naming_option(option):
         solutions(EventLog(), checked(sparql))
@@ -91,7 +91,7 @@ def parsed(sparql: str, option: str) -> None:
 
 @contextmanager
 def naming_option(option: str) -> Iterator[None]:
-    """Name the option of a query that is tried on an empty state, where all that a parser refuses shows."""
+    """Name the option in errors of a trial on an empty state, which shows every fault that a parser finds."""
     try:
         yield
     except (SyntaxError, RuntimeError) as error:
@@ -104,7 +104,7 @@ def naming_option(option: str) -> Iterator[None]:
 def of_each(
     workspace: Workspace, benchmark: Interpreted, work: Work, timeout: float
 ) -> Iterator[tuple[Any, str, list[str]]]:
-    """The scene and name of each log, in order, and the lines that some work gives of it in a worker."""
+    """Do some work on each log in a worker; yield scene, name and lines of each log, in order."""
     session, storage = spark_session(workspace.settings.spark), workspace.storage
     logs, scenes = logs_of(workspace, benchmark)
     shards = [shard_name(place) for place in range(len(logs.shards))]
@@ -133,6 +133,6 @@ def logs_of(workspace: Workspace, benchmark: Interpreted) -> tuple[Manifest, dic
 
 
 def at_most(limit: int, count: int) -> None:
-    """Hold that an answer has no more rows than were asked for."""
+    """Refuse an answer with more rows than the limit."""
     if count > limit:
         raise SubstrateError(f"more than {limit:,} rows", hint="Ask for fewer, or raise --limit")

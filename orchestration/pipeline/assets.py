@@ -28,7 +28,7 @@ from substrate.base.files import clear_leftovers, replacing
 OWNERS = ["team:reproduction"]
 RESULTS = "results"
 OFFICIAL = "official"
-"""The group of what is made from the data of more than one benchmark."""
+"""The group of stages that use the data of several benchmarks."""
 _CHANGED: Any = (
     dg.AutomationCondition.missing().newly_true()
     | dg.AutomationCondition.code_version_changed()
@@ -40,9 +40,9 @@ STALE: dg.AutomationCondition[Any] = (
     & ~dg.AutomationCondition.any_deps_in_progress()
     & ~dg.AutomationCondition.in_progress()
 ).with_label("its code changed, or what it reads has other bytes")
-"""The staleness of a stage as Dagster can see it; a run then skips it where the ledger knows it."""
+"""A stage is stale if Dagster sees a change; its run still skips it if the ledger knows its inputs."""
 RETRIES = dg.RetryPolicy(max_retries=2, delay=10, backoff=dg.Backoff.EXPONENTIAL)
-"""Of a stage that lost a worker or Spark itself: again after 10 s, then after 30."""
+"""The retries after a lost worker or lost Spark: after 10 s, then after 30 s."""
 
 
 def asset_key(stage: str) -> dg.AssetKey:
@@ -51,10 +51,10 @@ def asset_key(stage: str) -> dg.AssetKey:
 
 
 def group_of(stage: Stage) -> str:
-    """The group of a stage in the UI: the benchmark on whose data it is measured, or the results.
+    """The group of a stage in the UI: the benchmark whose data it measures, or the results.
 
-    Each group is a box of the graph that reads no other group, so one line leads from each to the results.
-    Data of official files alone are one box: a screen has room for eight.
+    Each group is a box of the graph that reads no other group, so a single line leads from each to the
+    results. Stages that use only official files share a box: a screen has room for eight.
     """
     benchmarks = [BENCHMARKS.get(name.partition("/")[0]) for name in (stage.name, *stage.needs)]
     groups = {_box(benchmark.source) if benchmark else RESULTS for benchmark in benchmarks}
@@ -66,7 +66,7 @@ def _box(source: Source) -> str:
 
 
 def tags_of(stage: Stage) -> dict[str, str]:
-    """The tags by which a stage is found: the benchmark that it is of, if it is of one, and its step.
+    """The tags that find a stage: its step and, if it belongs to one, its benchmark.
 
     >>> from orchestration.pipeline.graph import STAGES
     >>> [tags_of(STAGES[name]) for name in ("babi/scores", "tables/clevrer", "tables/transfer")]
@@ -78,19 +78,19 @@ def tags_of(stage: Stage) -> dict[str, str]:
 
 
 def asks_a_model(stage: Stage) -> bool:
-    """Tell whether a stage sends requests to a language model, which nobody but a person starts."""
+    """Tell whether a stage sends requests to a language model; only a person may start such a stage."""
     benchmark = BENCHMARKS.get(stage.benchmark)
     return bool(benchmark and benchmark.by_model and stage.name.endswith("/dataset"))
 
 
 def lines_to(stages: Stages, stage: Stage, among: Collection[str]) -> list[str]:
-    """The stages from which a line of the graph leads to a stage: of those it reads, the last ones.
+    """The stages with a line to a stage in the graph: of its inputs' stages, only the last ones.
 
-    A line that a longer way implies would say nothing of the order and hide the others: every scores stage
-    reads the dataset too, and the report reads fifty stages.
+    A line that a longer path implies says nothing about the order and hides other lines: every scores stage
+    also reads the dataset, and the report reads fifty stages.
 
     Args:
-        among: the stages that a run takes. A way through another implies nothing: nobody waits for it.
+        among: the stages of a run. A path through other stages implies nothing: no run waits for them.
     """
     implied: set[str] = set()
     todo = list(stage.needs)
@@ -105,9 +105,9 @@ def lines_to(stages: Stages, stage: Stage, among: Collection[str]) -> list[str]:
 def assets_of(
     stages: Stages, among: Collection[str] | None = None, of: Callable[[Workspace], Stages] | None = None
 ) -> list[dg.AssetsDefinition]:
-    """An asset a stage.
+    """Make an asset of each stage.
 
-    A stage is skipped, and says so, where its code, parameters, inputs and outs are what they were.
+    A stage is skipped, and says so, if its code, parameters, inputs and outs are unchanged.
 
     Args:
         among: the stages that a run takes, if it is known: of these alone, in an order without the others.
@@ -124,7 +124,7 @@ def _asset(
         deps=[asset_key(need) for need in lines_to(every, declared, among)],
         group_name=group_of(declared),
         tags=tags_of(declared),
-        # The graph names a node by the last part of its key alone; a kind below it says whose it is.
+        # The graph shows only the last part of a node's key; the kind below it names the benchmark.
         kinds={declared.benchmark, *declared.kinds},
         metadata={"reads": list(declared.needs)},
         description=declared.about,
@@ -178,10 +178,10 @@ def _asset(
 
 @contextmanager
 def _again_where_lost(lacking: Sequence[Path]) -> Iterator[None]:
-    """Let a step be tried again for a lost worker or connection alone: any other error would come again.
+    """Retry a step only after a lost worker or connection: any other error would recur.
 
     Args:
-        lacking: the inputs that are not there.
+        lacking: the inputs that do not exist.
     """
     try:
         yield

@@ -1,4 +1,4 @@
-"""The stages of a benchmark, made from its declaration: dataset, logs, answers, scores."""
+"""The stages of a benchmark, from its declaration: dataset, logs, answers, scores."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from substrate.base.files import sha256, write_json
 
 
 def source_stage(source: Source) -> Stage:
-    """The stage of a source's data."""
+    """Make the stage of a source's data."""
     official = (source.official.unpack,) if source.official.unpack else ()
     made_by = tuple(
         function for world in source.world for function in (world.numbers, world.make, world.write)
@@ -50,7 +50,7 @@ def source_stage(source: Source) -> Stage:
 
 
 def log_stage(logger: Logger) -> Stage:
-    """The stage of a logger's logs."""
+    """Make the stage of a logger's logs."""
     return Stage(
         f"{logger.name}/logs",
         (f"artifacts/{{profile}}/{logger.name}/logs/index.jsonl",),
@@ -64,7 +64,7 @@ def log_stage(logger: Logger) -> Stage:
 
 
 def answer_stage(benchmark: Interpreted) -> Stage:
-    """The stage of a benchmark's answers."""
+    """Make the stage of a benchmark's answers."""
     name = benchmark.name
     return Stage(
         f"{name}/answers",
@@ -79,7 +79,7 @@ def answer_stage(benchmark: Interpreted) -> Stage:
 
 
 def score_stage(benchmark: Benchmark) -> Stage:
-    """The stage of a benchmark's scores."""
+    """Make the stage of a benchmark's scores."""
     name, source = benchmark.name, benchmark.source.name
     metrics = f"artifacts/{{profile}}/{metrics_file(name)}"
     return Stage(
@@ -95,8 +95,8 @@ def score_stage(benchmark: Benchmark) -> Stage:
 
 
 def files_outside(source: Source, workspace: Workspace) -> dict[str, Path]:
-    """The files that a profile names, by what they are; a relative path begins in the project, one of
-    official files in their folder.
+    """The files that a profile names, by role. A relative path starts at the project, or for official files
+    at their folder.
     """
     if official := names_of(workspace, source):
         return {what: folder_of(workspace) / name for what, name in official.items()}
@@ -106,7 +106,7 @@ def files_outside(source: Source, workspace: Workspace) -> dict[str, Path]:
 
 
 def make_dataset(source: Source, workspace: Workspace, out: Path) -> dict[str, Any]:
-    """A profile's data of a source in the official layout; an empty folder where it has none."""
+    """Write a profile's data of a source in the official layout; an empty folder if it has none."""
     data: Data = workspace.settings.data(source.name)
     out.mkdir()
     if data.source == "official" and source.official.unpack:
@@ -136,7 +136,7 @@ def make_dataset(source: Source, workspace: Workspace, out: Path) -> dict[str, A
 
 
 def _place(given: Path, name: str, source: Source, out: Path) -> None:
-    """Copy a user's file or folder to where a dataset has it."""
+    """Copy a user's file or folder to its place in a dataset."""
     if not given.exists():
         hint = f"Correct profiles.PROFILE.{source.name}.{name}"
         raise ParameterError("is not there", where=(given,), hint=hint)
@@ -149,7 +149,7 @@ def _place(given: Path, name: str, source: Source, out: Path) -> None:
 
 
 def make_logs(logger: Logger, workspace: Workspace, out: Path) -> dict[str, Any]:
-    """The logs of every case, and their index."""
+    """Build the logs of every case, and their index."""
     if not files_of(workspace, logger.source):
         out.touch()
         return {"not measured": "no data"}
@@ -157,7 +157,7 @@ def make_logs(logger: Logger, workspace: Workspace, out: Path) -> dict[str, Any]
 
 
 def make_answers(benchmark: Interpreted, workspace: Workspace, out: Path) -> dict[str, Any]:
-    """The rows of every case."""
+    """Answer every case, one row per question."""
     if not files_of(workspace, benchmark.source):
         out.touch()
         return {"not measured": "no data"}
@@ -165,7 +165,7 @@ def make_answers(benchmark: Interpreted, workspace: Workspace, out: Path) -> dic
 
 
 def make_scores(benchmark: Benchmark, workspace: Workspace, *outs: Path) -> dict[str, Any]:
-    """A file a number and one of them all: counts of correct rows, with intervals, and their data."""
+    """Write counts of correct rows with intervals, and their data: a file per number and a file of all."""
     data, split = kind_of(workspace, benchmark.source), split_of(workspace, benchmark.source)
     answers = workspace.artifacts / benchmark.name / "answers.jsonl"
     counts = count(answers, benchmark.numbers, benchmark.metrics)

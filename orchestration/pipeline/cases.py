@@ -1,9 +1,9 @@
-"""A benchmark's tables on Spark: scenes made, cases read, logs built, answers given, a task a shard.
+"""A benchmark's tables on Spark, one task per shard: make scenes, read cases, build logs, answer.
 
-A task reads what its file is computed from out of the storage, row by row, and writes the file there. Neither
-goes through the driver, which is told of rows, SHA-256 and cost. All files of a table are one job, so that a
-cluster's cores are busy until the last task. A file that is finished is kept under a key of what it was made
-from: a run that was killed goes on with those that are missing.
+A task reads its input from the storage row by row, and writes its file there. Neither goes through the
+driver, which receives rows, SHA-256 and cost. All files of a table are one job, so that a cluster's cores
+stay busy until the last task. A finished file is kept under a key of its inputs, so that a run after a
+killed run computes only the missing files.
 """
 
 from __future__ import annotations
@@ -64,12 +64,12 @@ _RECEIPT = pa.schema(
         *((name, pa.string()) for name in ("sum", "host")),
     ]
 )
-"""A row a file; moments and processor time are milliseconds, ``peak`` is the worker's, in MiB."""
+"""A row per file; times and processor time are in milliseconds, ``peak`` is the worker's, in MiB."""
 
 
 @dataclass(frozen=True)
 class Parts:
-    """A table's files: how many there are, where they lie, and what the rows of each are computed from.
+    """The files of a table: their number, their places, and the rows that each is computed from.
 
     Attributes:
         rows: the rows that a file is computed from.
@@ -98,10 +98,10 @@ class Parts:
 
 
 def write_parts(settings: Spark, parts: Parts) -> Manifest:
-    """Compute and write those files of a table that are not there yet, in one job.
+    """Compute and write the missing files of a table, in one job.
 
     Raises:
-        SubstrateError: one that was raised in a worker; or a case or a file did not come back.
+        SubstrateError: a worker raised it; or a case or a file did not come back.
     """
     if not parts.count:
         return sealed(parts.folder, [], [])
@@ -111,7 +111,7 @@ def write_parts(settings: Spark, parts: Parts) -> Manifest:
         there = sum(parts.storage.exists(parts.folder, name) for name in parts.names)
         say(f"{parts.stage}: failed; {there} of {parts.count} shards are done, and kept for the next run")
         raise
-    # Of a task that was ended in the middle a part of a file may lie there.
+    # A task that was killed may have left part of a file.
     parts.storage.keep_only(parts.folder, parts.names)
     _tell_costs(parts.stage, receipts)
     return sealed(parts.folder, receipts["rows"].to_pylist(), receipts["sum"].to_pylist())
@@ -134,7 +134,7 @@ def _receipts(settings: Spark, parts: Parts) -> pa.Table:
 
 
 def _written(parts: Parts, place: int) -> dict[str, Any]:
-    """Compute and write a file, in a worker, and give its receipt."""
+    """Compute and write a file, in a worker, and return its receipt."""
     began, cpu = time.time(), time.process_time()
     storage, folder, name = parts.storage, parts.folder, shard_name(place)
     reused = storage.exists(folder, name)
@@ -157,7 +157,7 @@ def _written(parts: Parts, place: int) -> dict[str, Any]:
 
 
 def _computed(parts: Parts, place: int) -> Iterator[dict[str, Any]]:
-    """The rows of a file; at the end each case that was given is held to have come back."""
+    """The rows of a file; at the end, check that each given case came back."""
     numbers, names, keys = list[int](), list[str](), list[tuple[int, ...]]()
     for row in _reached(parts, place):
         numbers.append(row[NUMBER])
@@ -169,7 +169,7 @@ def _computed(parts: Parts, place: int) -> Iterator[dict[str, Any]]:
 
 
 def _reached(parts: Parts, place: int) -> Iterator[dict[str, Any]]:
-    """The rows that a file is computed from, as they are read from the storage."""
+    """The rows that a file is computed from, read from the storage."""
     try:
         yield from parts.rows(place)
     except OSError as error:
@@ -198,15 +198,15 @@ def _tell_costs(stage: str, receipts: pa.Table) -> None:
 
 
 def make_scenes(workspace: Workspace, source: Source, world: World, stage: str, out: Path) -> int:
-    """Generate a profile's scenes of a world, a task some, and write them in the official layout.
+    """Generate a profile's scenes of a world, a few per task, and write them in the official layout.
 
     Returns:
-        How many scenes there are.
+        The number of scenes.
     """
     settings, storage, seed = workspace.settings, workspace.storage, workspace.settings.seed
     data = settings.data(source.name)
     numbers = world.numbers(data)
-    # Simulating takes long and varies: a task has a twentieth of what it has elsewhere.
+    # Simulation is slow and varies: a task gets a twentieth of the usual number of cases.
     size = min(settings.spark.cut(len(numbers)), max(1, settings.spark.shard // 20))
     key = short_key(seed, data, size, code_of(world.make))
     folder = f"{workspace.shelves[0]}/made/{source.name}"
@@ -226,18 +226,18 @@ def make_scenes(workspace: Workspace, source: Source, world: World, stage: str, 
 
 
 _MAKING = RLock()
-"""Held while a table is made that others read: two threads at a time would write one another's files."""
+"""Held while a table is made that other threads read: two threads would overwrite each other's files."""
 
 
 def cases_of(workspace: Workspace, source: Source, stage: str) -> Manifest:
-    """The table of a source's cases, written by the driver from its files where it is not there."""
+    """The table of a source's cases; the driver writes it from the source's files if it is missing."""
     data, spark, storage = workspace.data / source.name, workspace.settings.spark, workspace.storage
     key = short_key(sha256(data), spark.shard, spark.partitions, code_of(source.cases))
     folders = [f"{shelf}/cases/{source.name}" for shelf in workspace.shelves]
 
     def write(folder: str) -> Manifest:
         cases = source.cases(source.files(data), None, True)
-        # What a table says must not depend on where the project lies.
+        # A table's bytes must not depend on the project's folder.
         here = f"{workspace.home}/"
         each = (case._replace(source=case.source.removeprefix(here)) for case in cases.each)
         return write_cases(storage, cases._replace(each=each), spark.cut, partial(advance, stage), folder)
@@ -247,10 +247,10 @@ def cases_of(workspace: Workspace, source: Source, stage: str) -> Manifest:
 
 
 def build_logs(workspace: Workspace, logger: Logger, stage: str, index: Path) -> int:
-    """Build the logs of every case, a file a shard, and write their index.
+    """Build the logs of every case, one file per shard, and write their index.
 
     Returns:
-        How many logs there are.
+        The number of logs.
     """
     cases, storage = cases_of(workspace, logger.source, stage), workspace.storage
     parameters, logs = logger.parameters.of(workspace.settings), logger.logs
@@ -287,11 +287,11 @@ def build_logs(workspace: Workspace, logger: Logger, stage: str, index: Path) ->
 
 
 def ensure_logs(workspace: Workspace, logger: Logger, stage: str) -> Manifest:
-    """The table of a logger's logs, built again where only its index is there, or where it does not say how
-    many cases each shard is of.
+    """The table of a logger's logs; built again if only its index exists, or if it does not say how many
+    cases each shard has.
 
     Raises:
-        SubstrateError: what is built is not what the index says.
+        SubstrateError: the built logs differ from the index.
     """
     logs = workspace.logs(logger.name)
     with _MAKING:
@@ -321,14 +321,14 @@ def answer_parts(
     first: int | None = None,
     only: Collection[str] | None = None,
 ) -> tuple[int, Parts]:
-    """The number of cases that are looked at, and the files of their rows.
+    """The number of cases to answer, and the files of their rows.
 
     Args:
-        rows: what gives the rows of a case; the benchmark's own unless given.
-        split: what the rows name as their split; that of the profile's data unless given.
-        tasks: how many tasks they are cut into; one a shard unless given.
-        first: how many cases to answer; all unless given.
-        only: the scenes to answer, or these with the rows that are asked about; all unless given.
+        rows: a function from a case to its rows; by default the benchmark's function.
+        split: the split that rows name; by default the split of the profile's data.
+        tasks: the number of tasks; by default one per shard.
+        first: the number of cases to answer; by default all.
+        only: the scenes to answer, or a mapping of scenes to the rows in question; by default all.
     """
     whole, rows, asks = rows is None, rows or benchmark.rows, benchmark.asks
     cases = cases_of(workspace, benchmark.source, stage)
@@ -360,10 +360,10 @@ def answer_cases(
     """Answer the questions of every case from its logs, and write the rows in order.
 
     Args:
-        condition: as :func:`answer_parts` takes it.
+        condition: the options of :func:`answer_parts`.
 
     Returns:
-        How many cases were looked at.
+        The number of cases answered.
     """
     count, parts = answer_parts(workspace, benchmark, stage, **condition)
     write_parts(workspace.settings.spark, parts)
@@ -376,10 +376,10 @@ def answer_cases(
 def each_case(
     workspace: Workspace, stage: str, benchmark: Explained, scenes: Collection[str], work: Any
 ) -> Iterator[Any]:
-    """:data:`orchestration.lineage.explain.Each` on Spark, with the logs of the table.
+    """Run :data:`orchestration.lineage.explain.Each` on Spark, with the logs of the table.
 
-    What is given of the same rows, logs and code is kept, so that a report whose one number changed explains
-    that one again.
+    Explanations of unchanged rows, logs and code are reused, so that after a change of one number a report
+    computes only that number's explanations again.
     """
     if not (scenes and files_of(workspace, benchmark.source)):
         return

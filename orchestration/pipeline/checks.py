@@ -1,6 +1,6 @@
-"""Asset checks: what must hold of an asset, and what its reader should know.
+"""Asset checks: conditions that an asset must meet, and facts for its reader.
 
-They read files and never start a process, so that a run of dozens of stages can afford them.
+They only read files and start no process, so that a run of dozens of stages can afford them.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ from substrate.base.files import sha256
 from substrate.rules.tbox import TBox
 
 LISTED = 20
-"""The most differences in a check's table; the check counts all of them."""
+"""The most differences that a check's table shows; the check counts all of them."""
 Judge = Callable[[WorkspaceResource], dg.AssetCheckResult]
 ERROR, WARN = dg.AssetCheckSeverity.ERROR, dg.AssetCheckSeverity.WARN
 
 SAMPLE = 10
-"""The number of a benchmark's logs that are held against its shapes, evenly spread over the index."""
+"""The number of a benchmark's logs that are validated against its shapes, evenly spread over the index."""
 
 
 def _check(
@@ -55,7 +55,7 @@ def _check(
 
 
 def _golds_agree(benchmark: Interpreted, resource: WorkspaceResource) -> dg.AssetCheckResult:
-    """Two independent counts of the same truth: where they differ, one of them is wrong, and no score means
+    """Compare two independent counts of the same truth: if they differ, one is wrong, and no score means
     anything.
     """
     path = resource.open().artifacts / benchmark.name / ROWS
@@ -67,17 +67,17 @@ def _golds_agree(benchmark: Interpreted, resource: WorkspaceResource) -> dg.Asse
         named = f"{', '.join(apart[:10])}{more}"
         text = f"replay and oracle differ on {named}: `substrate explain` shows an arm"
     counted = {"arms": len(rows), "agreeing": len(rows) - len(apart)}
-    # Nothing that was asked and nothing that differs is no agreement.
+    # No questions and no differences is not agreement.
     passed = bool(rows or not _asked(resource.open(), benchmark.source)) and not apart
     return dg.AssetCheckResult(passed=passed, metadata=counted, description=text)
 
 
 def _held(stages: Stages, stage: Stage) -> dg.AssetChecksDefinition:
-    """Input data and results are what was pinned; what is not pinned, such as of another profile, passes.
-    A transcript that grew is a result of its run: stopping there would stop the run that measures.
+    """Compare input data and results with their pins; unpinned outs, such as another profile's, pass.
+    A transcript that grew passes too: it is a result of its run, and a stop would stop the measurement.
     """
     data = stage.pinned_by == "data.dvc" and not stage.asks
-    # A result that drifted stops the run in CI alone.
+    # A drifted result stops the run only in CI.
     stops = data or os.environ.get("CI", "").lower() in ("1", "true")
     severity = ERROR if stops else WARN
 
@@ -107,10 +107,10 @@ def _held(stages: Stages, stage: Stage) -> dg.AssetChecksDefinition:
 
 
 def _drift(workspace: Workspace, stages: Stages, stage: Stage) -> tuple[str, str, dict[str, Any]]:
-    """The differences of a stage from its pin and their causes in words, and both as a check's metadata.
+    """Describe a stage's differences from its pin and their causes, in words and as a check's metadata.
 
-    All that stands before the stage is looked at too: that may be the cause. Nothing is found of a stage
-    whose rows and numbers are not pinned, but only its hash.
+    All stages before it are compared too, since they may be the cause. A stage with only a hash in the pins
+    shows no details.
     """
     pinned = read_pins(workspace.root, workspace.settings.profile)
     if stage.name not in pinned:
@@ -138,8 +138,8 @@ def _drift(workspace: Workspace, stages: Stages, stage: Stage) -> tuple[str, str
 
 
 def _modified(stage: Stage, resource: WorkspaceResource) -> list[str]:
-    """The stage's outs whose bytes are not what is pinned; parameters that were set for the run are not held
-    against the pins.
+    """The stage's outs whose bytes differ from the pins; a run with overridden parameters is not compared
+    with the pins.
     """
     if resource.overrides:
         return []
@@ -150,15 +150,15 @@ def _modified(stage: Stage, resource: WorkspaceResource) -> list[str]:
 
 
 def _counts(benchmark: Interpreted, resource: WorkspaceResource) -> dg.AssetCheckResult:
-    """As many questions as the paper printed on official data, as many items as the profile declares on
-    generated ones.
+    """Check the number of questions: on official data against the paper's, on generated data against the
+    profile's.
     """
     workspace = resource.open()
     data: Data = workspace.settings.data(benchmark.source.name)
     kind = kind_of(workspace, benchmark.source)
     if data.source == "official":  # the whole split
         scores = read_scores(workspace.artifacts, benchmark.numbers)
-        # The paper's n beside a per-option accuracy counts questions; ours counts options.
+        # For a per-option accuracy the paper's n counts questions, and ours counts options.
         paper = {name: published().n(name) for name in scores if not name.endswith("/per_option")}
         expected = {name: n for name, n in paper.items() if n is not None}
         count = {name: scores[name].n for name in expected}
@@ -173,13 +173,13 @@ def _counts(benchmark: Interpreted, resource: WorkspaceResource) -> dg.AssetChec
 
 
 def _asked(workspace: Workspace, source: Source) -> set[str]:
-    """The scenes of a profile's data that something is asked about."""
+    """The scenes of a profile's data that have questions."""
     files = files_of(workspace, source)
     return {str(case.scene) for case in source.cases(files, None, False).each} if files else set()
 
 
 def _asked_again(study: Study, part: Part, resource: WorkspaceResource) -> dg.AssetCheckResult:
-    """Each question of the cases that are asked again has a row under each condition, and there are some."""
+    """Check that each question asked again has a row under each condition, and that there are some rows."""
     workspace, source = resource.open(), part.base.source
     files = files_of(workspace, source)
     each = source.cases(files, None, True).each if files else iter(())
@@ -189,13 +189,13 @@ def _asked_again(study: Study, part: Part, resource: WorkspaceResource) -> dg.As
     wrong = part.missing(wanted, counts)
     there, some = sum(counts.values()), bool(wanted.total())
     text = "; ".join(wrong) or f"{there:,} rows of {len(cases)} cases, under each condition"
-    # No rows are right only where nothing is to be asked, or nothing was promised.
+    # Having no rows is right only if there are no questions, or if no number was promised.
     passed = not wrong and (bool(there) == some or (part.free is None and not some))
     return dg.AssetCheckResult(passed=passed, description=text, metadata={"rows": there})
 
 
 def _shapes(logger: Logger, resource: WorkspaceResource) -> dg.AssetCheckResult:
-    """A fixed sample of logs ends in states that break no shape."""
+    """Check that the last states of a fixed sample of logs violate no shape."""
     logs = resource.open().logs(logger.name)
     count = sum(1 for _ in read_index(logs.index))
     step = max(1, count / SAMPLE)

@@ -1,4 +1,4 @@
-"""A look at a cluster before work is sent to it: who answers, what runs there, what the storage takes."""
+"""A check of a cluster before work is sent to it: its versions, its workers, its storage."""
 
 from __future__ import annotations
 
@@ -35,29 +35,29 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 TASKS = 4
-"""The tasks of a round that asks workers what they have."""
+"""The tasks of a round that queries the workers."""
 LATE = 4.0
-"""The seconds without an answer of a new worker that end the questions."""
+"""The seconds without a new worker after which the rounds end."""
 LATEST = 30.0
-"""The seconds that the workers may take to answer."""
+"""The most seconds that the workers may take to answer."""
 SHORT_LIVED = {
-    "spark.speculation": "false",  # a slow worker is to be looked at, not overtaken
+    "spark.speculation": "false",  # we want to see a slow worker, not overtake it
     "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     "spark.driver.extraJavaOptions": shlex.join([LOGGING, *java_options(local=True)]),
 }
-"""The settings of a session that asks some small things and ends."""
+"""The settings of a session for a few small queries."""
 MODULES = ("msgspec", "pyarrow", "pyoxigraph")
-"""Packages of third parties without which no task runs."""
+"""Third-party packages that every task needs."""
 ASTRAY = 60
-"""The seconds that a worker's clock may be off; S3 refuses what is signed 15 minutes off."""
+"""The most seconds that a worker's clock may be off; S3 refuses signatures that are 15 minutes off."""
 ROOM = 256
-"""The MiB that a worker's disk must have free, for the code that is sent and what Spark puts there."""
+"""The free MiB that a worker's disk needs, for our code and Spark's files."""
 _SAID = pa.schema([(NUMBER, pa.int64()), ("said", pa.string())])
 
 
 class _Worker(NamedTuple):
-    """A worker's account of itself: versions, clock in seconds, the MiB free where it works, and the packages
-    that it lacks.
+    """A worker's report: versions, clock in seconds, free MiB in its working folder, and the packages that it
+    lacks.
     """
 
     host: str
@@ -70,7 +70,7 @@ class _Worker(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """A thing that was looked at: its state in words, and the way out where it does not fit."""
+    """The result of a check: the state in words and, if it is a fault, the remedy."""
 
     what: str
     said: str
@@ -82,10 +82,10 @@ _worker = msgspec.json.Decoder(_Worker)
 
 
 def findings(workspace: Workspace) -> Iterator[Finding]:
-    """Look at the endpoint, the driver, the storage and the workers, and stop where nothing can follow.
+    """Check the endpoint, the driver, the storage and the workers; stop at a fault that makes the rest fail.
 
     Args:
-        workspace: its settings and the environment's ``SPARK_MASTER`` or ``SPARK_REMOTE`` name the cluster.
+        workspace: its settings, and the variable ``SPARK_MASTER`` or ``SPARK_REMOTE``, name the cluster.
     """
     settings, began = workspace.settings.spark, time.time()
     if not os.environ.get("SPARK_REMOTE"):
@@ -114,10 +114,10 @@ def findings(workspace: Workspace) -> Iterator[Finding]:
 
 
 def _workers(session: SparkSession, *, lonely: bool) -> list[_Worker]:
-    """The workers that answer, in order; they are asked again while others come up.
+    """The workers that answer, in order; asked again while new workers start.
 
     Args:
-        lonely: there is one, and no other will come up.
+        lonely: there is a single worker, and no other will start.
     """
     known: dict[tuple[str, str], _Worker] = {}  # a machine may have several, each with a folder of its own
     tasks, names = range(TASKS), [f"task {number}" for number in range(TASKS)]
@@ -146,11 +146,11 @@ def _workers(session: SparkSession, *, lonely: bool) -> list[_Worker]:
 
 
 def _look(row: dict[str, Any]) -> list[dict[str, Any]]:
-    """A worker's own account of itself."""
-    time.sleep(0.2)  # so that no worker takes all tasks
+    """Report on the worker that runs this."""
+    time.sleep(0.2)  # so that no single worker takes all tasks
     try:
         folder = os.getcwd()
-    except FileNotFoundError:  # on one machine: the folder that a process was started in may be gone
+    except FileNotFoundError:  # on one machine, the process's starting folder may be gone
         folder = tempfile.gettempdir()
     missing = [name for name in MODULES if find_spec(name) is None]
     free = shutil.disk_usage(folder).free >> 20
@@ -160,26 +160,26 @@ def _look(row: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _pyspark() -> str:
-    """The PySpark that this process has, which in a worker came with Spark and not with a package."""
+    """The PySpark that this process uses; in a worker it came with Spark, not from a package."""
     import pyspark
 
     return pyspark.__version__
 
 
 def _of_worker(worker: _Worker, off: float) -> Finding:
-    """The words of a worker on itself, held against this process.
+    """Compare a worker's report with this process.
 
     Args:
-        off: the seconds that its clock is ahead.
+        off: the seconds that the worker's clock is ahead.
     """
     faults: list[tuple[str, str]] = []
     if worker.missing:
         faults.append((f"lacks {', '.join(worker.missing)}", "`make cluster-env` packs what workers need"))
     if abs(off) > ASTRAY:
         way = "ahead" if off > 0 else "behind"
-        faults.append((f"its clock is {abs(off):.0f} s {way}", "Set it by NTP: S3 refuses what is signed so"))
+        faults.append((f"its clock is {abs(off):.0f} s {way}", "Set it by NTP: S3 refuses its signatures"))
     if worker.free < ROOM:
-        faults.append(("its disk is full", "Free some there, or give it another SPARK_LOCAL_DIRS"))
+        faults.append(("its disk is full", "Free space there, or give it another SPARK_LOCAL_DIRS"))
     for name, theirs, ours in (
         ("Python", worker.python.rpartition(".")[0], platform.python_version().rpartition(".")[0]),
         ("PySpark", worker.pyspark, _pyspark()),
@@ -211,7 +211,7 @@ def _tried(what: str, look: Callable[[], str]) -> Iterator[Finding]:
 
 
 def _storage(workspace: Workspace) -> str:
-    """Write a table, read it back, list its folder and delete it."""
+    """Write a table to the storage, read it back, list its folder and delete it."""
     storage, folder = workspace.storage, f"check-{uuid.uuid4()}"
     table = pa.table({"number": pa.array([1, 2, 3], pa.int64())})
     try:

@@ -1,8 +1,9 @@
-"""Dagster's daemon, which ends with the process that started it.
+"""Dagster's daemon, ended when the process that started it ends.
 
     python -m orchestration.pipeline.daemon run
 
-takes what `dagster-daemon` takes. Its standard input is a pipe of that process, and closes however it ends.
+takes the arguments of `dagster-daemon`. Its standard input is a pipe from the starting process; the pipe
+closes however that process ends.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The deltas of all logs of a benchmark as a table of Spark's, and SQL over it."""
+"""A Spark table of the deltas of all logs of a benchmark, for SQL."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ DELTAS = pa.schema(
         ("object", pa.string()),
     ]
 )
-"""A row a delta; terms as in N-Triples, ``op`` as in RDF Patch."""
+"""A row per delta; terms as in N-Triples, ``op`` as in RDF Patch."""
 _LETTERS = {"insert": "A", "retract": "D"}
 
 
 def ask_deltas(
     workspace: Workspace, benchmark: Interpreted, query: str, timeout: float, limit: int
 ) -> Answered:
-    """The rows of a query in Spark's SQL over the table ``deltas`` of all logs of a benchmark.
+    """Run a query in Spark's SQL over the table ``deltas``, which has all logs of a benchmark.
 
     Args:
         query: a SELECT.
-        timeout: seconds that it may take.
-        limit: how many rows there may be.
+        timeout: the seconds that the query may take.
+        limit: the most rows allowed.
 
     Raises:
         ParameterError: the query is not SQL, or asks for another table.
-        SubstrateError: it takes longer, or gives more.
+        SubstrateError: the query takes too long or gives too many rows.
     """
     from pyspark.errors import AnalysisException, ArithmeticException
 
@@ -59,9 +59,9 @@ def ask_deltas(
             log = EventLog.from_patch(row["patch"], row["name"])
             yield from exploded(log, row["name"], str(scenes[row[NUMBER]])).to_batches()
 
-    # A query may name no file; and what stands in a subquery can only read.
+    # A query must not name a file; inside a subquery it can only read.
     session.conf.set("spark.sql.runSQLOnFiles", "false")
-    # Spark would log a refused query with the stack of its parser; the error says it in a line.
+    # Spark would log a refused query with its parser's stack; the error says it in one line.
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL + 1)
     try:
         with within(session.interruptAll, timeout), plain_errors(session, "--sql"):
@@ -80,7 +80,7 @@ def ask_deltas(
 
 
 def exploded(log: EventLog, name: str, scene: str) -> pa.Table:
-    """A log as its deltas."""
+    """A log as a table of its deltas."""
     deltas = to_arrow(log)
     letters = pa.array([_LETTERS[op] for op in deltas["op"].to_pylist()], pa.string())
     own = {"op": letters, "scene": pa.array([scene] * len(letters)), "log": pa.array([name] * len(letters))}

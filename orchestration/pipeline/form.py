@@ -1,9 +1,9 @@
-"""The launch form of the UI: what a run that is started there can be told.
+"""The launch form of the UI: the settings of a run that is started there.
 
-It is made from the settings' types. A key is offered if its values are numbers, yes or no, or words of a
-fixed list. Nothing else is taken: a text could name a program, a path, an address or an option of Java.
-Dagster holds a form against the schema before it makes a run. A range, which no schema of Dagster's can
-hold, is judged when the run is planned, which is before there is a run too.
+It is made from the settings' types. It offers a key if its values are numbers, booleans, or words of a fixed
+list. It offers no text: a text could name a program, a path, an address or an option of Java. Dagster checks
+the form against the schema before it makes a run. Ranges, which Dagster's schemas cannot express, are checked
+when the run is planned, which is also before it exists.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class Key(NamedTuple):
 
     Attributes:
         schema: Dagster's schema of its values.
-        about: its limits, and what the settings say about it.
-        value: what the file has.
+        about: its limits, and its description in the settings.
+        value: its value in the file.
     """
 
     schema: Any
@@ -45,7 +45,7 @@ class Key(NamedTuple):
 
 
 class FormError(dg.DagsterInvalidConfigError):
-    """A form that was refused: what is wrong, and what to do."""
+    """A refused form: what is wrong, and what to do."""
 
 
 def _keys(type_: types.Type, value: Any, name: str, about: str) -> Iterator[tuple[str, Key]]:
@@ -66,7 +66,7 @@ def _keys(type_: types.Type, value: Any, name: str, about: str) -> Iterator[tupl
 
 
 def _schema(type_: types.Type) -> Any:
-    """Dagster's schema of a type; ``None`` of one whose values could be any text."""
+    """Dagster's schema of a type; ``None`` for a type that admits any text."""
     match type_:
         case types.UnionType(types=(one, types.NoneType())):
             inner = _schema(one)
@@ -80,7 +80,7 @@ def _schema(type_: types.Type) -> Any:
 
 
 def _choice(values: Iterable[str]) -> dg.Enum:
-    """A choice, which the form shows by its name: so its name is what there is to choose."""
+    """A choice between values; the form shows its name, so the name lists the values."""
     given = list(values)
     return dg.Enum(" | ".join(given), [dg.EnumValue(value) for value in given])
 
@@ -100,11 +100,11 @@ def _limits(type_: types.Type) -> str:
 
 
 def _known(path: Path) -> tuple[Mapping[str, Any], Mapping[str, Key]]:
-    """The parameters of a file and their keys, which every job of the definitions asks for."""
+    """The parameters of a file and their keys; cached, as every job of the definitions needs them."""
     try:
         data = path.read_bytes()
     except OSError:
-        data = b""  # whoever parses it says why it cannot be read
+        data = b""  # the parser reports why the file cannot be read
     return _parsed(path, data)
 
 
@@ -145,7 +145,7 @@ def form_of_job(profile: str) -> dict[str, Any]:
 
 
 def _text(value: Any) -> str:
-    """A value in the YAML of one line.
+    """A value in one line of YAML.
 
     >>> [_text(value) for value in (1e-7, "B", "true", None, {"a": [1]})]
     ['1.0e-07', 'B', "'true'", 'null', '{a: [1]}']
@@ -172,7 +172,7 @@ def overrides_of(form: Mapping[str, Any], path: Path) -> list[str]:
 
 
 def form_resource() -> dg.ResourceDefinition:
-    """The workspace of a run, as the form describes it.
+    """Make the resource for the workspace that the form describes.
 
     Raises:
         ParameterError: the project's parameters cannot be read.

@@ -1,4 +1,4 @@
-"""Every stage there is: collected from the benchmarks and from what shows them."""
+"""All stages: collected from the benchmarks and from the code that shows them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _usual(benchmarks: list[Benchmark]) -> Stages:
 
 
 def _answered(benchmarks: Iterable[Benchmark]) -> Iterator[Stage]:
-    """The stages from the data of some benchmarks to their scores."""
+    """The stages of some benchmarks, from data to scores."""
     yield from map(
         source_stage, {benchmark.source.name: benchmark.source for benchmark in benchmarks}.values()
     )
@@ -59,7 +59,7 @@ def _of(names: tuple[str, ...], real: bool) -> Stages:
     trivial = [stage for stage in studied if stage.name in REAL.trivial and there.issuperset(stage.needs)]
     table = replace(REAL, trivial=tuple(stage.name for stage in trivial))
     computed += (*trivial, *result_stages(benchmarks, [(table, benchmarks)]))
-    # Parameters hold the files that data are copied from, and these may be packed in many ways.
+    # The parameters name the files that data are copied from, and those files may be packed in many ways.
     computed = [
         replace(stage, pinned_by="nothing") if stage.pinned_by == "data.dvc" else stage for stage in computed
     ]
@@ -72,18 +72,18 @@ def _belongs(benchmark: Benchmark, profile: str) -> bool:
 
 
 STAGES: Stages = _of(tuple(name for name, benchmark in BENCHMARKS.items() if _belongs(benchmark, "")), False)
-"""The stages of a profile with no benchmarks of its own, by name, each after those that it needs."""
+"""The stages of a profile that has no benchmarks of its own, by name, each after its needs."""
 OFFICIAL: Stages = _of(
     tuple(name for name, benchmark in BENCHMARKS.items() if MEASURED_ON in benchmark.about), True
 )
-"""The stages of a profile that has official files of all."""
+"""The stages of a profile that has every official file."""
 EVERY: Stages = in_order({**OFFICIAL, **STAGES}.values())
 """The stages of every profile."""
 
 
 def stages_in(workspace: Workspace) -> Stages:
-    """The stages of the profile in force. One of official files has those of the benchmarks whose files it
-    names, and no studies; any other has every benchmark that is not of some profiles alone.
+    """The stages of the current profile. A profile of official files has the benchmarks whose files it names,
+    and no studies; any other has every benchmark that is not reserved for some profiles.
     """
     settings, real = workspace.settings, is_real(workspace)
     names = (
@@ -99,7 +99,7 @@ def stages_in(workspace: Workspace) -> Stages:
 
 
 def _is_of(stage: str, benchmark: str) -> bool:
-    """Tell whether a stage is one of a benchmark's own, or its table.
+    """Tell whether a stage belongs to a benchmark, or is its table.
 
     >>> [_is_of(stage, "babi") for stage in ("babi/scores", "tables/babi", "robustness/babi")]
     [True, True, False]
@@ -108,15 +108,15 @@ def _is_of(stage: str, benchmark: str) -> bool:
 
 
 def stages_of(benchmark: str | None, stages: Stages = STAGES) -> list[str]:
-    """The stages of one benchmark and all they need, or every stage, in order.
+    """The stages of a benchmark and all stages that they need, or every stage, in order.
 
-    A table or a comparison that holds it against language models is left to the whole run.
+    Tables and comparisons with language models are left to the whole run.
 
     Args:
-        stages: those of the profile.
+        stages: the stages of the profile.
 
     Raises:
-        ParameterError: there is no such benchmark in the profile.
+        ParameterError: the profile has no such benchmark.
     """
     if benchmark is None:
         return list(stages)

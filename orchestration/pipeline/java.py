@@ -1,4 +1,4 @@
-"""The environment of Spark on this machine, and what is wrong with its Java where no session begins."""
+"""The environment of Spark on this machine, and a diagnosis of its Java if no session starts."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from pathlib import Path
 from substrate.base.errors import SubstrateError
 
 OLDEST = 17
-"""The oldest Java that Spark runs on."""
+"""The oldest Java that can run Spark."""
 _OF_OTHERS = ("SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_PYTHON", "PYSPARK_SUBMIT_ARGS")
-"""The environment's names of another Spark, and of how that one is started."""
+"""Environment variables that point to another Spark or change how it starts."""
 _FILES = 4096
-"""The number of files that Spark and its workers may have open at once."""
+"""The number of open files that Spark and its workers need."""
 
 
 def own_environment() -> None:
-    """Let a session on this machine be of this environment's Spark, with the open files that it needs."""
+    """Make sessions on this machine use this environment's Spark, with enough open files."""
     for name in _OF_OTHERS:
         os.environ.pop(name, None)
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
@@ -31,16 +31,16 @@ def own_environment() -> None:
 
 
 def java_fault() -> SubstrateError | None:
-    """The fault that keeps this machine's Java from running Spark; ``None`` where it runs and is not too old.
+    """The fault that keeps this machine's Java from running Spark; ``None`` if there is none.
 
-    Spark takes the Java of ``JAVA_HOME``, else the one on the path.
+    Spark uses the Java of ``JAVA_HOME``, else the Java on the path.
     """
     home = os.environ.get("JAVA_HOME")
     java = str(Path(home, "bin/java")) if home else shutil.which("java")
     where = ("JAVA_HOME", java) if home else ("java",)
     hint = f"Install Java {OLDEST} or newer, and let JAVA_HOME name it; `sh scripts/java.sh` says how"
     if not java or not os.access(java, os.X_OK):
-        return SubstrateError("there is no Java", where=where, hint=hint)
+        return SubstrateError("Java not found", where=where, hint=hint)
     try:
         started = subprocess.run([java, "-version"], capture_output=True, text=True, check=False, timeout=60)
     except (OSError, subprocess.TimeoutExpired) as error:

@@ -47,7 +47,7 @@ def _reproducing(
     description="Recompute every stage and compare it with the pins; fails on drift, and says what drifted."
 )
 def compare_with_pins(workspace: WorkspaceResource) -> None:
-    """`substrate verify`, as a step."""
+    """Run `substrate verify` as a step."""
     opened = workspace.open()
     report = verify_profile(opened, stages_in(opened), recompute=recompute)
     log = dg.OpExecutionContext.get().log
@@ -69,7 +69,7 @@ def compare_with_pins(workspace: WorkspaceResource) -> None:
     description="The drift check: what is there, and what it computes to again, against the pins",
 )
 def verify() -> None:
-    """Recompute and compare with the pins."""
+    """Recompute everything and compare it with the pins."""
     compare_with_pins()
 
 

@@ -1,4 +1,4 @@
-"""The stages of a language model: a transcript of what it was asked, and the rows that replaying it gives."""
+"""The stages of a language model: a transcript of its requests, and the rows that a replay gives."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from substrate.baselines.parameters import Baseline
 
 
 def model_stages(model: LanguageModel) -> Iterator[Stage]:
-    """The transcript of a model, and its rows."""
+    """Make the stages of a model's transcript and of its rows."""
     read = (f"{model.asks.logger.name}/logs",) if model.reads_logs else ()
     needs = (f"{model.source.name}/dataset", *read)
     yield Stage(
@@ -63,7 +63,7 @@ def model_stages(model: LanguageModel) -> Iterator[Stage]:
 
 
 def transcript_of(model: LanguageModel, workspace: Workspace) -> dict[str, Path]:
-    """The replies that are kept of a model: a run's own, else those of its profile."""
+    """The recorded replies of a model: those of this run, else those of the profile."""
     baseline: Baseline = getattr(workspace.settings.of("baselines"), model.name)
     if baseline.model is None:
         return {}
@@ -76,7 +76,7 @@ def transcript_of(model: LanguageModel, workspace: Workspace) -> dict[str, Path]
 
 
 def make_transcript(model: LanguageModel, workspace: Workspace, out: Path) -> dict[str, Any]:
-    """Ask what was not asked before, where a server is set, and keep the transcript."""
+    """Ask new questions if a server is set, and keep the transcript."""
     out.mkdir()
     settings = workspace.settings.of("baselines")
     baseline: Baseline = getattr(settings, model.name)
@@ -112,7 +112,7 @@ def make_transcript(model: LanguageModel, workspace: Workspace, out: Path) -> di
 
 
 def make_rows(model: LanguageModel, workspace: Workspace, out: Path) -> dict[str, Any]:
-    """The rows of a transcript; none where there is no transcript."""
+    """Make the rows of a transcript; none if there is no transcript."""
     records = read_transcript(workspace.data / model.name / TRANSCRIPT)
     if not records:
         out.touch()

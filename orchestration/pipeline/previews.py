@@ -1,7 +1,6 @@
-"""Previews of a stage's outs for the UI: rows, accuracies, the first lines as a table.
+"""Previews of a stage's outs for the UI: row counts, accuracies, and the first lines as a table.
 
-Everything is read from the files themselves. The report has the figures, and Dagster draws each number over
-the runs.
+They are read from the files. The report has the figures, and Dagster plots each number over the runs.
 """
 
 from __future__ import annotations
@@ -25,12 +24,12 @@ Metadata = dict[str, Any]
 _SHOWN = 10
 _CELL = 80
 _READ_FIRST = ("scene", "question", "predicted", "expected", "correct", "subset")
-"""The keys that a row begins with in the UI, since the page is narrower than a row."""
+"""The columns shown first: the page is narrower than a row."""
 _TYPES = {int: "int", float: "float", bool: "bool"}
 
 
 def preview(outs: Sequence[Path]) -> Metadata:
-    """Metadata of a materialisation, by what its outs are: files or folders that a stage made."""
+    """Metadata of a materialisation for the files and folders that a stage made."""
     scores: list[Score] = []
     for path in (out for out in outs if out.parent.name == "metrics"):
         with suppress(msgspec.ValidationError):
@@ -49,7 +48,7 @@ def preview(outs: Sequence[Path]) -> Metadata:
 
 
 def _of_scores(scores: Sequence[Score]) -> Metadata:
-    """Each accuracy as a number, which Dagster draws over the runs, and all of them as a table."""
+    """Show each accuracy as a number, which Dagster plots over the runs, and all of them as a table."""
     rows = [
         {
             "number": score.name,
@@ -67,7 +66,7 @@ def _of_scores(scores: Sequence[Score]) -> Metadata:
 
 
 def _of_answers(path: Path) -> Metadata:
-    """Answers: how many of them are right with Wilson's interval, and accuracy by subset."""
+    """Show the number of right answers with Wilson's interval, and the accuracy by subset."""
     counts = counted(path)
     right, total = sum(c[True] for c in counts.values()), sum(c.total() for c in counts.values())
     if not total:
@@ -82,7 +81,7 @@ def _of_answers(path: Path) -> Metadata:
 
 
 def _of_lines(path: Path) -> Metadata:
-    """Rows of any kind: how many, and the first."""
+    """Show the number of rows and the first rows."""
     with path.open("rb") as file:
         rows: list[dict[str, Any]] = [msgspec.json.decode(line) for line in islice(file, _SHOWN)]
     first = [{key: row[key] for key in dict.fromkeys([*_READ_FIRST, *row]) if key in row} for row in rows]
@@ -90,7 +89,7 @@ def _of_lines(path: Path) -> Metadata:
 
 
 def _of_folder(folder: Path) -> Metadata:
-    """Data: how many files and bytes, and the first of them."""
+    """Show the number of files and bytes, and the first files."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     rows = [{"file": path.relative_to(folder).as_posix(), "bytes": path.stat().st_size} for path in files]
     size = sum(row["bytes"] for row in rows)
@@ -98,7 +97,7 @@ def _of_folder(folder: Path) -> Metadata:
 
 
 def _of_markdown(path: Path) -> Metadata:
-    """A text, and the rows of the table in it, which the UI shows without a click."""
+    """Show a text, and the rows of its table, which the UI displays without a click."""
     text = path.read_text("utf-8")
     lines = [line.strip("|").split("|") for line in text.splitlines() if line.startswith("|")]
     heads, *rows = [[cell.strip() for cell in line] for line in lines] or [[]]
@@ -107,7 +106,7 @@ def _of_markdown(path: Path) -> Metadata:
 
 
 def _table(rows: Sequence[Mapping[str, Any]]) -> dg.TableMetadataValue | str:
-    """Rows as the UI shows them: a column for every key, nested values as JSON, long ones cut."""
+    """Rows as a table of the UI: one column per key, nested values as JSON, long values cut."""
     if not rows:
         return "nothing is in it"
     columns = list(dict.fromkeys(key for row in rows for key in row))

@@ -1,4 +1,4 @@
-"""The progress of a run, for whoever hears it: the command shows bars, the UI log lines."""
+"""The progress of a run, for any listener: the command shows bars, the UI log lines."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _heard: ContextVar[tuple[Mapping[str, Callable[..., object]], ...]] = ContextVar
 
 @contextmanager
 def hearing(**of: Callable[..., object]) -> Iterator[None]:
-    """Hear what is told inside the block.
+    """Pass on the events of the block to the given handlers.
 
     Args:
         of: what to do with each thing that is told: ``advance`` with a stage's name, how many of its parts
@@ -34,17 +34,17 @@ def _tell(what: str, *told: object) -> None:
 
 
 def advance(stage: str, done: int, total: int, unit: str = "tasks") -> None:
-    """Say how far a stage is."""
+    """Report the progress of a stage."""
     _tell("advance", stage, done, total, unit)
 
 
 def measured(figures: Mapping[str, float]) -> None:
-    """Tell figures of a job's tasks; of several jobs of a stage the last one's stand."""
+    """Report figures of a job's tasks; of several jobs in a stage the last one counts."""
     _tell("figures", figures)
 
 
 def say(text: str) -> None:
-    """Write a line into the log of what runs."""
+    """Write a line into the log of the current run."""
     _tell("say", text)
 
 
@@ -57,7 +57,7 @@ def ended(stage: str, metadata: Mapping[str, Any]) -> None:
 
 @contextmanager
 def task_figures() -> Iterator[dict[str, float]]:
-    """Figures of the tasks that run inside the block, by name."""
+    """Collect figures of the tasks that run inside the block, by name."""
     figures: dict[str, float] = {}
     with hearing(figures=figures.update):
         yield figures
@@ -65,7 +65,7 @@ def task_figures() -> Iterator[dict[str, float]]:
 
 @contextmanager
 def logging_to(log: Callable[[str], object]) -> Iterator[None]:
-    """Say in a log how far the stages inside the block are, at most once every tenth of the way.
+    """Log the progress of stages inside the block, at most once for every tenth of the way.
 
     >>> with logging_to(print):
     ...     for done in range(61):

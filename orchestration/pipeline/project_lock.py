@@ -1,4 +1,4 @@
-"""A lock for one run a project at a time: a lock that says who holds it, and that ends with its process."""
+"""A lock that allows one run per project; it names its holder and ends with the holder's process."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from substrate.base.files import naming
 
 LOCK_FILE = Path(".dagster") / "run.lock"
 _held: set[Path] = set()
-"""The projects that this process holds."""
+"""The projects that this process has locked."""
 
 
 class BusyError(SubstrateError):
-    """Another run is under way in this project."""
+    """Another run of this project is in progress."""
 
 
 @contextmanager
 def project_lock(root: Path, doing: str = "") -> Iterator[None]:
-    """Hold a project for the block; a process that holds it already may go on.
+    """Lock a project for the block; a process that already holds the lock may enter again.
 
     Args:
         root: the project.
-        doing: what others are told is under way; the command line unless given.
+        doing: a description of the run for other processes; by default the command line.
 
     Raises:
         BusyError: another process holds it.
-        OutputError: the project cannot be written to.
+        OutputError: the project is not writable.
     """
     root = root.resolve()
     if root in _held:
@@ -61,10 +61,10 @@ def project_lock(root: Path, doing: str = "") -> Iterator[None]:
 
 
 def open_lock(root: Path) -> int:
-    """A descriptor of the lock's file, which is made where it is not there.
+    """Open the lock's file, made if missing, and return its descriptor.
 
     Raises:
-        OutputError: the project cannot be written to.
+        OutputError: the project is not writable.
     """
     path = root / LOCK_FILE
     with naming(path, "A run writes into its project; make it writable, or run in a copy of it"):

@@ -1,4 +1,4 @@
-"""Resources of assets: the workspace, and through it the Spark session."""
+"""Resources of assets: the workspace and, through it, the Spark session."""
 
 from __future__ import annotations
 
@@ -23,49 +23,49 @@ from orchestration.workspace.root import find_root
 from substrate.base.errors import ParameterError
 
 SETTINGS_TAG = ".dagster/settings"
-"""The tag of a run with the SHA-256 of the settings with which it began, which stand in its log."""
+"""The tag of a run with the SHA-256 of its initial settings; the run's log has the settings themselves."""
 
 
 def settings_of(workspace: Workspace) -> tuple[str, str]:
-    """The settings of a workspace as JSON, and the SHA-256 of it."""
+    """The settings of a workspace as JSON, and the SHA-256 of that JSON."""
     settings = msgspec.json.encode(workspace.settings, order="sorted")
     return settings.decode(), hashlib.sha256(settings).hexdigest()
 
 
 def unconfigured(definition: Any) -> Any:
-    """A resource or an executor of Dagster's without settings, which may be paths or modules to import."""
+    """A Dagster resource or executor without its settings, which could be paths or modules to import."""
     name = {"name": definition.name} if isinstance(definition, dg.ExecutorDefinition) else {}
     return dg.configured(definition, config_schema={}, **name)(lambda _: {})
 
 
 ALONE: dg.ExecutorDefinition = unconfigured(dg.in_process_executor)
-"""The executor of a job of one step."""
+"""The executor of single-process jobs."""
 
 
 class WorkspaceResource(dg.ConfigurableResource):  # type: ignore[type-arg]
-    """The project under a profile and parameter overrides; what a run is configured with."""
+    """The configuration of a run: the project, its profile and its overrides."""
 
     profile: str = ""
-    """A profile of ``params.yaml``; empty for the one it names itself."""
+    """A profile of ``params.yaml``; empty for the file's default profile."""
     overrides: list[str] = Field(default_factory=list)
     """``KEY=VALUE`` pairs on top of ``params.yaml``."""
     scratch: str = ""
     """A folder for artifacts instead of ``artifacts/``."""
 
     experiment: str = ""
-    """The name of the experiment that overrides make of a run; made from them unless given."""
+    """The name of the experiment that the overrides make; by default made from them."""
 
     force: bool = False
-    """True if stages run although nothing they depend on has changed."""
+    """True to run stages even if nothing they depend on has changed."""
 
     settles: bool = False
-    """True if a run that ended well pins new stages and changed inputs, as `substrate reproduce` does by
-    itself.
+    """True to pin new stages and changed inputs after a successful run, as `substrate reproduce` does by
+    default.
     """
     _opened: Workspace | None = PrivateAttr(default=None)
 
     def open(self) -> Workspace:
-        """The workspace this resource describes; in a run, with the settings that the run began with."""
+        """Open the workspace of this resource; in a run, with the run's initial settings."""
         if self._opened:
             return self._opened
         workspace = open_run(self.profile or None, tuple(self.overrides), self.experiment)
@@ -73,18 +73,18 @@ class WorkspaceResource(dg.ConfigurableResource):  # type: ignore[type-arg]
 
     @contextmanager
     def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator[WorkspaceResource]:
-        """Hold the project for the run, begin the experiment where the run is one, and end both.
+        """Lock the project for the run, begin its experiment if it is one, and end both.
 
         Raises:
-            BusyError: another run is under way in the project.
-            ParameterError: the settings are not those with which the run began.
+            BusyError: another run of the project is in progress.
+            ParameterError: the settings changed after the run began.
         """
         run = context.run
         with project_lock(find_root(), f"run {run.run_id}" if run else ""):
             self._opened = workspace = self.open()
             if run and context.instance:
                 settings, digest = settings_of(workspace)
-                # The command has read them before.
+                # The command has already read them.
                 if run.tags.get(SETTINGS_TAG, digest) != digest:
                     hint = "Start another run: the stages of one are made with the same settings"
                     raise ParameterError("changed during the run", where=(PARAMETERS_FILE,), hint=hint)
@@ -100,7 +100,7 @@ class WorkspaceResource(dg.ConfigurableResource):  # type: ignore[type-arg]
                     self._end(context.instance, run.run_id)
 
     def _end(self, instance: dg.DagsterInstance, run: str) -> None:
-        """Let the experiment appear where all of the run ended well; leave nothing of it where it failed."""
+        """Publish the experiment if the whole run succeeded; else leave nothing of it."""
         workspace = self.open()
         if not (made := _made(instance, run)):
             if workspace.experiment:
@@ -114,7 +114,7 @@ class WorkspaceResource(dg.ConfigurableResource):  # type: ignore[type-arg]
 
 
 def _made(instance: dg.DagsterInstance, run: str) -> list[str]:
-    """The stages that a run made; none unless all that it was to make and check is, and no step failed."""
+    """The stages that a run made; none if a step failed, or if something was not made or checked."""
     kind = dg.DagsterEventType
     wanted = {kind.ASSET_MATERIALIZATION_PLANNED, kind.ASSET_CHECK_EVALUATION_PLANNED}
     done = {kind.ASSET_MATERIALIZATION, kind.ASSET_CHECK_EVALUATION}

@@ -1,4 +1,4 @@
-"""The stages that show results: comparisons, tables, the list of numbers, the report, the provenance."""
+"""The stages that show results: comparisons, tables, list of numbers, report, provenance."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ HEADS = ("number", "n", "correct", "accuracy", "low", "high")
 
 
 def result_stages(benchmarks: Benchmarks, tables: Iterable[tuple[Table, Benchmarks]]) -> Iterator[Stage]:
-    """The tables, each of some benchmarks, and the files beside them."""
+    """Make the stages of the tables, each of some benchmarks, and of the files next to them."""
     if pairs := _pairs(benchmarks):
         yield Stage(
             COMPARED,
@@ -56,7 +56,7 @@ def result_stages(benchmarks: Benchmarks, tables: Iterable[tuple[Table, Benchmar
             needs=(
                 *(f"{benchmark.name}/scores" for benchmark in members),
                 *(f"{data}/dataset" for data in sources),
-                # The rows that trivial methods are held against, and who answered.
+                # The rows that trivial methods are compared with, and the name of the model that answered.
                 *(f"{benchmark.name}/answers" for benchmark in members),
                 *(f"{benchmark.name}/dataset" for benchmark in members if benchmark.by_model),
                 *(stage for stage in table.trivial if stage.partition("/")[0] in studies),
@@ -75,7 +75,7 @@ def result_stages(benchmarks: Benchmarks, tables: Iterable[tuple[Table, Benchmar
 
 
 def describing_stages(benchmarks: Benchmarks, stages: Iterable[Stage]) -> Iterator[Stage]:
-    """The report and the provenance: what they say of the other stages changes with those stages' code."""
+    """Make the stages of report and provenance; they describe the other stages and depend on their code."""
     named = in_order(stages)
     parts = ("tables/", "/scores", "/curves", "reliability/")
     spoken_of = [name for name in named if any(part in name for part in parts)]
@@ -102,13 +102,13 @@ def describing_stages(benchmarks: Benchmarks, stages: Iterable[Stage]) -> Iterat
 
 
 def _counted_by(benchmark: Benchmark) -> Iterator[Callable[..., Any]]:
-    """The functions that count a benchmark's questions and, for constants beside them, its right answers."""
+    """The functions that count a benchmark's questions and, for trivial constants, its right answers."""
     yield benchmark.source.size
     yield from (metric.measure for metric in benchmark.metrics.values())
 
 
 def _said_by(benchmarks: Iterable[Benchmark]) -> Iterator[Callable[..., Any]]:
-    """The functions by which benchmarks say what their questions and answers are."""
+    """The functions by which benchmarks describe their questions and answers."""
     for benchmark in benchmarks:
         yield from (benchmark.asked, *_counted_by(benchmark))
         if isinstance(benchmark, Interpreted):
@@ -119,9 +119,9 @@ def _said_by(benchmarks: Iterable[Benchmark]) -> Iterator[Callable[..., Any]]:
 
 
 def _pairs(benchmarks: Benchmarks) -> tuple[tuple[Benchmark, Benchmark], ...]:
-    """Each language model that answers from logs, behind the benchmark that it is asked about."""
+    """Each language model that answers from logs, paired with the benchmark that it is asked about."""
     models = [model for model in benchmarks if isinstance(model, LanguageModel)]
-    # A model that sees photographs is asked what the substrate is not: it has no log.
+    # A model that sees photographs gets other questions than the substrate: photographs have no log.
     pairs: list[tuple[Benchmark, Benchmark]] = [(model.asks, model) for model in models if not model.sees]
     return tuple(sorted(pairs, key=lambda pair: not pair[1].whole.together))
 
@@ -144,7 +144,7 @@ def _scores(workspace: Workspace, benchmarks: Benchmarks) -> dict[str, Score]:
 
 
 def make_table(table: Table, benchmarks: Benchmarks, workspace: Workspace, *outs: Path) -> dict[str, Any]:
-    """A table of results, in each format."""
+    """Write a table of results in each format."""
     scores = _scores(workspace, benchmarks) | read_scores(workspace.artifacts, table.beyond)
     laid_out = LAYOUTS[table.layout](table, benchmarks, scores, workspace)
     for suffix, out in zip(FORMATS, outs, strict=True):
@@ -153,7 +153,7 @@ def make_table(table: Table, benchmarks: Benchmarks, workspace: Workspace, *outs
 
 
 def make_numbers(benchmarks: Benchmarks, workspace: Workspace, out: Path) -> dict[str, Any]:
-    """A line a measured number."""
+    """Write one line per measured number."""
     measured = [
         (s.name, s.n, s.correct, s.accuracy, *s.wilson)
         for s in _scores(workspace, benchmarks).values()

@@ -1,4 +1,4 @@
-"""Running the asset graph from a command, on the same instance as the UI."""
+"""Runs of the asset graph from a command, on the same Dagster instance as the UI."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ from substrate.base.files import OutputError
 from substrate.cli.console import note
 
 KEPT = 20
-"""The number of ended runs whose records are kept."""
+"""The number of finished runs whose records are kept."""
 _ENDED = [dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED]
 _RUNNING = [dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.CANCELING]
 
 
 class RunError(SubstrateError):
-    """A stage failed; the message is that of its error."""
+    """A stage failed; the message is the stage's error."""
 
 
 def instance(root: Path) -> dg.DagsterInstance:
-    """The project's persistent Dagster instance, shared by the command and the UI.
+    """The project's persistent Dagster instance, which the command and the UI share.
 
     Raises:
-        OutputError: the project cannot be written to.
+        OutputError: the project is not writable.
     """
     from sqlalchemy.exc import DatabaseError, OperationalError
 
@@ -65,7 +65,7 @@ def _opened() -> dg.DagsterInstance:
 
 
 def forget_old(instance: dg.DagsterInstance) -> None:
-    """Delete the record of the runs that ended before the last :data:`KEPT`: each takes some 3 MB."""
+    """Delete the records of all but the last :data:`KEPT` finished runs: each takes some 3 MB."""
     for run in instance.get_runs(dg.RunsFilter(statuses=_ENDED))[KEPT:]:
         instance.delete_run(run.run_id)
         root = Path(instance.root_directory)
@@ -75,9 +75,9 @@ def forget_old(instance: dg.DagsterInstance) -> None:
 
 
 def close_interrupted(instance: dg.DagsterInstance) -> list[str]:
-    """Mark the runs in progress whose process is gone as failed; gives their ids.
+    """Mark runs whose process is gone as failed, and return their ids.
 
-    What such a run finished is kept: the next one skips it and goes on from there.
+    Finished stages of such a run are kept: the next run skips them and continues from there.
     """
     closed = []
     for run in instance.get_runs(dg.RunsFilter(statuses=_RUNNING)):
@@ -91,7 +91,7 @@ def close_interrupted(instance: dg.DagsterInstance) -> list[str]:
 
 
 def _processes(instance: dg.DagsterInstance, run_id: str) -> set[int]:
-    """The processes that a run says it ran in."""
+    """The processes that a run recorded as its own."""
     pids = set()
     for record in instance.all_logs(run_id, of_type=dg.DagsterEventType.ENGINE_EVENT):
         if event := record.dagster_event:
@@ -102,7 +102,7 @@ def _processes(instance: dg.DagsterInstance, run_id: str) -> set[int]:
 
 @contextmanager
 def _written(home: Path) -> Iterator[None]:
-    """Name the folder in which Dagster's database cannot be written."""
+    """Name the folder if Dagster's database cannot be written."""
     from sqlalchemy.exc import OperationalError
 
     try:
@@ -117,20 +117,20 @@ def _written(home: Path) -> Iterator[None]:
 def run_stages(
     names: list[str], workspace: WorkspaceResource, where: Callable[[], dg.DagsterInstance] | None = None
 ) -> dict[str, list[dg.AssetCheckEvaluation]]:
-    """Materialise, in dependency order, those of the named stages that are not up to date.
+    """Materialise those of the named stages that are not up to date, in dependency order.
 
     Args:
-        names: stage names; all of their inputs must be there or among them.
+        names: stage names; all of their inputs must exist or be among them.
         workspace: the profile and overrides of the run.
-        where: gives the instance that records the run, which takes a while; a temporary one where ``None``.
+        where: returns the instance that records the run, which takes a while; by default a temporary one.
 
     Returns:
-        The stages that were run, each with its failed checks that did not stop the run. A recomputation
-        beside the artifacts is not checked.
+        The stages that ran, each with its failed checks that did not stop the run. A recomputation in a
+        separate folder is not checked.
 
     Raises:
         RunError: a stage failed, or a check that stops the run.
-        BusyError: another run of the project is under way.
+        BusyError: another run of the project is in progress.
     """
     opened = workspace.open()
     root = opened.root
@@ -139,7 +139,7 @@ def run_stages(
             begin(opened, workspace.overrides)
         stages = stages_in(opened)
         todo = names if workspace.force or workspace.scratch else to_run(stages, names, opened)
-        if opened.experiment:  # it is put in its place when a run ends, so one stage runs in any case
+        if opened.experiment:  # the end of a run publishes it, so at least one stage must run
             todo = todo or names[-1:]
         for name in names:
             if name not in todo:
@@ -200,12 +200,12 @@ def _run(
 
 
 def _reason(error: Any) -> str:
-    """The first cause of an error as Dagster keeps it."""
+    """The first cause of an error that Dagster recorded."""
     while error.cause:
         error = error.cause
     return str(error.message).strip()
 
 
 def recompute(names: list[str], profile: str, folder: Path) -> None:
-    """Run stages again into a folder of their own, whatever is there already."""
+    """Run stages again into a separate folder, whatever exists already."""
     run_stages(names, WorkspaceResource(profile=profile, scratch=str(folder), force=True))

@@ -1,4 +1,4 @@
-"""The scratch files of runs: in a folder of the project's, so that a run clears what a killed one left."""
+"""The scratch files of runs, in a folder of the project, so that a run can delete those of a killed run."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ import psutil
 
 @contextmanager
 def scratch_of(root: Path) -> Iterator[None]:
-    """Let what this process and those that it starts write for a while lie in a folder of the project's.
+    """Put temporary files of this process and its children into a folder of the project.
 
-    Folders of processes that are gone are removed. Who holds the project's lock may do so.
+    Folders of dead processes are removed. Only the holder of the project's lock may call it.
 
     Args:
         root: the project.
@@ -27,7 +27,7 @@ def scratch_of(root: Path) -> Iterator[None]:
     digest = hashlib.sha256(os.fsencode(root)).hexdigest()[:12]
     folder = Path(before) / f"substrate-{os.getuid()}-{digest}"
     folder.mkdir(mode=0o700, exist_ok=True)
-    # In a folder for all anyone may have made it.
+    # In a folder that all users share, anyone may have made it.
     if folder.is_symlink() or folder.stat().st_uid != os.getuid():
         yield
         return
@@ -36,7 +36,7 @@ def scratch_of(root: Path) -> Iterator[None]:
             shutil.rmtree(left, ignore_errors=True)
     own = folder / str(os.getpid())
     own.mkdir(exist_ok=True)
-    # Spark may use it until this process ends.
+    # Spark may use the folder until this process ends.
     atexit.register(_remove, own)
     tempfile.tempdir = os.environ["TMPDIR"] = str(own)
     try:
@@ -51,5 +51,5 @@ def scratch_of(root: Path) -> Iterator[None]:
 
 def _remove(own: Path) -> None:
     shutil.rmtree(own, ignore_errors=True)
-    with suppress(OSError):  # another process has its own there
+    with suppress(OSError):  # another process has a folder there
         own.parent.rmdir()

@@ -29,10 +29,10 @@ class LostError(SubstrateError):
 
 
 def spark_session(settings: Spark) -> SparkSession:
-    """The one Spark session of this process, started on first use (5 to 7 s).
+    """Return the only Spark session of this process, started on first use (5 to 7 s).
 
     ``SPARK_REMOTE`` in the environment names a Spark Connect server, ``SPARK_MASTER`` a cluster; without
-    either the settings say where Spark runs.
+    either, the settings say where Spark runs.
     """
     from pyspark.sql import SparkSession
 
@@ -43,7 +43,7 @@ def spark_session(settings: Spark) -> SparkSession:
     local = is_local(settings)
     if local:
         own_environment()
-    # Workers must run this interpreter: another one has other packages, or none.
+    # Workers must use this interpreter: another would have other packages, or none.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     for key, value in (_configuration(settings, local, bool(remote)) | settings.config).items():
@@ -70,15 +70,15 @@ def spark_session(settings: Spark) -> SparkSession:
 
 
 ANSWERING = 5.0
-"""Seconds that a master or a Connect server may take to accept a connection."""
+"""The seconds that a master or Connect server may take to accept a connection."""
 ATTEMPTS = 6
-"""The number of times that a Connect server that went silent is asked again: after 0.05, 0.2 and 0.8 s, then
-every 2 s to 2.5 s, which is 7 s to 8.6 s in all. PySpark's own client goes on for ten minutes.
+"""The number of retries of a silent Connect server: after 0.05, 0.2 and 0.8 s, then every 2 s to 2.5 s, which
+is 7 s to 8.6 s in all. PySpark's own client would retry for ten minutes.
 """
 
 
 def endpoints(settings: Spark) -> list[tuple[str, int]]:
-    """The hosts and ports of the cluster's masters or of its Connect server; none where Spark runs here."""
+    """The hosts and ports of the cluster's masters or Connect server; none if Spark runs on this machine."""
     address = os.environ.get("SPARK_REMOTE") or _master(settings)
     scheme, _, rest = address.partition("://")
     if scheme not in ("spark", "sc"):
@@ -90,15 +90,15 @@ def endpoints(settings: Spark) -> list[tuple[str, int]]:
 
 
 def addresses(settings: Spark) -> tuple[str, ...]:
-    """The endpoints as errors name them: ``host:port``."""
+    """The endpoints as ``host:port``, for errors."""
     return tuple(f"{host}:{port}" for host, port in endpoints(settings))
 
 
 def require_endpoint(settings: Spark) -> None:
-    """Hold that somebody accepts connections where Spark is said to be.
+    """Check that Spark's endpoints accept connections.
 
     Raises:
-        SubstrateError: nobody does; names the address and the setting.
+        SubstrateError: none does; names the address and the setting.
     """
     refused: list[str] = []
     for host, port in endpoints(settings):
@@ -114,19 +114,19 @@ def require_endpoint(settings: Spark) -> None:
 
 
 def leave_session() -> None:
-    """End this process's session, if there is one, so that the next one is made on a new connection."""
+    """End this process's session, if there is one; the next session opens a new connection."""
     from pyspark.sql import SparkSession
 
     with suppress(Exception):
-        SparkSession.active().client.set_retry_policies([])  # a lost Connect server is asked once
-    # What is lost already cannot be told to end.
+        SparkSession.active().client.set_retry_policies([])  # a lost Connect server gets no retries
+    # A session that is already lost cannot be ended.
     with suppress(Exception):
         SparkSession.active().stop()
 
 
 @contextmanager
 def within(interrupt: Callable[[], Any], timeout: float) -> Iterator[None]:
-    """Interrupt what the block asks after some seconds."""
+    """Interrupt the block's work after some seconds."""
     late = threading.Event()
 
     def stop() -> None:
@@ -151,17 +151,17 @@ def _master(settings: Spark) -> str:
 
 
 def is_local(settings: Spark) -> bool:
-    """Tell whether Spark runs in this process's machine alone, so that workers see the driver's disk."""
+    """Tell whether Spark runs only on this machine, so that workers see the driver's disk."""
     return not os.environ.get("SPARK_REMOTE") and _master(settings).startswith("local")
 
 
 def _configuration(settings: Spark, local: bool, remote: bool) -> dict[str, str]:
-    """The settings of a session; a Connect server takes what concerns queries alone."""
+    """The settings of a session; a Connect server accepts only the settings of queries."""
     of_queries = {
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.execution.arrow.pyspark.enabled": "true",
         "spark.sql.shuffle.partitions": "4",
-        # A batch is what a worker holds at once: some cases, not a partition.
+        # A worker holds a batch at once: some cases, not a partition.
         "spark.sql.execution.arrow.maxRecordsPerBatch": "16",
     }
     if remote:
@@ -177,9 +177,9 @@ def _configuration(settings: Spark, local: bool, remote: bool) -> dict[str, str]
         events = Path(os.environ.get("DAGSTER_HOME", ".dagster")).absolute() / "spark-events"
         events.mkdir(parents=True, exist_ok=True)
         own |= {"spark.eventLog.enabled": "true", "spark.eventLog.dir": events.as_uri()}
-        # A task is pure, and its file appears whole: of two attempts either one may win.
+        # A task is pure, and its file appears whole, so either of two attempts may win.
         own |= {"spark.speculation": "true", "spark.speculation.quantile": "0.9"}
-        # A task that failed twice at one executor, whose disk is full, is tried elsewhere before it fails.
+        # A task that failed twice at an executor, perhaps for a full disk, is retried at another executor.
         excluding = {
             "enabled": "true",
             "task.maxTaskAttemptsPerExecutor": "2",
@@ -190,35 +190,35 @@ def _configuration(settings: Spark, local: bool, remote: bool) -> dict[str, str]
 
 
 LOGGING = f"-Dlog4j2.configurationFile={Path(__file__).absolute().with_name('log4j2.properties').as_uri()}"
-"""The option that keeps Java's log to errors."""
+"""The Java option that restricts the log to errors."""
 CLASSES = Path(sys.prefix) / "spark-classes.jsa"
-"""Spark's classes as Java keeps them parsed, made by ``make setup``: a JVM that maps them starts on half the
-processor time. Java holds the file against its own version and the jars, and does without where one differs.
+"""An archive of Spark's parsed classes, made by ``make setup``: it halves the processor time of a JVM's
+start. Java compares the archive with its version and the jars, and ignores it if they differ.
 """
 
 
 def java_options(local: bool) -> list[str]:
-    """The options of a JVM that starts often and does little; what a cluster's driver does is not little.
+    """The options of a JVM that starts often and does little; a cluster's driver does more.
 
-    They may hold paths. Spark cuts a line of them as a shell does.
+    They may contain paths. Spark splits the line as a shell does.
     """
     if not local:
         return []
-    # The second compiler never earns back what it costs here: the work is done by Python's workers.
+    # The second compiler never pays off here: Python's workers do the work.
     options = ["-XX:+IgnoreUnrecognizedVMOptions", "-XX:TieredStopAtLevel=1"]
     options.append(f"-Djava.io.tmpdir={gettempdir()}")
     if CLASSES.is_file():
-        # Without the log: Java says on standard output that an archive does not fit.
+        # Log disabled: Java would print on standard output that an archive does not fit.
         options += [f"-XX:SharedArchiveFile={CLASSES}", "-Xlog:disable"]
     return options
 
 
 _shipped: list[tuple[SparkSession, TemporaryDirectory[str]]] = []
-"""The sessions whose executors have the code, and the folders they fetch it from as they come up."""
+"""The sessions whose executors have the code, and the folders that new executors fetch it from."""
 
 
 def _ship_code(session: SparkSession) -> None:
-    """Send this project's code to the executors, once a session: nothing of it has to be installed there."""
+    """Send this project's code to the executors, once per session, so that they need no installation."""
     if any(session is known for known, _ in _shipped):
         return
     folder = TemporaryDirectory(prefix="substrate-")
@@ -229,7 +229,7 @@ def _ship_code(session: SparkSession) -> None:
 
 
 def code_archive() -> bytes:
-    """The project's packages as a zip that Python imports from; the same code, the same bytes."""
+    """The project's packages as an importable zip; the same code gives the same bytes."""
     data, files = io.BytesIO(), set[Path]()
     with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
         for package in PACKAGES:
@@ -237,7 +237,7 @@ def code_archive() -> bytes:
                 if file.is_file() and "__pycache__" not in file.parts:
                     files.add(file)
         named = {file.relative_to(ROOT).as_posix(): file for file in files}
-        # Inside the package, as in the wheel: a zip that Python imports from has no folder beside it.
+        # Inside the package, as in the wheel: an imported zip has no neighbouring folder.
         named |= {f"substrate/tboxes/{file.name}": file for file in (ROOT / "tboxes").glob("*.ttl")}
         for name, file in sorted(named.items()):
             archive.writestr(zipfile.ZipInfo(name), file.read_bytes(), zipfile.ZIP_DEFLATED)

@@ -1,4 +1,4 @@
-"""The stages that stand as they were, and those that are computed again although nothing changed."""
+"""A decision for each stage: reuse its outs, or compute them again."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from substrate.cli.console import note
 
 
 class Standing(NamedTuple):
-    """The standing of a stage before it would run.
+    """The state of a stage before a run.
 
     Attributes:
-        made: what its outs would be made from now.
-        how: why it need not run; empty where it must.
-        why: the same in words; of one that must run although nothing changed, the reason for that.
+        made: the record that its outs would have now.
+        how: the way in which its outs are reused; empty if it must run.
+        why: the reason, in words; empty if changes are the reason to run.
         known: the record of its last run.
     """
 
@@ -35,8 +35,8 @@ class Standing(NamedTuple):
     known: Made | None
 
     def explained(self, made: Made) -> bool:
-        """Tell whether what a run made now may differ from its pin: it was made from something else than
-        before, or came out so once more.
+        """Tell whether outs made now may differ from their pin: they are made from something else than
+        before, or came out the same once more.
         """
         return bool(self.why) or (self.known is not None and self.known.basis != made.basis)
 
@@ -50,7 +50,7 @@ def standing(
     theirs: Mapping[str, Made] | None = None,
     force: bool = False,
 ) -> Standing:
-    """Look at a stage's code, parameters, inputs and outs; an experiment takes what its profile has.
+    """Compare a stage's code, parameters, inputs and outs with their record; an experiment may reuse outs.
 
     Args:
         known: the record of its last run.
@@ -73,7 +73,7 @@ def standing(
 
 
 def differs(stage: Stage, workspace: Workspace, made: Made) -> bool:
-    """Tell whether a stage's outs are not what is pinned."""
+    """Tell whether a stage's outs differ from their pins."""
     if workspace.experiment or stage.pinned_by == "nothing":
         return False
     with suppress(PinError):  # damaged pins are named by `verify`
@@ -83,8 +83,8 @@ def differs(stage: Stage, workspace: Workspace, made: Made) -> bool:
 
 
 def to_run(stages: Stages, names: Iterable[str], workspace: Workspace) -> list[str]:
-    """The stages, of some that are in order, that a run has to look at: those that do not stand, and those
-    that read one of them. What an experiment takes from its profile is taken here.
+    """The stages, of some that are in order, that a run must compute or check: changed stages and the stages
+    that read them. An experiment takes the outs of its profile here.
     """
     chosen, taken = dict[str, None](), dict[str, Made]()
     records = read_records(workspace)
@@ -97,7 +97,7 @@ def to_run(stages: Stages, names: Iterable[str], workspace: Workspace) -> list[s
         state = standing(stages, stage, workspace, records.get(name), theirs=theirs)
         if state.why and not state.how:
             note(f"{name}: {state.why}: it is computed again")
-        # A check stops the run where data, or any result in CI, are not what was pinned.
+        # A check stops the run if data, or in CI any result, differ from their pins.
         stops = (stage.pinned_by == "data.dvc" or os.environ.get("CI")) and differs(
             stage, workspace, state.made
         )

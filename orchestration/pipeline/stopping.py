@@ -1,9 +1,8 @@
-"""The end of a run that is told to end: SIGINT, SIGTERM and SIGHUP end it within seconds, with one line.
+"""The interruption of a run: SIGINT, SIGTERM and SIGHUP end it within seconds, with a one-line message.
 
-The signal reaches a thread of its own, through the descriptor that Python's handler writes to: whoever sets
-another handler meanwhile, as Dagster and Spark do, and wherever the main thread waits, it is heard. Nothing
-else is asked to unwind: stages that are done have their files, and a stage that is not has a scratch folder,
-which goes.
+A thread receives the signal through the descriptor that Python's handler writes to. So it is heard even if
+Dagster or Spark sets another handler meanwhile, and wherever the main thread waits. Nothing else is unwound:
+finished stages have their files, and an unfinished stage has only a scratch folder, which is deleted.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from substrate.base.files import drop_scratch
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 PATIENCE = 5.0
-"""Seconds for Spark's processes to end by themselves; they leave no files then."""
+"""The seconds for Spark's processes to end by themselves, in which they delete their files."""
 
 
 @contextmanager
@@ -46,7 +45,7 @@ def ends_when_told(errors: int = 2) -> Iterator[None]:
     thread = threading.Thread(target=_listen, args=(heard, ending, terminal), daemon=True)
     thread.start()
     _listening.set()
-    # Ctrl-C reaches the whole group: what is started from here on leaves it to this process.
+    # Ctrl-C reaches the whole group: processes that start after this line leave the signal to this process.
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     ignored = {signal.SIGHUP} if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN else set[signal.Signals]()
     before = {number: signal.signal(number, _wait) for number in SIGNALS if number not in ignored}

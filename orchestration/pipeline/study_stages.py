@@ -1,4 +1,4 @@
-"""The stages of studies: rows under every condition, and what is drawn from them."""
+"""The stages of studies: rows under every condition, and the tables and figures of these rows."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from substrate.base.files import sha256, write_json
 
 
 def study_stages(study: Study) -> Iterator[Stage]:
-    """A stage for each part of a study."""
+    """Make a stage for each part of a study."""
     for part in study.parts:
         base, drawing = part.base, (study.draw,) if study.draw else ()
         yield Stage(
@@ -48,12 +48,12 @@ def study_stages(study: Study) -> Iterator[Stage]:
 
 
 def asked_of(study: Study, part: Part, workspace: Workspace) -> int | None:
-    """The number of cases that a part asks; ``None`` for all."""
+    """The number of cases that a part uses; ``None`` for all."""
     return getattr(study.parameters.of(workspace.settings), part.first) if part.first else None
 
 
 def make_rows(study: Study, part: Part, workspace: Workspace, out: Path, *figures: Path) -> dict[str, Any]:
-    """Ask a benchmark under every condition, and draw what is shown of the rows."""
+    """Ask a benchmark under every condition, and draw the figures of the rows."""
     stage, first = f"{study.name}/{part.name}", asked_of(study, part, workspace)
     metadata: dict[str, Any] = {}
     if first == 0 or not files_of(workspace, part.base.source):
@@ -67,7 +67,7 @@ def make_rows(study: Study, part: Part, workspace: Workspace, out: Path, *figure
 
 
 def determinism_stage() -> Stage:
-    """The same answers in several ways."""
+    """Make the stage that computes the same answers in several ways."""
     base = determinism.BASE
     return Stage(
         "ablations/determinism",
@@ -83,14 +83,14 @@ def determinism_stage() -> Stage:
 
 
 def make_determinism(workspace: Workspace, out: Path) -> dict[str, Any]:
-    """Compute the same answers in every way, and hold the hashes side by side."""
+    """Compute the same answers in every way, and write the hashes side by side."""
     runs = list(repetitions(workspace)) if files_of(workspace, determinism.BASE.source) else []
     write_json(out, runs, indent=1)
     return {"distinct hashes": len({run.sha256 for run in runs})}
 
 
 def repetitions(workspace: Workspace) -> Iterator[Repetition]:
-    """Two runs of Spark, two numbers of partitions, and two interpreters with hash seeds of their own."""
+    """Two runs of Spark, two numbers of partitions, and two interpreters with different hash seeds."""
     base, stage, first = determinism.BASE, "ablations/determinism", determinism.SCENES
     with tempfile.TemporaryDirectory(prefix="substrate-") as folder:
         out = Path(folder) / "answers.jsonl"
@@ -104,7 +104,7 @@ def repetitions(workspace: Workspace) -> Iterator[Repetition]:
 
 
 def table_stage(study: Study, shares: Shares) -> Stage:
-    """The table of a study, and what is drawn of the same counts."""
+    """Make the stage of a study's table and of the figures of the same counts."""
     outs = [study.file(f"table.{suffix}") for suffix in FORMATS]
     about = f"{shares.title}: counts, shares and Wilson's interval, a row for each thing that was counted"
     if shares.drawn:
@@ -124,7 +124,7 @@ def table_stage(study: Study, shares: Shares) -> Stage:
 
 
 def make_table(study: Study, shares: Shares, workspace: Workspace, *outs: Path) -> dict[str, Any]:
-    """Count a study's rows by setting and condition, and show the counts."""
+    """Count a study's rows by setting and condition, and write the counts as a table."""
     falls = [_fall(study, shares, part, workspace) for part in study.parts]
     sources = dict.fromkeys(
         f"{part.base.source.title} {kind_of(workspace, part.base.source)}" for part in study.parts
@@ -144,7 +144,7 @@ def make_table(study: Study, shares: Shares, workspace: Workspace, *outs: Path) 
 
 
 def _fall(study: Study, shares: Shares, part: Part, workspace: Workspace) -> Fall:
-    """The counts of a part, as its table has them."""
+    """The counts of a part, for its table."""
     subsets = counted(workspace.path(study.rows_file(part))).items()
     counts = {(subset.partition(": ")[0], subset.partition(": ")[2]): count for subset, count in subsets}
     pools: Counter[str] = Counter()

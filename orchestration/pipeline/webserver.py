@@ -1,9 +1,9 @@
-"""The UI's server: Dagster's own, behind a guard that answers the pages of this server alone.
+"""The UI's server: Dagster's server behind a guard that answers only this server's pages.
 
     python -m orchestration.pipeline.webserver -h 127.0.0.1 -p 3000 -w workspace.yaml
 
-takes what `dagster-webserver` takes. Any page that is open in a browser can send requests to this machine.
-Such a request names the page's own address as its origin, or, after a change in the DNS, as the host.
+takes the arguments of `dagster-webserver`. Any page that is open in a browser can send requests to this
+machine. Such a request has the page's address as its origin or, after a change in the DNS, as its host.
 """
 
 from __future__ import annotations
@@ -37,22 +37,22 @@ from orchestration.workspace.root import find_root
 from substrate.base.errors import SubstrateError
 
 ORIGIN = "SUBSTRATE_UI_ORIGIN"
-"""The environment's name for the address of a proxy that asks for a password, such as ``https://ui.example.org``."""
+"""The variable with the address of a proxy that asks for a password, such as ``https://ui.example.org``."""
 LOOPBACK = ("127.0.0.1", "localhost")
 PATIENCE = 10.0
-"""Seconds for open pages and the daemon to end."""
+"""The seconds for open pages and the daemon to end."""
 
 
 class Guard:
-    """Refuse requests that pages of other origins send.
+    """Refuses requests from pages of other origins.
 
-    A page is read by GET, without an origin. What changes something comes by POST or over a websocket, and
-    browsers name the origin of each. They ask the server first before they send JSON elsewhere, but not
-    before a body of another type, which Dagster would take for a query too.
+    A page is read by GET, without an origin. A change comes by POST or over a websocket, and browsers name
+    the origin of both. Browsers ask the server first before they send JSON to another origin, but not before
+    they send a body of another type, which Dagster would accept as a query too.
 
     Args:
-        app: the server behind it.
-        proxy: the origin of a proxy in front; none where it is empty.
+        app: the guarded server.
+        proxy: the origin of a proxy in front of the server; empty for none.
     """
 
     def __init__(self, app: ASGIApp, proxy: str = "") -> None:
@@ -78,7 +78,7 @@ class Guard:
             await self.app(scope, receive, closed)
 
     def refusal(self, scope: Scope) -> str:
-        """Why a request is not answered; empty where it is."""
+        """The reason to refuse a request; empty if it is answered."""
         headers, reads = Headers(scope=scope), scope.get("method") in ("GET", "HEAD")
         host, origins = headers.get("host", ""), headers.getlist("origin")
         own = self.proxy if self.proxy and host == urlsplit(self.proxy).netloc else f"http://{host}"
@@ -88,23 +88,22 @@ class Guard:
         if scope["type"] == "http" and not reads and kinds != ["application/json"]:
             return f"the body is {', '.join(kinds) or 'of no type'}, not application/json"
         if reads and scope["path"].rstrip("/") == "/graphql" and "text/html" not in headers.get("accept", ""):
-            return "a query comes by POST"
+            return "a query must be sent by POST"
         return ""
 
 
 def guarded(app: ASGIApp) -> ASGIApp:
-    """A server that answers requests to this machine's own names, and to the proxy's, alone."""
+    """Guard a server: it answers only requests to this machine's own names and to the proxy's."""
     proxy = os.environ.get(ORIGIN, "").rstrip("/")
     hosts = [*LOOPBACK, *filter(None, [urlsplit(proxy).hostname])]
     return TrustedHostMiddleware(Guard(app, proxy), allowed_hosts=hosts, www_redirect=False)
 
 
 def shown(raised: Any) -> Any:
-    """An error as a page shows it: of a form that was refused the sentence, without the lines of Dagster's
-    code.
+    """An error as a page shows it: for a refused form only the sentence, without Dagster's traceback.
 
     Args:
-        raised: what `sys.exc_info` gives.
+        raised: the result of `sys.exc_info`.
     """
     for told in getattr(raised[1], "user_code_process_error_infos", ()):
         if told.cls_name == FormError.__name__:
@@ -114,11 +113,11 @@ def shown(raised: Any) -> Any:
 
 
 def serve(arguments: Sequence[str], listening: socket.socket | None = None) -> None:
-    """Run Dagster's web server behind the guard until it is told to end.
+    """Run Dagster's web server behind the guard until it is interrupted.
 
     Args:
-        arguments: as `dagster-webserver` takes them.
-        listening: the socket to serve on; one of the arguments' host and port unless given.
+        arguments: the arguments of `dagster-webserver`.
+        listening: the socket to serve on; by default a new socket at the arguments' host and port.
     """
 
     def run(app: ASGIApp, **options: Any) -> None:
@@ -126,18 +125,18 @@ def serve(arguments: Sequence[str], listening: socket.socket | None = None) -> N
         with suppress(KeyboardInterrupt):
             uvicorn.Server(config).run(sockets=[listening] if listening else None)
 
-    # Dagster's command makes its app and hands it to this function. Told to end before that, it aborts, or is
-    # interrupted while it loads the code.
+    # Dagster's command makes its app and passes it to this function. A signal before that aborts it or
+    # interrupts the loading of the code.
     shown_plainly = patch.object(ErrorCapture, "on_exception", shown)
     with patch.object(uvicorn, "run", run), shown_plainly, suppress(Abort, DagsterExecutionInterruptedError):
         cli.main([*arguments], prog_name="dagster-webserver", standalone_mode=False)
 
 
 def listen(port: int) -> socket.socket:
-    """A socket of this machine's own interface.
+    """Open a socket on this machine's own interface.
 
     Raises:
-        SubstrateError: the port is taken, or none that this user may have.
+        SubstrateError: the port is taken, or this user may not open it.
     """
     listening = socket.socket()
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -146,7 +145,7 @@ def listen(port: int) -> socket.socket:
         listening.listen()
     except OSError as error:
         listening.close()
-        hint = "End who has it, or choose another with --port"
+        hint = "End the process that uses the port, or choose another with --port"
         raise SubstrateError(
             f"cannot listen ({error.strerror})", where=(f"127.0.0.1:{port}",), hint=hint
         ) from None
@@ -154,18 +153,18 @@ def listen(port: int) -> socket.socket:
 
 
 def ui(listening: socket.socket) -> None:
-    """Serve the project's UI with Dagster's daemon beside it, until SIGINT or SIGTERM.
+    """Serve the project's UI and run Dagster's daemon, until SIGINT or SIGTERM.
 
     Args:
-        listening: where it answers.
+        listening: the socket to answer on.
     """
-    # A script's background job inherits SIGINT as ignored, and Dagster lets SIGTERM do what SIGINT does.
+    # A background job of a script inherits SIGINT as ignored, and Dagster treats SIGTERM as SIGINT.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     root = find_root()
     instance(root).dispose()
     os.chdir(root)
     where = ["-w", "workspace.yaml"]
-    # At its own level the daemon says every 5 s that a run goes on.
+    # At its default level the daemon logs every 5 s that a run goes on.
     quiet = ["--log-level", "warning"]
     command = [sys.executable, "-m", "orchestration.pipeline.daemon", "run", *quiet, *where]
     daemon = subprocess.Popen(command, stdin=subprocess.PIPE)

@@ -1,1 +1,1 @@
-"""Tables, figures and the report; it knows scores and traces, never how they were computed."""
+"""Tables, figures and the report; this room uses scores and traces, never how they were computed."""

@@ -1,6 +1,6 @@
-"""Every answer of a run: a page a benchmark, and beside it scripts with its rows and their explanations.
+"""Every answer of a run: a page per benchmark, with scripts that hold its rows and their explanations.
 
-A page from disk can load scripts alone; those of explanations are loaded where a row is opened.
+A page from disk can load only scripts; the scripts of explanations are loaded when a reader opens a row.
 """
 
 from __future__ import annotations
@@ -35,30 +35,30 @@ from substrate.domains.rows import Row
 RESULTS = ("right", "wrong", "error", "ungraded")
 ROWS_A_SHARD = 5_000
 BYTES_A_SHARD = 250_000
-"""The number of bytes of explanations that makes a shard full."""
+"""The size of a shard of explanations in bytes."""
 Wordings = Mapping[tuple[str, str, str], Wording]
-"""Questions in words, by subset, scene and question."""
+"""The text of questions, by subset, scene and question."""
 SHOWN = 60
-"""The most wrong answers of a language model whose prompts are on its page."""
+"""The most wrong answers of a language model whose prompts its page shows."""
 
 
 @dataclass
 class Answers:
-    """A benchmark's answers: by subset how many, their :data:`RESULTS`, how many are ``explained``."""
+    """A benchmark's answers: their number by subset, their :data:`RESULTS`, and the number ``explained``."""
 
     benchmark: Benchmark
     subsets: dict[str, Counter[str]]
     limit: int | None
-    """The wrong answers of a subset that have their steps in the report; ``None`` for all."""
+    """The wrong answers per subset that have their steps in the report; ``None`` for all."""
 
     @property
     def page(self) -> str:
-        """The place of their page in the report."""
+        """The path of their page in the report."""
         return answers_page(self.benchmark.name)
 
     @property
     def count(self) -> Counter[str]:
-        """The counts of all subsets together."""
+        """The counts of all subsets, added up."""
         return sum(self.subsets.values(), Counter[str]())
 
 
@@ -66,8 +66,8 @@ def write_answers(workspace: Workspace, each: Each, out: Path, keep: Keep) -> li
     """Write the pages of all benchmarks that have answers, and the scripts beside them.
 
     Args:
-        each: explains the answers, which takes most of the time: while one benchmark's are explained, another
-            one's page is written.
+        each: explains the answers, which takes most of the time: meanwhile the page of another benchmark is
+            written.
         out: the report's folder.
         keep: makes a benchmark's part, or knows it.
     """
@@ -162,7 +162,7 @@ def _result(row: Row) -> str:
 
 
 def _counted(benchmark: Benchmark, file: Path) -> tuple[Answers, list[Row]]:
-    """The counts of some rows, and those to explain: of each subset the first wrong ones and others."""
+    """The counts of a file's rows, and the rows to explain: each subset's first wrong rows and others."""
     counts: dict[str, Counter[str]] = {}
     for row in rows_of(file):
         counts.setdefault(row.subset, Counter()).update(("answers", _result(row)))
@@ -175,14 +175,14 @@ def _counted(benchmark: Benchmark, file: Path) -> tuple[Answers, list[Row]]:
         if wanted is None or taken[row.subset, wrong] < wanted:
             taken[row.subset, wrong] += 1
             chosen.append(row)
-    # Subsets stand in the order of the benchmark's numbers, others behind them by name.
+    # Subsets follow the order of the benchmark's numbers; others come after them by name.
     named = dict.fromkeys(number.split("/")[1] for number in benchmark.numbers)
     order = [*(subset for subset in named if subset in counts), *sorted(counts.keys() - named)]
     return Answers(benchmark, {subset: counts[subset] for subset in order}, limit), chosen
 
 
 def _limit(wrong: Sequence[int], most: int) -> int | None:
-    """The number of each subset that can be taken so that all together are no more than so many.
+    """The most wrong rows to take from each subset so that the total stays within ``most``.
 
     >>> _limit([7, 30, 50], 60), _limit([7, 30, 50], 90)
     (26, None)
@@ -195,7 +195,7 @@ def _limit(wrong: Sequence[int], most: int) -> int | None:
 def _explanations(
     workspace: Workspace, each: Each, benchmark: Benchmark, rows: list[Row]
 ) -> Iterator[dict[str, str]]:
-    """The explanations of some rows as markup by the rows' keys, so many bytes at a time."""
+    """The explanations of some rows as markup by the rows' keys, in batches of limited size."""
     if isinstance(benchmark, LanguageModel):
         wanted = {_key(benchmark, row) for row in rows}
         replied = conversations(workspace, benchmark)
@@ -219,7 +219,7 @@ def _explanations(
 
 
 def reasons(benchmark: Explained, rows: Mapping[str, Sequence[Row]], *case: Any) -> Iterator[tuple[str, str]]:
-    """The explanations of a case's rows as markup, each behind its row's key; arguments as of
+    """The explanations of a case's rows as markup, each with its row's key; arguments as for
     :func:`orchestration.lineage.explain.explain_case`.
     """
     macros: Any = templates().globals["macros"]
@@ -234,7 +234,7 @@ def _turns(exchange: Exchange) -> str:
 
 
 def _wordings(workspace: Workspace, name: str) -> Wordings:
-    """The questions of a benchmark's answers in words."""
+    """The questions of a benchmark's answers as text."""
     benchmark = INTERPRETED[name]
     files = files_of(workspace, benchmark.source)
     cases = benchmark.source.cases(files, None, False).each if files else ()
@@ -249,7 +249,7 @@ def _line(
     wordings: Wordings,
     shards: Mapping[str, int],
 ) -> str:
-    """A row as the page's script takes it."""
+    """A row in the format of the page's script."""
     question, scene = benchmark.asked(row), str(row.scene)
     worded = (wordings.get((subset, scene, question)) for subset in ("", row.subset))
     words = next(filter(None, worded), Wording(question, ""))

@@ -1,4 +1,4 @@
-"""Two sets of results beside each other, as text for a terminal."""
+"""A comparison of two sets of results, as text for a terminal."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WON = "won: wrong before and right after; lost: right before and wrong after"
 
 
 def compared_text(compared: Compared) -> str:
-    """The facts of a comparison: causes, a table of the numbers that differ, the rows that changed."""
+    """Describe a comparison: its causes, a table of the numbers that differ, and the changed rows."""
     lines = [f"{compared.name} beside {compared.base} (profile {compared.profile})"]
     lines += [f"  {cause}" for cause in compared.causes[:_SHOWN]] or ["  nothing that they depend on differs"]
     if len(compared.causes) > _SHOWN:
@@ -38,7 +38,7 @@ def compared_text(compared: Compared) -> str:
 
 
 def experiment_text(experiment: Experiment, numbers: Mapping[str, Count]) -> str:
-    """The parameters of an experiment, and its numbers."""
+    """Describe an experiment: its parameters and its numbers."""
     parent = experiment.parent
     lines = [f"{experiment.name}, beside profile {parent.profile} at {parent.revision or 'no commit'}"]
     lines += [f"  {change}" for change in experiment.changes]
@@ -50,7 +50,7 @@ def experiment_text(experiment: Experiment, numbers: Mapping[str, Count]) -> str
 
 
 def cells(number: ComparedNumber) -> list[str]:
-    """A number's row under :data:`_HEADS`; its difference has an interval where questions are paired.
+    """A number's row under :data:`_HEADS`; its difference has an interval if questions are paired.
 
     >>> counts = Count(153, 300, 0.51, (0.453664, 0.566083)), Count(0, 0, None, None)
     >>> cells(ComparedNumber("meadow/joint", *counts, False, None))
@@ -64,13 +64,13 @@ def cells(number: ComparedNumber) -> list[str]:
 
 
 def _counted(count: Count) -> str:
-    """Counts, accuracy and its interval."""
+    """The counts of a number, its accuracy and its interval."""
     right, n = count.correct, count.n
     return f"{right:,} of {n:,}, {share(right, n)} {bounds(right, n)}" if n else "none"
 
 
 def _unpaired(numbers: Sequence[ComparedNumber]) -> list[tuple[str, str]]:
-    """Each reason for which some numbers have no p, with their names."""
+    """The numbers without a p, each after the reason."""
     without = sorted((number.unpaired, number.name) for number in numbers if number.unpaired)
     by_reason = groupby(without, key=lambda pair: pair[0])
     return [(why, ", ".join(name for _, name in of)) for why, of in by_reason]

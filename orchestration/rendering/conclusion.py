@@ -1,4 +1,4 @@
-"""The conclusion of a run, in a few lines that a person reads in seconds."""
+"""The conclusion of a run, in a few lines that are read in seconds."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from orchestration.workspace.real import absent, folder_of, is_real
 WHOLE = ("accuracy", "per_question", "f1")
 """The metrics of whole questions, by the last part of a number's name."""
 _FIRST = 3
-"""The most numbers of a benchmark on official data that are named: those that it declares first."""
+"""The most numbers per benchmark on official data to name: the first that it declares."""
 _NAMED = 4
-"""The most numbers of a kind that are named; of more, the count alone is given."""
+"""The most numbers of a kind to name; a longer list is replaced by its count."""
 
 
 def concluded(workspace: Workspace, benchmarks: Iterable[str] = BENCHMARKS) -> list[str]:
-    """The conclusion of a profile's run from the numbers of some benchmarks.
+    """Conclude a profile's run from the numbers of some benchmarks.
 
-    Those of official files that are not there are the pinned ones, and the lines say so.
+    If official files are missing, the pinned numbers stand in, and the lines say so.
     """
     wanted = {*benchmarks}
     names = [name for name in BENCHMARKS if name in wanted]
@@ -47,7 +47,7 @@ def concluded(workspace: Workspace, benchmarks: Iterable[str] = BENCHMARKS) -> l
 
 
 def _as_pinned(workspace: Workspace, names: Collection[str]) -> list[str]:
-    """The pinned numbers of questions on official data in a line, where the conclusion is of all."""
+    """A line with the pinned numbers of questions on official data, if the conclusion covers everything."""
     if len(names) < len(BENCHMARKS):
         return []
     first: dict[str, str] = {}
@@ -60,10 +60,10 @@ def _as_pinned(workspace: Workspace, names: Collection[str]) -> list[str]:
 
 
 def of_official(scores: Mapping[str, Score], as_pinned: Collection[str] = ()) -> list[str]:
-    """The numbers on official files: a line for the benchmarks of each family, such as CLEVRER.
+    """The numbers on official files: a line for each family of benchmarks, such as CLEVRER.
 
     Args:
-        as_pinned: the benchmarks whose numbers were not computed again.
+        as_pinned: the benchmarks whose numbers were not recomputed.
     """
     lines: dict[str, list[str]] = {}
     for name, benchmark in BENCHMARKS.items():
@@ -88,10 +88,10 @@ def _way_to(workspace: Workspace, lacking: Mapping[str, Collection[str]]) -> lis
 
 
 def conclusion(scores: Mapping[str, Score]) -> list[str]:
-    """The numbers of a run beside the paper's, those on official data first.
+    """Compare a run's numbers with the paper's, those on official data first.
 
-    A number that may be compared is reproduced if the paper's interval holds it, or, where the paper prints
-    none, if the measured interval holds the paper's figure.
+    A comparable number is reproduced if the paper's interval contains it or, without a printed interval, if
+    the measured interval contains the paper's figure.
 
     >>> conclusion({})
     ['Nothing was measured.']
@@ -110,7 +110,7 @@ def conclusion(scores: Mapping[str, Score]) -> list[str]:
 
 
 def _of_benchmark(name: str, measured: Mapping[str, Score]) -> str:
-    """The measured numbers of a benchmark, where the paper prints one of its numbers; else empty."""
+    """The measured numbers of a benchmark if the paper prints any of its numbers; else empty."""
     benchmark = BENCHMARKS[name]
     printed = [number for number in benchmark.numbers if PAPER in published().accuracies(number)]
     if benchmark.source.name != name or not printed:
@@ -145,7 +145,7 @@ def _compared(measured: Iterable[Score]) -> list[str]:
 
 
 def _place(score: Score) -> str:
-    """The place of a number beside the paper's figure."""
+    """The position of a number relative to the paper's figure."""
     known, number = published().accuracies(score.name)[PAPER], published().number(score.name)
     value, edges = 100 * score.correct / score.n, [f"{PAPER}/low", f"{PAPER}/high"]
     if number and all(edge in number.figures for edge in edges):

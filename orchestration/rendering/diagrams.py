@@ -1,6 +1,6 @@
-"""The paper's three figures as files of SVG, each drawn from what a run has at hand.
+"""The paper's three figures as SVG files, drawn from the data of a run.
 
-Heights follow from the words, which are broken by counting characters: no font of the machine moves a byte.
+Heights follow from the text, whose lines break after a number of characters: no byte depends on local fonts.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from substrate.log.event_log import EventLog, Op
 
 _WIDTH, _GAP, _PAD, _SIZE = 720, 24, 10, 11
 _CHARACTER = 0.61 * _SIZE
-"""The width of a character, wide enough for common faces and exact for those of code."""
+"""The width of a character, enough for common fonts and exact for monospaced ones."""
 _GROUND = '<rect width="100%" height="100%" style="fill:#ffffff"/>'
 _MOST = 14
-"""The deltas that stand in a box; the rest are counted."""
+"""The most deltas that a box shows; the rest are only counted."""
 
 
 class Line(NamedTuple):
-    """Some words in a box, broken where they are too long."""
+    """Text in a box, broken into lines if it is too long."""
 
     text: str
     style: str = ""
     colour: str = INK
     indent: str = ""
-    """Before all but the first of its parts."""
+    """The indentation of all lines after the first."""
 
 
 def _head(text: str) -> Line:
@@ -51,7 +51,7 @@ def _delta(tick: int, op: Op, fact: str) -> Line:
 
 
 class Sheet:
-    """Rows of boxes from the top down, with arrows between them."""
+    """A sheet of rows of boxes from top to bottom, with arrows between the rows."""
 
     def __init__(self) -> None:
         self.marks: list[str] = []
@@ -59,17 +59,17 @@ class Sheet:
         self.bottom = 0.0
 
     def words(self, x: float, y: float, line: Line, anchor: str = "start") -> None:
-        """Write a line that is not broken."""
+        """Write a line without breaking it."""
         style = f"fill:{line.colour};{line.style}"
         text = escape(re.sub(r"[^ -\ud7ff\ue000-\U0010ffff]", "\ufffd", line.text))  # what XML may hold
         self.marks.append(f'<text x="{x:g}" y="{y:g}" text-anchor="{anchor}" style="{style}">{text}</text>')
 
     def path(self, path: str, colour: str, fill: str = "none") -> None:
-        """Draw a path, and fill it where a colour is given."""
+        """Draw a path, and fill it if a colour is given."""
         self.marks.append(f'<path d="{path}" style="stroke:{colour};fill:{fill}"/>')
 
     def row(self, *boxes: Iterable[Line], edges: Sequence[str] = (FAINT,), arrows: bool = True) -> None:
-        """Set boxes of one height side by side, under arrows from the row above."""
+        """Place boxes of equal height side by side, under arrows from the row above."""
         width = (_WIDTH - 2 - _GAP * (len(boxes) - 1)) / len(boxes)
         broken = [[part for line in box for part in _broken(line, width - 2 * _PAD)] for box in boxes]
         height = 2 * _PAD + 1.4 * _SIZE * max(map(len, broken))
@@ -86,7 +86,7 @@ class Sheet:
         self.bottom, self.centres = top + height, centres
 
     def svg(self, about: str) -> str:
-        """The drawing as a file of its own, on white."""
+        """The drawing as a complete file, on white."""
         height = round(self.bottom + 2)
         opening = (
             f'<svg xmlns="http://www.w3.org/2000/svg" class="sheet" viewBox="0 0 {_WIDTH} {height}" '
@@ -97,7 +97,7 @@ class Sheet:
 
 
 def in_page(svg: str) -> str:
-    """A drawing's element for a page, whose ground and letters it takes."""
+    """A drawing's element for a page, whose background and font it uses."""
     return (
         page_coloured(svg)
         .replace(f"{_GROUND}\n", "")
@@ -117,19 +117,19 @@ def _clipped(text: str, most: int = 150) -> str:
 
 
 class AskedOfBoth(NamedTuple):
-    """A question that the substrate and a language model were asked, once for each arm of a fork."""
+    """A question that the substrate and a language model were asked for each arm of a fork."""
 
     arms: Sequence[str]
     whys: Sequence[Explanation]
     rows: Sequence[Row]
-    """The substrate's answers, an arm each."""
+    """The substrate's answers, one per arm."""
     title: str
     replied: Sequence[tuple[Row, Sequence[Exchange]]]
-    """The model's answers with the requests behind them; none where no model was asked."""
+    """The model's answers with the requests behind them; empty if no model was asked."""
 
 
 def parametric(both: AskedOfBoth) -> str:
-    """The paper's first figure: what the substrate and a parametric model hold, do and say."""
+    """Draw the paper's first figure: what the substrate and a parametric model hold, do and say."""
     sheet = Sheet()
     sheet.row([_head("One question, without and with do(X)"), Line(both.whys[0].question)])
     for pair in zip(_by_log(both), _by_prompt(both), strict=True):
@@ -179,7 +179,7 @@ def _log(log: EventLog) -> Line:
 
 
 def _deltas(why: Explanation, step: ExplainedStep) -> Iterator[Line]:
-    """The deltas that a step rests on, and what it looked for in vain."""
+    """The deltas behind a step, and the patterns that it searched in vain."""
     for piece in step.evidence[:_MOST]:
         tick, op, (subject, predicate, value) = why.delta(piece)
         verb = "a" if predicate == RDF_TYPE else short(predicate, why.names)
@@ -196,7 +196,7 @@ def _verdicts(arms: Sequence[str], rows: Sequence[Row]) -> list[Line]:
 
 
 class Domain(NamedTuple):
-    """A domain: its TBox, how long the log that its rules unfold is, and its answers by template."""
+    """A domain: its TBox, the length of the log that its rules produce, and its answers by template."""
 
     name: str
     turtle: str
@@ -206,10 +206,10 @@ class Domain(NamedTuple):
 
 
 def cross_domain(domains: Sequence[Domain], lines: int) -> str:
-    """The paper's second figure: one interpreter, and the answers that it gives of each TBox's log.
+    """Draw the paper's second figure: an interpreter, and its answers from the log of each TBox.
 
     Args:
-        lines: of code that the interpreter has.
+        lines: the interpreter's lines of code.
     """
     sheet = Sheet()
     sheet.row(
@@ -234,7 +234,7 @@ def cross_domain(domains: Sequence[Domain], lines: int) -> str:
 
 
 def forked(fork: Experiment) -> str:
-    """The paper's third figure: a log, its fork, and the deltas that one arm has and the other has not."""
+    """Draw the paper's third figure: a log, its fork, and the deltas that only one arm has."""
     sheet, (shared, a, b) = Sheet(), (64, 32, 96)
 
     def x(place: float) -> float:
@@ -275,6 +275,6 @@ def forked(fork: Experiment) -> str:
 
 
 def _changes(fact: str, spans: Iterable[Span]) -> set[tuple[int, str, Op]]:
-    """The deltas by which a fact begins and ends to hold."""
+    """The deltas with which a fact begins and ends to hold."""
     begun = {(start, fact, Op.INSERT) for start, _ in spans}
     return begun | {(stop, fact, Op.RETRACT) for _, stop in spans if stop is not None}

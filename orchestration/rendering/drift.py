@@ -1,4 +1,4 @@
-"""The words of a drift, for a terminal and as Markdown: numbers, then answers, then the rest."""
+"""Descriptions of a drift for a terminal and in Markdown: numbers, then answers, then the rest."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from orchestration.scoring.counting import split_name
 from orchestration.scoring.formatting import share
 
 _SHOWN, _LISTED = 20, 5
-"""The most cells of a stage that are listed, and the most of anything else."""
+"""The most cells of a stage that are listed, and the most items of any other kind."""
 _SAMPLED = 10
 _HEADS = ("number", "n", "before", "after", "difference", "won", "lost", "p")
 
 
 def moved_lines(moved: Moved, *, markdown: bool = False) -> list[str]:
-    """The numbers before and after, with the questions won and lost and McNemar's p; then how the
-    answers changed, with a sample of them. Every command and page that speaks of a drift begins so.
+    """Describe the numbers before and after, with the questions won and lost and McNemar's p; then the
+    changed answers, with a sample. Every command and page about a drift begins with these lines.
 
     >>> moved_lines(Moved())
     []
@@ -51,10 +51,10 @@ def _number_cells(number: ComparedNumber) -> list[str]:
 
 
 def difference_cells(number: ComparedNumber) -> list[str]:
-    """The difference of a number, the questions won and lost, and McNemar's p; empty where there is none."""
+    """The difference of a number, the questions won and lost, and McNemar's p; empty if it has none."""
     before, after, apart = number.before, number.after, ""
     if number.difference is not None:
-        # From the counts: a share that was rounded is not rounded again.
+        # Computed from the counts, so that no rounded share is rounded again.
         apart = f"{100 * (after.correct / after.n - before.correct / before.n):+.2f} pp"
     ways = ["" if of is None else f"{of:,}" for of in (number.won, number.lost)]
     return [apart, *ways, "" if number.mcnemar is None else f"{number.mcnemar:.2g}"]
@@ -66,7 +66,7 @@ def both_said(row: ComparedRow) -> str:
 
 
 def _answer_line(row: ComparedRow, *, markdown: bool) -> str:
-    """An answer before and after, the gold, and the command that says why."""
+    """An answer before and after, the gold, and the command that explains it."""
     answers = both_said(row)
     gold = "" if row.expected is None else f'; gold "{row.expected}"'
     if row.benchmark in EXPLAINED:
@@ -74,7 +74,7 @@ def _answer_line(row: ComparedRow, *, markdown: bool) -> str:
     else:
         numbers = BENCHMARKS[row.benchmark].numbers
         own = (name for name in numbers if split_name(name)[0] in ("", "mean", row.subset))
-        number = next(own, numbers[0])  # a subset that is counted no more has none of its own
+        number = next(own, numbers[0])  # a subset that is no longer counted has no number
         command = f"substrate trace {number} --question {row.answer}"
     if markdown:
         return f"- {row.change}: {_escape(answers + gold)}: `{command}`"
@@ -82,7 +82,7 @@ def _answer_line(row: ComparedRow, *, markdown: bool) -> str:
 
 
 def render_text(report: Report) -> str:
-    """The numbers and answers that moved, the other differences, the causes, and a line that closes."""
+    """Describe the moved numbers and answers, the other differences, the causes, and the verdict."""
     lines = [*moved_lines(report.moved), *_capped(_others(report), str)]
     for title, listed in _sections(report):
         lines += [f"{title}:", *(f"  {line}" for line in listed)]
@@ -92,16 +92,16 @@ def render_text(report: Report) -> str:
 
 
 def _others(report: Report) -> list[Difference]:
-    """The differences but those of scores that stand among the numbers that moved."""
+    """The differences, without scores that are among the moved numbers."""
     numbers = {number.name for number in report.moved.numbers}
     return [d for d in report.differences if d.here or d.kind != "score" or d.what not in numbers]
 
 
 def _sections(report: Report) -> list[tuple[str, list[str]]]:
-    """The other things to say, under titles; those under which there is nothing are left out."""
+    """The other messages under titles; sections without a message are left out."""
     unaccepted = {
-        False: "changed since the results were pinned, and not computed with (`substrate reproduce` does)",
-        True: "changed since the results were pinned, without a change of any byte",
+        False: "changed since the results were pinned, and not yet computed (`substrate reproduce` does)",
+        True: "changed since the results were pinned, but changed no byte",
     }
     sections = (
         ("not looked at, since these official files are not there", report.absent),
@@ -117,7 +117,7 @@ def _accepted(entry: Acceptance) -> str:
 
 
 def verdict(report: Report) -> str:
-    """The outcome of a verification, in a line."""
+    """The outcome of a verification in one line."""
     if report.differences:
         return f"{_counted(report.differences, 'difference')} from the pins"
     if not report.fits:
@@ -133,7 +133,7 @@ def _counted(items: Sized, noun: str) -> str:
 
 
 def render_markdown(report: Report) -> str:
-    """The drift of a report as Markdown, with what was accepted and why."""
+    """Describe a report's drift in Markdown, with the acceptances and their reasons."""
     title = "No result drifted" if report.fits else verdict(report)
     if report.differences:
         title = f"{_counted(report.differences, 'result')} drifted"
@@ -157,7 +157,7 @@ _TITLES = {"cell": "table cells", "score": "scores", "row": "rows", "input": "in
 
 
 def _capped(differences: Sequence[Difference], line: Callable[[Difference], str]) -> list[str]:
-    """The first lines of each stage and kind, and how many more there are."""
+    """The first lines of each stage and kind, and the number of further lines."""
     lines: list[str] = []
     for (stage, kind), of_stage in groupby(differences, key=lambda d: (d.stage, d.kind)):
         alike = list(of_stage)
@@ -168,5 +168,5 @@ def _capped(differences: Sequence[Difference], line: Callable[[Difference], str]
 
 
 def _escape(text: str) -> str:
-    """Text that a Markdown table leaves as it is."""
+    """Escape a text for a Markdown table."""
     return text.replace("|", "\\|").replace("<", "&lt;").replace("\n", " ")

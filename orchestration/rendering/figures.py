@@ -1,6 +1,6 @@
-"""Matplotlib figures as inline SVG: equal bytes on every run, text that stays text, colours that a page sets.
+"""Matplotlib figures as inline SVG: the same bytes on every run, selectable text, and the page's colours.
 
-Colours are drawn as hex values and then written as CSS variables: light and dark are the page's choice.
+Colours are drawn as hex values and then replaced by CSS variables, so that the page chooses light or dark.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _VARIABLES = {
 }
 _STYLE = {
     "svg.fonttype": "none",  # text stays text
-    "font.family": "DejaVu Sans",  # Matplotlib's own: the layout does not depend on the machine's fonts
+    "font.family": "DejaVu Sans",  # Matplotlib includes it: the layout does not depend on local fonts
     "font.size": 10,
     "text.color": INK,
     "axes.labelcolor": INK,
@@ -57,32 +57,32 @@ _ABOVE: dict[str, Any] = {
     "fontsize": 9,
     "handlelength": 1.2,
 }
-"""A legend above its figure."""
+"""The style of a legend above its figure."""
 
 
 def whiskers(counts: Sequence[tuple[int, int]], whole: float = 100) -> tuple[list[float], list[list[float]]]:
-    """Shares of so many right of so many, and how far their 95 % intervals go below and above each.
+    """The shares of some counts, and the distances to the lower and upper bounds of their 95 % intervals.
 
     >>> whiskers([(1, 2)], whole=1)[0]
     [0.5]
     """
     shares = [whole * correct / n for correct, n in counts]
     bounds = [wilson(correct, n) for correct, n in counts]
-    # A bound may lie a rounding error inside its estimate.
+    # By a rounding error a bound may lie on the wrong side of its estimate.
     below = [max(0.0, share - whole * low) for share, (low, _) in zip(shares, bounds, strict=True)]
     above = [max(0.0, whole * high - share) for share, (_, high) in zip(shares, bounds, strict=True)]
     return shares, [below, above]
 
 
 class Series(msgspec.Struct, frozen=True):
-    """A line of a curve: points of (x, correct, n)."""
+    """A line of a curve, as points of (x, correct, n)."""
 
     name: str
     points: list[tuple[float, int, int]]
 
 
 class Curve(msgspec.Struct, frozen=True):
-    """An ablation's accuracy as one parameter moves."""
+    """The accuracy of an ablation as a parameter moves."""
 
     name: str
     x_label: str
@@ -112,7 +112,7 @@ def ablation_curve(name: str, curve: Curve) -> str:
 
 
 class Point(msgspec.Struct, frozen=True):
-    """A share: ``correct`` of ``n``, where something is asked under a condition."""
+    """A share: ``correct`` of ``n`` questions under a condition."""
 
     setting: str
     condition: str
@@ -121,7 +121,7 @@ class Point(msgspec.Struct, frozen=True):
 
 
 class Fall(msgspec.Struct, frozen=True):
-    """The fall of a benchmark's accuracy from condition to condition, a point a setting and condition."""
+    """The fall of a benchmark's accuracy over conditions, a point per setting and condition."""
 
     name: str
     title: str
@@ -129,10 +129,10 @@ class Fall(msgspec.Struct, frozen=True):
 
 
 def fall(name: str, series: Fall, *, alone: bool = False) -> str:
-    """Accuracy with its interval, a line a condition, a mark a setting.
+    """Draw accuracy with its interval: a line per condition, a mark per setting.
 
     Args:
-        alone: whether the figure is a file of its own, and not an element of the report.
+        alone: whether the figure is a separate file rather than an element of the report.
     """
     conditions, settings = (
         list(dict.fromkeys(getattr(point, of) for point in series.points)) for of in ("condition", "setting")
@@ -162,7 +162,7 @@ DRAWINGS: ContextVar[Callable[[Any, Callable[[Path], str]], str] | None] = Conte
 )
 """Keeps the drawings of a report by what they show; figures that are results are drawn each time."""
 DRAWING = Lock()
-"""Held while matplotlib draws: its settings and fonts are the process's, and stages run in threads."""
+"""Held while matplotlib draws: its settings and fonts are global, and stages run in threads."""
 
 
 def svg(
@@ -179,7 +179,7 @@ def svg(
     Args:
         shows: all that is drawn, as JSON takes it: the report draws the same once.
         height: in inches.
-        alone: whether it is a file of its own, on white, and not an element of a page.
+        alone: whether it is a separate file, on white, rather than an element of a page.
     """
     if (keep := DRAWINGS.get()) and not alone:
         drawn = (draw.__qualname__, name, description, height, shows)
@@ -201,7 +201,7 @@ def _drawn(name: str, description: str, draw: Callable[[Axes], None], height: fl
 
 
 def _page_ready(svg: str, name: str, description: str) -> str:
-    """The SVG element alone: sized by the page, ids of its own, the page's colours and letters.
+    """The SVG element with the page's size, colours and font, and unique ids.
 
     >>> style = "fill: #0072b2; font-size: 10px; font-family: 'DejaVu Sans'; x: 0"
     >>> drawn = f'<?xml?><svg width="3pt" viewBox="0 0 3 3"><g id="a" style="{style}"/></svg>'
@@ -223,7 +223,7 @@ def _page_ready(svg: str, name: str, description: str) -> str:
 
 
 def page_coloured(svg: str) -> str:
-    """A drawing whose colours are the page's."""
+    """Replace a drawing's colours by the page's."""
     for colour, variable in _VARIABLES.items():
         svg = svg.replace(colour, variable)
     return svg

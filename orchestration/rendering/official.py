@@ -1,4 +1,4 @@
-"""The table of what was measured on official data, of a run and out of the pins."""
+"""The table of measurements on official data, from a run or from the pins."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ HEADS = (
     "published of whole splits",
 )
 PROFILE = "real"
-"""The profile whose pins are shown where it was not computed."""
+"""The profile whose pins are shown if it was not computed."""
 
 
 def official(
     table: Declared, benchmarks: Sequence[Benchmark], scores: Mapping[str, Score], workspace: Workspace
 ) -> Table:
-    """A row a number, of many tasks the mean alone, with who stands beside it."""
+    """A row per number, or only the mean of many tasks, with other systems' figures."""
     files = {name for benchmark in benchmarks for name in names_of(workspace, benchmark.source).values()}
     caption = (
         f"Official data (profile {workspace.settings.profile}): {', '.join(sorted(files))}; their SHA-256, "
@@ -70,7 +70,7 @@ def _beside(score: Score) -> str:
 
 
 def pinned_rows(root: Path) -> Iterator[tuple[str, dict[str, str]]]:
-    """The rows of the table as they are pinned, by number, in the order of the report; each by head."""
+    """The pinned rows of the table, by number, in the order of the report; each maps heads to cells."""
     cells = pinned_cells(root, PROFILE, REAL.name)
     for benchmark in BENCHMARKS.values():
         yield from ((number, cells[number]) for number in benchmark.numbers if number in cells)

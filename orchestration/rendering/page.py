@@ -1,4 +1,4 @@
-"""The shared parts of the report's pages: templates, and the printing, naming and linking of numbers."""
+"""The shared parts of the report's pages: templates, and the formatting, naming and linking of numbers."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from substrate.cause.pictures import STATES
 
 HERE = Path(__file__).parent
 SHARED = ("report.css", "answers.js", "report.js")
-"""The files that the pages load: how they look, and what tables, the search and a table of answers do."""
+"""The files that the pages load: the style, and the scripts of tables, search and answers."""
 DRAWN = {"fork": "fork.html.j2"}
-"""The templates of exhibits, by the name that declarations have for them."""
+"""The templates of exhibits, by their names in declarations."""
 RIGHT = 3
-"""Of how many answers of a subset that are not wrong the report has the steps: of the first."""
+"""The number of answers per subset that are not wrong and have their steps in the report."""
 NAMED = 100
-"""The number of wrong answers that the page of a number names."""
+"""The most wrong answers that the page of a number names."""
 
 
 @cache
 def templates() -> jinja2.Environment:
-    """The templates of pages, parsed once a process; they are given text, and markup in it is shown."""
+    """The templates of pages, parsed once per process; they escape markup in their arguments."""
     jinja = jinja2.Environment(
         loader=jinja2.PackageLoader("orchestration.rendering", ""),
         autoescape=True,
@@ -46,7 +46,7 @@ def templates() -> jinja2.Environment:
 
 
 def number_page(number: str) -> str:
-    """The place of a number's page in the report.
+    """The path of a number's page in the report.
 
     >>> number_page("meadow/predictive/per_option")
     'numbers/meadow-predictive-per_option.html'
@@ -55,7 +55,7 @@ def number_page(number: str) -> str:
 
 
 def answers_page(benchmark: str) -> str:
-    """The place of the page of a benchmark's answers in the report.
+    """The path of a benchmark's page of answers in the report.
 
     >>> answers_page("meadow")
     'answers/meadow.html'
@@ -64,7 +64,7 @@ def answers_page(benchmark: str) -> str:
 
 
 def breakable(text: str) -> Markup:
-    """A number's name that may be broken after a slash, a dot or an underscore.
+    """A number's name with possible line breaks after slashes, dots and underscores.
 
     >>> str(breakable("meadow/joint"))
     'meadow/<wbr>joint'

@@ -1,6 +1,6 @@
 """The report: a folder of HTML pages with a run's tables, figures, answers, explanations and traces.
 
-It opens from disk, and loads nothing that does not lie in it.
+It opens from disk and loads nothing from outside the folder.
 """
 
 from __future__ import annotations
@@ -60,11 +60,11 @@ _TABLES = {
     table.name: (table.title, f"artifacts/{{profile}}/tables/{table.name}")
     for table in (REAL, *TABLES.values())
 } | {study.name: (study.shares.title, study.file("table")) for study in STUDIES if study.shares}
-"""The tables by name, each with its heading and its place without the suffix."""
+"""The tables by name, each with its heading and its path without the suffix."""
 _OF_STUDIES = {study.name for study in STUDIES}
-"""The tables that stand below those of benchmarks."""
+"""The tables that come after those of benchmarks."""
 MARKED = ("substrate", "ns_dr", "aloe", "memn2n", "pcr", "llama_direct", "concordia")
-"""The sources whose published numbers have a mark of their own."""
+"""The sources whose published numbers have a distinct mark."""
 _MEASURED_ON = {
     "official": "official data",
     "generated": "a generated world, which may be easier or harder",
@@ -72,11 +72,11 @@ _MEASURED_ON = {
     "none": "nothing",
 }
 Scores = Mapping[str, Mapping[str, Score]]
-"""The scores of each benchmark that has some, by number."""
+"""The scores by benchmark and number; benchmarks without scores are left out."""
 
 
 class Measured(NamedTuple):
-    """The data that a benchmark's numbers were computed on: official, generated, local or none."""
+    """The data that a benchmark's numbers come from: official, generated, local or none."""
 
     title: str
     kind: str
@@ -84,7 +84,7 @@ class Measured(NamedTuple):
 
 
 class ForestRow(NamedTuple):
-    """A number in the forest plot; places are per cent of the axis, from 0 to 100."""
+    """A number in the forest plot; positions are in percent of the axis."""
 
     score: Score
     label: str
@@ -94,7 +94,7 @@ class ForestRow(NamedTuple):
 
 
 class Forest(NamedTuple):
-    """Numbers by benchmark, the axis's labels with their places, and the sources of published numbers."""
+    """Numbers by benchmark, the axis's labels with their positions, and the sources of published numbers."""
 
     groups: list[tuple[str, list[ForestRow]]]
     axis: list[tuple[float, str]]
@@ -150,7 +150,7 @@ def write_report(
 def _write_numbers(
     jinja: jinja2.Environment, lineage: Lineage, scores: Scores, answered: Collection[str], out: Path
 ) -> None:
-    """A page for each number, with its trace and the answers that are not right."""
+    """Write a page for each number, with its trace and its wrong answers."""
     template = jinja.get_template("number.html.j2")
     (out / "numbers").mkdir()
     for benchmark, number in ((name, number) for name, numbers in scores.items() for number in numbers):
@@ -162,7 +162,7 @@ def _write_numbers(
             trace=trace_number(lineage, number, named=NAMED),
             answers=f"../{answers_page(benchmark)}" if benchmark in answered else "../index.html",
             subset=of_subset.get("subset", ""),
-            # What the metric of facts calls wrong may have been answered right.
+            # An answer with the wrong facts may still be right.
             wrong_filter=urlencode({**of_subset, "result": "wrong"}) if metric != "supporting" else "",
             up="../",
         )
@@ -170,7 +170,7 @@ def _write_numbers(
 
 
 def _sought(scores: Scores, answered: Iterable[Answers]) -> Iterator[tuple[str, str, int]]:
-    """Words and page of each number and of each page of answers, for the search."""
+    """Yield the text and page of each number and of each page of answers, for the search."""
     for benchmark, numbers in scores.items():
         title = BENCHMARKS[benchmark].title
         for name, score in numbers.items():
@@ -247,7 +247,7 @@ def _pinned(workspace: Workspace) -> list[dict[str, str]]:
 
 
 def _exhibits(workspace: Workspace) -> Iterator[tuple[Any, ...]]:
-    """The sections that benchmarks give: whose, the section, and what it shows."""
+    """The sections that benchmarks contribute: the benchmark, the section, and its content."""
     for benchmark in EXPLAINED.values():
         file, files = workspace.artifacts / benchmark.name / "answers.jsonl", {}
         for exhibit in benchmark.exhibits if file.is_file() else ():
@@ -258,7 +258,7 @@ def _exhibits(workspace: Workspace) -> Iterator[tuple[Any, ...]]:
 def _summary(
     workspace: Workspace, scores: Collection[Score], sources: Iterable[Measured]
 ) -> list[tuple[str, str]]:
-    """The figures of the strip under the title, each with what it counts."""
+    """The figures of the strip under the title, each with a label."""
     folders = [workspace.artifacts / benchmark for benchmark in BENCHMARKS]
     answers, logs = (
         sum(line_count(folder / file) for folder in folders) for file in ("answers.jsonl", "logs/index.jsonl")
@@ -275,7 +275,7 @@ def _summary(
 
 
 def _tables(workspace: Workspace, scores: Mapping[str, Score], out: Path) -> Iterator[ShownTable]:
-    """The run's tables, with every cell that the other formats have."""
+    """The run's tables, with every cell of the other formats."""
     for name, (title, place) in _TABLES.items():
         path = workspace.path(f"{place}.json")
         if path.is_file():
@@ -285,7 +285,7 @@ def _tables(workspace: Workspace, scores: Mapping[str, Score], out: Path) -> Ite
 
 
 def forest(scores: Scores) -> Forest:
-    """The forest plot of every number: measured with its interval, and what was published of it."""
+    """The forest plot of every number: the measurement with its interval, and the published figures."""
     every = [score for numbers in scores.values() for score in numbers.values()]
     values = [value for score in every for value in (*(score.wilson or ()), *score.published.values())]
     low = math.floor(10 * min(values, default=0)) / 10
@@ -307,7 +307,7 @@ def forest(scores: Scores) -> Forest:
 
 
 def domains_of(names: Iterable[str] = ("village", "clinical")) -> list[Domain]:
-    """Every question template asked of each domain; the answers that rest on something come first.
+    """Every question template asked of each domain; answers with evidence come first.
 
     >>> [sorted(domain.answers) == sorted(TEMPLATES) for domain in domains_of()]
     [True, True]

@@ -1,4 +1,4 @@
-"""The tables: the paper's results as measured here, each captioned with its data."""
+"""The tables: the paper's results as measured here, each with a caption about its data."""
 
 from __future__ import annotations
 
@@ -48,15 +48,15 @@ Benchmarks = Sequence[Benchmark]
 Scores = Mapping[str, Score]
 
 REPEATED = "artifacts/{profile}/ablations/determinism.json"
-"""The hashes of the same answers computed in several ways."""
+"""The hashes of answers that were computed in several ways."""
 NO_MODEL = "no model"
-"""In place of a model's name, where nothing was measured."""
+"""The label of a column without a model."""
 REPLIES = ("unreadable replies", "same reply when asked again", "cost")
-"""The rows of a table that say what became of a model's replies."""
+"""The rows of a table about the outcome of a model's replies."""
 
 
 def by_subset(table: Declared, benchmarks: Benchmarks, scores: Scores, workspace: Workspace) -> Table:
-    """Table 1 of the paper, each system with what it reads, and the rows that go past the paper."""
+    """Table 1 of the paper, with the input of each system and the rows that go beyond the paper."""
     caption = (
         f"{'; '.join(_asked_of(benchmark, scores, workspace) for benchmark in benchmarks)}. "
         "n counts questions, or options where the row says so; the paper's n counts questions in every row. "
@@ -90,7 +90,7 @@ def by_subset(table: Declared, benchmarks: Benchmarks, scores: Scores, workspace
 
 
 def _measured(head: str) -> list[Column]:
-    """The columns of what was measured here: n, accuracy and interval."""
+    """The columns of a measurement: n, accuracy and interval."""
     n = Column("n", lambda score: f"{score.n:,}")
     return [n, Column(head, percent), Column("95 % interval", bounded)]
 
@@ -116,7 +116,7 @@ def _asked_of(benchmark: Benchmark, scores: Scores, workspace: Workspace) -> str
 
 
 def _printed_gap(name: str, rival: str | None) -> str:
-    """The difference to a rival that the paper prints beside its own figure."""
+    """The difference to a rival as the paper prints it."""
     number = published().numbers.get(name)
     figure = number.figures.get(f"{MINUS}{rival}") if number else None
     if figure is None or rival is None:
@@ -125,7 +125,7 @@ def _printed_gap(name: str, rival: str | None) -> str:
 
 
 def by_number(table: Declared, benchmarks: Benchmarks, scores: Scores, workspace: Workspace) -> Table:
-    """The other benchmarks: what was measured, of whom, and what the paper and others printed of it."""
+    """The other benchmarks: measurements, answering systems, and the figures of the paper and others."""
     own = [benchmark for benchmark in benchmarks if not benchmark.by_model]
     interpreted = [benchmark.asks for benchmark in benchmarks if isinstance(benchmark, LanguageModel)]
     source_names = dict.fromkeys(benchmark.source.name for benchmark in own or interpreted)
@@ -168,7 +168,7 @@ _OF_OTHERS = ("others", "paper's gap", "measured minus others")
 
 
 class _Row(NamedTuple):
-    """A number, whose it is in words, and the systems whose figures stand beside it."""
+    """A number, a description of its system, and the systems to compare it with."""
 
     score: Score
     measured_of: str
@@ -182,7 +182,7 @@ class _Row(NamedTuple):
         return self.score.name
 
     def other(self, who: str) -> tuple[str, str, str]:
-        """The figure of another system, the gap that the paper prints, and the difference measured here."""
+        """Another system's figure, the gap that the paper prints, and the measured difference."""
         apart = NOT_REPORTED if self.by_model else compared(self.score, who, named=True)
         return f"{printed(self.name, who)} {marked(who, self.name)}", _printed_gap(self.name, who), apart
 
@@ -192,12 +192,12 @@ def _others(place: int, row: _Row) -> str:
 
 
 def _beside(benchmark: Benchmark, workspace: Workspace) -> Iterator[list[str]]:
-    """The rows by which a model's number is judged: constants, the substrate, and the fate of its replies."""
+    """The rows for judging a model's number: constants, the substrate, and the outcome of its replies."""
     rows = graded(workspace, benchmark.name)
     trivial = {name: right for name, right, _ in trivially.counted(rows, RIGHT, trivially.constants(rows))}
     for label, right in trivial.items():
         yield [label, "a constant", f"{len(rows):,}", share(right, len(rows)), bounds(right, len(rows))]
-    # A run of one baseline alone compares nothing.
+    # A run of a single baseline compares nothing.
     for pair in read_list(workspace.path(COMPARISONS), Comparison):
         if pair.second == benchmark.name and pair.mcnemar is not None:
             right = pair.both + pair.first_only
@@ -212,7 +212,7 @@ def _beside(benchmark: Benchmark, workspace: Workspace) -> Iterator[list[str]]:
 def _number_row(score: Score, benchmark: Benchmark, told: Told | None) -> _Row:
     whose, others = own(score.name), rivals(score.name)
     if benchmark.by_model:
-        # A published figure is another model's: no difference is made to it.
+        # A published figure belongs to another model: no difference to it is computed.
         others = [*({whose} - {PAPER}), *others]
         return _Row(score, told.name if told else NO_MODEL, PAPER, others, by_model=True)
     measured_of = f"substrate ({reads(whose, score.name)})" if whose == PAPER else marked(whose)
@@ -232,7 +232,7 @@ def by_variant(table: Declared, benchmarks: Benchmarks, scores: Scores, workspac
         f"{benchmarks[0].title}, {source_of(benchmarks[0].source, workspace)}. Intervals are Wilson, 95 %. "
         f"Published on the official validation split: {cited(PAPER)}, section 6. Determinism: {same}."
     )
-    # A variant has two numbers, one after the other.
+    # A variant has two consecutive numbers.
     pairs = zip(benchmarks[0].numbers[::2], benchmarks[0].numbers[1::2], strict=True)
 
     def label(score: Score) -> str:
@@ -251,7 +251,7 @@ def by_variant(table: Declared, benchmarks: Benchmarks, scores: Scores, workspac
 
 
 def by_metric(table: Declared, benchmarks: Benchmarks, scores: Scores, workspace: Workspace) -> Table:
-    """Table 2 of the paper: the substrate and models, and the paired difference on joint accuracy."""
+    """Table 2 of the paper: the substrate, the models, and the paired difference in joint accuracy."""
     settings, first = workspace.settings, benchmarks[0].name
     rivals = [benchmark.name for benchmark in benchmarks[1:]]
     told = {rival: read_told(workspace.data / rival) for rival in rivals}
@@ -301,7 +301,7 @@ def _at(cells: Mapping[str, str], label: str) -> str:
 
 
 def _judged_beside(workspace: Workspace, name: str, labels: Mapping[str, str]) -> dict[str, str]:
-    """The cells by which a column is judged: constants on its questions, and the fate of its replies."""
+    """The cells for judging a column: constants on its questions, and the outcome of its replies."""
     cells: dict[str, str] = {}
     for metric, label in labels.items():
         for answer, (right, most) in _constants(workspace, name, metric).items():
@@ -310,13 +310,13 @@ def _judged_beside(workspace: Workspace, name: str, labels: Mapping[str, str]) -
 
 
 def _constants(workspace: Workspace, name: str, metric: str) -> dict[str, tuple[int, int]]:
-    """The number of a benchmark's questions that each of two constants answers right, and of how many."""
+    """For each of two constants, the number of a benchmark's questions that it gets right, and the total."""
     rows, counting = graded(workspace, name), BENCHMARKS[name].metrics[metric]
     return {of: (right, n) for of, right, n in trivially.counted(rows, counting, trivially.YES_OR_NO)}
 
 
 def at_chance(right: int, constant: str, trivial: int, n: int) -> str:
-    """The words for a model that is not known to be better than a constant; empty for one that is.
+    """A remark on a model that is not significantly better than a constant; else empty.
 
     >>> at_chance(133, "always “no”", 126, 500)
     '; the model is at chance: 26.60 % beside 25.20 % of always “no”'
@@ -329,7 +329,7 @@ def at_chance(right: int, constant: str, trivial: int, n: int) -> str:
 
 
 def _measured_apart(pair: Comparison, trivial: Mapping[str, tuple[int, int]]) -> dict[str, str]:
-    """The paired difference on joint accuracy and its p as measured, and the one to the best constant."""
+    """The measured paired difference in joint accuracy with its p, and the one to the best constant."""
     if pair.difference is None or pair.mcnemar is None:
         return dict.fromkeys((_APART, _ABOVE, _P), NOT_MEASURED)
     constant = max(trivial, key=lambda answer: trivial[answer][0])
@@ -344,7 +344,7 @@ def _measured_apart(pair: Comparison, trivial: Mapping[str, tuple[int, int]]) ->
 
 
 def _printed_apart(pair: Comparison) -> dict[str, str]:
-    """The difference that the paper prints, and its p."""
+    """The difference and the p that the paper prints."""
     figures = published().numbers[f"{pair.first}/joint"].figures
     edges = (figures.get(f"{MINUS}{pair.second}/joint{edge}") for edge in ("", "/low", "/high", "/p"))
     apart, low, high, p = (figure and figure.printed for figure in edges)
@@ -353,7 +353,7 @@ def _printed_apart(pair: Comparison) -> dict[str, str]:
 
 
 def _replies(workspace: Workspace, name: str) -> dict[str, str]:
-    """The fate of a model's replies, in words; nothing where no model was asked."""
+    """A description of the outcome of a model's replies; empty if no model was asked."""
     told = read_told(workspace.data / name)
     if told is None:
         return {}

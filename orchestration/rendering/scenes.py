@@ -1,4 +1,4 @@
-"""Pages of single scenes, as a benchmark gives them: what was seen in it, its questions and their chains."""
+"""Pages of single scenes, for benchmarks that offer them: perceived objects, questions and their steps."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from substrate.domains.rows import Row
 
 
 class ScenePage(NamedTuple):
-    """A page, and by stage how many wrong answers on it were lost there."""
+    """A page, and the number of its wrong answers per stage that lost them."""
 
     scene: int
     place: str
@@ -64,7 +64,7 @@ def scene_page(
     parameters: Any,
     _: str,
 ) -> Iterator[tuple[ScenePage, str]]:
-    """A case's page and its text; none where no row of it has an explanation."""
+    """Make a case's page and its text; none if no row has an explanation."""
     explained = list(explain_case(benchmark, rows, case, logs, parameters))
     if not explained:
         return
@@ -82,7 +82,7 @@ def scene_page(
 
 
 def _chosen(file: Path, most: int) -> list[Row]:
-    """The rows that are not right of the first scenes that have some, and the first others of each."""
+    """The wrong rows of the first scenes that have some, and the first other rows of each."""
     rows = list(rows_of(file))
     wrong = dict.fromkeys(row.scene for row in rows if row.correct is False)
     chosen: list[Row] = []

@@ -1,4 +1,4 @@
-"""The shares that a study counted: its table, and a figure for each benchmark."""
+"""The shares that a study counted: a table, and a figure for each benchmark."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from orchestration.studies.study import Study
 from orchestration.workspace.folders import Workspace
 
 FALLS = "falls.json"
-"""The counts that the table and figures of a study are drawn from."""
+"""The counts behind a study's table and figures."""
 
 
 def table_of(falls: Sequence[Fall], caption: str, heads: Sequence[str]) -> Table:
-    """A row for each setting and condition; what was not asked is not measured."""
+    """A table with a row for each setting and condition; missing counts appear as not measured."""
     points = [(fall.title, point) for fall in falls for point in fall.points]
     rows: list[list[str]] = []
     for title, point in points:
@@ -29,7 +29,7 @@ def table_of(falls: Sequence[Fall], caption: str, heads: Sequence[str]) -> Table
 
 
 def lines_of(falls: Sequence[Fall]) -> list[tuple[object, ...]]:
-    """The same as lines of a CSV file, heads first; proportions with six digits."""
+    """The same rows as lines of a CSV file, heads first; proportions have six digits."""
     heads = ("benchmark", "asked", "input", "n", "correct", "accuracy", "low", "high")
     points = [(fall.name, of, count_of(of.correct, of.n)) for fall in falls for of in fall.points if of.n]
     lines = [
@@ -40,7 +40,7 @@ def lines_of(falls: Sequence[Fall]) -> list[tuple[object, ...]]:
 
 
 def figures_of(study: Study, workspace: Workspace) -> list[tuple[str, Markup]]:
-    """For the report: the title of each benchmark that a study measured, with its figure."""
+    """The title and figure of each benchmark in a study, for the report."""
     return [
         (series.title, Markup(fall(f"fall-{series.name}", series)))
         for series in read_list(workspace.path(study.file(FALLS)), Fall)

@@ -16,12 +16,12 @@ from orchestration.scoring.likeness import percent
 from orchestration.scoring.scores import Score
 
 _MOST = 7
-"""The columns of a table that are shown at once; they fit a page of 1,200 pixels."""
+"""The number of columns shown at first; they fit a page of 1,200 pixels."""
 _MANY = 8
 
 
 class Cell(NamedTuple):
-    """A cell of a table: a measured number has the name that its trace goes by; an interval stands below."""
+    """A cell of a table; a measured number has the name of its trace, and an interval goes below."""
 
     text: str
     number: str | None = None
@@ -29,14 +29,14 @@ class Cell(NamedTuple):
 
 
 class Column(NamedTuple):
-    """A column's head, and whether it is shown on demand only."""
+    """A column's head, and whether the column is shown only on demand."""
 
     head: str
     more: bool = False
 
 
 class Row(NamedTuple):
-    """A row's label and cells, and whether it is shown on demand only."""
+    """A row's label and cells, and whether the row is shown only on demand."""
 
     label: str
     cells: list[Cell]
@@ -58,14 +58,14 @@ class ShownTable(NamedTuple):
 
     @property
     def folds(self) -> bool:
-        """Tell whether a part is shown on demand only."""
+        """Tell whether some rows or columns are shown only on demand."""
         return any(part.more for part in (*self.columns, *self.rows))
 
 
 def shown_table(
     name: str, title: str, table: Table, scores: Mapping[str, Score], files: Mapping[str, str]
 ) -> ShownTable:
-    """A table for a reader, with every cell that the other formats have."""
+    """A table for a reader, with every cell of the other formats."""
     places = [at for at, head in enumerate(table.heads) if head not in BELOW]
     heads: list[Column] = []
     for at in places:
@@ -85,7 +85,7 @@ def shown_table(
 
 
 def _row(label: str, number: str, cells: list[Cell]) -> Row:
-    """A row with its number in words; a row that is one of many parts of a mean is shown on demand."""
+    """A row with its number in words; parts of a mean with many parts are shown on demand."""
     own = BENCHMARKS.get(number.partition("/")[0])
     if own is None:
         return Row(label, cells)
@@ -97,12 +97,12 @@ def _row(label: str, number: str, cells: list[Cell]) -> Row:
 
 
 def write_files(table: Table, name: str, tex: Path, out: Path) -> dict[str, str]:
-    """Write a table as CSV, JSON Lines and TeX into the report's folder; their places by format."""
+    """Write a table as CSV, JSON Lines and TeX into the report's folder; return the paths by format."""
     folder = out / "tables"
     folder.mkdir(exist_ok=True)
     with (folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
         csv.writer(file, lineterminator="\n").writerows([table.heads, *table.rows])
-    # Of heads that are the same, a later one has its number.
+    # Repeated heads get a number.
     heads = [f"{head} {at + 1}" if head in table.heads[:at] else head for at, head in enumerate(table.heads)]
     lines = [msgspec.json.encode(dict(zip(heads, row, strict=True))) for row in table.rows]
     (folder / f"{name}.jsonl").write_bytes(b"".join(line + b"\n" for line in lines))

@@ -1,4 +1,4 @@
-"""The sizes that the paper prints of its own code, beside what the same things weigh here."""
+"""The sizes that the paper prints of its code, next to the sizes of this code."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 class Weighed(NamedTuple):
-    """A size as the paper prints it, and what was counted here."""
+    """A size as the paper prints it, and the count here."""
 
     printed: Size
     here: str
 
 
 def sizes() -> Iterator[Weighed]:
-    """Every size of :attr:`orchestration.scoring.published.Published.sizes`, counted now."""
+    """Count every size of :attr:`orchestration.scoring.published.Published.sizes` anew."""
     for size in published().sizes:
         if size.opcodes:
             table: dict[str, Any] = pkgutil.resolve_name(size.opcodes)
@@ -33,13 +33,13 @@ def sizes() -> Iterator[Weighed]:
 
 
 def _answering(name: str) -> Iterator[str]:
-    """The modules of a benchmark's domain that its logs and answers are made by."""
+    """The modules of a benchmark's domain that make its logs and answers."""
     benchmark, folder = INTERPRETED[name], f"substrate/domains/{name}/"
     return (file for file in code_of(benchmark.rows, benchmark.logger.logs) if file.startswith(folder))
 
 
 def lines_reached(*functions: Callable[..., Any]) -> int:
-    """The lines of code of all the modules that some functions reach."""
+    """The lines of code of all modules that some functions reach."""
     return _lines(set(code_of(*functions)))
 
 

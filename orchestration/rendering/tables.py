@@ -1,5 +1,5 @@
-"""Tables: a column is one value, with its head, its cells and their numbers; and one renderer draws them for
-a terminal, as Markdown, LaTeX and HTML. Also records that a run left as JSON.
+"""Tables: a column has a head, a cell for each record and the numbers behind the cells; a renderer writes
+them for a terminal and as Markdown, LaTeX and HTML. Also a reader of JSON records.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from orchestration.scoring.published import published
 
 T = TypeVar("T")
 BELOW = ("95 % interval", "paper's 95 % interval")
-"""The heads of columns that stand under the figure on their left where room is short."""
+"""The heads of columns that go below the figure on their left if space is short."""
 DETAILS = ("paper's n", "paper's gap", "gap (substrate vs. best)", "options", "measured minus others")
-"""The heads of columns that stand in the files, and elsewhere where there is room."""
+"""The heads of columns that appear in the files, and elsewhere if there is space."""
 
 
 def read_list(path: Path, of: type[T]) -> list[T]:
-    """The records of a JSON file; none where a run did not make it."""
+    """The records of a JSON file; none if the file does not exist."""
     return msgspec.json.decode(path.read_bytes(), type=list[of]) if path.is_file() else []
 
 
@@ -37,9 +37,9 @@ class Column(NamedTuple):
 
     Attributes:
         head: its head.
-        cell: the text of a cell, from the row's record.
-        cited: the systems whose published figures stand in it; none for our own.
-        number: the name of the number that a cell speaks of, from the row's record.
+        cell: from a record to the cell's text.
+        cited: the systems whose published figures it shows; empty for our own.
+        number: from a record to the name of the cell's number.
     """
 
     head: str
@@ -48,7 +48,7 @@ class Column(NamedTuple):
     number: Callable[[Any], str] = _name_of
 
     def at(self, place: int) -> Column:
-        """The same column where it stands at a place of the record."""
+        """The same column for records that hold its record at an index."""
         return self._replace(
             cell=lambda row: self.cell(row[place]), number=lambda row: self.number(row[place])
         )
@@ -56,19 +56,19 @@ class Column(NamedTuple):
 
 @dataclass(frozen=True)
 class Table:
-    """A caption, column heads and rows of text; the first column is a label, the others are numbers."""
+    """A caption, column heads and rows of text; the first column holds labels, the others numbers."""
 
     caption: str
     heads: Sequence[str]
     rows: Sequence[Sequence[str]]
     numbers: Sequence[Sequence[str]] = ()
-    """The name of the number that each cell speaks of."""
+    """The name of each cell's number."""
     cited: Sequence[Mapping[str, str]] = ()
-    """For each column, the citations of its published numbers by who is cited; none for our own."""
+    """For each column, the citations of its published numbers by system; empty for our own."""
 
     @classmethod
     def of(cls, caption: str, columns: Sequence[Column], records: Iterable[Any]) -> Table:
-        """The table of some records; a record that is a mapping has the cells by head, and no number."""
+        """Make the table of some records; a mapping gives cells by head, without numbers."""
         known, rows, numbers = published().systems, list[list[str]](), list[list[str]]()
         for record in records:
             words = isinstance(record, Mapping)
@@ -78,15 +78,15 @@ class Table:
         return cls(caption, [column.head for column in columns], rows, numbers, cited)
 
     def render(self, suffix: str) -> str:
-        """The table as text in the format of a file suffix of :data:`FORMATS`."""
+        """The table as text, in the format of a file suffix in :data:`FORMATS`."""
         return FORMATS[suffix](self)
 
 
 def drawn(heads: Sequence[str], rows: Iterable[Sequence[str]], style: str, *, words: bool = False) -> str:
-    """Heads and rows as text in a style of tabulate: ``simple`` for a terminal, ``github`` for Markdown.
+    """Heads and rows in a style of tabulate: ``simple`` for a terminal, ``github`` for Markdown.
 
     Args:
-        words: whether all columns are words, and stand on the left; else the first alone does.
+        words: whether all columns are words, aligned left; otherwise only the first is.
     """
     aligned = None if words else ["left"] + ["right"] * (len(heads) - 1)
     return tabulate(list(rows), heads, tablefmt=style, colalign=aligned, disable_numparse=True)
@@ -98,7 +98,7 @@ def _markdown(table: Table) -> str:
 
 
 def plain(text: str) -> str:
-    """Text that Markdown shows as it is: a name is no markup, no link and no end of a cell."""
+    """Escape a text for Markdown: names contain no markup, no links and no ends of cells."""
     return " ".join(text.splitlines()).translate(_MARKDOWN).replace("](", "]\\(")
 
 
@@ -124,4 +124,4 @@ def _json(table: Table) -> str:
 
 
 FORMATS: dict[str, Callable[[Table], str]] = {"md": _markdown, "tex": _latex, "html": _html, "json": _json}
-"""Renderings by file suffix."""
+"""Renderers by file suffix."""

@@ -1,4 +1,4 @@
-"""The best trivial method beside each measured number, on the same questions."""
+"""The best trivial method for each measured number, on the same questions."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ BEST_TRIVIAL = "best trivial method"
 
 
 class BestTrivial:
-    """The best trivial method beside each number of some benchmarks, on the same questions."""
+    """The best trivial method for each number of some benchmarks, on the same questions."""
 
     def __init__(self, table: Table, workspace: Workspace) -> None:
         self._rows = cache(partial(graded, workspace))
         self._others = defaultdict[tuple[str, ...], list[tuple[str, Row]]](list)
-        """By subset, scene and question the methods of a study, each with its row."""
+        """By subset, scene and question, the trivial methods of a study, each with its row."""
         files = [workspace.artifacts / f"{stage}.jsonl" for stage in table.trivial]
         for row in (row for file in files if file.is_file() for row in rows_of(file)):
             subset, _, method = row.subset.partition(": ")
             self._others[subset, str(row.scene), str(row.question)].append((method, row))
 
     def __call__(self, score: Score) -> str:
-        """The share of the best one and its name; empty where a model answers, or nothing was asked."""
+        """The share and name of the best method; empty for a model's number and for one without questions."""
         benchmark = BENCHMARKS[score.name.partition("/")[0]]
         if benchmark.by_model or not score.n:
             return ""
@@ -50,6 +50,6 @@ class BestTrivial:
 
 
 def graded(workspace: Workspace, name: str) -> list[Row]:
-    """The rows of a benchmark that have gold; none where the benchmark was not run."""
+    """The rows of a benchmark that have gold; none if the benchmark was not run."""
     answers = workspace.artifacts / name / "answers.jsonl"
     return list(graded_rows(answers)) if answers.is_file() else []

@@ -1,4 +1,4 @@
-"""Explained answers with a picture of what they are about, one of each kind, and the logs behind them."""
+"""Worked examples: explained answers of each kind with a picture, and the logs behind them."""
 
 from __future__ import annotations
 
@@ -41,17 +41,17 @@ class Worked(NamedTuple):
 
     @property
     def wrong(self) -> list[ChoiceRow]:
-        """The choices of which something else was predicted than expected."""
+        """The choices whose predicted answer differs from the expected one."""
         return [choice for choice in self.row.choices or () if choice.predicted != choice.expected]
 
     @property
     def fits(self) -> bool:
-        """Tell whether the explanation is of the log that the answer was computed from."""
+        """Tell whether the explanation uses the log that the answer was computed from."""
         return self.explanation.logs[OWN].digest == self.row.log
 
 
 def worked_examples(workspace: Workspace) -> Iterator[tuple[str, Worked]]:
-    """An example of each kind that this run has answers of, behind the kind's title."""
+    """Yield an example of each kind that this run has answers of, each after the kind's title."""
     for benchmark in EXPLAINED.values():
         file = workspace.artifacts / benchmark.name / "answers.jsonl"
         for title, subset in benchmark.examples.items() if file.is_file() else ():
@@ -60,7 +60,7 @@ def worked_examples(workspace: Workspace) -> Iterator[tuple[str, Worked]]:
 
 
 def _example(workspace: Workspace, benchmark: Explained, file: Path, subset: str) -> Worked | None:
-    """Among the first answered rows of a subset the first that is telling, else the first."""
+    """The first instructive row among a subset's first answered rows; failing that, the first row."""
     answered = (row for row in rows_of(file) if row.subset == subset and row.error is msgspec.UNSET)
     first: Worked | None = None
     rows = by_scene(islice(answered, _LOOKED_AT))
@@ -73,9 +73,9 @@ def _example(workspace: Workspace, benchmark: Explained, file: Path, subset: str
 
 
 def asked_of_both(workspace: Workspace, worked: Iterable[Worked]) -> AskedOfBoth | None:
-    """The first worked example of a fork, with what the first language model that was asked it replied.
+    """The first worked example with a fork, and the replies of the first language model that was asked it.
 
-    ``None`` where no example has a fork.
+    ``None`` if no example has a fork.
     """
     models = [model for model in BENCHMARKS.values() if isinstance(model, LanguageModel)]
     for example in worked:
@@ -103,16 +103,16 @@ def pictured(benchmark: Explained, answer: ExplainedRow) -> Worked:
 
 
 Span = tuple[int, int | None]
-"""The tick from which on a triple holds, and the one at which it no longer does, if there is one."""
+"""The tick from which a triple holds, and the tick at which it stops holding, if any."""
 
 
 def write_states(
     jinja: jinja2.Environment, profile: str, worked: Iterable[tuple[str, Worked]], out: Path
 ) -> None:
-    """Write the page and its data: the logs of answers, their own and forks or other arms by name.
+    """Write the page of states and its data: the logs of answers, with forks and other arms by name.
 
-    A log that two examples share stands once. ``parent`` is the digest of the log that one was forked from;
-    empty where it was observed.
+    A log that two examples share is written once. ``parent`` is the digest of the log that it was forked
+    from; empty for an observed log.
     """
     by_digest: dict[str, dict[str, Any]] = {}
     for kind, example in worked:
@@ -128,7 +128,7 @@ def write_states(
 
 
 def spans_of(why: Explanation, log: EventLog) -> list[tuple[str, list[Span]]]:
-    """Every triple that a log ever holds, in short names and words, with when it holds."""
+    """Every triple that a log ever holds, in short names and words, with its spans of ticks."""
 
     def named(term: Term, words: bool) -> str:
         called = why.called.get(term.value, "") if words and isinstance(term, ox.NamedNode) else ""

@@ -1,1 +1,1 @@
-"""Counts, pairs, statistics, published numbers; it knows rows and numbers by name, and no benchmark."""
+"""Counts, pairs, statistics, published numbers; this room knows rows and numbers, but no benchmark."""

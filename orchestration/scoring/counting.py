@@ -1,4 +1,4 @@
-"""The one counter of right answers: rows, their options, or all the rows of a scene, added up by number."""
+"""The counter of right answers: of rows, of options, or of scenes' sets of rows, added up by number."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from orchestration.scoring.statistics import mcnemar_exact, newcombe_paired
 from substrate.domains.rows import Row, decode
 
 Rows = Sequence[Any]
-"""Rows that are judged together; a pin's short ones have what most metrics ask."""
+"""Rows that are judged together; the short rows of pins have the fields that most metrics need."""
 _DIGITS = 6
 
 
 class Metric(NamedTuple):
-    """A way of counting: so many right of so many, of a row, or of all the rows of a scene."""
+    """A way to count right answers and totals, in a row or in all rows of a scene."""
 
     measure: Callable[[Rows], tuple[int, int]]
     together: bool = False
 
     def units(self, rows: Iterable[Any]) -> Iterator[Rows]:
-        """The rows that it judges together; rows of one scene stand one after the other."""
+        """Group the rows that are judged together; rows of a scene must be adjacent."""
         if self.together:
             yield from (tuple(of) for _, of in groupby(rows, key=lambda row: str(row.scene)))
         else:
@@ -53,7 +53,7 @@ METRICS: Mapping[str, Metric] = {
     "per_option": Metric(_options),
     "supporting": Metric(_facts),
 }
-"""The metrics of questions that stand alone."""
+"""The metrics of questions that are judged singly."""
 
 
 def split_name(name: str) -> tuple[str, str]:
@@ -67,12 +67,12 @@ def split_name(name: str) -> tuple[str, str]:
 
 
 def counts_for(row: Any, number: str) -> bool:
-    """Tell whether a row counts for a number: it has gold, and is of its subset or of any."""
+    """Tell whether a row counts for a number: it has gold, and the number's subset if that has one."""
     return row.correct is not None and split_name(number)[0] in ("", "mean", row.subset)
 
 
 def rows_of(answers: Path) -> Iterator[Row]:
-    """The rows of a file of answers, as they are read."""
+    """Yield the rows of a file of answers as they are read."""
     with answers.open("rb") as lines:
         yield from map(decode, lines)
 
@@ -83,7 +83,7 @@ def graded_rows(answers: Path) -> Iterator[Row]:
 
 
 def line_count(path: Path) -> int:
-    """The number of lines of a file; none where it is not there."""
+    """The number of lines of a file; 0 if it does not exist."""
     if not path.is_file():
         return 0
     with path.open("rb") as lines:
@@ -91,7 +91,7 @@ def line_count(path: Path) -> int:
 
 
 def count(answers: Path, names: Iterable[str], metrics: Mapping[str, Metric]) -> dict[str, tuple[int, int]]:
-    """Correct and total by number's name, over the rows of an answers file that have gold."""
+    """Count right answers and totals by number, over the rows of an answers file that have gold."""
     names, tallies = list(names), defaultdict[tuple[str, str], list[int]](lambda: [0, 0])
     for name in {split_name(name)[1] for name in names}:
         for unit in metrics[name].units(graded_rows(answers)):
@@ -107,7 +107,7 @@ def count(answers: Path, names: Iterable[str], metrics: Mapping[str, Metric]) ->
 
 
 def outcomes(rows: Iterable[Any], metric: Metric) -> dict[tuple[str, str], bool]:
-    """The units of some rows by scene and question, each with whether all of it is right."""
+    """The units of some rows by scene and question, each with whether it is completely right."""
     verdicts: dict[tuple[str, str], bool] = {}
     for unit in metric.units(rows):
         right, n = metric.measure(unit)
@@ -116,7 +116,7 @@ def outcomes(rows: Iterable[Any], metric: Metric) -> dict[tuple[str, str], bool]
 
 
 class Comparison(msgspec.Struct, frozen=True):
-    """Two ways of answering what both were asked: counts of what both, one or none got right.
+    """Two systems on the same questions: the counts that both, only one or neither got right.
 
     ``difference`` is first minus second, ``newcombe`` its interval, ``mcnemar`` the exact p; or ``None``.
     """
@@ -133,12 +133,12 @@ class Comparison(msgspec.Struct, frozen=True):
 
     @property
     def n(self) -> int:
-        """The number of questions asked of both."""
+        """The number of questions that both were asked."""
         return self.both + self.first_only + self.second_only + self.neither
 
 
 def compare(first: Path, second: Path, metric: Metric) -> Comparison:
-    """Compare two answers files on the questions, or the scenes, that both were asked."""
+    """Compare two answers files on the questions or scenes that they share."""
     of_first, of_second = (outcomes(graded_rows(path), metric) for path in (first, second))
     return compared(first.parent.name, second.parent.name, of_first, of_second)
 
@@ -146,7 +146,7 @@ def compare(first: Path, second: Path, metric: Metric) -> Comparison:
 def compared(
     first: str, second: str, of_first: Mapping[Any, bool], of_second: Mapping[Any, bool]
 ) -> Comparison:
-    """Compare two sets of outcomes, by the keys that both have."""
+    """Compare two sets of outcomes on the keys that they share."""
     tally = [0, 0, 0, 0]
     for key in of_first.keys() & of_second.keys():
         tally[2 * (not of_first[key]) + (not of_second[key])] += 1

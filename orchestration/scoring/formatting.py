@@ -1,4 +1,4 @@
-"""Numbers as they are printed: formatted once, from counts, so that every place prints the same digits."""
+"""Numbers as text: formatted here from counts, so that every place prints the same digits."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def bounds(correct: int, n: int) -> str:
 
 
 def counted(correct: int, n: int) -> str:
-    """So many of so many, with the share where there is one.
+    """A count out of a total, with the share unless the total is 0.
 
     >>> counted(7727, 7738)
     '7,727 of 7,738 (99.86 %)'

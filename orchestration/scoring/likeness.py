@@ -1,6 +1,6 @@
-"""Like beside like: which published figures a number may be compared with, and what a cell says of it.
+"""The comparison of like with like: the published figures that a number may be compared with, as cells.
 
-Every rendering asks here: tables in each format, the previews of the UI, the report, the check of agreement.
+Every rendering uses it: tables in each format, the UI's previews, the report, the check of agreement.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ READS = (
     "Published systems are marked with what they read: a rival that reads pixels has a task before it that "
     "one that reads annotations has not."
 )
-"""The note under every table that sets rivals beside the substrate."""
+"""The note under every table that shows rivals next to the substrate."""
 
 
 def percent(score: Score) -> str:
-    """A cell: the accuracy that was measured."""
+    """A cell: the measured accuracy."""
     return share(score.correct, score.n) if score.n else NOT_MEASURED
 
 
 def bounded(score: Score) -> str:
-    """A cell: the interval of the accuracy; empty where nothing was measured."""
+    """A cell: the interval of the accuracy; empty if nothing was measured."""
     return bounds(score.correct, score.n) if score.n else ""
 
 
 def why_not(score: Score, system: str) -> str:
-    """Why a measured number is not compared with a system's published one; empty where it is.
+    """Why a measured number is not compared with a system's published one; empty if it is.
 
-    Only numbers on official data, or on a user's copy of them, are compared, and only of one split with as
-    many questions.
+    Only numbers on official data, or on a user's copy of them, are compared, and only if split and number of
+    questions agree.
 
     >>> from orchestration.scoring.scores import score
     >>> official = score("clevrer/descriptive/per_question", 54000, 54990, "official", "validation")
@@ -53,21 +53,21 @@ def why_not(score: Score, system: str) -> str:
     there, n = known.split(score.name, system), known.n(score.name)
     if there != score.split:
         return f"split {there} there, {score.split} here"
-    # The n that the paper prints beside a per-option accuracy counts questions too.
+    # The paper's n next to a per-option accuracy counts questions too.
     if n is not None and n != score.questions:
         return f"{n:,} questions there, {score.questions:,} here"
     return ""
 
 
 def difference(score: Score, system: str) -> float | None:
-    """The measured number minus a system's, in percentage points; ``None`` where they are not compared."""
+    """The measured number minus a system's, in percentage points; ``None`` if they are not comparable."""
     if why_not(score, system) or score.accuracy is None:
         return None
     return 100 * score.correct / score.n - published().accuracies(score.name)[system].value
 
 
 def compared(score: Score, system: str, named: bool = False) -> str:
-    """A cell: the difference to a system's figure, or why there is none.
+    """A cell: the difference to a system's figure, or the reason for none.
 
     Args:
         named: whether to add the system's name.
@@ -82,31 +82,31 @@ def compared(score: Score, system: str, named: bool = False) -> str:
 
 
 def rivals(name: str) -> list[str]:
-    """The systems, other than the one that a number measures, that have a figure beside it."""
+    """The systems that have a figure for a number, other than the measured system."""
     known = published()
     return [who for who in known.accuracies(name) if who != own(name)]
 
 
 def own(name: str) -> str:
-    """The system that a measured number is the accuracy of: the substrate, or the model that it is about."""
+    """The system that a number measures: the substrate, or a model."""
     number = published().numbers.get(name)
     return number.measured if number and number.measured else PAPER
 
 
 def best_rival(name: str) -> str | None:
-    """The rival with the highest published figure; ``None`` where there is none."""
+    """The rival with the highest published figure; ``None`` if there is no rival."""
     known = published().accuracies(name)
     return max(rivals(name), key=lambda who: known[who].value, default=None)
 
 
 def printed(name: str, system: str) -> str:
-    """A cell: a system's figure as it was printed."""
+    """A cell: a system's figure as printed."""
     figure = published().accuracies(name).get(system)
     return NOT_REPORTED if figure is None else f"{figure.printed} %"
 
 
 def interval(name: str, system: str) -> str:
-    """A cell: the 95 % interval that was printed with a figure; empty where there was none."""
+    """A cell: the printed 95 % interval of a figure; empty if there is none."""
     known = published()
     number = known.number(name)
     if number is None or system not in known.accuracies(name) or f"{system}/low" not in number.figures:
@@ -116,13 +116,13 @@ def interval(name: str, system: str) -> str:
 
 
 def printed_n(name: str) -> str:
-    """A cell: how many questions the paper says were asked."""
+    """A cell: the number of questions according to the paper."""
     n = published().n(name)
     return "" if n is None else f"{n:,}"
 
 
 def elsewhere(benchmark: str) -> str:
-    """The note under a benchmark's table of systems whose figures the paper does not print.
+    """The note under a benchmark's table about systems whose figures the paper does not print.
 
     >>> "CPL-Gt (tracks of ground truth; split validation)" in elsewhere("comphy")
     True
@@ -138,7 +138,7 @@ def elsewhere(benchmark: str) -> str:
 
 
 def reads(system: str, name: str = "") -> str:
-    """The input that a system reads to answer what a number counts.
+    """The input that a system reads to answer the questions of a number.
 
     >>> reads("ns_dr"), reads("substrate", "babi/mean/accuracy")
     ('pixels', 'text')
@@ -149,7 +149,7 @@ def reads(system: str, name: str = "") -> str:
 
 
 def marked(system: str, name: str = "") -> str:
-    """A system's name with what it reads.
+    """A system's name with its input.
 
     >>> marked("ns_dr"), marked("substrate", "clevrer/descriptive/per_question")
     ('NS-DR (pixels)', 'paper (annotations)')
@@ -158,11 +158,11 @@ def marked(system: str, name: str = "") -> str:
 
 
 def beside(score: Score, system: str) -> str:
-    """A published figure, and how the measured number compares."""
+    """A published figure, and its difference to the measured number."""
     how = compared(score, system)
     return printed(score.name, system) + ("" if how == NOT_REPORTED else f", {how}")
 
 
 def stated(score: Score, system: str) -> str:
-    """A published figure in a phrase: whose, what it reads, the figure, how the measured one compares."""
+    """A phrase about a published figure: the system, its input, the figure, the measured difference."""
     return f"{marked(system, score.name)} {beside(score, system)}"

@@ -1,4 +1,4 @@
-"""Published figures: what the paper and its rivals printed, on which split, and what each system reads."""
+"""Published figures: figures that the paper and its rivals print, their splits, and the inputs of systems."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from substrate.base.errors import FormatError
 from substrate.base.inputs import read_text
 
 Kind = Literal["generated", "official", "local", "none"]
-"""The data that a number was measured on; ``local`` is a user's copy of official files."""
+"""The data behind a number; ``local`` is a user's copy of official files."""
 FILE = "orchestration/scoring/published.yaml"
 PAPER = "substrate"
 """The system whose figures are the paper's own."""
@@ -24,9 +24,9 @@ _EDGES = ("/low", "/high")
 
 
 class System(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A system with figures: its name, what it reads, and where its figures come from.
+    """A system with figures: its name, its input, and the source of its figures.
 
-    ``split`` is the one that its figures are of; empty where each number says it.
+    ``split`` is the split of its figures; empty if each number names its split.
     """
 
     title: str
@@ -47,9 +47,9 @@ class Rival(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Figure(msgspec.Struct, frozen=True):
-    """A figure as printed, and the places in the paper where it stands.
+    """A figure as printed, and its places in the paper.
 
-    ``name`` is its number's name and what it is of it, such as ``meadow/joint/minus/herd/joint/low``.
+    ``name`` is its number's name and its role, such as ``meadow/joint/minus/herd/joint/low``.
     """
 
     number: str
@@ -57,27 +57,27 @@ class Figure(msgspec.Struct, frozen=True):
     printed: str
     where: tuple[str, ...]
     is_measured: bool
-    """Tell whether measuring the number measures this figure: its accuracy by the system it is about."""
+    """True if the number measures this figure: it is the accuracy of the number's own system."""
 
     @property
     def name(self) -> str:
-        """The number's own name where it is the accuracy that the number measures."""
+        """The name of the figure; the number's name if it is the measured accuracy."""
         return self.number if self.is_measured else f"{self.number}/{self.what}"
 
     @property
     def value(self) -> float:
-        """The figure as a number, in the unit in which it is printed."""
+        """The figure as a number, in its printed unit."""
         return float(self.printed)
 
     @property
     def system(self) -> str:
-        """The system whose figure it is; the paper's for its counts and differences."""
+        """The system of the figure; the paper's for counts and differences."""
         whose = self.what.partition("/")[0]
         return whose if whose in published().systems else PAPER
 
     @property
     def sides(self) -> tuple[str, str] | None:
-        """Of a difference, or of a bound or p of one, the names of the two figures it is made of."""
+        """For a difference, or for a bound or p of a difference, the names of the two compared figures."""
         if not self.what.startswith(MINUS):
             return None
         second = self.what.removeprefix(MINUS)
@@ -92,18 +92,18 @@ class Number(msgspec.Struct, frozen=True):
     split: str
     figures: dict[str, Figure]
     measured: str
-    """The system that a measurement of the number measures: the substrate, or the model it is about."""
+    """The system that the number measures: the substrate, or a model."""
 
     @property
     def n(self) -> int | None:
-        """The number of questions asked, by the paper."""
+        """The number of questions according to the paper."""
         return int(self.figures["n"].printed) if "n" in self.figures else None
 
 
 class Size(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A size that the paper prints of its own code, and where; and what is counted for it here.
+    """A printed size of the paper's code, its place in the paper, and the thing to count here.
 
-    That is the lines by which some benchmarks are answered, or the ``opcodes`` of a table, ``MODULE:NAME``.
+    That is the lines that answer some benchmarks, or the ``opcodes`` of a table, ``MODULE:NAME``.
     """
 
     what: str
@@ -114,10 +114,10 @@ class Size(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Published(msgspec.Struct, frozen=True):
-    """Everything that is published, and what is known to be missing.
+    """All published figures, and the known gaps.
 
-    ``reads`` says what the substrate reads where that is not annotations; ``beside``, whose figures of which
-    other number stand beside a measured one. ``missing`` and ``no_results`` (passages whose figures are no
+    ``reads`` names the substrate's input where it is not annotations; ``beside`` names another number
+    whose figures go with a measured number. ``missing`` and ``no_results`` (passages whose figures are no
     results) have reasons. The paper does not print figures of ``rivals``; nothing is subtracted from them.
     """
 
@@ -136,34 +136,34 @@ class Published(msgspec.Struct, frozen=True):
             yield from number.figures.values()
 
     def number(self, name: str) -> Number | None:
-        """The number whose figures stand beside a measured one, if there are some."""
+        """The number whose figures go with a measured number, if any."""
         return self.numbers.get(self.beside.get(name, (name,))[0])
 
     def accuracies(self, name: str) -> dict[str, Figure]:
-        """The published accuracies that stand beside a measured number, by system."""
+        """The published accuracies that go with a measured number, by system."""
         number, (_, systems) = self.number(name), self.beside.get(name, (name, tuple(self.systems)))
         figures = number.figures if number else {}
         return {who: figures[who] for who in self.systems if who in systems and who in figures}
 
     def n(self, name: str) -> int | None:
-        """The number of questions asked for a measured number, by the paper."""
+        """The number of questions of a measured number, according to the paper."""
         number = self.number(name)
         return number and number.n
 
     def split(self, name: str, system: str) -> str:
-        """The split that a system's figure beside a measured number is of."""
+        """The split of a system's figure that goes with a measured number."""
         source, _ = self.beside.get(name, (name, ()))
         return self.systems[system].split or self.numbers[source].split
 
     def citation(self, figure: Figure) -> str:
-        """The source of a figure: its system's citation, and for the paper's own the places."""
+        """The source of a figure: its system's citation, and for the paper's figures the places."""
         cited = self.systems[figure.system].citation
         return f"{cited}, {figure.where[0]}" if figure.system == PAPER else cited
 
 
 @cache
 def published() -> Published:
-    """The published figures.
+    """Read the published figures.
 
     >>> published().numbers["clevrer/predictive/per_question"].figures["substrate"].printed
     '69.50'
@@ -173,10 +173,10 @@ def published() -> Published:
 
 
 def read_published(file: Path | None) -> Published:
-    """The figures of another paper, from a file in the shape of ``published.yaml``; else this one's.
+    """Read another paper's figures from a file like ``published.yaml``; by default this paper's.
 
     Raises:
-        FormatError: the file cannot be read, or is not in that shape.
+        FormatError: the file is unreadable or has another structure.
     """
     if file is None:
         return published()
@@ -184,11 +184,11 @@ def read_published(file: Path | None) -> Published:
         return _published(read_text(file))
     except (yaml.YAMLError, msgspec.ValidationError, LookupError) as error:
         hint = f"Give a file in the shape of {FILE}"
-        raise FormatError(f"no file of figures ({error})", where=(file,), hint=hint) from error
+        raise FormatError(f"not a file of figures ({error})", where=(file,), hint=hint) from error
 
 
 def _published(text: str) -> Published:
-    # As text, since 69.50 is not printed as 69.5.
+    # As text, since 69.50 would become 69.5.
     raw = yaml.load(text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader))
     return Published(
         systems=msgspec.convert(raw["systems"], dict[str, System]),

@@ -1,4 +1,4 @@
-"""The score of a number: its counts with their interval, and the published ones beside it."""
+"""The score of a number: its counts and interval, and the data that it may be compared on."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from orchestration.scoring.statistics import wilson
 from substrate.base.files import write_json
 
 DIGITS = 6
-"""The digits of a proportion that is kept."""
+"""The digits of a stored proportion."""
 
 
 class Count(msgspec.Struct, frozen=True):
@@ -26,7 +26,7 @@ class Count(msgspec.Struct, frozen=True):
 
 
 def count_of(correct: int, n: int) -> Count:
-    """The proportion of some counts with its interval; of none or of edited counts neither."""
+    """The proportion of some counts with its interval; no value if the counts are empty or impossible."""
     if not n or not 0 <= correct <= n:
         return Count(correct, n, None, None)
     low, high = wilson(correct, n)
@@ -34,9 +34,9 @@ def count_of(correct: int, n: int) -> Count:
 
 
 class Score(msgspec.Struct, frozen=True):
-    """A number: ``correct`` of ``n``, as a proportion with its 95 % interval, as published ones are.
+    """A number: ``correct`` of ``n``, as a proportion with its 95 % interval.
 
-    ``subset`` is empty for a whole benchmark; ``data`` and ``split`` say what it may be compared with.
+    ``subset`` is empty for a whole benchmark; ``data`` and ``split`` decide which figures are comparable.
     """
 
     name: str
@@ -50,13 +50,13 @@ class Score(msgspec.Struct, frozen=True):
     data: Kind = "none"
     split: str = ""
     questions: int = 0
-    """The number of questions asked: ``n`` of them, or as many as have the ``n`` options."""
+    """The number of questions: ``n``, or the number of questions that have the ``n`` options."""
 
 
 def score(
     name: str, correct: int, n: int, data: Kind = "none", split: str = "", questions: int | None = None
 ) -> Score:
-    """The score of a number's counts; without a question there is no accuracy.
+    """Make the score of a number's counts; without questions there is no accuracy.
 
     >>> score("meadow/spring/per_question", 153, 300).wilson
     (0.453664, 0.566083)
@@ -68,7 +68,7 @@ def score(
 
 
 def score_file(number: str) -> str:
-    """The name of the file that holds a number's score.
+    """The name of the file of a number's score.
 
     >>> score_file("meadow/joint")
     'meadow.joint.json'
@@ -81,23 +81,23 @@ class _Scored(msgspec.Struct):
 
 
 def metrics_file(benchmark: str) -> str:
-    """The path of the scores of all of a benchmark's numbers, under the artifacts of a profile."""
+    """The path of the scores of a benchmark's numbers, relative to the artifacts of a profile."""
     return f"metrics/{benchmark}.json"
 
 
 def write_metrics(path: Path, scores: Sequence[Score]) -> None:
-    """Write a benchmark's scores: each number's accuracy, which DVC shows, and the records."""
+    """Write a benchmark's scores: the accuracies, which DVC shows, and the records."""
     accuracies = {score.name: score.accuracy for score in scores if score.accuracy is not None}
     write_json(path, accuracies | {"scores": scores}, indent=1)
 
 
 def read_metrics(path: Path) -> list[Score]:
-    """The scores in a benchmark's file of them."""
+    """Read the scores from a benchmark's file."""
     return msgspec.json.decode(path.read_bytes(), type=_Scored).scores
 
 
 def read_scores(artifacts: Path, numbers: Iterable[str]) -> dict[str, Score]:
-    """The scores of some numbers, by name, from the files of their benchmarks."""
+    """Read the scores of some numbers, by name, from their benchmarks' files."""
     numbers = list(numbers)
     files = dict.fromkeys(metrics_file(number.partition("/")[0]) for number in numbers)
     scores = {score.name: score for file in files for score in read_metrics(artifacts / file)}

@@ -16,8 +16,8 @@ def newcombe_paired(
 
     Args:
         both: pairs that both got right.
-        first_only: pairs that the first alone got right.
-        second_only: pairs that the second alone got right.
+        first_only: pairs that only the first got right.
+        second_only: pairs that only the second got right.
         neither: pairs that neither got right; at least one pair in all.
 
     Returns:
@@ -43,11 +43,11 @@ def mcnemar_exact(first_only: int, second_only: int) -> float:
     """Exact two-sided p that two paired proportions are equal (Q. McNemar, Psychometrika 12, 1947).
 
     Args:
-        first_only: pairs that the first alone got right.
-        second_only: pairs that the second alone got right.
+        first_only: pairs that only the first got right.
+        second_only: pairs that only the second got right.
 
     Returns:
-        The p-value; 1.0 where no pair differs.
+        The p-value; 1.0 if no pair differs.
 
     >>> f"{mcnemar_exact(94, 0):.2g}"
     '1e-28'
@@ -55,5 +55,5 @@ def mcnemar_exact(first_only: int, second_only: int) -> float:
     from scipy.special import bdtr
 
     discordant = first_only + second_only
-    # Each side of a fair coin's tail is as likely as the other.
+    # Both tails of a fair coin are equally likely.
     return min(1.0, 2 * float(bdtr(min(first_only, second_only), discordant, 0.5))) if discordant else 1.0

@@ -1,4 +1,4 @@
-"""Trivial methods on a benchmark's questions: a number is evidence as far as it is above the best of them."""
+"""Trivial methods on a benchmark's questions: a number is evidence only as far as it exceeds the best one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _OPTIONS = {"every option": "correct", "no option": "wrong"}
 
 
 def always(row: Row, answer: str) -> Row:
-    """A row as a constant answers it; where there are options, each of them has that answer."""
+    """A row answered by a constant; if it has options, each gets that answer."""
     if not isinstance(row.choices, list):
         return replace(row, predicted=answer, correct=row.expected == answer)
     choices = [replace(choice, predicted=answer) for choice in row.choices]
@@ -25,7 +25,7 @@ def always(row: Row, answer: str) -> Row:
 
 
 def constants(rows: Sequence[Row]) -> Mapping[str, str]:
-    """The constant answers to some rows, by what tables call them.
+    """The constant answers to some rows, by their labels in tables.
 
     >>> asked = {"benchmark": "b", "split": "s", "subset": "", "predicted": "", "correct": False, "log": ""}
     >>> rows = [Row(**asked, scene=0, question=0, expected=gold) for gold in ("3", "no", "3")]
@@ -42,19 +42,19 @@ def constants(rows: Sequence[Row]) -> Mapping[str, str]:
 def counted(
     rows: Sequence[Row], metric: Metric, answers: Mapping[str, str]
 ) -> Iterator[tuple[str, int, int]]:
-    """Of each constant answer its name, what it has right, and of how much, as a metric counts."""
+    """Yield the name, right answers and total of each constant answer, as a metric counts them."""
     for name, answer in answers.items():
         yield name, *tallied([always(row, answer) for row in rows], metric)
 
 
 def tallied(rows: Sequence[Row], metric: Metric) -> tuple[int, int]:
-    """The right answers in some rows, and how many there are, as a metric counts."""
+    """The right answers and total of some rows, as a metric counts them."""
     counts = [metric.measure(unit) for unit in metric.units(rows)]
     return sum(right for right, _ in counts), sum(n for _, n in counts)
 
 
 def best(rows: Sequence[Row], metric: Metric, others: Mapping[str, Sequence[Row]]) -> str:
-    """The best trivial method on some rows with its share: a constant, or one of others by name."""
+    """The best trivial method on some rows, a constant or one of ``others``, with its share."""
     ways = [*counted(rows, metric, constants(rows))]
     ways += ((name, *tallied(of, metric)) for name, of in others.items())
     name, right, n = max(ways, key=lambda way: way[1] / way[2] if way[2] else 0.0)

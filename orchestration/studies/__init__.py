@@ -1,1 +1,1 @@
-"""Studies: benchmarks under conditions, and the numbers that come of it."""
+"""Studies: benchmarks under varied conditions, and the resulting numbers."""

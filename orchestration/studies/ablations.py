@@ -1,4 +1,4 @@
-"""The paper's ablations: CLEVRER's questions answered again with one thing changed."""
+"""The paper's ablations: CLEVRER's questions, answered again with one setting changed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from substrate.domains.rows import Row
 
 
 class Variant(NamedTuple):
-    """A setting of CLEVRER's interpreter, asked the questions of one subset.
+    """A setting of CLEVRER's interpreter for the questions of one subset.
 
     >>> Variant("explanatory", "global", ("explanatory.reference_frame=global",)).name
     'explanatory.global'
@@ -43,9 +43,9 @@ class Variant(NamedTuple):
         return f"{self.subset}.{self.label}"
 
     def parameters(self, base: Parameters) -> Parameters:
-        """The settings with this variant's on top.
+        """The settings with this variant's changes.
 
-        A variant of the kinematics is a configuration as printed: what was set for another is not its own.
+        A variant of the kinematics is a configuration as printed: it drops settings made for another.
         """
         return _parameters(self, base)
 
@@ -73,13 +73,13 @@ VARIANTS = (
     *_of("predictive", "configuration", "A", "B", "C", "S"),
     Variant("predictive", "bullet", ("predictive.configuration=S", "engine=bullet")),
 )
-"""The rows of the tables, in their order."""
+"""The rows of the tables, in order."""
 
 
 class Curve(NamedTuple):
-    """Algorithm 3's accuracy as one parameter moves and another stands at each of a few values.
+    """Accuracy under Algorithm 3 as a parameter moves, for a few values of a second parameter.
 
-    B and C differ in what moves here, τ: the curves of C are B's too.
+    B and C differ only in the parameter that moves here, τ: the curves of C are B's too.
     """
 
     moving: str
@@ -96,7 +96,7 @@ class Curve(NamedTuple):
         return f"predictive over {self.moving}{of}"
 
     def variant(self, point: float, value: float) -> Variant:
-        """The setting of one point."""
+        """The setting of a point on a curve."""
         settings = (f"{self.moving}={point:g}", f"{self.standing}={value:g}")
         return Variant(
             "predictive",
@@ -123,27 +123,27 @@ CURVES = tuple(
 POINTS = tuple(
     curve.variant(point, value) for curve in CURVES for value in curve.values for point in curve.points
 )
-"""The settings of all curves; some of them belong to two."""
+"""The settings of all curves; some belong to two curves."""
 
 
 def rows(
     variants: Sequence[Variant], case: Case, logs: Logs, parameters: Parameters, split: str
 ) -> Iterator[Row]:
-    """A row for each question of a subset and each of its variants, by question, then variant."""
+    """The rows of each question under each variant of its subset, by question, then variant."""
     common = {"benchmark": NAME, "split": split, "scene": case.scene, "log": logs[0].digest}
     by_name = {variant.name: variant for variant in variants}
     unsorted = variant_rows(by_name, case, Scene.of(logs[0]), parameters, common)
-    # A stable sort: the rows of one question stay in the order of the variants.
+    # The sort is stable: the rows of a question keep the order of the variants.
     yield from sorted(unsorted, key=lambda row: row.question)
 
 
 def variant_rows(
     variants: Mapping[str, Variant], case: Case, scene: Scene, parameters: Parameters, common: dict[str, Any]
 ) -> Iterator[Row]:
-    """The rows of a case under some variants, each by the subset that its rows name.
+    """The rows of a case under some variants, keyed by the subset that the rows name.
 
     Args:
-        common: what all of the rows share.
+        common: the fields that all rows share.
     """
     scene_questions = msgspec.json.decode(case.questions, type=SceneQuestions).questions
     for subset, variant in variants.items():
@@ -153,7 +153,7 @@ def variant_rows(
 
 
 def explain(case: Case, logs: Logs, parameters: Parameters, subset: str, question: str) -> Explanation | None:
-    """Why a variant's answer is what it is: CLEVRER's explanation under the variant's settings."""
+    """Explain a variant's answer: CLEVRER's explanation under the variant's settings."""
     for variant in (*VARIANTS, *POINTS):
         if variant.name == subset:
             return CLEVRER.explain(case, logs, variant.parameters(parameters), "", question)
@@ -188,7 +188,7 @@ ABLATIONS = Explained(
     explain=explain,
     picture=CLEVRER.picture,
     wordings=CLEVRER.wordings,
-    # An answer from a simulated fork takes ten times as long to explain as others do.
+    # Explaining an answer from a simulated fork takes ten times as long as explaining others.
     worked=100,
     about={
         "answers": "A row for each question and each variant: reference frame, removed-partner rule, "
@@ -199,14 +199,14 @@ ABLATIONS = Explained(
 
 
 def asked_of(variants: Iterable[Variant], case: Case) -> dict[str, int]:
-    """The number of questions of a case that each of some variants is asked, by its name."""
+    """The number of a case's questions for each variant, by the variant's name."""
     questions = msgspec.json.decode(case.questions, type=SceneQuestions).questions if case.questions else []
     counts = Counter(question.question_type for question in questions)
     return {variant.name: counts[variant.subset] for variant in variants}
 
 
 def draw_curves(rows: Path, out: Path) -> dict[str, Any]:
-    """Count the rows at every point of every curve."""
+    """Count right answers at every point of every curve."""
     counts = defaultdict(Counter[bool], counted(rows))
     drawn: list[dict[str, Any]] = []
     for curve in CURVES:

@@ -1,4 +1,4 @@
-"""Same input, same bytes: the same answers computed in several ways, and the hash of each."""
+"""Determinism: the same answers computed in several ways, and the hash of each result."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from substrate.domains.rows import encode
 from substrate.log.event_log import EventLog
 
 BASE = CLEVRER
-"""The benchmark whose answers are computed again and again."""
+"""The benchmark whose answers are recomputed."""
 SCENES = 20
-"""The number of scenes; the bytes of all of them are compared."""
+"""The number of scenes; all of their bytes are compared."""
 SPLIT = "determinism"
 
 
 WAYS = {"Spark, 4 partitions": 4, "Spark, 4 partitions, again": 4, "Spark, 7 partitions": 7}
-"""The conditions: Spark with so many partitions."""
+"""The conditions: Spark with these numbers of partitions."""
 SEEDS = ("1", "2")
-"""Further conditions: interpreters without Spark, under these hash seeds."""
+"""Further conditions: interpreters without Spark, with these hash seeds."""
 
 
 class Repetition(msgspec.Struct, frozen=True):
-    """A way in which the same answers were computed, how many there are, and the hash of their rows."""
+    """A way to compute the answers, their number, and the hash of the rows."""
 
     how: str
     rows: int
@@ -38,17 +38,17 @@ class Repetition(msgspec.Struct, frozen=True):
 
 
 class Given(msgspec.Struct, frozen=True):
-    """The input of a bare interpreter: parameters, and each scene's case with its log."""
+    """The input of an interpreter: parameters, and each scene's case with its log."""
 
     parameters: msgspec.Raw
     scenes: list[tuple[Case, str]]
 
 
 def in_processes(parameters: Any, scenes: Sequence[tuple[Case, str]]) -> Iterator[Repetition]:
-    """Answer scenes in an interpreter for each hash seed.
+    """Answer scenes in a separate interpreter for each hash seed.
 
     Args:
-        parameters: the benchmark's.
+        parameters: the benchmark's parameters.
         scenes: cases, each with the text of its log.
     """
     given = msgspec.json.encode(Given(msgspec.Raw(msgspec.json.encode(parameters)), list(scenes)))
@@ -61,7 +61,7 @@ def in_processes(parameters: Any, scenes: Sequence[tuple[Case, str]]) -> Iterato
 
 
 def main() -> None:
-    """Answers the scenes that :func:`in_processes` gives on standard input, and writes the rows."""
+    """Answer the scenes that :func:`in_processes` gives on standard input, and write the rows."""
     given = msgspec.json.decode(sys.stdin.buffer.read(), type=Given)
     parameters = msgspec.json.decode(given.parameters, type=BASE.parameters.type)
     for case, patch in given.scenes:

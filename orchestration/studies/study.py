@@ -1,8 +1,8 @@
-"""A study: benchmarks asked again under conditions, and the numbers that come of it.
+"""A study: benchmarks asked again under varied conditions, and the resulting numbers.
 
-A condition changes one thing: a setting, the input, how it is computed. Each part of a study asks one
-benchmark under all of its conditions, and the rows name the condition as their subset. A curve or a table of
-a study is drawn from those rows alone.
+A condition changes one thing: a setting, the input, or the computation. Each part of a study asks a benchmark
+under all of its conditions, and the rows name the condition as their subset. The study's curves and tables
+are drawn only from those rows.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from orchestration.code import Declared
 
 @dataclass(frozen=True)
 class Condition(Declared):
-    """A way in which a case is changed before it is asked again.
+    """A change of a case before it is asked again.
 
     Attributes:
-        label: what rows and tables call it.
-        change: the case under it, given the case; takes ``rng``, random numbers of its own, and ``seed``.
-        of: the settings that are asked under it; all where empty.
-        elsewhere: it asks about another world, so of generated data alone; how many questions that has is
-            its own affair.
+        label: its name in rows and tables.
+        change: from a case to the changed case; takes ``rng``, a separate random generator, and ``seed``.
+        of: the settings that are asked under it; empty for all.
+        elsewhere: true if it asks about another world, which needs generated data; that world's number of
+            questions may differ.
     """
 
     label: str
@@ -38,30 +38,30 @@ class Condition(Declared):
 
 
 def named(setting: str, condition: str) -> str:
-    """The subset of the rows of a setting under a condition."""
+    """Name the subset of rows of a setting under a condition."""
     return f"{setting}: {condition}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Part(Declared):
-    """A benchmark asked under the conditions of a study; its stage writes the rows.
+    """A benchmark under the conditions of a study; its stage writes the rows.
 
     Attributes:
         name: the last part of its stage's name.
         base: the benchmark.
-        about: what its stage does, for the UI.
+        about: a description of its stage for the UI.
         rows: the rows of a case under every condition, as :attr:`Interpreted.rows`; takes a seed before the
-            case where the part is seeded.
-        calls: what ``rows`` calls by way of values of the study's own, such as a condition's change.
-        expected: how many rows of each subset a case has; nothing where that is not promised.
+            case if the part is seeded.
+        calls: functions that ``rows`` calls through values of the study, such as a condition's change.
+        expected: from a case to its number of rows per subset; empty if none is promised.
         shown: the files that are drawn from the rows.
         seeded: whether conditions draw random numbers.
-        keys: keys of `params.yaml` that ``rows`` reads beside those of the benchmark's answers.
-        first: the key of the study's parameters that says how many cases are asked; all where empty.
-        free: subsets of which there are some rows, however many, where some are expected; ``None`` where
-            that holds of all rows together.
-        pairs: each setting with each of its conditions, in the order of a table; those that rows name, where
-            empty.
+        keys: keys of `params.yaml` that ``rows`` reads in addition to the benchmark's.
+        first: the study's parameter with the number of cases to ask; empty for all cases.
+        free: subsets that need some rows, but no exact number, if any are expected; ``None`` if this holds
+            for all rows together.
+        pairs: each setting with each of its conditions, in the order of a table; empty for the pairs that
+            rows name.
     """
 
     name: str
@@ -80,7 +80,7 @@ class Part(Declared):
     def wanted(self, cases: Iterable[Case]) -> Counter[str]:
         """The number of rows that some cases should have, by subset.
 
-        Where all subsets are free, it reads cases until each subset has a row.
+        If all subsets are free, it reads cases until each subset has a row.
         """
         counts: Counter[str] = Counter()
         for case in cases:
@@ -90,11 +90,11 @@ class Part(Declared):
         return counts
 
     def missing(self, wanted: Mapping[str, int], counts: Mapping[str, int]) -> list[str]:
-        """The subsets that have not as many rows as they should, each with both numbers.
+        """Describe the subsets with a wrong number of rows, with both numbers.
 
         Args:
-            wanted: rows by subset, as :meth:`wanted` counts them.
-            counts: those that there are.
+            wanted: the expected rows by subset, from :meth:`wanted`.
+            counts: the actual rows by subset.
         """
         if self.free is None:
             return []
@@ -108,16 +108,16 @@ class Part(Declared):
 
 
 class Shares(NamedTuple):
-    """The table of a study: a row for each setting and condition that its rows' subsets name.
+    """The table of a study: a row for each setting and condition among its rows' subsets.
 
     Attributes:
         title: its heading in the report.
-        caption: what it shows, with ``{seed}`` and ``{profile}``; the data it was measured on are added.
+        caption: its caption, with ``{seed}`` and ``{profile}``; a list of the measured data is added.
         heads: its columns.
-        conditions: their order in the table, which the first rows set where it is empty.
-        pooled: whether a share is of all answers of its setting, or of those under the condition.
-        drawn: whether the counts are written as CSV and JSON too, with a figure for each part.
-        about: what the report says above those figures.
+        conditions: their order in the table; if empty, the order of their first rows.
+        pooled: true for shares of all answers of a setting, false for shares of a condition's answers.
+        drawn: whether the counts are also written as CSV and JSON, with a figure for each part.
+        about: the report's text above those figures.
     """
 
     title: str
@@ -130,10 +130,10 @@ class Shares(NamedTuple):
 
 
 class Drawn(NamedTuple):
-    """A section of the report that a study gives: heading, explanation, figure, and its counts in words.
+    """A section of the report from a study: heading, explanation, figure, and its counts in words.
 
     Attributes:
-        name: of the benchmark whose data it is drawn from.
+        name: the benchmark whose data it shows.
     """
 
     name: str
@@ -145,16 +145,16 @@ class Drawn(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Study(Declared):
-    """Parts that belong together.
+    """A group of related parts.
 
     Attributes:
-        name: the first part of their stages' names, and the folder of what they write.
-        parts: what is asked of whom.
-        parameters: the part of `params.yaml` that says how much is asked.
-        shares: how its rows are tabulated, if they are.
-        draw: draws the files that each part shows: takes the path of the part's rows and that of each file,
-            and says what it drew.
-        sections: sections of the report, given a run's workspace.
+        name: the first part of its stages' names, and the folder of its files.
+        parts: the benchmarks and their conditions.
+        parameters: the section of `params.yaml` that limits its size.
+        shares: the layout of its table, if it has one.
+        draw: draws the files that each part shows, given the path of the part's rows and of each file;
+            returns a description.
+        sections: from a run's workspace to sections of the report.
     """
 
     name: str
@@ -165,7 +165,7 @@ class Study(Declared):
     sections: Callable[[Any], Iterable[Drawn]] = lambda workspace: ()
 
     def file(self, name: str) -> str:
-        """The path of a file of the study; ``table`` without a suffix is its table."""
+        """The path of a file of the study; the name ``table`` without a suffix is its table."""
         return f"artifacts/{{profile}}/{self.name}/{name}"
 
     def rows_file(self, part: Part) -> str:
@@ -179,7 +179,7 @@ class Study(Declared):
 
 
 class Weighed(msgspec.Struct, frozen=True):
-    """So many answers of a case that have something in common."""
+    """A number of answers of a case that have something in common."""
 
     benchmark: str
     split: str
@@ -196,7 +196,7 @@ class _Counted(msgspec.Struct, frozen=True):
 
 
 def counted(path: Path) -> dict[str, Counter[bool]]:
-    """Right and wrong answers by subset; rows without gold are left out."""
+    """Count right and wrong answers by subset; rows without gold are left out."""
     counts: dict[str, Counter[bool]] = {}
     decoder = msgspec.json.Decoder(_Counted)
     with path.open("rb") as file:
@@ -208,7 +208,7 @@ def counted(path: Path) -> dict[str, Counter[bool]]:
 
 
 def totals(counts: Mapping[str, Counter[bool]]) -> dict[str, int]:
-    """The number of rows of each subset."""
+    """Count the rows of each subset."""
     return {subset: count.total() for subset, count in counts.items()}
 
 

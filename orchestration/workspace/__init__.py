@@ -1,1 +1,1 @@
-"""A project's folders under one profile: where it lies, its data by name, its tables."""
+"""A project's folders under a profile: their places, the data by name, the tables."""

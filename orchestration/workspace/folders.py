@@ -1,4 +1,4 @@
-"""The folders that a run reads and writes: one project folder, one profile."""
+"""The folders that a run reads and writes, for a project folder and a profile."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ EXPERIMENTS = "experiments"
 
 @dataclass(frozen=True)
 class Workspace:
-    """A project folder under one profile's settings."""
+    """A project folder with a profile's settings."""
 
     root: Path
     settings: Settings
     scratch: Path | None = None
-    """The folder for artifacts instead of ``artifacts/``, for a recomputation that must not touch them."""
+    """A folder to use instead of ``artifacts/``, for a recomputation that must not change the artifacts."""
     experiment: Path | None = None
     """The folders of an experiment's data and artifacts; the folder has the experiment's name."""
 
     def path(self, template: str) -> Path:
-        """A path of a stage; ``{profile}`` stands for the profile's name."""
+        """A stage's path, with ``{profile}`` replaced by the profile's name."""
         relative = template.format(profile=self.settings.profile)
         made = self.scratch if self.scratch and relative.startswith("artifacts/") else None
         return (made or self.home) / relative
@@ -38,7 +38,7 @@ class Workspace:
 
     @property
     def home(self) -> Path:
-        """The folder that paths of data begin in: the project, or the experiment."""
+        """The folder that the paths of data start from: the project or the experiment."""
         return self.experiment or self.root
 
     @property
@@ -53,24 +53,24 @@ class Workspace:
 
     @property
     def storage(self) -> Storage:
-        """The place of tables: the settings' URI, else in the project, or beside scratch artifacts."""
+        """The place of tables: the settings' URI, else in the project or the scratch folder."""
         own = self.scratch or self.root
         return Storage((not self.scratch and self.settings.storage) or (own / "storage").as_uri())
 
     @property
     def shelves(self) -> tuple[str, ...]:
-        """The folders of the storage: tables are written to the first; an experiment reads its profile's."""
+        """The storage's folders for tables: the first is written; an experiment also reads its profile's."""
         profile = self.settings.profile
         return (f"{EXPERIMENTS}/{self.experiment.name}/{profile}", profile) if self.experiment else (profile,)
 
     @property
     def transcripts(self) -> Path:
-        """The replies of language models; an experiment's own outlive a run that fails."""
+        """The folder of language models' replies; an experiment's replies outlive a failed run."""
         own = self.root / EXPERIMENTS / ".replies" / self.experiment.name if self.experiment else self.root
         return own / "transcripts" / self.settings.profile
 
     def name_of(self, artifact: Path) -> str:
-        """The path of an artifact as stages name it."""
+        """The path of an artifact in the form that stages use."""
         return f"artifacts/{self.settings.profile}/{artifact.relative_to(self.artifacts).as_posix()}"
 
     def logs(self, benchmark: str) -> Logs:

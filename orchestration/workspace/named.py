@@ -1,4 +1,4 @@
-"""The files that a dataset was made of: their names, hashes, what vouches for them, and their split."""
+"""The files behind a dataset: their names, their hashes, who vouches for them, and their split."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from orchestration.scoring.published import Kind
 from orchestration.workspace.folders import Workspace
 
 NAMED = "named.json"
-"""Lies in a dataset that was copied from files that a user named, and says which these were."""
+"""The file, in a dataset copied from a user's files, that lists these files."""
 
 
 OFFICIAL = "official.json"
-"""Lies in a dataset that was made of official files, and says which these were."""
+"""The file, in a dataset made of official files, that lists these files."""
 
 
 class OfficialFile(msgspec.Struct, frozen=True):
-    """An official file with its SHA-256 and published git blob hash; without one the download was trusted."""
+    """An official file with its SHA-256 and published git blob hash; without the latter it was trusted."""
 
     name: str
     sha256: str
@@ -27,14 +27,14 @@ class OfficialFile(msgspec.Struct, frozen=True):
 
 
 class NamedFile(msgspec.Struct, frozen=True):
-    """A file or folder that a user named: its own name, and its SHA-256 when it was copied."""
+    """A file or folder that a user named: its name, and its SHA-256 at the time of the copy."""
 
     name: str
     sha256: str
 
 
 def read_named(folder: Path) -> dict[str, NamedFile]:
-    """The named files of a dataset by what they are; none where it was not made of any."""
+    """The user's files behind a dataset, by role; none if it was made of other data."""
     path = folder / NAMED
     if not path.is_file():
         return {}
@@ -51,12 +51,12 @@ def trusted_on_first_use(folder: Path) -> list[OfficialFile]:
 
 
 def files_of(workspace: Workspace, source: Source) -> dict[str, Path]:
-    """The files of a source in a profile, by what they are; none where the profile has no data of it."""
+    """The files of a source in a profile, by role; none if the profile has no data of it."""
     return source.files(workspace.data / source.name)
 
 
 def kind_of(workspace: Workspace, source: Source) -> Kind:
-    """The kind of a source's data in a profile; ``none`` where nothing is measured on them."""
+    """The kind of a source's data in a profile; ``none`` if nothing is measured on them."""
     data: Data = workspace.settings.data(source.name)
     if read_named(workspace.data / source.name):
         return "official" if data.source == "real" else "local"
@@ -64,9 +64,9 @@ def kind_of(workspace: Workspace, source: Source) -> Kind:
 
 
 def split_of(workspace: Workspace, source: Source) -> str:
-    """The split that rows about a source's cases name: a user's `validation.json.gz` is of validation.
+    """The split that rows about a source's cases name; a user's `validation.json.gz` counts as validation.
 
-    The count of its questions shows if it is all of it.
+    The count of its questions shows whether it is complete.
     """
     named = read_named(workspace.data / source.name)
     if not named:

@@ -1,7 +1,7 @@
-"""The official files of a profile, by their names in one folder that the user has.
+"""The official files of a profile, by their names in a folder that the user has.
 
-Each is held against the SHA-256 that `params.yaml` has for it before anything in it is read. A profile whose
-files are not there is not wrong: what they would give stays as it is pinned.
+Each file is compared with its SHA-256 in `params.yaml` before it is read. Missing files are no error: the
+results that need them stay as pinned.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from orchestration.workspace.folders import Workspace
 from substrate.base.errors import FormatError, ParameterError
 
 USUAL = "downloads/real"
-"""The folder where neither is given."""
+"""The default folder."""
 
 
 def folder_of(workspace: Workspace) -> Path:
-    """The folder of official files; a relative one begins in the project."""
+    """The folder of official files; a relative path starts at the project."""
     return workspace.root / (os.environ.get(REAL) or workspace.settings.real.folder or USUAL)
 
 
 def is_real(workspace: Workspace) -> bool:
-    """Tell whether the profile in force is of official files in that folder."""
+    """Tell whether the current profile reads official files from that folder."""
     profile = workspace.settings.profiles[workspace.settings.profile]
     return any(getattr(profile, name).source == "real" for name in profile.__struct_fields__)
 
 
 def names_of(workspace: Workspace, source: Source) -> dict[str, str]:
-    """The names of a source's official files in the folder, by what they are; none in another profile."""
+    """The names of a source's official files in the folder, by role; none in other profiles."""
     data = workspace.settings.data(source.name)
     if data.source != "real":
         return {}
@@ -42,7 +42,7 @@ def names_of(workspace: Workspace, source: Source) -> dict[str, str]:
 
 
 def absent(workspace: Workspace, sources: Iterable[Source]) -> dict[str, list[str]]:
-    """The sources of which official files are not there, each with their names."""
+    """The sources with missing official files, each with the files' names."""
     folder = folder_of(workspace)
     lacking = {
         source.name: [name for name in names_of(workspace, source).values() if not (folder / name).exists()]
@@ -52,7 +52,7 @@ def absent(workspace: Workspace, sources: Iterable[Source]) -> dict[str, list[st
 
 
 def ways_to(workspace: Workspace, names: Iterable[str]) -> list[str]:
-    """The way to each of some official files, a line each."""
+    """Say how to get each of some official files, a line each."""
     known = workspace.settings.real.files
     return [
         f"{name}: {known[name].get if name in known else 'not described'}" for name in dict.fromkeys(names)
@@ -60,10 +60,10 @@ def ways_to(workspace: Workspace, names: Iterable[str]) -> list[str]:
 
 
 def content_digest(path: Path) -> str:
-    """SHA-256 of what a file or folder holds: unpacked, since two programs pack the same bytes in two ways.
+    """SHA-256 of the unpacked content of a file or folder, as programs compress the same bytes differently.
 
-    Of a folder and of a zip it is that of a list, sorted by name: SHA-256, two spaces and the name without
-    ``.gz`` of each member, a line each, as ``sha256sum`` prints it.
+    For a folder and for a zip it is the SHA-256 of a list, sorted by name. Each member has a line as
+    ``sha256sum`` prints it: SHA-256, two spaces and the name without ``.gz``.
     """
     if path.is_dir():
         members = (file for file in path.rglob("*") if file.is_file())
@@ -80,8 +80,8 @@ def content_digest(path: Path) -> str:
 
 
 def doctored(workspace: Workspace, sources: Iterable[Source]) -> dict[str, tuple[str, str]]:
-    """The official files of some sources that are there and are not what `params.yaml` says: the SHA-256
-    that it has, and theirs.
+    """The official files of some sources that differ from `params.yaml`: the SHA-256 there, and the actual
+    one.
     """
     names = {name for source in sources for name in names_of(workspace, source).values()}
     known, digests = workspace.settings.real.files, dict[str, tuple[str, str]]()
@@ -94,11 +94,11 @@ def doctored(workspace: Workspace, sources: Iterable[Source]) -> dict[str, tuple
 
 
 def require_whole(workspace: Workspace, source: Source) -> None:
-    """Refuse a source's official file or folder that has other bytes than `params.yaml` says.
+    """Refuse a source's official file or folder whose bytes differ from `params.yaml`.
 
     Raises:
         ParameterError: `params.yaml` does not describe it.
-        FormatError: it is not there, or has other bytes.
+        FormatError: it is missing or has other bytes.
     """
     known = workspace.settings.real.files
     for name in names_of(workspace, source).values():
@@ -106,7 +106,7 @@ def require_whole(workspace: Workspace, source: Source) -> None:
         if name not in known:
             where, hint = (
                 (PARAMETERS_FILE, f"real.files.{name}"),
-                "Write its sha256, licence, source and get there",
+                "Add its sha256, licence, source and get to that section",
             )
             raise ParameterError("is not described", where=where, hint=hint)
         if not path.exists():

@@ -1,4 +1,4 @@
-"""The requests of a profile to a language model, and the transcript of its answers."""
+"""The requests of a profile to a language model, and the transcript of the replies."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from substrate.baselines.parameters import Baseline
 from substrate.domains.rows import Row
 
 TRANSCRIPT = "transcript.jsonl"
-"""The name of a profile's copy, in the folder of its dataset."""
+"""The file name of a profile's copy, in its dataset's folder."""
 
 
 def parts_of(model: LanguageModel, workspace: Workspace, pictures: Pictures) -> tuple[list[Part], Baseline]:
@@ -26,7 +26,7 @@ def parts_of(model: LanguageModel, workspace: Workspace, pictures: Pictures) -> 
 
 
 def conversations(workspace: Workspace, model: LanguageModel) -> Iterator[tuple[Row, list[Exchange]]]:
-    """Each row of a model, with the requests and the replies behind it; none without a transcript."""
+    """Each row of a model, with its requests and replies; none without a transcript."""
     records = read_transcript(workspace.data / model.name / TRANSCRIPT)
     if not records:
         return
@@ -35,7 +35,7 @@ def conversations(workspace: Workspace, model: LanguageModel) -> Iterator[tuple[
         replay = Replay(records, baseline)
         rows = part(replay)
         exchanges = [records[name] for name in replay.asked]
-        # As many requests as rows, in their order; else all of a part are behind each of its rows.
+        # If requests and rows are equal in number, they correspond in order; else each row gets all requests.
         behind = (
             [[exchange] for exchange in exchanges] if len(exchanges) == len(rows) else [exchanges] * len(rows)
         )

@@ -1,4 +1,4 @@
-"""The place of the project."""
+"""The search for the project's folder."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ _CHECKOUT = Path(__file__).resolve().parents[2]
 
 
 def find_root() -> Path:
-    """The project folder: the nearest one upward that has a ``params.yaml``, else the one this code runs
-    from.
+    """Find the project folder: the nearest parent folder with a ``params.yaml``, else the folder of this
+    code.
 
     Raises:
-        ParameterError: there is none.
+        ParameterError: there is no such folder.
     """
     here = Path.cwd()
     for folder in (here, *here.parents, _CHECKOUT):

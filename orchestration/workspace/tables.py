@@ -1,9 +1,9 @@
 """Tables of cases and of event logs: Parquet shards in the storage.
 
-A table is never pinned: it can be made again from what is, and other versions of a library write other
-bytes. What was written here is known by its sums. Workers write it, a shard at a time; the driver writes
-the cases of files that lie on its own disk. A shard is there whole or not at all, so that a run that was
-killed goes on with the next one.
+A table is never pinned: it can be rebuilt from pinned files, and other versions of a library write other
+bytes. Sums identify the tables written here. Workers write a table one shard at a time; the driver writes the
+cases of files on its own disk. A shard appears whole or not at all, so that a run after a killed run
+continues with the next shard.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ CASES = pa.schema(
         ("questions", pa.binary()),
     ]
 )
-"""A row a case: its place in the order, its scene as JSON, and its parts."""
+"""A row per case: its position, its scene as JSON, and its parts."""
 LOGS = pa.schema(
     [
         ("number", pa.int64()),
@@ -48,7 +48,7 @@ LOGS = pa.schema(
         ("patch", pa.string()),
     ]
 )
-"""A row a log: the number of its case, its place among that case's logs, and its RDF Patch."""
+"""A row per log: the number of its case, its position among that case's logs, and its RDF Patch."""
 
 
 class LogEntry(msgspec.Struct, frozen=True):
@@ -64,20 +64,20 @@ _entries = msgspec.json.Decoder(LogEntry)
 
 
 class Manifest(msgspec.Struct, frozen=True):
-    """The record of a whole table: its folder, and the number of rows and the bytes of each of its shards."""
+    """The record of a complete table: its folder, and the rows and bytes of each shard."""
 
     folder: str
     shards: list[int]
     sums: list[str] = []
     """SHA-256 of each shard's file, as it was written here."""
     seal: str = ""
-    """A hash of the rest, by which a damaged manifest is known."""
+    """A hash of the other fields, which reveals a damaged manifest."""
     cases: list[int] = []
-    """The number of cases that each shard was computed from, in a table of logs."""
+    """In a table of logs, the number of cases that each shard was computed from."""
 
     @property
     def whole(self) -> bool:
-        """Tell whether none of it is damaged; a table that was written without sums cannot tell."""
+        """Tell whether the manifest is undamaged; one without sums cannot tell."""
         return self == sealed(self.folder, self.shards, self.sums, self.cases)
 
     @property
@@ -87,7 +87,7 @@ class Manifest(msgspec.Struct, frozen=True):
 
 
 def sealed(folder: str, shards: list[int], sums: list[str], cases: Sequence[int] = ()) -> Manifest:
-    """The manifest of a table by its shards' numbers of rows and sums."""
+    """Make the manifest of a table from its shards' row counts and sums."""
     parts = [folder, shards, sums, *([cases] if cases else [])]
     return Manifest(folder, shards, sums, short_key(*parts) if sums else "", [*cases])
 
@@ -121,7 +121,7 @@ def read_manifest(storage: Storage, folder: str, *parts: str) -> Manifest | None
 
 
 def _manifest(text: bytes | str) -> Manifest | None:
-    """A manifest as it was written; ``None`` where it is damaged."""
+    """Decode a manifest; ``None`` if it is damaged."""
     try:
         manifest = msgspec.json.decode(text, type=Manifest)
     except NOT_JSON:
@@ -149,12 +149,12 @@ def table_sums(storage: Path, profile: str) -> dict[str, str]:
 def table_once(
     storage: Storage, folders: Sequence[str], key: str, write: Callable[[str], Manifest]
 ) -> Manifest:
-    """A table, written where it is not there yet.
+    """Return a table, and write it first if it does not exist.
 
     Args:
-        folders: where tables of its kind lie; in the first one it is written.
-        key: what the table is made from: the same key, the same table.
-        write: writes the shards into a folder of the storage; called only where they have to be written.
+        folders: the folders for such tables; the first is written.
+        key: a hash of the table's inputs: the same key means the same table.
+        write: writes the shards into a folder of the storage; called only if they are missing.
     """
     for folder in folders:
         known = read_manifest(storage, folder, key, "table.json")
@@ -174,11 +174,11 @@ def write_cases(
     advance: Callable[[int, int], None],
     folder: str,
 ) -> Manifest:
-    """The shards of some cases, of which those that are there are kept.
+    """Write the missing shards of some cases.
 
     Args:
-        cut: how many cases a shard has, by how many there are.
-        advance: told how many cases are written, and how many there are.
+        cut: from the number of cases to the number per shard.
+        advance: called with the number of written cases and the number of all cases.
     """
     shard, shards = cut(cases.total), 0
     for number, of_shard in groupby(enumerate(cases.each), lambda numbered: numbered[0] // shard):
@@ -190,7 +190,7 @@ def write_cases(
 
 
 def case_tables(numbered: Iterable[tuple[int, Case]]) -> Iterator[pa.Table]:
-    """Some cases, each with its place in the order, as tables of a row group."""
+    """Some cases, each with its position in the order, as tables of a row group."""
     for batch in batched(numbered, ROWS_AT_ONCE):
         rows = [
             {
@@ -207,7 +207,7 @@ def case_tables(numbered: Iterable[tuple[int, Case]]) -> Iterator[pa.Table]:
 
 
 def case_of(row: dict[str, Any]) -> Case:
-    """A case from its row."""
+    """Make a case from its row."""
     scene = msgspec.json.decode(row["scene"])
     return Case(scene, row["source"], row["record"], row["questions"], row["kind"])
 
@@ -255,17 +255,17 @@ def read_index(path: Path) -> Iterator[LogEntry]:
 
 
 def index_key(path: Path) -> str:
-    """The name under which the table of an index's logs is found."""
+    """The name of the folder for the table of an index's logs."""
     return f"{sha256(path).rpartition(':')[2][:16]}.json"
 
 
 @dataclass(frozen=True)
 class Logs:
-    """A benchmark's event logs: the table, and the index that is pinned.
+    """A benchmark's event logs: the table, and the pinned index.
 
     Args:
-        storage: where the table lies.
-        folders: where the tables of this benchmark's logs lie; in the first one they are written.
+        storage: the storage of the table.
+        folders: the folders for tables of this benchmark's logs; the first is written.
         index: the index's file.
     """
 
@@ -275,7 +275,7 @@ class Logs:
 
     @property
     def manifest(self) -> Manifest | None:
-        """The table of the index; ``None`` where it is not there."""
+        """The table that belongs to the index; ``None`` if it does not exist."""
         if not self.index.is_file():
             return None
         key = index_key(self.index)
@@ -283,10 +283,10 @@ class Logs:
         return next((manifest for manifest in manifests if manifest), None)
 
     def patch(self, name: str) -> str:
-        """The RDF Patch of a log.
+        """Read the RDF Patch of a log.
 
         Raises:
-            ParameterError: there is no such log, or the table is not there.
+            ParameterError: the log or the table does not exist.
         """
         manifest = self.manifest
         if manifest is None:
@@ -311,5 +311,5 @@ class Logs:
         )
 
     def read(self, name: str) -> EventLog:
-        """A log by its name; errors as :meth:`patch`."""
+        """Read a log by its name; raises errors as :meth:`patch`."""
         return EventLog.from_patch(self.patch(name))

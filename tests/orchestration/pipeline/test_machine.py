@@ -25,7 +25,7 @@ from substrate.base.errors import ParameterError
 @pytest.mark.parametrize(
     ("script", "message"),
     [
-        (None, "there is no Java"),
+        (None, "Java not found"),
         ("echo 'openjdk version \"11.0.2\"' >&2", "Java 11 is too old"),
         ("echo 'java version \"1.8.0_401\"' >&2", "Java 8 is too old"),
         ("echo Error: no room for the heap; exit 1", "Java does not start: Error: no room for the heap"),
@@ -69,7 +69,7 @@ def test_a_session_here_is_of_this_environment_whatever_the_user_has_set(tmp_pat
     assert files >= 1024
     here |= {"JAVA_HOME": str(tmp_path / "none")}
     done = subprocess.run(command, env=here, capture_output=True, text=True, check=False, cwd=tmp_path)
-    assert f"JAVA_HOME: {tmp_path}/none/bin/java: there is no Java. Install Java 17" in done.stderr
+    assert f"JAVA_HOME: {tmp_path}/none/bin/java: Java not found. Install Java 17" in done.stderr
 
 
 def test_a_home_of_dagster_that_may_move_is_refused(
@@ -77,7 +77,7 @@ def test_a_home_of_dagster_that_may_move_is_refused(
 ) -> None:
     root = make_project()
     monkeypatch.setenv("DAGSTER_HOME", "here")
-    with pytest.raises(ParameterError, match="DAGSTER_HOME: here: is no absolute path"):
+    with pytest.raises(ParameterError, match="DAGSTER_HOME: here: is not an absolute path"):
         run.instance(root)
 
 
