@@ -89,8 +89,13 @@ class Triples:
         # What is new stands last in the dictionary
         new = list(islice(reversed(known), len(known) - len(self._texts)))
         self._texts.extend(reversed(new))
-        self._ordered().sample()
         return numbers
+
+    def sample(self) -> None:
+        """Prepare for the first questions, which otherwise pay for it themselves."""
+        with MEMORY:
+            for table, _ in self._below():
+                table._ordered().sample()
 
     def await_from(self, number: int) -> None:
         """Remember which of the triples from a number on say what is awaited."""

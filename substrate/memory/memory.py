@@ -162,6 +162,7 @@ class Memory:
         self._vocabulary = Vocabulary(self.tbox)
         self._turn = threading.RLock()
         self._ahead = Ahead(self.log)
+        self.log.triples.sample()
 
     # Remembering
 
