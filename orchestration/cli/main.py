@@ -1,4 +1,4 @@
-"""The `substrate` command: its groups, and what a researcher and a maintainer run."""
+"""The platform's `substrate` command and its groups, for researchers and maintainers."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ SECTIONS = {
     "Your own data": ("answer", "perceive", "predict", "score", "generate", "mcp", "models"),
     "Maintain": ("verify", "accept", "materialize", "dvc", "cluster", "paper"),
 }
-"""The commands as `substrate --help` groups them; the first sentence of each says what it does."""
+"""The commands as `substrate --help` groups them, each with the first sentence of its help."""
 
 
 class Sections(TyperGroup):
-    """The commands, listed by what a reader wants."""
+    """The commands, listed by the reader's purpose."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write each section with its commands."""

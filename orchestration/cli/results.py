@@ -37,7 +37,7 @@ def reproduce(
         str,
         option(
             "--name",
-            "What an experiment is called; made from what is --set unless given.",
+            "The experiment's name; by default made from the values of --set.",
             metavar="NAME",
         ),
     ] = "",
@@ -126,8 +126,8 @@ def verify(
         str | None,
         option(
             "--since",
-            "Also which numbers were accepted to change after this commit, and by whom; what changed "
-            "without that counts as drift.",
+            "Also list the changes of numbers accepted after this commit, and by whom; other changes "
+            "count as drift.",
             metavar="COMMIT",
         ),
     ] = None,
@@ -135,7 +135,7 @@ def verify(
         bool,
         option(
             "--repair",
-            "First bring back what is damaged: from DVC's cache, from its remote, or computed again.",
+            "First restore damaged files: from DVC's cache, from its remote, or by computing them again.",
         ),
     ] = False,
     markdown: Annotated[bool, option("--markdown", "As Markdown, for a comment on a change.")] = False,
@@ -197,7 +197,7 @@ def accept(
     reason: Annotated[str, argument("Why the new results are right; kept with them.", metavar="REASON")],
     profile: ProfileOption = None,
     unsafe: Annotated[
-        bool, option("--unsafe", "Take over what no record of a run computed; the pins say so for good.")
+        bool, option("--unsafe", "Accept results without a record of a run; the pins note it for good.")
     ] = False,
     dry_run: Annotated[bool, option("--dry-run", "Say what changed, and pin nothing.")] = False,
     json: JsonOption = False,

@@ -349,7 +349,7 @@ def answer_parts(
             logs = [EventLog.from_patch(log["patch"], log["name"]) for log in row["logs"]]
             lines = [encode(answer).decode() for answer in rows(case, logs, parameters, split)]
             if not lines and whole:
-                raise SubstrateError("no row for a requested scene", where=(str(case.scene),))
+                raise SubstrateError("is asked about, and has no row", where=(str(case.scene),))
         yield {NUMBER: row[NUMBER], "lines": lines}
 
     return count, Parts(storage, f"{folder}/{key}", len(cuts) - 1, given, work, LINES, stage)
