@@ -72,7 +72,7 @@ def generated() -> Iterator[str]:
 
 
 def constant(number: str, cells: Mapping[str, Mapping[str, str]]) -> str:
-    """Return the best constant's accuracy for a number, from a table whose columns are systems."""
+    """Return the best constant's accuracy and name for a number, from a table whose columns are systems."""
     name, _, metric = number.partition("/")
     label = BENCHMARKS[name].table[0].labels[metric]
     held = {

@@ -34,7 +34,7 @@ def followed(arguments: list[str]) -> list[str]:
         if event == "call" and code.co_filename.startswith(f"{HOUSE}/") and code.co_name[0] != "<":
             ran[code.co_filename, code.co_qualname] = None
 
-    CliRunner().invoke(app, arguments)  # modules imported during the command run here too
+    CliRunner().invoke(app, arguments)  # first run without the profile, so that imports do not count
     sys.setprofile(on_call)
     try:
         CliRunner().invoke(app, arguments)

@@ -57,7 +57,7 @@ def diff(
     b: Annotated[
         str | None,
         argument(
-            "The experiment to compare with; by default the pinned results.",
+            "The side to compare with A; by default the pinned results.",
             metavar="[B]",
         ),
     ] = None,
