@@ -94,9 +94,9 @@ def fork(
     json: JsonOption = False,
     **changes: tuple[str, ...] | None,
 ) -> None:
-    """Write the log as it would be after interventions; FILE stays unchanged.
+    """Write a branch of a log, with interventions at a tick.
 
-    The rules of a TBox run within the limits of a query.
+    FILE stays unchanged. The rules of a TBox run within the limits of a query.
     """
     from substrate.branch.fork import fork as branch_off
     from substrate.cli._log_rules import fork_by_rules
@@ -169,7 +169,10 @@ def diff(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Print the differences between two ticks of a log, or between two logs; exit 1 if there are any."""
+    """Compare two ticks of a log, or two logs.
+
+    Exit 1 if they differ.
+    """
     if (a is None) != (b is None) or (a is None) == (with_ is None):
         raise typer.BadParameter("give two ticks, or --with OTHER")
     log = read_log(file)
@@ -234,9 +237,10 @@ def merge(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Write the log in which both branches have happened; A and B stay unchanged.
+    """Merge two branches of a log.
 
-    Conflicts are listed by number. If a conflict has no choice, nothing is written; exit 1.
+    A and B stay unchanged. Conflicts are listed by number. Exit 1 if a conflict has no choice; nothing is then
+    written.
     """
     from substrate.branch.merge import conflicts, merge_base
     from substrate.branch.merge import merge as merged

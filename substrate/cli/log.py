@@ -43,7 +43,10 @@ def show(
     stop: Annotated[int | None, option("--to", "Last tick to show.", metavar="T")] = None,
     json: JsonOption = False,
 ) -> None:
-    """Describe the log and list its deltas: position, tick, operation, triple."""
+    """Describe a log and list its deltas.
+
+    Each delta has a position, tick, operation and triple.
+    """
     log = read_log(file)
     positions = range(log.position(start - 1), log.position(log.last_tick if stop is None else stop))
     about = {
@@ -147,7 +150,7 @@ def verify(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Recompute the chain, and compare.
+    """Recompute the chain of a log, and compare.
 
     Exit 1 if a byte was edited, an append was cut off, or a requested check fails.
     """
@@ -176,7 +179,10 @@ def repair(
     dry_run: Annotated[bool, option("--dry-run", "Print the repair without making it.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Restore a damaged log to the last tick that its chain proves, and keep the damaged file next to it."""
+    """Restore a damaged log from the part that its chain proves.
+
+    The damaged file is kept next to it.
+    """
     from substrate.log.repair import repair as run
 
     made = run(file, dry_run=dry_run)
