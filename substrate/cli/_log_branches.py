@@ -239,8 +239,8 @@ def merge(
 ) -> None:
     """Merge two branches of a log.
 
-    A and B stay unchanged. Conflicts are listed by number. Exit 1 if a conflict has no choice; nothing is then
-    written.
+    A and B stay unchanged. Conflicts are listed by number. If a conflict has no choice, nothing is written;
+    exit 1.
     """
     from substrate.branch.merge import conflicts, merge_base
     from substrate.branch.merge import merge as merged

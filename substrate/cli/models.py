@@ -19,7 +19,7 @@ URL = "SUBSTRATE_MODEL_URL"
 
 @models_app.callback()
 def _models() -> None:
-    """Make typer keep the group, whose only command it would otherwise hoist."""
+    """Keep the group: without a callback, typer omits the name of a group's only command."""
 
 
 @models_app.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
