@@ -77,7 +77,7 @@ class Manifest(msgspec.Struct, frozen=True):
 
     @property
     def whole(self) -> bool:
-        """Tell whether the manifest is undamaged; without sums it counts as damaged."""
+        """Tell whether the manifest is undamaged; a manifest without sums has no hash to check."""
         return self == sealed(self.folder, self.shards, self.sums, self.cases)
 
     @property
