@@ -65,7 +65,7 @@ T = TypeVar("T")
 
 
 def _here(declared: Iterable[T | str]) -> Iterable[T]:
-    """Yield those of some declarations that are installed."""
+    """Yield the installed declarations."""
     for entry in declared:
         value: Any = beyond(entry) if isinstance(entry, str) else entry
         if value is not None:
@@ -104,4 +104,4 @@ TABLES: Mapping[str, Table] = {benchmark.table[0].name: benchmark.table[0] for b
 MAIN = CLEVRER
 """The benchmark of the paper's first table; the report and the launch form list it first."""
 STUDIES: tuple[Study, ...] = tuple(_here(_STUDIES))
-"""The studies, each with rows of its own."""
+"""The studies, each with its own rows."""

@@ -1,12 +1,12 @@
-"""Hold the project's English to a rule: a sentence begins with its subject, and ends before forty words.
+"""Check the project's English: a sentence begins with its subject, and ends before forty words.
 
-    python scripts/english.py            every docstring and page: counts; exit 1 above a limit
-    python scripts/english.py FOLDER     those of one folder
+    python scripts/english.py            count in every docstring and page; exit 1 above a limit
+    python scripts/english.py FOLDER     count in one folder
 
-It also counts assignments of names that say nothing of what they hold, and the words of a mean sentence.
+The script also counts assignments of vague names, and the mean number of words per sentence.
 
 A docstring or sentence that opens with a question word ("What", "Whether", "Where" …) or with "One" makes the
-reader wait for its subject. A few questions are honest ones: the limit is a share, and stands below.
+reader wait for its subject. Some such sentences are real questions, so the limit below is a share.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[1]
 OPENERS = re.compile(r"(What|Whether|Where|Which|Who|Whose|How|When|One)\b(?!\))")
 WORDS = 40
-"""Words of the longest sentence that is not counted as long."""
+"""The number of words above which a sentence counts as long."""
 LIMITS = {"opener": 0.003, "long": 0.0065}
 """The share of sentences that may break a rule."""
 VAGUE = {"found", "one", "said", "asked", "shown", "kept", "looked"}
-"""Names of variables that say nothing of what they hold."""
+"""Names of variables that do not tell their content."""
 MOST_VAGUE = 100
-"""The most assignments of these, parameters among them."""
+"""The maximum number of assignments of these names, parameters included."""
 
 
 class Sentence(NamedTuple):
-    """A sentence of prose: where it stands, and its text."""
+    """A sentence of prose, with its file and line."""
 
     file: str
     line: int
@@ -40,7 +40,7 @@ class Sentence(NamedTuple):
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """The rules that it breaks.
+        """Return the rules that the sentence breaks.
 
         >>> Sentence("a.md", 1, "What is not pinned is drift.").faults
         ('opener',)
@@ -53,9 +53,9 @@ class Sentence(NamedTuple):
 
 
 def sentences(text: str) -> Iterator[tuple[int, str]]:
-    """The sentences of a page or a docstring, each with the line (from 0) where its paragraph begins.
+    """Yield the sentences of a page or a docstring, each with the first line (from 0) of its paragraph.
 
-    Code, tables, headings, lists of names and directives are no prose.
+    Code, tables, headings, lists of names and directives do not count as prose.
 
     >>> list(sentences("# Title\\n\\nIt runs. It\\nends.\\n\\n    code here\\n"))
     [(2, 'It runs.'), (2, 'It ends.')]
@@ -81,7 +81,7 @@ def _split(paragraph: str) -> list[str]:
 
 
 def of_python(path: Path) -> Iterator[Sentence]:
-    """The first sentence of each docstring, those of attributes and constants among them."""
+    """Yield the first sentence of each docstring, including those of attributes and constants."""
     tree = ast.parse(path.read_text("utf-8"))
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
@@ -94,13 +94,13 @@ def of_python(path: Path) -> Iterator[Sentence]:
 
 
 def of_page(path: Path) -> Iterator[Sentence]:
-    """The sentences of a page."""
+    """Yield the sentences of a page."""
     for line, text in sentences(path.read_text("utf-8")):
         yield Sentence(_name(path), line + 1, text)
 
 
 def vague(path: Path) -> Iterator[tuple[int, str]]:
-    """The assignments of vague names in a module, each with its line."""
+    """Yield the assignments of vague names in a module, each with its line."""
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.arg) and node.arg in VAGUE:
             yield node.lineno, node.arg
@@ -113,7 +113,7 @@ def _name(path: Path) -> str:
 
 
 def tracked(folder: str) -> list[Path]:
-    """The project's modules and pages below a folder."""
+    """Return the project's modules and pages below a folder."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", folder],
         cwd=ROOT,
@@ -126,7 +126,7 @@ def tracked(folder: str) -> list[Path]:
 
 
 def main() -> None:
-    """Print what breaks a rule, and how much of it there is; exit 1 where that is above its limit."""
+    """Print the sentences and names that break a rule, and their counts; exit 1 above a limit."""
     paths = tracked(sys.argv[1] if len(sys.argv) > 1 else ".")
     judged = [
         sentence for path in paths for sentence in (of_python if path.suffix == ".py" else of_page)(path)

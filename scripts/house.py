@@ -1,7 +1,7 @@
-"""Measure the house against what it may weigh, and the stages that a change makes stale.
+"""Measure the project's size against its limits, and count the stages that each of some changes makes stale.
 
-.venv/bin/python scripts/house.py            every figure; the changes are tried on a copy of the tree
-.venv/bin/python scripts/house.py --quick    without those changes
+.venv/bin/python scripts/house.py            print every figure; try the changes on a copy of the tree
+.venv/bin/python scripts/house.py --quick    skip the changes
 """
 
 from __future__ import annotations
@@ -20,43 +20,43 @@ from orchestration.rendering.sizes import code_lines
 
 ROOT = Path(__file__).resolve().parents[1]
 PINS = ("pins", "dvc.lock", "dvc.yaml", "data.dvc", ".dvc")
-"""All that git holds of results."""
+"""The files of results in git."""
 CODE = """
 import json
 from orchestration.pipeline.graph import STAGES
 print(json.dumps({name: dict(stage.code) for name, stage in STAGES.items()}))
 """
-"""Prints the code of each stage: its files, each with a hash of what the stage reaches in it."""
+"""A program that prints the files of each stage's code, each with a hash of its reached statements."""
 BENCHMARKS = """
 import json
 from orchestration.registry import INTERPRETED, STUDIES
 studies = {study.name for study in STUDIES}
 print(json.dumps([name for name in INTERPRETED if name not in studies]))
 """
-"""Prints the names of the benchmarks that the substrate answers; a study's files bear the study's name."""
+"""A program that prints the names of the benchmarks that the substrate answers, without studies."""
 MOST = {"substrate": 17_500, "orchestration": 9_500, "research": 7_000, "tests": 22_000}
-"""The packages, and the lines of code that each may have."""
+"""The packages, each with its maximum number of code lines."""
 INTERVENTIONS = "substrate/branch/interventions.py"
 Change = Callable[[str], str]
 
 
 def remark(text: str) -> str:
-    """The text with a remark behind it."""
+    """Append a comment to the text."""
     return f"{text}\n# A remark.\n"
 
 
 def docstring(text: str) -> str:
-    """The text with another first docstring."""
+    """Change the first docstring of the text."""
     return re.sub(r'"""', '"""Said otherwise. ', text, count=1)
 
 
 def citation(text: str) -> str:
-    """The published figures with another citation of a rival."""
+    """Change a rival's citation in the published figures."""
     return text.replace("ICLR 2020, Table 3", "ICLR 2020, Table 4")
 
 
 def rule(text: str) -> str:
-    """A TBox with one more statement."""
+    """Add a statement to a TBox."""
     return f"{text}\n<urn:house:probe> a <urn:house:Probe> .\n"
 
 
@@ -69,7 +69,7 @@ CHANGES: dict[str, tuple[str, Change]] = {
 
 
 def tracked(*patterns: str) -> list[Path]:
-    """The tracked files that fit some patterns of git's."""
+    """Return the tracked files that match some git patterns."""
     listing = subprocess.run(
         ["git", "ls-files", "-z", "--", *patterns], cwd=ROOT, capture_output=True, text=True, check=True
     )
@@ -77,18 +77,18 @@ def tracked(*patterns: str) -> list[Path]:
 
 
 def lines(*patterns: str) -> int:
-    """The lines of the tracked files that fit."""
+    """Count the lines of the matching tracked files."""
     return sum(path.read_bytes().count(b"\n") for path in tracked(*patterns))
 
 
 def parsed(*patterns: str) -> dict[str, tuple[str, ast.Module]]:
-    """The text and the tree of the tracked files of Python that fit, by name."""
+    """Return the text and the syntax tree of the matching tracked Python files, by name."""
     texts = {path.relative_to(ROOT).as_posix(): path.read_text("utf-8") for path in tracked(*patterns)}
     return {name: (text, ast.parse(text)) for name, text in texts.items()}
 
 
 def private_imports(tree: ast.Module) -> int:
-    """The private names that a module imports from packages that are not the project's."""
+    """Count the private names that a module imports from packages outside the project."""
     count = 0
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module and not node.level:
@@ -99,13 +99,13 @@ def private_imports(tree: ast.Module) -> int:
 
 
 def executes(tree: ast.Module) -> bool:
-    """Tell whether a module runs source that it made."""
+    """Tell whether a module runs generated source."""
     calls = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
     return any(isinstance(called, ast.Name) and called.id in ("exec", "eval") for called in calls)
 
 
 def named(tree: ast.Module) -> set[str]:
-    """The names and strings in a module's code."""
+    """Return the names and strings in a module's code."""
     names: set[str] = set()
     for node in ast.walk(tree):
         fields = (getattr(node, field, None) for field in ("id", "attr", "name", "value"))
@@ -114,7 +114,7 @@ def named(tree: ast.Module) -> set[str]:
 
 
 def weight() -> Iterator[tuple[str, int, int, list[str]]]:
-    """A thing that is counted: how much there is, the most that there may be, and where."""
+    """Yield each counted item: its name, its number, the maximum, and its files."""
     product: dict[str, tuple[str, ast.Module]] = {}
     for package, most in MOST.items():
         files = parsed(f"{package}/*.py")
@@ -137,8 +137,9 @@ def weight() -> Iterator[tuple[str, int, int, list[str]]]:
 
 
 def naming() -> dict[str, list[str]]:
-    """By benchmark, the files of the platform whose code, examples and docstrings left out, names it; its own
-    module, the registry and the studies may.
+    """Return, by benchmark, the platform files whose code names it, without examples and docstrings.
+
+    The benchmark's own module, the registry and the studies are exempt.
     """
     by_benchmark: dict[str, list[str]] = {benchmark: [] for benchmark in json.loads(_run(BENCHMARKS, ROOT))}
     for path in tracked("orchestration/*.py"):
@@ -174,12 +175,12 @@ def _run(program: str, root: Path) -> str:
 
 
 def code(root: Path) -> dict[str, dict[str, str]]:
-    """The code of each stage of a tree."""
+    """Return the code of each stage of a tree."""
     return json.loads(_run(CODE, root))
 
 
 def stale() -> Iterator[tuple[str, list[str]]]:
-    """The stages whose code each change alters, in a copy of the tracked files."""
+    """Yield the stages whose code each change alters, in a copy of the tracked files."""
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder)
         for path in tracked("."):
@@ -199,7 +200,7 @@ def stale() -> Iterator[tuple[str, list[str]]]:
 
 
 def say(what: str, value: object, *details: str) -> None:
-    """Print a figure, and what it counts."""
+    """Print a figure with its name and details."""
     sys.stdout.write(f"{what:<58} {value}  {' '.join(details)}".rstrip() + "\n")
     sys.stdout.flush()
 

@@ -1,4 +1,4 @@
-"""Write README's two tables of results from the pins; with ``--check``, only compare them.
+"""Write the two result tables of README from the pins; with ``--check``, only compare them.
 
 python scripts/readme.py [--check]
 """
@@ -34,7 +34,7 @@ OFFICIAL = {
     "clevrer_humans/explanatory/per_question": "CLEVRER-Humans, from true events",
     "babi/mean/accuracy": "bAbI, 20 tasks",
 }
-"""The numbers on official data that README shows, weak ones included."""
+"""The numbers on official data in README, including weak results."""
 GENERATED = {
     "clevrer/explanatory/per_question": "CLEVRER, explanatory",
     "clevrer/predictive/per_question": "CLEVRER, predictive",
@@ -44,11 +44,11 @@ GENERATED = {
     "gqa/by_name/accuracy": "GQA, objects by name",
     "twin/joint": "Twin-EventLog, both arms right (specifications made here)",
 }
-"""The numbers of the sample profile that README shows, weak ones included."""
+"""The numbers of the sample profile in README, including weak results."""
 
 
 def official() -> Iterator[str]:
-    """The table of official data, with published systems."""
+    """Yield the table of official data, with published systems."""
     yield f"| on parts of official releases | n | right | {INTERVAL} | {BEST_TRIVIAL} | {PUBLISHED} |"
     yield "|---|---|---|---|---|---|"
     rows = dict(pinned_rows(ROOT))
@@ -60,7 +60,7 @@ def official() -> Iterator[str]:
 
 
 def generated() -> Iterator[str]:
-    """The table of generated data."""
+    """Yield the table of generated data."""
     yield f"| on generated data | n | right | {INTERVAL} | {BEST_TRIVIAL} |"
     yield "|---|---|---|---|---|"
     counts = pinned_scores(ROOT, "sample")
@@ -72,7 +72,7 @@ def generated() -> Iterator[str]:
 
 
 def constant(number: str, cells: Mapping[str, Mapping[str, str]]) -> str:
-    """The best constant answer to compare with a number, from a table whose columns are systems."""
+    """Return the best constant's accuracy and name for a number, from a table whose columns are systems."""
     name, _, metric = number.partition("/")
     label = BENCHMARKS[name].table[0].labels[metric]
     held = {
@@ -85,7 +85,7 @@ def constant(number: str, cells: Mapping[str, Mapping[str, str]]) -> str:
 
 
 def filled(text: str) -> str:
-    """README with both tables filled from the pins."""
+    """Fill both tables of README from the pins."""
     for name, lines in (("official", official()), ("generated", generated())):
         marks = rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)"
         table = "".join(f"{line}\n" for line in lines)

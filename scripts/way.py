@@ -1,9 +1,9 @@
-"""The way of a command through the platform: the files that a reader opens who follows its calls.
+"""List the platform files that a command runs through, in the order in which a reader would open them.
 
 .venv/bin/python scripts/way.py trace clevrer/descriptive/per_question
 
-A stop is a file of `orchestration/`, in the order in which its functions first run; one that comes again is a
-return. Left out is what every command begins with or declares.
+A stop is a file of `orchestration/` whose functions run; a second stop at the same file is a return. Files
+that every command starts with, and declarations, are omitted.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SHARED = (
 
 
 def followed(arguments: list[str]) -> list[str]:
-    """The files of the platform whose functions run, each time that another one's ran before."""
+    """Return the platform files whose functions run, one entry each time that the file changes."""
     ran: dict[tuple[str, str], None] = {}
 
     def on_call(frame: FrameType, event: str, _: Any) -> None:
@@ -34,7 +34,7 @@ def followed(arguments: list[str]) -> list[str]:
         if event == "call" and code.co_filename.startswith(f"{HOUSE}/") and code.co_name[0] != "<":
             ran[code.co_filename, code.co_qualname] = None
 
-    CliRunner().invoke(app, arguments)  # what is imported on the way runs here
+    CliRunner().invoke(app, arguments)  # first run without the profile, so that imports do not count
     sys.setprofile(on_call)
     try:
         CliRunner().invoke(app, arguments)
@@ -45,7 +45,7 @@ def followed(arguments: list[str]) -> list[str]:
 
 
 def main() -> None:
-    """Print the stops, the returns marked, and how many of both there are."""
+    """Print the stops, with returns marked, and the number of each."""
     stops = followed(sys.argv[1:])
     for place, file in enumerate(stops):
         sys.stdout.write(f"{'return ' if file in stops[:place] else '':>8}{file}\n")

@@ -8,5 +8,5 @@ from substrate.cli.printing import shown
 
 
 def escape(text: str) -> str:
-    """A text that neither rich nor a terminal takes for an order."""
+    """Escape a text so that neither rich nor a terminal interprets it as markup or control codes."""
     return markup.escape(shown(text))

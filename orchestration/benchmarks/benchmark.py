@@ -4,9 +4,9 @@ A case is the unit of work: a scene, story, image, target or specification, as b
 the explanations of its answers are pure functions of the case, which use no path, no Spark and no Dagster. So
 the same functions serve the pipeline on a cluster and a user's own files in a single process.
 
-A benchmark is asked on the cases of a :class:`Source`. Its class says who answers: the substrate, from the
-logs of a :class:`Logger` (:class:`Interpreted`), also with reasons (:class:`Explained`), or a language
-model. Benchmarks that share data or logs name the same source or logger.
+A benchmark asks questions about the cases of a :class:`Source`. Its class determines the answering system:
+the substrate, from the logs of a :class:`Logger` (:class:`Interpreted`), also with reasons
+(:class:`Explained`), or a language model. Benchmarks that share data or logs name the same source or logger.
 """
 
 from __future__ import annotations
@@ -95,13 +95,14 @@ class Data(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     """The base address of a mirror that holds the official files under their names."""
 
     def among(self, profile: Any) -> Data:
-        """Adapt these data to all of a profile's data: a source may use files that another one names."""
+        """Adapt these data to the whole profile, because a source may use files that another source names."""
         return self
 
 
 class Section(NamedTuple):
-    """A section of `params.yaml` that functions take: its key and type, or no key for no section. If it has
-    ``parts``, answers depend only on these keys of it.
+    """A section of `params.yaml` that functions take: its key and type; without a key, no section.
+
+    If the section has ``parts``, answers depend only on these keys of it.
 
     >>> Section().keys
     ()
@@ -119,7 +120,7 @@ class Section(NamedTuple):
         return (self.key,) if self.key else ()
 
     def of(self, settings: Any) -> Any:
-        """The section's parameters in some settings; ``None`` without a key."""
+        """Return the section's parameters in some settings; ``None`` without a key."""
         return settings.of(self.key) if self.key else None
 
 
@@ -157,8 +158,9 @@ class Exhibit(NamedTuple):
 
 
 class SceneShown(NamedTuple):
-    """The content of a scene's page: the template and its further arguments, the picture, and for each row
-    the question's text and, for a wrong answer, the stage that lost it and a sentence.
+    """The content of a scene's page: the template and its further arguments, the picture, and the rows.
+
+    Each row has the question's text and, for a wrong answer, the stage that lost it and a sentence.
     """
 
     template: Path
@@ -212,8 +214,8 @@ class Source(Declared):
         inputs: the roles of its files, each with possible names in a dataset's folder.
         cases: reads the cases of some files.
         official: its official files.
-        world: what generates it, where something does.
-        size: how much data a generated profile has, in words.
+        world: the generator of its cases, if there is one.
+        size: the amount of data in a generated profile, in words.
         note: an addition to a table's description of the data's origin.
         profiles: the profiles that it belongs to; empty for all.
     """
@@ -231,7 +233,7 @@ class Source(Declared):
     profiles: tuple[str, ...] = ()
 
     def files(self, folder: Path) -> dict[str, Path]:
-        """Its files in a dataset's folder; none where it is empty."""
+        """Return the source's files in a dataset's folder; none if the folder is empty."""
         files: dict[str, Path] = {}
         if not any(folder.iterdir()):
             return files
@@ -242,7 +244,7 @@ class Source(Declared):
         return files
 
     def split(self, data: Data) -> str:
-        """The split that the rows of a profile's data name."""
+        """Return the split that the rows of a profile's data name."""
         return self.official.split if data.source == "official" else "generated"
 
 
@@ -303,7 +305,7 @@ class Table(Declared):
 
 @dataclass(frozen=True, kw_only=True)
 class Benchmark(Declared):
-    """Questions with answers that are counted; subclasses say who answers.
+    """Questions with counted answers; a subclass determines the answering system.
 
     Attributes:
         name: the first part of the names of its stages, numbers and answers.
@@ -429,7 +431,7 @@ class Explained(Interpreted):
 
 
 def per_choice(benchmark: str, *subsets: str) -> tuple[str, ...]:
-    """The names of multiple-choice numbers: per question and per option for each subset.
+    """Return the names of multiple-choice numbers: per question and per option for each subset.
 
     >>> per_choice("clevrer", "predictive")
     ('clevrer/predictive/per_question', 'clevrer/predictive/per_option')
@@ -447,7 +449,7 @@ def asked_scenes(
     only: Collection[Any] | None,
     unasked: bool,
 ) -> Collection[Any]:
-    """The scenes of an input to read, in order: those with questions, or all wanted scenes.
+    """Return the scenes of an input to read, in order: scenes with questions, or all wanted scenes.
 
     Args:
         there: the scenes that the input has.
@@ -472,10 +474,10 @@ def asked_scenes(
 
 
 def chosen(scenes: Collection[T], only: Collection[Any] | None) -> Collection[T]:
-    """The wanted scenes, in order; all if none are named."""
+    """Return the wanted scenes in order; all scenes if ``only`` is ``None``."""
     return scenes if only is None else [scene for scene in scenes if scene in only]
 
 
 def named_rows(name: str, rows: Callable[..., Iterable[Row]], *given: Any) -> list[Row]:
-    """The rows of another benchmark's function, under this benchmark's name."""
+    """Return the rows of another benchmark's function, under this benchmark's name."""
     return [msgspec.structs.replace(row, benchmark=name) for row in rows(*given)]

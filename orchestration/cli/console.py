@@ -1,4 +1,4 @@
-"""Options that the platform's commands share, the events of stages, and a run."""
+"""The shared parts of the platform's commands: options, the events of stages, and a run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ProfileOption = Annotated[
     str | None,
     option(
         "--profile",
-        "sample, full, paper, real or local; the profile of params.yaml unless given.",
+        "sample, full, paper, real or local; by default the profile of params.yaml.",
     ),
 ]
 SetOption = Annotated[
@@ -29,9 +29,9 @@ NOTHING_SET: list[str] = []
 
 @contextmanager
 def stages_told(names: Sequence[str]) -> Iterator[dict[str, str]]:
-    """The events of a run of some stages.
+    """Send the events of a run of some stages.
 
-    Gives how each stage came to its outs, as far as it has ended: ``computed`` or ``reused``.
+    Yields, for each ended stage, how it came to its outs: ``computed`` or ``reused``.
     """
     from orchestration.pipeline.progress import hearing
     from substrate.cli.events import speaking
@@ -40,7 +40,7 @@ def stages_told(names: Sequence[str]) -> Iterator[dict[str, str]]:
     with speaking("run") as told:
 
         def end(stage: str, made: str, rows: int | None) -> None:
-            if stage not in how:  # a stage that is tried again may end twice
+            if stage not in how:  # a retried stage may end twice
                 how[stage] = made
                 told.end(stage, made, rows)
 
@@ -51,7 +51,7 @@ def stages_told(names: Sequence[str]) -> Iterator[dict[str, str]]:
 
 @contextmanager
 def running() -> Iterator[None]:
-    """A run of the pipeline: one line on the terminal where it is told to end."""
+    """Run the block as a run of the pipeline; print one line on the terminal if it is interrupted."""
     from orchestration.pipeline.stopping import ends_when_told
 
     with ends_when_told(descriptor("stderr")):

@@ -1,4 +1,4 @@
-"""Official data fetched, data in its format generated, and a user's own files answered."""
+"""`substrate answer`: answers to a user's own files."""
 
 from __future__ import annotations
 
@@ -47,20 +47,20 @@ WorldsOption = Annotated[
 
 
 def file_option(name: str, required: bool) -> Any:
-    """The type of an option that names one of a benchmark's files."""
+    """Return the type of an option that names one of a benchmark's files."""
     metavar, about = INPUTS.get(name, ("FILE", name))
     named = option(f"--{name.replace('_', '-')}", about, metavar=metavar)
     return Annotated[Path, named] if required else Annotated[Path | None, named]
 
 
 def require_files(files: Mapping[str, Path]) -> None:
-    """Refuse a user's files that do not exist.
+    """Check that a user's files exist.
 
     Args:
         files: the paths by role; an input's role is its option's name.
 
     Raises:
-        ParameterError: names the option and the path.
+        ParameterError: a file is missing; the error names the option and the path.
     """
     for name, path in files.items():
         if not path.exists():
@@ -69,7 +69,7 @@ def require_files(files: Mapping[str, Path]) -> None:
 
 
 def answers() -> typer.Typer:
-    """`substrate answer`: a command for each benchmark that has files of its own."""
+    """Make `substrate answer`, with a command for each benchmark that accepts a user's files."""
     group = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
     for benchmark in INTERPRETED.values():
         if benchmark.source.name == benchmark.name:
@@ -84,7 +84,7 @@ def _add_answer(group: typer.Typer, benchmark: Interpreted) -> None:
     for name in benchmark.source.inputs:
         optional = either and name != "questions"
         options[name] = file_option(name, not optional), None if optional else REQUIRED
-    rows = Annotated[Path, option("--out", "Rows, one a question.", metavar="OUT.jsonl")]
+    rows = Annotated[Path, option("--out", "The file for the rows, one per question.", metavar="OUT.jsonl")]
     options["out_"] = rows, REQUIRED
     if benchmark.possible:
         options["worlds"] = WorldsOption, None

@@ -1,4 +1,4 @@
-"""`substrate experiment`: which experiments there are, what they came to, and how they differ."""
+"""`substrate experiment`: list, show, compare and remove experiments."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def diff(
     b: Annotated[
         str | None,
         argument(
-            "What it is compared with; the pinned results unless given.",
+            "The side to compare with A; by default the pinned results.",
             metavar="[B]",
         ),
     ] = None,

@@ -1,4 +1,4 @@
-"""The `substrate` command: its groups, and what a researcher and a maintainer run."""
+"""The platform's `substrate` command and its groups, for researchers and maintainers."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ SECTIONS = {
     "Your own data": ("answer", "perceive", "predict", "score", "generate", "mcp", "models"),
     "Maintain": ("verify", "accept", "materialize", "dvc", "cluster", "paper"),
 }
-"""The commands as `substrate --help` groups them; the first sentence of each says what it does."""
+"""The commands as `substrate --help` groups them, each with the first sentence of its help."""
 
 
 class Sections(TyperGroup):
-    """The commands, listed by what a reader wants."""
+    """The commands, listed by the reader's purpose."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write each section with its commands."""
@@ -91,7 +91,7 @@ def ui(
 
 @cluster_app.callback()
 def _cluster() -> None:
-    """Typer leaves out the name of a group's only command."""
+    """Keep the group: without a callback, typer omits the name of a group's only command."""
 
 
 @cluster_app.command("check")
@@ -99,7 +99,7 @@ def _cluster() -> None:
 def cluster_check(
     profile: ProfileOption = None, set_: SetOption = NOTHING_SET, json: JsonOption = False
 ) -> None:
-    """Say what of a cluster fits: its endpoint, driver, storage and workers; exit 1 where a part does not."""
+    """Check a cluster's endpoint, driver, storage and workers; exit 1 if a part does not fit."""
     from orchestration.pipeline.cluster import findings
     from orchestration.project import open_workspace
 
@@ -124,7 +124,7 @@ def fetch_files(
 ) -> None:
     """Download official files, resumed and checked.
 
-    They are pinned; of the profile `real`, what has an address is fetched.
+    The files are pinned. For the profile `real`, only files with an address are fetched.
     """
     from orchestration.fetch.downloads import Fetched, fetch, unpack, wanted
     from orchestration.fetch.sources import official_sources
@@ -171,7 +171,7 @@ def explain(
 ) -> None:
     """Say why an answer is what it is.
 
-    The rule that decided, the answer beside its gold, the choice that failed, and the premises.
+    Shows the deciding rule, the answer next to its gold, the choice that failed, and the premises.
     """
     files = {"annotations": annotations, "events": events, "tasks": tasks, "scene_graphs": scene_graphs}
     files |= {"questions": questions, "specs": specs, "proposals": proposals}
@@ -215,7 +215,7 @@ def trace(
 ) -> None:
     """Follow a number down to its rows, files and code.
 
-    Log, input file, source and code version are named too; exit 1 where they do not fit together.
+    The path names log, input file, source and code version too; exit 1 if they are inconsistent.
     """
     if list_ == (number is not None):
         raise typer.BadParameter("give a NUMBER or --list")
@@ -238,7 +238,7 @@ def bench(
 ) -> None:
     """Measure speed and memory, each beside a peer.
 
-    A peer or a floor is measured in the same run.
+    The same run measures the peer, or a lower bound.
     """
     from benchmarks.speed.benches import BENCHES, run
     from substrate.base.errors import ParameterError
@@ -264,7 +264,7 @@ def dvc_sync() -> None:
 @dvc_app.command("code")
 @voiced
 def dvc_code(profile: ProfileOption = None) -> None:
-    """Say for DVC, in a file a stage, what of its code changed since it ran; `dvc repro` begins with it."""
+    """Record each stage's changed code in a file for DVC; `dvc repro` begins with it."""
     from orchestration.ledger.dvc import keep_code
     from orchestration.pipeline.graph import stages_in
     from orchestration.project import open_workspace

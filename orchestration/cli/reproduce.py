@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def reproduced(
     profile: str | None, only: str | None, overrides: Sequence[str], *, force: bool, name: str = ""
 ) -> Reproduction:
-    """Run the stages of a profile, or find that there is nothing to do.
+    """Run the stages of a profile, or report that there is nothing to do.
 
     If an override affects results, the run is an experiment, and the profile's results stay unchanged.
 
@@ -53,7 +53,7 @@ def reproduced(
 
 
 def _serve_model(profile: str | None, only: str | None, overrides: Sequence[str], until: ExitStack) -> None:
-    """Serve the model of a single baseline's run, if no server is named and the model is installed."""
+    """Serve the model of a run of one baseline, if no server is named and the model is installed."""
     from orchestration.benchmarks.baselines import LanguageModel
     from orchestration.models.client import URL
     from orchestration.project import open_workspace
@@ -144,7 +144,7 @@ def _run(
 
 
 def tables_of(workspace: Workspace, names: Sequence[str], only: str | None) -> list[str]:
-    """The tables that a run made; a benchmark that shares its table shows only its own rows."""
+    """Return the tables that a run made; a benchmark that shares its table shows only its own rows."""
     from orchestration.pipeline.graph import stages_in
     from orchestration.registry import BENCHMARKS
     from orchestration.rendering.results import by_number
@@ -163,8 +163,9 @@ def tables_of(workspace: Workspace, names: Sequence[str], only: str | None) -> l
 
 
 def conclusion_of(workspace: Workspace, only: str | None) -> list[str]:
-    """The conclusion from the numbers of all benchmarks or of one; pinned numbers replace those of missing
-    official files.
+    """Return the conclusion from the numbers of all benchmarks or of one.
+
+    Without the official files, pinned numbers are used.
     """
     from orchestration.registry import BENCHMARKS
     from orchestration.rendering.conclusion import concluded
@@ -175,7 +176,7 @@ def conclusion_of(workspace: Workspace, only: str | None) -> list[str]:
 
 
 def _keep(workspace: Workspace, only: str, run: Reproduction, before: Mapping[str, str]) -> None:
-    """Keep the outcome of a run next to other valid outcomes."""
+    """Store the outcome of a run next to other valid outcomes."""
     from orchestration.ledger.records import fingerprint, ledger_of
     from orchestration.pipeline.graph import stages_in
 

@@ -37,7 +37,7 @@ def reproduce(
         str,
         option(
             "--name",
-            "What an experiment is called; made from what is --set unless given.",
+            "The experiment's name; by default made from the values of --set.",
             metavar="NAME",
         ),
     ] = "",
@@ -45,15 +45,15 @@ def reproduce(
         bool, option("--force", "Run stages although nothing they depend on has changed.")
     ] = False,
     fail_on_drift: Annotated[
-        bool, option("--fail-on-drift", "Exit with 1 where a result is not what was pinned.")
+        bool, option("--fail-on-drift", "Exit with 1 if a result differs from its pin.")
     ] = False,
     tables: Annotated[bool, option("--tables", "Print the tables too.")] = False,
     json: JsonOption = False,
 ) -> None:
     """Compute a profile's results, and compare them with the pins.
 
-    The asset graph is materialised where something is to be done. With --set the run is an experiment: it
-    lies in experiments/NAME, and the results stay as they are.
+    Only stale stages of the asset graph run. With --set the run is an experiment in experiments/NAME, and the
+    profile's results stay unchanged.
     """
     from orchestration.cli.reproduce import reproduced
 
@@ -91,7 +91,7 @@ def materialize(
     force: Annotated[bool, option("--force", "Run it although nothing it depends on has changed.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Run one stage on inputs that are there."""
+    """Run one stage on existing inputs."""
     with running():
         from orchestration.ledger.dvc import keep_code
         from orchestration.pipeline.graph import stages_in
@@ -120,14 +120,15 @@ def materialize(
 def verify(
     profile: ProfileOption = None,
     recompute: Annotated[
-        bool, option("--recompute/--no-recompute", "Compute everything anew, or only compare what is there.")
+        bool,
+        option("--recompute/--no-recompute", "Compute everything again, or only compare files."),
     ] = True,
     since: Annotated[
         str | None,
         option(
             "--since",
-            "Also which numbers were accepted to change after this commit, and by whom; what changed "
-            "without that counts as drift.",
+            "Also list the changes of numbers accepted after this commit, and by whom; other changes "
+            "count as drift.",
             metavar="COMMIT",
         ),
     ] = None,
@@ -135,7 +136,7 @@ def verify(
         bool,
         option(
             "--repair",
-            "First bring back what is damaged: from DVC's cache, from its remote, or computed again.",
+            "First restore damaged files: from DVC's cache, from its remote, or by computing them again.",
         ),
     ] = False,
     markdown: Annotated[bool, option("--markdown", "As Markdown, for a comment on a change.")] = False,
@@ -143,8 +144,8 @@ def verify(
 ) -> None:
     """Compute the results again, and name what differs.
 
-    Every file is held against its hash, and what is computed against the pins, cell by cell and row by row;
-    exit 1 on damage or drift.
+    Every file is compared with its hash, and every recomputed result with its pin, cell by cell and row by
+    row; exit 1 on damage or drift.
     """
     mended: list[str] = []
     doing("loading the pipeline")
@@ -197,15 +198,15 @@ def accept(
     reason: Annotated[str, argument("Why the new results are right; kept with them.", metavar="REASON")],
     profile: ProfileOption = None,
     unsafe: Annotated[
-        bool, option("--unsafe", "Take over what no record of a run computed; the pins say so for good.")
+        bool, option("--unsafe", "Accept results without a record of a run; the pins note it for good.")
     ] = False,
     dry_run: Annotated[bool, option("--dry-run", "Say what changed, and pin nothing.")] = False,
     json: JsonOption = False,
 ) -> None:
     """Pin changed results, and say why they are right.
 
-    Says in numbers what changed, pins the present data and artifacts as the results, and records why in
-    pins/accepted.jsonl, which `verify --since` reads back.
+    Prints the changed numbers, pins the present data and artifacts as the results, and records the reason in
+    pins/accepted.jsonl, which `verify --since` reads.
     """
     from orchestration.ledger.acceptance import accept_results, proposed, told_beside
     from orchestration.pipeline.graph import stages_in

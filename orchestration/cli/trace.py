@@ -113,7 +113,7 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _shown(entry: Entry) -> str:
-    """The measured value in the format of tables; counts and p without a unit."""
+    """Format the measured value as tables do; counts and p have no unit."""
     if entry.measured is None:
         return ""
     if entry.name.endswith("/p"):
@@ -142,7 +142,7 @@ def _print_derived(listing: Listing, name: str, *, json: bool) -> bool:
 
 
 def _going_on(number: str, profile: str) -> str:
-    """The command that measures a number, and its needs if a language model answers."""
+    """Return the command that measures a number, and its needs if a language model answers."""
     of, _, other = (part.partition("/")[0] for part in number.partition(f"/{MINUS}"))
     compared = other in BENCHMARKS and other != of
     command = f"`substrate reproduce --profile {profile}{'' if compared else f' --only {of}'}` measures it"
@@ -168,16 +168,16 @@ def _print(way: Trace, answer: AnswerTrace | None = None, again: Reexecution | N
 
 
 def console() -> Console:
-    """A terminal, or a file without a width."""
+    """Make a console for a terminal, or for a file without a width."""
     from rich.console import Console
 
     out = ours("stdout")
-    # IRIs have parts that rich takes for emoji; and a file has no width to fit into.
+    # Rich would read parts of IRIs as emoji; and a file has no width to fit into.
     return Console(file=out, highlight=False, emoji=False, width=None if out.isatty() else _WIDE)
 
 
 def outline(name: str, *about: Any) -> Tree:
-    """A tree whose nodes are the lines of a macro in ``trace.txt.j2``; two spaces mean a level."""
+    """Make a tree from the lines of a macro in ``trace.txt.j2``; two spaces of indent mean one level."""
     from rich.tree import Tree
 
     from orchestration.base.templates import text_template

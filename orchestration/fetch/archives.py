@@ -1,4 +1,4 @@
-"""Members of official archives: looked at before any is written."""
+"""Extraction of official archives: all members are checked before any is written."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from substrate.base.inputs import (
 from substrate.base.limits import LIMITS, SMALL
 
 Wanted = Callable[[PurePosixPath], str | None]
-"""From a member to the name to write it under; ``None`` to skip it."""
+"""A function from a member's name to its new name; ``None`` skips the member."""
 
 
 def extract(archive: Path, wanted: Wanted, out: Path, *, what: str) -> list[Path]:
@@ -55,7 +55,7 @@ def extract(archive: Path, wanted: Wanted, out: Path, *, what: str) -> list[Path
 
 @contextmanager
 def _opened(path: Path) -> Iterator[Mapping[str, Callable[[], bytes]]]:
-    """The members of an archive by name, each with what reads it."""
+    """Yield the members of an archive by name, each with a function that reads it."""
     if path.suffix == ".zip":
         with open_zip(path) as zipped:
             names = [info.filename for info in members(zipped, path)]

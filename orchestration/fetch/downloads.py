@@ -1,9 +1,9 @@
 """Official benchmark files: downloaded, checked against their known hashes, pinned.
 
-Where the files come from stands in ``sources.toml``. A file with a published git blob hash is checked
-against it. For any other file the first download is trusted once it can be read to its end; it records its
-SHA-256 and size in a pins file that lives in the repository, and every later download has to equal it. A run
-holds the number of questions against the published one. Nothing here runs unless a user asks for it.
+``sources.toml`` lists the origin of each file. A file with a published git blob hash is checked against it.
+For any other file the first download is trusted if it can be read to its end. Its SHA-256 and size go into a
+pins file in the repository, and every later download must match them. A run compares the number of questions
+with the published number. Downloads run only when a user requests them.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def fetch(
         sources: where the files are; the official addresses by default.
         base: an address that holds the files under their names, instead of the addresses of ``sources``.
         only: names to fetch; all by default.
-        progress: told of every chunk; quiet by default.
+        progress: called for every chunk; none by default.
         patience: time limits and number of tries.
 
     Returns:
@@ -115,7 +115,7 @@ def fetch(
 
 
 def wanted(benchmark: str, sources: Sources, only: Sequence[str] = ()) -> list[SourceFile]:
-    """The official files of a benchmark to fetch.
+    """Return the official files of a benchmark to fetch.
 
     Raises:
         ParameterError: the benchmark or a name is unknown, or the benchmark has no direct address.
@@ -157,7 +157,7 @@ class _File:
         return without_user(self.file.url)
 
     def fetch(self) -> Fetched:
-        """Fetch the file, unless the right one is there."""
+        """Fetch the file, unless the right file already exists."""
         if not self.path.exists():
             self._download()
             return self._fetched("downloaded", url=self._url, pinned=self.pinned)
@@ -187,7 +187,7 @@ class _File:
         )
 
     def _download(self) -> None:
-        """Fetch from the source; :meth:`_accept` says whether the bytes are the right ones."""
+        """Fetch from the source; :meth:`_accept` checks the bytes."""
         pin = self.pin
         transfer = Transfer(
             self.path.with_name(f"{self.path.name}.part"),
@@ -200,7 +200,7 @@ class _File:
         transfer(self.file.url, self.path)
 
     def _difference(self, digest: _Digest) -> str:
-        """The expected and the actual hash if they differ; else empty."""
+        """Describe the expected and the actual hash if they differ; else return an empty text."""
         differ: list[str] = []
         if self.file.blob not in (None, digest.blob):
             differ.append(f"expected git blob SHA-1 {self.file.blob}, found {digest.blob}")
@@ -210,7 +210,7 @@ class _File:
         return "; ".join(differ)
 
     def _accept(self, part: Path) -> None:
-        """Refuse a download that differs; pin it where nothing was known of it."""
+        """Reject a download that differs from its known hash; pin a first download."""
         digest = _Digest.of(part)
         if difference := self._difference(digest):
             hint = (
@@ -233,7 +233,7 @@ class _File:
         self.pinned = True
 
     def _check_whole(self, part: Path) -> None:
-        """A pin outlives its download, so what is pinned has to be readable to its last byte."""
+        """Check that a download is readable to its last byte, because its pin outlives it."""
         try:
             _require_readable(part, self.file.name)
         except ZIP_ERRORS as error:
@@ -255,13 +255,13 @@ def _require_readable(path: Path, name: str) -> None:
 
 
 def _hosts() -> set[str]:
-    """The hosts of the official files, and those that the user names."""
+    """Return the hosts of the official files, and the hosts that the user names."""
     official = (file.url for source in official_sources().values() for file in source.files)
     return {*map(bare_host, official), *os.environ.get("SUBSTRATE_HOSTS", "").replace(",", " ").split()}
 
 
 def unpack(benchmark: str, folder: Path) -> None:
-    """Unpack the members that :attr:`SourceFile.unpack` names next to a benchmark's archives."""
+    """Unpack the members named by :attr:`SourceFile.unpack` into the folder of the archives."""
     for file in official_sources()[benchmark].files:
         for part in file.unpack:
             out = folder / part.into

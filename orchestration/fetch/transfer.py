@@ -34,7 +34,7 @@ _CONTENT_RANGE = re.compile(r"bytes (\d+)-\d+/(\d+)$")
 _WAY_OUT = "Free some space, or give another folder, and fetch again: the download resumes"
 
 Report = Callable[[str, int, "int | None"], None]
-"""Called with the file's name, the bytes received and the total bytes (``None`` if unknown)."""
+"""A callback that takes the file's name, the bytes received and the total bytes (``None`` if unknown)."""
 
 
 class DownloadError(SubstrateError):
@@ -50,7 +50,7 @@ class RefusedError(DownloadError):
 
 
 class Remains(msgspec.Struct, frozen=True, kw_only=True):
-    """A description of the whole file of which a ``.part`` file is the beginning."""
+    """A description of the whole file that a ``.part`` file begins."""
 
     url: str
     total: int | None
@@ -70,7 +70,7 @@ class Transfer:
         hosts: the hosts that the address may redirect to, besides its own.
 
     Raises:
-        UnavailableError: the source has no such file, does not answer, or breaks off again and again;
+        UnavailableError: the source has no such file, does not answer, or breaks off repeatedly;
             the part stays for the next fetch.
         RefusedError: ``accept`` refused the part, or it has too many bytes; the part is deleted.
         DownloadError: another fetch is writing the part.
@@ -202,7 +202,7 @@ class Transfer:
             raise RefusedError(f"has more than {self.most} bytes", where=(self.name,), hint=hint)
 
     def _remains(self, url: str) -> Remains | None:
-        """The note next to the part, if it allows a resumption from this address."""
+        """Return the note next to the part, if it allows a resumption from this address."""
         try:
             note = msgspec.json.decode(self._note.read_bytes(), type=Remains)
         except (FileNotFoundError, *NOT_JSON):
@@ -233,7 +233,7 @@ def _locked(part: Path) -> Iterator[IO[bytes]]:
 
 
 def _stay_with(url: str, hosts: Collection[str]) -> Callable[[httpx.Request], None]:
-    """Refuse hosts that nobody named, and redirects from https to http, which others can read and change."""
+    """Reject unlisted hosts, and redirects from https to http, which others can read and change."""
     named = {bare_host(url), *map(_bare, hosts)}
 
     def check(request: httpx.Request) -> None:
@@ -254,7 +254,7 @@ def _stay_with(url: str, hosts: Collection[str]) -> Callable[[httpx.Request], No
 
 
 def bare_host(url: str) -> str:
-    """The host of an address without ``www.``.
+    """Return the host of an address without ``www.``.
 
     >>> bare_host("http://www.thespermwhale.com/jaseweston/babi/")
     'thespermwhale.com'
@@ -267,8 +267,8 @@ def _bare(host: str) -> str:
 
 
 def _describe(url: str, response: httpx.Response) -> tuple[Remains, int | None]:
-    """Describe the whole file of a response, and the first byte of a partial response; a weak ETag cannot
-    vouch for bytes.
+    """Describe a response's whole file, and give a partial response's first byte; ignore a weak ETag, which
+    does not identify bytes.
     """
     tag = response.headers.get("ETag", "")
     validator = tag if tag and not tag.startswith("W/") else response.headers.get("Last-Modified")
@@ -279,5 +279,5 @@ def _describe(url: str, response: httpx.Response) -> tuple[Remains, int | None]:
 
 
 def _continues(remains: Remains, offered: Remains) -> bool:
-    """Tell whether a partial response is of the same version; it may omit the validator but not change it."""
+    """Tell whether a partial response has the same version; it may omit the validator but not change it."""
     return offered.validator in (None, remains.validator) and remains.total in (None, offered.total)

@@ -1,5 +1,5 @@
-"""Deliberate acceptance of new results: the changes in numbers, as a line of `pins/accepted.jsonl`; and a
-check that every change of the pins since a commit has such a line.
+"""Deliberate acceptance of new results: each acceptance is a line of `pins/accepted.jsonl` with the changed
+numbers; a check finds changes of the pins since a commit that lack such a line.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Acceptance(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def _changes(old: Pins, new: Pins) -> Acceptance:
-    """The differences of two measurements, in numbers, without a reason; what only one has is no change."""
+    """Return the changed numbers between two measurements, without a reason; ignore stages in only one."""
     change = Acceptance("", "", "", numbers={}, rows={}, stages={})
     for name in sorted(old.keys() & new.keys()):
         was, is_ = old[name], new[name]
@@ -83,13 +83,13 @@ def _changes(old: Pins, new: Pins) -> Acceptance:
 
 
 def told(acceptance: Acceptance) -> list[str]:
-    """The changes, a line a number and a stage of answers."""
+    """Describe the changes, one line per number and per stage of answers."""
     ways = [f"{stage}: {_ways(ways)}" for stage, ways in acceptance.rows.items()]
     return [*_numbers(acceptance.numbers), *ways, *told_beside(acceptance)]
 
 
 def told_beside(acceptance: Acceptance) -> list[str]:
-    """The changes other than numbers and rows."""
+    """Describe the changes other than numbers and rows."""
     other = [name for name in acceptance.stages if name not in acceptance.rows]
     lines = [f"outputs of {', '.join(other)}"] if other else []
     if acceptance.unsafe:
@@ -109,16 +109,16 @@ def _ways(ways: Mapping[str, int]) -> str:
 def proposed(
     workspace: Workspace, stages: Stages, reason: str, *, unsafe: bool = False
 ) -> tuple[Acceptance, Moved]:
-    """The acceptance to be, with the reason for it, and the numbers and answers that it takes over.
+    """Return the proposed acceptance, and the numbers and answers that it changes.
 
     Args:
         workspace: the project and its profile.
-        stages: every stage there is.
+        stages: all stages.
         reason: why the new results are right.
-        unsafe: accept outs too that no record of a run computed, and say so in the pins.
+        unsafe: also accept outs without a record of a run, and note it in the pins.
 
     Raises:
-        ParameterError: there is no reason, or no record of a run computed what is there.
+        ParameterError: there is no reason, or no record of a run computed the present outs.
     """
     if not reason.strip():
         raise ParameterError("no reason given", where=("REASON",), hint="Say why the new results are right")
@@ -142,7 +142,7 @@ def proposed(
 
 
 def _not_computed(records: Mapping[str, Made], pinned: Pins, now: Pins) -> dict[str, list[str]]:
-    """By stage the outs that are not as they are pinned, and that no run computed from what is there."""
+    """Return, by stage, the outs that differ from their pins and that no run computed from present inputs."""
     made = {out: digest for record in records.values() for out, digest in record.outs.items()}
     foreign: dict[str, list[str]] = {}
     for stage, measured in now.items():
@@ -158,10 +158,10 @@ def _not_computed(records: Mapping[str, Made], pinned: Pins, now: Pins) -> dict[
 def accept_results(
     workspace: Workspace, stages: Stages, acceptance: Acceptance, *, usual: bool = True
 ) -> None:
-    """Pin what is there, and append the acceptance to ``pins/accepted.jsonl``.
+    """Pin the present results, and append the acceptance to ``pins/accepted.jsonl``.
 
     Args:
-        usual: whether the profile is that of `params.yaml`, which DVC holds the files of.
+        usual: whether the profile is that of `params.yaml`, whose files DVC holds.
     """
     root, profile = workspace.root, workspace.settings.profile
     if usual:
@@ -181,13 +181,13 @@ def accept_results(
 def since(
     root: Path, profile: str, pinned: Pins, commit: str
 ) -> tuple[list[Acceptance], list[Difference], list[str]]:
-    """The acceptances since a commit, and the changes of the pins that nobody accepted.
+    """Return the acceptances since a commit, and the changes of the pins that nobody accepted.
 
     A stage's change is accepted if a chain of acceptances leads from its outs at the commit to its present
     outs.
 
     Raises:
-        ParameterError: there is no such commit, or its pins have a form that is no longer read.
+        ParameterError: there is no such commit, or its pins have an unsupported earlier form.
     """
     names = _git(root, "ls-tree", "-r", "--name-only", commit, "--", "pins").decode().splitlines()
     folder, whole, record = f"pins/{profile}/", pin_name(profile), accepted_name(profile)
@@ -203,8 +203,9 @@ def since(
 
 
 def _accepted(root: Path, profile: str, known: Collection[bytes]) -> Iterator[Acceptance]:
-    """Yield a profile's lines that are not known, each with the commit that added it. Unreadable lines are
-    skipped: the seal of the pins reports a damaged file.
+    """Yield a profile's unknown lines, each with the commit that added it.
+
+    Unreadable lines are skipped, because the seal of the pins reports a damaged file.
     """
     record = accepted_name(profile)
     path = root / record

@@ -1,6 +1,4 @@
-"""Drift: the cells, scores, rows and files in which two measurements of the results differ, and the changes
-that caused the differences.
-"""
+"""Drift: the cells, scores, rows and files that differ between two measurements, and the causes."""
 
 from __future__ import annotations
 
@@ -23,15 +21,14 @@ _GRADES = {True: "right", False: "wrong", None: "without gold"}
 
 
 class Difference(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A thing that is not what it was: a table's cell, a score, a row of answers, or a file of which no
-    more is known.
+    """A changed cell of a table, score, row of answers, or file without further detail.
 
     Attributes:
-        stage: the stage that made it.
-        kind: what it is.
-        what: its name: number and column, number, scene and question, or path.
-        old: as it was.
-        new: as it is.
+        stage: the stage that made the item.
+        kind: the item's kind.
+        what: the item's name: number and column, number, scene and question, or path.
+        old: the former value.
+        new: the present value.
         here: True if the file here differs from a recomputation; else the recomputation differs from the pin.
     """
 
@@ -48,7 +45,7 @@ class Difference(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Cause(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A change of something that stages with different outs depend on."""
+    """A changed dependency of stages whose outs differ."""
 
     kind: Literal["code", "parameter", "input", "environment", "unknown"]
     what: str
@@ -74,7 +71,7 @@ _CAUSES = {
 
 
 def row_change(was: PinnedRow | None, is_: PinnedRow | None) -> str:
-    """In which way a row changed, in words.
+    """Describe the change of a row in words.
 
     >>> row = PinnedRow("by_id", 1, "2", "yes", "no", False, "", "")
     >>> row_change(row, msgspec.structs.replace(row, predicted="no", correct=True)), row_change(None, row)
@@ -87,10 +84,9 @@ def row_change(was: PinnedRow | None, is_: PinnedRow | None) -> str:
 
 
 def differences(old: Pins, new: Pins, *, here: bool = False) -> list[Difference]:
-    """Every difference between two measurements, in the new one's order of stages; whatever only one
-    of them has is ignored.
+    """Return every difference between two measurements, in the order of the new stages.
 
-    A file is named only if no part of it can be.
+    Items in only one measurement are ignored. A file is named only if none of its parts can be.
     """
     apart: list[Difference] = []
     for stage in (name for name in new if name in old):
@@ -100,7 +96,7 @@ def differences(old: Pins, new: Pins, *, here: bool = False) -> list[Difference]
 
 
 def _details(was: Made, is_: Made) -> Iterator[tuple[Literal["cell", "score", "row"], str, str, str]]:
-    """Whatever differs of what can be read in the outs of a stage: its kind and name, before and after."""
+    """Yield the differing readable items of a stage's outs: kind, name, former and present value."""
     for what, texts in changed(_cells(was), _cells(is_)).items():
         before, after = ("no cell" if text is None else text for text in texts)
         yield "cell", what, before, after
@@ -118,7 +114,7 @@ def _cells(made: Made) -> dict[str, str]:
 
 
 def _row(row: PinnedRow | None, other: PinnedRow | None) -> str:
-    """A row in words, with what another has differently."""
+    """Describe a row in words, with the parts in which another row differs."""
     if row is None:
         return "no row"
     parts = [f'"{row.predicted}" {_GRADES[row.correct]}']
@@ -132,7 +128,7 @@ def _row(row: PinnedRow | None, other: PinnedRow | None) -> str:
 
 
 def file_differences(stage: str, old: Made, new: Made, here: bool = False) -> list[Difference]:
-    """The files of a stage's outs that differ, each with its differing lines."""
+    """Return the files of a stage's outs that differ, each with its differing lines."""
     apart: list[Difference] = []
     inner = sorted(changed(old.files, new.files))
     for out, pair in changed(old.outs, new.outs).items():
@@ -145,12 +141,12 @@ def file_differences(stage: str, old: Made, new: Made, here: bool = False) -> li
 
 
 def short(digest: str) -> str:
-    """The beginning of a digest, or what stands for one, as it is."""
+    """Shorten a digest; return any other text unchanged."""
     return digest[:15] if digest.startswith("sha256:") else digest
 
 
 def causes(old: Pins, new: Pins, *, differ: bool = True) -> list[Cause]:
-    """The changes of the things that stages depend on; a cause that stages share is named once.
+    """Return the changed dependencies of stages; a cause that stages share is named once.
 
     Args:
         differ: true for the causes of stages whose outs differ; false for those of other stages, whose outs
@@ -165,12 +161,12 @@ def causes(old: Pins, new: Pins, *, differ: bool = True) -> list[Cause]:
 
 
 def _changes_of(was: Made, is_: Made, differ: bool) -> Iterator[Cause]:
-    """The causes of a stage, without its name."""
+    """Yield the causes of a stage, without its name."""
     known, ran = was.code and is_.code, was.environment and is_.environment
     found = [Cause("code", file) for file in sorted(changed(was.code, is_.code)) if known]
     for key, pair in sorted(changed(_values(was), _values(is_)).items()):
         found.append(Cause("parameter", key, (), *(text or "not set" for text in pair)))
-    # The stage that makes a changed input is named for it already, and no other version makes one stale.
+    # The maker of a changed input has its own cause, and a changed version alone makes no stage stale.
     if differ:
         for what, pair in sorted(changed(was.environment, is_.environment).items()) if ran else ():
             found.append(Cause("environment", what, (), *(short(text or NOTHING) for text in pair)))
@@ -184,13 +180,15 @@ def _changes_of(was: Made, is_: Made, differ: bool) -> Iterator[Cause]:
 
 
 def _values(made: Made) -> dict[str, str]:
-    """The parameters as text, by dotted key."""
+    """Return the parameters as text, by dotted key."""
     return {key: msgspec.json.encode(value).decode() for key, value in flattened(made.parameters).items()}
 
 
 def explained(root: Path, profile: str, pins: Pins, now: Pins) -> Pins:
-    """Add to pins the code that made them. If no ledger records it, as in a clone, it is the code of the
-    commit that last changed the pins, as far as git reports changes since.
+    """Add to pins the code that made them.
+
+    If no ledger records it, as in a clone, it is the code of the commit that last changed the pins, as far as
+    git reports changes since.
     """
     unknown = {name: now[name] for name in pins if name in now and now[name].code and not pins[name].code}
     base = git(root, "log", "-1", "--format=%H", "--", pin_name(profile)) if unknown else None

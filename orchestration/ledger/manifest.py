@@ -1,8 +1,8 @@
-"""The ledger of a profile: a manifest that records what each stage's outs were made from, their hashes, and
-the state of every file after the last run. Its first line is the SHA-256 of the rest.
+"""The ledger of a profile: a manifest of each stage's inputs, the hashes of its outs, and the state of every
+file after the last run. Its first line is the SHA-256 of the other lines.
 
-It lies in `artifacts/PROFILE/.ledger/`: machines write it, and git ignores it. Runs skip stages by it;
-lineage, drift, verification and the seal read it. The pins (:mod:`orchestration.ledger.pinned`) are in git.
+The ledger is in `artifacts/PROFILE/.ledger/`, which git ignores. Runs use it to skip stages; lineage, drift,
+verification and the seal read it. The pins (:mod:`orchestration.ledger.pinned`) are in git.
 
 This module imports nothing heavy: neither Dagster, nor Spark, nor the stages.
 """
@@ -20,7 +20,7 @@ import msgspec
 
 from substrate.base.files import locked, make_folders, naming, replacing
 
-# An experiment has its own beside its artifacts.
+# An experiment has its own ledger next to its artifacts.
 LEDGER = "artifacts/{profile}/.ledger"
 MANIFEST = "manifest.jsonl"
 _Value = TypeVar("_Value")
@@ -29,8 +29,8 @@ _Value = TypeVar("_Value")
 def changed(
     old: Mapping[str, _Value], new: Mapping[str, _Value]
 ) -> dict[str, tuple[_Value | None, _Value | None]]:
-    """The keys at which two mappings differ, in their order, each with both values; ``None`` for a missing
-    value.
+    """Return the keys at which two mappings differ, in order, each with both values; a missing value is
+    ``None``.
 
     >>> changed({"a": 1, "b": 2}, {"a": 1, "b": 3, "c": 4})
     {'b': (2, 3), 'c': (None, 4)}
@@ -40,7 +40,7 @@ def changed(
 
 
 def version_of(files: Mapping[str, str]) -> str:
-    """A short hash of files' hashes.
+    """Return a short hash of files' hashes.
 
     >>> version_of({"a.py": "00"}) == version_of({"b.py": "00"})
     False
@@ -67,24 +67,25 @@ class PinnedRow(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Made(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A stage's outs: the things they were made from, and their content. Ledger, pins and measurements each
-    hold some of the parts; unknown and unneeded parts are empty.
+    """A record of a stage's outs: their inputs and their content.
+
+    Ledger, pins and measurements each hold some of the parts; unknown and unneeded parts are empty.
 
     Attributes:
         outs: SHA-256 of each file or folder that the stage made, by path.
         code: for each code file, by its path in the project, a short hash of the statements reached.
-        parameters: the values of its keys of `params.yaml`.
-        inputs: SHA-256 of each file or folder that it read, by path.
+        parameters: the values of the stage's keys of `params.yaml`.
+        inputs: SHA-256 of each file or folder that the stage read, by path.
         environment: the installed versions by name, and the hash of the lock file.
-        needs: the stages whose outs it reads.
+        needs: the stages whose outs this stage reads.
         files: for each file in a folder of outs, by path, the first digits of its SHA-256.
         lines: for each file of lines, by path, four digits of the SHA-256 of each line, concatenated.
         scores: correct and total by number.
         cells: by table and row: the text under each head.
-        rows: its answers in short, by name.
-        unsafe: the reason for which it was accepted although no record of a run says that it was computed.
-        explained: its outs may differ from their pins: they were made from something else, or a recomputation
-            gave the same bytes.
+        rows: the stage's answers in short, by name.
+        unsafe: the reason for accepting the outs although no record of a run computed them.
+        explained: true if the outs may differ from their pins, because they have other inputs, or because a
+            recomputation gave the same bytes.
     """
 
     outs: dict[str, str] = {}
@@ -107,12 +108,12 @@ class Made(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return self.code, self.parameters, self.inputs
 
     def repeats(self, other: Made | None) -> bool:
-        """Tell whether the other record has equal inputs and outs, so that no second run is needed."""
+        """Tell whether the other record has the same inputs and outs, so that no second run is needed."""
         return other is not None and (self.basis, self.outs) == (other.basis, other.outs)
 
     @property
     def pin(self) -> Made:
-        """The part that git holds: results but no code."""
+        """Return the part that git holds: results without code."""
         return msgspec.structs.replace(self, code={}, inputs={}, environment={}, rows={}, explained=False)
 
 
@@ -167,7 +168,7 @@ class Reproduction(msgspec.Struct, frozen=True, kw_only=True):
     computed: Sequence[str] = ()
 
     def line(self) -> str:
-        """The last line that the command prints."""
+        """Return the last line that the command prints."""
         count, computed = len(self.stages), len(self.computed)
         rest = "; every result as pinned" if self.pinned else ""
         rest = f"; {len(self.drifted)} outputs differ from their pins" if self.drifted else rest
@@ -202,13 +203,15 @@ _PARTS = {part: get_args(hint)[1] for part, hint in get_type_hints(Manifest).ite
 
 
 def ledger_at(root: Path, profile: str) -> Path:
-    """The folder of a profile's ledger."""
+    """Return the folder of a profile's ledger."""
     return root / LEDGER.format(profile=profile)
 
 
 def look_at(folder: Path) -> tuple[Manifest, bool]:
-    """The manifest of a ledger's folder, an empty one where there is no ledger, and whether every byte is as
-    it was written; of one that is damaged the lines that can be read: no damage of it hides another.
+    """Read a ledger's manifest, and tell whether it is undamaged.
+
+    A missing manifest reads as empty. A damaged manifest has its readable lines, so that the damage hides no
+    other damage.
     """
     path = folder / MANIFEST
     if not path.exists():
@@ -218,12 +221,12 @@ def look_at(folder: Path) -> tuple[Manifest, bool]:
     except OSError:
         return Manifest(), False
     manifest, whole = _decoded(lines)
-    # What was decoded is kept, and the caller may change what it gets.
+    # The decoded manifest is cached, so the caller gets a copy that it may change.
     copied = Manifest(**{part: dict(getattr(manifest, part)) for part in _PARTS})
     return copied, whole and head == _digest(lines)
 
 
-@lru_cache(maxsize=4)  # a run reads the same one for each stage
+@lru_cache(maxsize=4)  # a run reads the same manifest for each stage
 def _decoded(lines: bytes) -> tuple[Manifest, bool]:
     manifest, whole = Manifest(), True
     for line in lines.splitlines():
@@ -240,17 +243,17 @@ def _digest(data: bytes) -> bytes:
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """The manifest of a ledger's folder; empty if it is missing or damaged."""
+    """Read the manifest of a ledger's folder; empty if it is missing or damaged."""
     manifest, sound = look_at(folder)
     return manifest if sound else Manifest()
 
 
 @contextmanager
 def changing(folder: Path) -> Iterator[Manifest]:
-    """Change the manifest inside the block, and write it afterwards; a damaged manifest is started anew.
+    """Yield the manifest for changes, and write it after the block; a damaged manifest is started anew.
 
-    Each key of each part has a line, so that a damaged byte costs one line. Processes take turns to
-    change it; raises errors as :func:`replacing`.
+    Each key of each part has its own line, so that a damaged byte costs one line. A lock serializes processes
+    that change the manifest. Raises errors as :func:`replacing`.
     """
     with naming(folder):
         make_folders(folder)
@@ -263,7 +266,7 @@ def changing(folder: Path) -> Iterator[Manifest]:
 
 
 def put(path: Path, data: bytes) -> bool:
-    """Write a file where it does not hold these bytes; says whether it did not."""
+    """Write a file unless it already holds these bytes; tell whether it was written."""
     if path.is_file() and path.read_bytes() == data:
         return False
     with replacing(path) as fresh:

@@ -1,12 +1,12 @@
-"""The pins: git's record of a profile's results, enough to name a drift without the result files.
+"""The pins: git's record of a profile's results, sufficient to describe drift without the result files.
 
 `pins/PROFILE.json` has for each stage the hashes of its outs, its parameters, the counts behind its scores
-and the cells of its tables; `pins/PROFILE/` has the answers' rows in short, a few scenes per line. Pins name
+and the cells of its tables; `pins/PROFILE/` has the abbreviated answer rows, a few scenes per line. Pins name
 results, never code: a commit that changes no result changes no pin. DVC holds the bytes.
 
-The first line of `pins/PROFILE.json` is a hash of its other lines, and these hold the hashes (seals) of the
-files next to it. So a damaged pin is distinguished from a changed result. This guards only against accidents:
-an editor of a pin can seal it too.
+The first line of `pins/PROFILE.json` is a hash of its other lines, which hold the hashes (seals) of the files
+next to it. So a damaged pin is distinguished from a changed result. Seals guard only against accidents:
+anyone who edits a pin can seal it again.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ _SHORT = 8
 ROWS = "answers.jsonl"
 """The name of a file of answers."""
 ACCEPTED = "pins/accepted.jsonl"
-# DVC's own files. The pins of every profile that DVC holds seal them, as they seal the rows.
+# DVC's own files. The pins of every profile in DVC seal them, as they seal the rows.
 _IN_DVC = ("data.dvc", "dvc.lock")
 WITHOUT_DVC = ("real", "local")
-"""The profiles whose data are not the project's to keep: git holds their pins alone."""
+"""The profiles whose data the project may not store: git holds only their pins."""
 NOTHING = "nothing"
-# The fewest scenes whose rows share a line; the most lines of a file, usually; and the most lines of a file
-# of a profile that is pinned for its numbers, not to be read.
+# The fewest scenes whose rows share a line; the usual maximum of lines per file; and the maximum for a
+# profile that is pinned only for its numbers.
 _SCENES, _LINES, _FEW = 5, 100, 40
 
 
@@ -56,14 +56,14 @@ def measure(
     wanted: Iterable[Stage] | None = None,
     known: Pins | None = None,
 ) -> Pins:
-    """Measure the stages' present outs in a workspace; a stage without any outs is left out.
+    """Measure the stages' present outs in a workspace; skip a stage without outs.
 
-    Unreadable parts of a damaged file are left out of the details; a line that is no row is marked.
+    The details omit unreadable parts of a damaged file; a line that is not a row is marked.
 
     Args:
         workspace: the workspace with the outs.
-        stages: every stage there is.
-        wanted: those that are measured; all unless given.
+        stages: all stages.
+        wanted: the stages to measure; by default all.
         known: an earlier measurement; its details are reused for outs that have not changed.
     """
     pins, known = Pins(), known or {}
@@ -80,16 +80,16 @@ def measure(
     return pins
 
 
-# The parts that depend on the outs' bytes alone, and those that say what outs were made from.
+# The parts that depend only on the outs' bytes, and the parts that describe their inputs.
 _OF_OUTS = ("files", "lines", "scores", "cells", "rows", "unsafe")
 _OF_RECORDS = ("outs", "code", "parameters", "inputs", "environment")
 
 
 def measured(made: Made, paths: Mapping[str, Path]) -> Made:
-    """The record ``made``, with all that can be read in its outs; ``paths`` says where each of them lies."""
+    """Add all readable details of its outs to the record ``made``; ``paths`` maps each out to its path."""
     scores, cells, rows = dict[str, tuple[int, int]](), dict[str, Any](), dict[str, PinnedRow]()
     for out, path in paths.items():
-        with suppress(*NOT_JSON):  # it is damaged, and its hash says so
+        with suppress(*NOT_JSON):  # the hash reveals a damaged file
             if path.name == ROWS:
                 lines = map(_row, enumerate(path.read_bytes().splitlines(), 1))
                 rows = {row.name: row for row in lines}
@@ -121,7 +121,7 @@ class _Cells(msgspec.Struct):
 
 
 def _cells(data: bytes) -> dict[str, dict[str, str]]:
-    """The text of a table's cells under each head, by row."""
+    """Return the text of a table's cells under each head, by row."""
     table = msgspec.json.decode(data, type=_Cells)
     cells: dict[str, dict[str, str]] = {}
     for row, numbers in zip_longest(table.rows, table.numbers, fillvalue=None):
@@ -147,14 +147,14 @@ class PinFile(msgspec.Struct, omit_defaults=True):
     stages: dict[str, Made] = {}
 
     def text(self) -> bytes:
-        """The file's bytes, with their hash."""
+        """Return the file's bytes, with their hash."""
         bare = _laid_out(msgspec.to_builtins(msgspec.structs.replace(self, digest="")), 4)
         digest = hashlib.sha256(bare.encode()).hexdigest()
         return f'{{"digest": "{digest}",\n{bare[2:]}\n'.encode()
 
 
 def _laid_out(value: Any, depth: int) -> str:
-    """JSON with a line per key, down to a depth; a table's cells have a line per row."""
+    """Format JSON with one line per key, down to a depth; a table's cells have one line per row."""
     if not depth or not value or not isinstance(value, dict):
         return msgspec.json.encode(value, order="sorted").decode()
     pairs = (
@@ -165,24 +165,22 @@ def _laid_out(value: Any, depth: int) -> str:
 
 
 def pin_name(profile: str) -> str:
-    """The path of a profile's pins in the project."""
+    """Return the path of a profile's pins in the project."""
     return f"pins/{profile}.json"
 
 
 def rows_name(profile: str, stage: str) -> str:
-    """The path of a stage's pinned rows."""
+    """Return the path of a stage's pinned rows."""
     return f"pins/{profile}/{stage.replace('/', '.')}.jsonl"
 
 
 def accepted_name(profile: str) -> str:
-    """The path of the record of acceptances, shared by all profiles in DVC."""
+    """Return the path of the record of acceptances, shared by all profiles in DVC."""
     return f"pins/{profile}.accepted.jsonl" if profile in WITHOUT_DVC else ACCEPTED
 
 
 def read_pin_file(root: Path, profile: str) -> PinFile | None:
-    """The file of pins, an empty one where there is none; ``None`` where a byte of it is not as it was
-    written.
-    """
+    """Read the file of pins; a missing file reads as empty, a damaged file as ``None``."""
     try:
         data = (root / pin_name(profile)).read_bytes()
         file = msgspec.json.decode(data, type=PinFile)
@@ -194,7 +192,7 @@ def read_pin_file(root: Path, profile: str) -> PinFile | None:
 
 
 def _pinned(root: Path, profile: str) -> dict[str, Made]:
-    """What the file of pins says of each stage."""
+    """Return each stage's record from the file of pins."""
     if (file := read_pin_file(root, profile)) is None:
         hint = "`substrate verify --no-recompute` names all that is damaged; restore it from git"
         raise PinError("is damaged", where=(root / pin_name(profile),), hint=hint)
@@ -217,7 +215,7 @@ def read_pins(root: Path, profile: str) -> Pins:
 
 
 def with_rows(stages: Mapping[str, Made], files: Mapping[str, bytes], profile: str) -> Pins:
-    """Pins as the file of pins has them, with their rows from the bytes of their files by path."""
+    """Add the rows to pins, from the bytes of the row files by path."""
     pins: Pins = {}
     for stage, pin in stages.items():
         needs = (stages[need].outs for need in pin.needs if need in stages)
@@ -228,34 +226,31 @@ def with_rows(stages: Mapping[str, Made], files: Mapping[str, bytes], profile: s
 
 
 def pinned_outs(root: Path, profile: str) -> dict[str, str]:
-    """The SHA-256 at which each path of a profile is pinned; errors as :func:`read_pins`."""
+    """Return the pinned SHA-256 of each path of a profile; raises errors as :func:`read_pins`."""
     return {out: digest for made in _pinned(root, profile).values() for out, digest in made.outs.items()}
 
 
 def pinned_scores(root: Path, profile: str) -> dict[str, tuple[int, int]]:
-    """Right answers and questions of each pinned number of a profile; errors as :func:`read_pins`."""
+    """Return right answers and total of each pinned number; raises errors as :func:`read_pins`."""
     return {name: counts for made in _pinned(root, profile).values() for name, counts in made.scores.items()}
 
 
 def pinned_cells(root: Path, profile: str, table: str) -> dict[str, dict[str, str]]:
-    """The pinned cells of a table of a profile by row and head; none where it has none; errors as
-    :func:`read_pins`.
-    """
+    """Return the pinned cells of a table, if any, by row and head; raises errors as :func:`read_pins`."""
     return _pinned(root, profile).get(f"tables/{table}", Made()).cells.get(table, {})
 
 
 def drift(workspace: Workspace) -> dict[str, str]:
-    """The pinned paths that drifted, each ``modified`` or ``deleted``; a path without a pin does not
-    drift.
-    """
+    """Return the pinned paths that drifted, each ``modified`` or ``deleted``."""
     pinned = pinned_outs(workspace.root, workspace.settings.profile)
     differing = apart(workspace.root, dict(sorted(pinned.items())))
     return {out: "modified" if is_ else "deleted" for out, (_, is_) in differing.items()}
 
 
 def encode_rows(rows: Mapping[str, PinnedRow], most: int = _LINES) -> bytes:
-    """Rows in short, a few scenes per line, each scene before its rows: those of each subset and log
-    together, a right answer once.
+    """Encode rows in short, a few scenes per line.
+
+    Each scene precedes its rows. Rows of a subset and log are grouped; a right answer is written once.
     """
     place = attrgetter("subset", "log")
     scenes: list[Any] = []
@@ -273,7 +268,7 @@ def _brief(row: PinnedRow) -> list[Any]:
 
 
 def decode_rows(data: bytes) -> dict[str, PinnedRow]:
-    """The rows of :func:`encode_rows`; a line that cannot be read is left out, and the seal names it."""
+    """Decode the rows of :func:`encode_rows`; skip unreadable lines, which the seal reveals."""
     rows: dict[str, PinnedRow] = {}
     for line in data.splitlines():
         with suppress(ValueError, TypeError, LookupError, RecursionError):
@@ -296,8 +291,8 @@ def write_pins(workspace: Workspace, measured: Pins, unaccepted: Mapping[str, st
     Args:
         measured: the stages whose pins are written; other pins stay.
         unaccepted: files that no longer match their seals, with these seals: the seals stay unchanged,
-        unaccepted: files that no longer match their seals, with those seals: the seals stay as they are,
-            because nobody accepted the files.
+        unaccepted: files that no longer match their seals, with those seals, which stay unchanged because
+            nobody accepted the files.
     """
     root, profile, unaccepted = workspace.root, workspace.settings.profile, unaccepted or {}
     file = read_pin_file(root, profile) or PinFile()
@@ -323,8 +318,8 @@ def write_pins(workspace: Workspace, measured: Pins, unaccepted: Mapping[str, st
 
 
 def broken(root: Path, profile: str) -> dict[str, str]:
-    """The files of the pins that are not as they were sealed, each with its seal; rows without a seal are
-    sealed as nothing.
+    """Return the files of the pins that differ from their seals, each with its seal; a file of rows without a
+    seal counts as changed.
     """
     file = read_pin_file(root, profile)
     if file is None:

@@ -25,22 +25,21 @@ from orchestration.workspace.tables import table_sums
 from substrate.base.files import sha256
 
 LOCK = "requirements.lock"
-# The files whose lines are told apart.
+# The files that are compared line by line.
 OF_LINES = frozenset({".jsonl", ".csv", ".txt"})
 _SHORT, _SHORT_LINE, _LISTED = 8, 4, 5
-# The distributions that have another name than their package.
+# The distributions whose names differ from their packages.
 _DISTRIBUTIONS = {"PIL": "pillow", "yaml": "PyYAML"}
 
 
 _seen: dict[Path, File] = {}
-"""The files that this process has read."""
+"""The files that this process has read, with their digests."""
 
 
 def digest(path: Path) -> str:
-    """``sha256:…`` of a file or folder, as :func:`~substrate.base.files.sha256` gives it.
+    """Return ``sha256:…`` of a file or folder, as :func:`~substrate.base.files.sha256` computes it.
 
-    A file whose size and times are as this process saw them is not read again; one that cannot be read says
-    why.
+    A file with unchanged size and times is not read again. For an unreadable file, return the reason.
     """
     if path.is_dir():
         return sha256(path, digest)
@@ -52,19 +51,19 @@ def digest(path: Path) -> str:
 
 
 def digests(paths: Mapping[str, Path]) -> dict[str, str]:
-    """The digests of those of some paths that are there."""
+    """Return the digests of the paths that exist."""
     return {name: digest(path) for name, path in paths.items() if path.exists()}
 
 
 def apart(root: Path, held: Mapping[str, str]) -> dict[str, tuple[str | None, str | None]]:
-    """The paths of a project that do not have the digest that something holds them to, in its order: that
-    digest, and what is there.
+    """Return the paths whose digest differs from the recorded one, in order, each with recorded and present
+    digest.
     """
     return changed(held, digests({name: root / name for name in held}))
 
 
 def with_details(made: Made, paths: Mapping[str, Path]) -> Made:
-    """Outs with the names of their files and lines, of those that are at some paths."""
+    """Add the digests of files and lines to a record, for the outs at the given paths."""
     files, lines = dict[str, str](), dict[str, str]()
     for out, path in paths.items():
         for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
@@ -73,13 +72,13 @@ def with_details(made: Made, paths: Mapping[str, Path]) -> Made:
                 if name != out:
                     files[name] = digest(file).rpartition(":")[2][:_SHORT]
                 if file.suffix in OF_LINES:
-                    with suppress(OSError):  # what cannot be read says so by its digest
+                    with suppress(OSError):  # the digest of an unreadable file says why
                         lines[name] = line_digests(file.read_bytes())
     return msgspec.structs.replace(made, files=files, lines=lines)
 
 
 def line_digests(data: bytes) -> str:
-    """The first digits of the hash of each line of a file, concatenated."""
+    """Return the first digits of the hash of each line of a file, concatenated."""
     return "".join(hashlib.sha256(line).hexdigest()[:_SHORT_LINE] for line in data.splitlines())
 
 
@@ -102,14 +101,14 @@ def apart_at(old: str | None, new: str | None) -> str:
 
 @cache
 def lock_hash() -> str:
-    """SHA-256 of the environment's lock file; empty if there is none."""
+    """Return the SHA-256 of the environment's lock file; empty if there is none."""
     path = ROOT / LOCK
     return sha256(path) if path.is_file() else ""
 
 
 def environment_of(code: Mapping[str, str]) -> dict[str, str]:
-    """The installed versions of Python, of all packages that some code files import, and of Java if Spark is
-    among them; and the hash of the lock file, which says what should be installed.
+    """Return the installed versions of Python and of the packages that ``code`` imports, and the hash of the
+    lock file, which lists the expected versions. If Spark is imported, Java's version is included.
     """
     packages = packages_of(code)
     versions = {name: version for name in sorted(packages) if (version := _version(name))}
@@ -119,7 +118,7 @@ def environment_of(code: Mapping[str, str]) -> dict[str, str]:
 
 @cache
 def _version(package: str) -> str:
-    """The installed version of the distribution that brings a package; empty where none does."""
+    """Return the installed version of the distribution that provides a package; empty if none does."""
     with suppress(metadata.PackageNotFoundError):
         return metadata.version(_DISTRIBUTIONS.get(package, package))
     return ""
@@ -127,9 +126,7 @@ def _version(package: str) -> str:
 
 @cache
 def java_version() -> str:
-    """The version of the Java that runs Spark, from the runtime's own file; empty if the file names
-    none.
-    """
+    """Return the version of the Java that runs Spark, from the runtime's file; empty if the file lacks it."""
     program = shutil.which("java")
     home = os.environ.get("JAVA_HOME") or (program and Path(program).resolve().parents[1]) or ""
     with suppress(OSError):
@@ -139,10 +136,10 @@ def java_version() -> str:
 
 
 def fingerprint(stages: Stages, stage: Stage, workspace: Workspace) -> Made:
-    """The record that a stage would leave now: what its outs would be made from, and those that are there."""
+    """Return the record that a stage would leave now: the inputs of its outs, and the existing outs."""
     root = workspace.root
     outside = stage.outside(workspace).values() if stage.outside else ()
-    # A file inside the project has the same name wherever the project lies.
+    # A file inside the project is named by its relative path, independent of the project's location.
     named = {str(path.relative_to(root) if path.is_relative_to(root) else path): path for path in outside}
     keys = [key.format(profile=workspace.settings.profile) for key in stage.parameters]
     return Made(
@@ -156,17 +153,17 @@ def fingerprint(stages: Stages, stage: Stage, workspace: Workspace) -> Made:
 
 
 def ledger_of(workspace: Workspace) -> Path:
-    """The folder of a workspace's ledger."""
+    """Return the folder of a workspace's ledger."""
     return workspace.path(LEDGER)
 
 
 def read_records(workspace: Workspace) -> dict[str, Made]:
-    """The record of each stage of a profile, from the ledger."""
+    """Read the record of each stage of a profile from the ledger."""
     return read_manifest(ledger_of(workspace)).stages
 
 
 def keep_records(workspace: Workspace, records: Mapping[str, Made]) -> None:
-    """Write the records of stages that ran into the ledger, with the tables that are there."""
+    """Write the records of stages that ran into the ledger, with the existing tables."""
     storage = workspace.storage.local
     whole = {
         stage: with_details(made, {out: workspace.path(out) for out in made.outs})
@@ -176,8 +173,7 @@ def keep_records(workspace: Workspace, records: Mapping[str, Made]) -> None:
         manifest.stages |= whole
         if storage and not workspace.experiment:
             there = table_sums(storage, workspace.settings.profile)
-            # Tables that were replaced are forgotten with their benchmark's folder, those that were lost are
-            # not.
+            # Replaced tables are forgotten with their benchmark's folder; lost tables stay recorded.
             replaced = {Path(path).parts[:3] for path in there}
             lost = {
                 path: was for path, was in manifest.tables.items() if Path(path).parts[:3] not in replaced

@@ -1,8 +1,8 @@
-"""Verification: every file of a profile held against its hash, then the results against their pins, row by
-row; and a way back for what is damaged.
+"""Verification: compare every file of a profile with its hash, then the results with their pins, row by row;
+and repair damaged files.
 
-A file is held against its hash before anything in it is read, so that no damage hides another. That needs no
-settings: where `params.yaml` is itself damaged the others are still looked at.
+A file is compared with its hash before its content is read, so that no damage hides other damage. The
+comparison needs no settings: the other files are checked even if `params.yaml` is damaged.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from orchestration.workspace.real import absent, doctored
 from substrate.base.errors import ParameterError, SubstrateError
 from substrate.base.files import passing_folder
 
-# The name in a stage's place where a pin is damaged.
+# The name of a damaged pin, in place of a stage's name.
 _SEALED = "pins"
 _MARRED = "as it was written", "damaged"
 
@@ -48,17 +48,17 @@ class Report(msgspec.Struct, frozen=True):
     """The differences from the pins, their causes, and the changes accepted since an earlier commit.
 
     Attributes:
-        profile: the profile, or several.
-        recomputed: whether the results were computed anew.
-        differences: all that is not as it was pinned.
-        causes: what changed that these depend on.
-        unaccepted: the changes in what stages depend on whose outs are what was pinned.
-        accepted: what was accepted since ``since``.
-        accepted_differences: how the pins differ from those of that commit.
-        since: the commit since which the pins were looked through.
+        profile: the name of the profile, or names of several.
+        recomputed: whether the results were computed again.
+        differences: the differences from the pins.
+        causes: the changed dependencies behind these differences.
+        unaccepted: the changed dependencies of stages whose outs equal their pins.
+        accepted: the acceptances since ``since``.
+        accepted_differences: the differences of the pins from those of that commit.
+        since: the commit from which the history of the pins was checked.
         unrecorded: the changes of the pins since then that no line of `pins/accepted.jsonl` accepts.
         moved: the numbers and answers that differ from the pins.
-        absent: the official files that are not there; what is pinned of them was not looked at.
+        absent: the missing official files, whose pins were not checked.
     """
 
     profile: str
@@ -75,8 +75,9 @@ class Report(msgspec.Struct, frozen=True):
 
     @property
     def fits(self) -> bool:
-        """Tell whether everything is as pinned and every change of the pins was accepted. Unaccepted changes
-        count only if nothing was recomputed.
+        """Tell whether everything is as pinned and every change of the pins was accepted.
+
+        Unaccepted changes count only if nothing was recomputed.
         """
         return not (self.differences or self.unrecorded) and (self.recomputed or not self.unaccepted)
 
@@ -88,15 +89,16 @@ Compute = Callable[[list[str], str, Path], object]
 def verify_profile(
     workspace: Workspace, stages: Stages, *, recompute: Compute | None = None, since: str | None = None
 ) -> Report:
-    """Compare every file of the profile with its hash, then the results with their pins: recomputed results,
-    or only the artifacts. Results that need missing official files are skipped; official files that differ
-    from `params.yaml` are differences.
+    """Compare every file of the profile with its hash, then the results with their pins.
+
+    The results are recomputed, or read from the artifacts. Results that need missing official files are
+    skipped; official files that differ from `params.yaml` are differences.
 
     Args:
         workspace: the project and its profile.
         stages: every stage of the profile.
-        recompute: computes everything again; the results are compared with the artifacts too. Without it only
-            the artifacts are compared.
+        recompute: computes everything again; the results are then compared with the artifacts too. By default
+            only the artifacts are compared.
         since: a commit; later acceptances are reported, and later changes without an acceptance.
 
     Raises:
@@ -107,7 +109,7 @@ def verify_profile(
     stages = computable(stages, lacking)
     tables = workspace.storage.local
     faults, pinned = find_damage(root, profile, stages, storage=tables, results=not recompute)
-    # A commit that is not there is named before anything is computed.
+    # Report an unknown commit before computing anything.
     accepted, repinned, unrecorded = changes_since(root, profile, pinned, since) if since else ([], [], [])
     official = doctored(workspace, SOURCES.values())
     faults += [Difference("real", "file", name, *hashes) for name, hashes in official.items()]
@@ -142,8 +144,7 @@ def verify_profile(
 
 
 def verify_files(root: Path, profile: str | None, stages: Stages, error: SubstrateError) -> Report:
-    """Compare every file with its hash if the parameters are unreadable: the files of a profile, or of every
-    profile with pins.
+    """Compare the files of a profile, or of every pinned profile, with their hashes without the parameters.
 
     Raises:
         SubstrateError: the given error, if the file of parameters is not the cause.
@@ -160,7 +161,7 @@ def verify_files(root: Path, profile: str | None, stages: Stages, error: Substra
 
 
 def _require(workspace: Workspace, stages: Iterable[Stage], named: Collection[str]) -> None:
-    """Refuse a profile that was not reproduced; a file that is gone from one that was is damage."""
+    """Reject a profile that was never reproduced; a file missing from a reproduced profile is damage."""
     paths = [workspace.path(out) for stage in stages for out in stage.outs]
     missing, known = [path for path in paths if not path.exists()], {workspace.root / what for what in named}
     for path in missing:
@@ -177,14 +178,14 @@ def find_damage(
     storage: Path | None = None,
     results: bool = True,
 ) -> tuple[list[Difference], Pins]:
-    """Hold every file of a profile against its hash: the damage, and the pins that have none.
+    """Compare every file of a profile with its hash; return the damage, and the undamaged pins.
 
     Args:
         root: the project.
         profile: the profile's name.
-        stages: every stage that counts.
-        storage: the folder of its tables, where it is on this machine.
-        results: whether all results must be there; else those that were never made are left out.
+        stages: the stages to check.
+        storage: the folder of the profile's tables, if it is on this machine.
+        results: whether all results must exist; otherwise results that were never made are skipped.
     """
     file, (manifest, sound) = read_pin_file(root, profile), look_at(ledger_at(root, profile))
     bad, place = broken(root, profile), _shown(root, ledger_at(root, profile) / MANIFEST)
@@ -215,8 +216,8 @@ def find_damage(
 def _apart(
     root: Path, held: Iterable[tuple[str, Made]], left_out: str | tuple[str, ...] = ()
 ) -> Iterator[Difference]:
-    """The files that do not have the hash that something holds them to, each with the stage it is of; those
-    that are not there and begin so are left out.
+    """Yield the files that differ from their recorded hash, each under its stage; skip missing files whose
+    paths begin with ``left_out``.
     """
     for stage, made in held:
         differing = apart(root, made.outs)
@@ -231,7 +232,7 @@ def _apart(
 def _of_records(
     root: Path, profile: str, manifest: Manifest, stages: Stages, place: str
 ) -> Iterator[Difference]:
-    """The files that are not as the ledger has them, and the records that are of another stage."""
+    """Yield the files that differ from the ledger, and the records that belong to another stage."""
     for name, made in manifest.stages.items():
         declared = [out.format(profile=profile) for out in stages[name].outs] if name in stages else []
         if declared and not made.outs.keys() <= {*declared}:
@@ -242,7 +243,7 @@ def _of_records(
 
 
 def _of_graph(root: Path, stages: Stages) -> Iterator[Difference]:
-    """The text of DVC's pipeline, where it is not that of the graph."""
+    """Yield DVC's pipeline if its text differs from the graph."""
     path, text = root / dvc.DVC_YAML, dvc.render_dvc_yaml(stages).encode()
     there = path.read_bytes() if path.is_file() else b""
     if there != text and (there or (root / "dvc.lock").is_file()):
@@ -255,16 +256,17 @@ def _shown(root: Path, path: Path) -> str:
 
 
 def repair(workspace: Workspace, stages: Stages, compute: Callable[[list[str]], object]) -> list[str]:
-    """Bring back what is not as it was pinned: a checkout of DVC, then a run of what that did not bring. A
-    pin that is damaged is left for who restores it from git, and nothing is checked out by it.
+    """Restore the files that differ from their pins by a DVC checkout, then by running the remaining stages.
+
+    A damaged pin is not repaired and restores nothing; the user restores it from git.
 
     Args:
         workspace: the project and its profile.
-        stages: every stage there is.
-        compute: runs stages, by name, whatever is there already.
+        stages: all stages.
+        compute: runs stages, by name, even if their outs exist.
 
     Returns:
-        The work that was done, a line each.
+        The repairs, one line each.
 
     Raises:
         PinError: the file of pins is damaged.

@@ -1,6 +1,6 @@
 """From a number to its sources: cells, score, rows, logs, inputs, and the stages between them.
 
-Everything is read from the files of runs. Every file on the way is hashed again; a mismatch is a problem.
+Everything is read from the files of runs. Every file on the path is hashed again; a mismatch is a problem.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from substrate.domains.rows import Row
 
 NUMBERS = {name: benchmark for benchmark in BENCHMARKS.values() for name in benchmark.numbers}
 """The benchmark of every number."""
-# How many files or rows are named of those that there are.
+# The maximum number of files or rows to name.
 _SHOWN = 5
 ROWS, LOGS = "*/answers.jsonl", "*/logs/index.jsonl"
 """The paths of files of answers, and of indexes of event logs."""
@@ -62,8 +62,9 @@ class File(msgspec.Struct, frozen=True):
 
 
 class Counted(msgspec.Struct, frozen=True):
-    """The rows behind a number: how many the file has, how many count, and how many of ``n`` are right;
-    ``wrong`` has the first that are not, as SUBSET/SCENE/QUESTION with the question as answers name it.
+    """The rows behind a number: the rows of the file, the counted rows, and the right ones among ``n``.
+
+    ``wrong`` has the first wrong rows as SUBSET/SCENE/QUESTION, with the question named as in answers.
     """
 
     file: File
@@ -75,8 +76,8 @@ class Counted(msgspec.Struct, frozen=True):
 
 
 class Logs(msgspec.Struct, frozen=True):
-    """A folder of event logs: how many it has, how many of them the counted rows were computed from, and the
-    first input files that those were made from.
+    """A folder of event logs: their number, the number that the counted rows were computed from, and the
+    first input files of these logs.
     """
 
     file: File
@@ -86,7 +87,7 @@ class Logs(msgspec.Struct, frozen=True):
 
 
 class Source(msgspec.Struct, frozen=True):
-    """The origin of a dataset: a generated world, or files, which ``official`` names with their hashes."""
+    """The origin of a dataset: a generated world, or the files in ``official``, with their hashes."""
 
     file: File
     kind: str
@@ -96,8 +97,8 @@ class Source(msgspec.Struct, frozen=True):
 
 
 class Step(msgspec.Struct, frozen=True):
-    """A stage on the way: the code it ran, its parameters, what it read and made; and the code files and
-    parameters that have changed since.
+    """A stage on the path: its code, parameters, inputs and outs; and the code files and parameters that have
+    changed since.
     """
 
     stage: str
@@ -134,10 +135,10 @@ class Trace(msgspec.Struct, frozen=True):
 
 
 def require_number(number: str) -> None:
-    """Hold that there is a number of a name.
+    """Check that a number exists.
 
     Raises:
-        ParameterError: there is none.
+        ParameterError: there is no such number.
     """
     if number not in NUMBERS:
         near = ", ".join(get_close_matches(number, NUMBERS))
@@ -162,7 +163,7 @@ class Lineage:
     ) -> None:
         self.workspace, self.known = workspace, known or {}
         self.environment = environment(workspace)
-        # A clone has the pins alone: their code is taken to be that of now.
+        # A clone has only the pins; their code is assumed to be the present code.
         records = read_records(workspace) or {
             name: msgspec.structs.replace(pin, code=dict(self.known[name].code))
             for name, pin in read_pins(workspace.root, workspace.settings.profile).items()
@@ -178,18 +179,18 @@ class Lineage:
         self._hashes: dict[str, str] = {}
 
     def hash_of(self, path: str) -> str:
-        """SHA-256 of the present file at a path; empty if there is none."""
+        """Return the SHA-256 of the present file at a path; empty if there is none."""
         if path not in self._hashes:
             there = self.workspace.path(path)
             self._hashes[path] = sha256(there) if there.exists() else ""
         return self._hashes[path]
 
     def file(self, path: str) -> File:
-        """The file of a trace at a path."""
+        """Make the trace's entry for the file at a path."""
         return File(path, self.makers.get(path, ""), self.hash_of(path))
 
     def upstream(self, stage: str) -> list[str]:
-        """A stage and all stages that it depends on, each before the stages it needs."""
+        """Return a stage and all its dependencies, each before the stages that it needs."""
         needs: dict[str, list[str]] = {}
         todo = [stage]
         while todo:
@@ -201,7 +202,7 @@ class Lineage:
         return list(TopologicalSorter(dict(sorted(needs.items()))).static_order())[::-1]
 
     def inputs(self, stages: Iterable[str], kind: str) -> list[str]:
-        """The inputs of some stages that match a pattern."""
+        """Return the inputs of some stages that match a pattern."""
         return filter_names(sorted({path for stage in stages for path in self.records[stage].inputs}), kind)
 
     @cached_property
@@ -216,7 +217,7 @@ def _not_there(what: str, where: Path, workspace: Workspace) -> ParameterError:
 
 
 def environment(workspace: Workspace) -> Environment:
-    """The commit of the code and the hashes of the locks."""
+    """Read the commit of the code and the hashes of the locks."""
     dvc_lock = workspace.root / "dvc.lock"
     head, code = git(ROOT, "rev-parse", "HEAD"), (*PACKAGES, LOCK)
     changed = git(ROOT, "status", "--porcelain", "--untracked-files=no", "--", *code)
@@ -275,7 +276,7 @@ def trace_number(lineage: Lineage, number: str, *, rows: bool = True, named: int
 
 
 def _cells_of(lineage: Lineage, score: Score) -> Iterator[Cell]:
-    """The cells that show a number, in the tables' Markdown."""
+    """Yield the cells that show a number, in the tables' Markdown."""
     for path, table in lineage.tables.items():
         file = f"{path.removesuffix('json')}md"
         for row, numbers in zip(table["rows"], table["numbers"], strict=False):
@@ -287,13 +288,13 @@ def _cells_of(lineage: Lineage, score: Score) -> Iterator[Cell]:
 
 
 def _source_of(lineage: Lineage, stage: str, path: str) -> Source:
-    """The origin of a dataset."""
+    """Return the origin of a dataset."""
     record, benchmark = lineage.records[stage], path.rpartition("/")[2]
     folders = (file.split("/") for file in record.code if file.startswith("substrate/generators/"))
     worlds = sorted({parts[2] for parts in folders if len(parts) > 3})
     settings = next((value for key, value in record.parameters.items() if key.startswith("profiles.")), None)
     origin = settings.get("source") if isinstance(settings, dict) else "local"
-    # What a dataset reads from outside the project are the files that a user named.
+    # The inputs outside the project are files that a user named.
     named = {file: digest for file, digest in record.inputs.items() if file not in lineage.makers}
     by_model, files = benchmark in BENCHMARKS and BENCHMARKS[benchmark].by_model, list[dict[str, str]]()
     if by_model and (who := read_told(lineage.workspace.path(path))):
@@ -319,7 +320,7 @@ def _official(workspace: Workspace, benchmark: str) -> Iterator[dict[str, str]]:
 
 
 def step_of(lineage: Lineage, stage: str) -> Step:
-    """A stage's record as a step of a trace."""
+    """Return a stage's record as a step of a trace."""
     record, now = lineage.records[stage], lineage.known[stage].code if stage in lineage.known else {}
     changed = [file for file, short in record.code.items() if now.get(file) != short]
     values = record.parameters.items()
@@ -329,7 +330,7 @@ def step_of(lineage: Lineage, stage: str) -> Step:
 
 
 def _problems_of(lineage: Lineage, stage: str) -> Iterator[str]:
-    """The places where a stage's record differs from the files, or from the record of the stage before it."""
+    """Yield the differences of a stage's record from the files, or from the record of the stage before it."""
     record = lineage.records[stage]
     for path, made in record.outs.items():
         if (there := lineage.hash_of(path)) != made:
@@ -343,7 +344,7 @@ def _problems_of(lineage: Lineage, stage: str) -> Iterator[str]:
 
 
 class Tally(msgspec.Struct, frozen=True):
-    """The contribution to a number of a question or of a scene's questions: right answers and total."""
+    """The right answers and total that a question, or a scene's questions, contribute to a number."""
 
     rows: list[Row]
     right: int
@@ -351,8 +352,9 @@ class Tally(msgspec.Struct, frozen=True):
 
 
 def tallies(number: str, path: Path) -> list[Tally]:
-    """The parts of a number that the rows of a file add: of those of its subset that have gold; rows of one
-    scene may be judged together.
+    """Return the contributions of a file's rows to a number.
+
+    Only rows of the number's subset with gold count; rows of one scene may be judged together.
     """
     state = path.stat()
     rows = [row for row in _graded(path, state.st_mtime_ns, state.st_size) if counts_for(row, number)]
@@ -362,12 +364,12 @@ def tallies(number: str, path: Path) -> list[Tally]:
 
 @lru_cache(maxsize=1)
 def _graded(path: Path, *_: int) -> list[Row]:
-    """The rows of a file that have gold; cached, since the numbers of a benchmark come in sequence."""
+    """Read the rows of a file that have gold; cached, because a benchmark's numbers follow one another."""
     return list(graded_rows(path))
 
 
 def _behind(lineage: Lineage, path: str, number: str, named: int) -> tuple[Counted, list[Logs]]:
-    """The rows behind a number, counted again, and the logs behind them."""
+    """Return the rows behind a number, counted again, and the logs behind the rows."""
     every = tallies(number, lineage.workspace.path(path))
     added, digests = [tally for tally in every if tally.n], {row.log for tally in every for row in tally.rows}
     question_of, right = NUMBERS[number].asked, sum(tally.right for tally in added)

@@ -2,9 +2,9 @@
 
 Address and key come from the environment and stay secret: no file, log or error contains them.
 
-A reply is held to its JSON Schema by ``response_format``. A server that refuses that with 400 or 422 is
-asked with the schema in the instruction, and so from then on. Each reply is checked against its schema here
-in any case.
+``response_format`` constrains a reply to its JSON Schema. If a server rejects that with 400 or 422, this and
+all later requests carry the schema in the instruction. The client checks each reply against its schema in any
+case.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 URL, KEY = "SUBSTRATE_MODEL_URL", "SUBSTRATE_MODEL_KEY"
 _REFUSED_FORMAT = frozenset({400, 422})
 
-# They log the address of each request.
+# These libraries log the address of each request.
 for _chatty in ("httpx", "httpcore"):
     logging.getLogger(_chatty).setLevel(logging.WARNING)
 
@@ -88,7 +88,7 @@ class Endpoint:
 
 
 def endpoint(environment: Mapping[str, str] | None = None) -> Endpoint | None:
-    """The server that the environment names, if any."""
+    """Return the server that the environment names, if any."""
     environment = os.environ if environment is None else environment
     return Endpoint(environment[URL], environment.get(KEY, "")) if environment.get(URL) else None
 
@@ -137,7 +137,7 @@ class _Models(msgspec.Struct, frozen=True):
 
 
 _TOO_LONG = re.compile(r"exceed_context|context_length_exceeded|context (length|size|window)", re.IGNORECASE)
-# The owner that llama.cpp's server gives its models; it takes ``cache_prompt``.
+# The owner that llama.cpp's server reports for its models; this server accepts ``cache_prompt``.
 _LLAMA_CPP = "llamacpp"
 
 
@@ -147,8 +147,8 @@ class Client:
     Args:
         server: the server's address and key.
         baseline: the model and the seed.
-        patience: time limits, number of tries, and the wait between them: no chance is in it.
-        clock: time.
+        patience: time limits, number of tries, and the wait between them, without random jitter.
+        clock: the source of time.
     """
 
     def __init__(
@@ -180,10 +180,10 @@ class Client:
         """
 
         def once(failures: int) -> Reply:
-            # A server may be slow: the next try waits for longer.
+            # A server may be slow, so the next try waits longer.
             patience = replace(self._patience, read=self._patience.read * (failures + 1))
             reply = self._in_some_format(request, patience)
-            # One that ran out of tokens would do so again.
+            # A reply that ran out of tokens would do so again.
             if failures + 1 < patience.attempts and reply.finish_reason != "length":
                 try:
                     request.read(reply.content)
@@ -198,7 +198,7 @@ class Client:
             raise ModelError(f"the model's server {error}", hint=hint) from None
 
     def _in_some_format(self, request: Request, patience: http.Patience) -> Reply:
-        """Try once, with the schema where the server takes one."""
+        """Try once, with the schema as ``response_format`` if the server accepts it."""
         if self._takes_schema:
             with suppress(_RefusedError):
                 return self._try(request, patience, "json_schema")
@@ -222,13 +222,13 @@ class Client:
             "max_tokens": request.max_tokens,
             "stream": False,
             "messages": _messages(request, in_words=bool(request.schema) and not by_format),
-            # A reply is that of a fresh server, whatever was asked before.
+            # A reply must not depend on earlier requests to the server.
             **({"cache_prompt": False} if known and known.owned_by == _LLAMA_CPP else {}),
         }
         if by_format:
             schema = {"name": "reply", "strict": True, "schema": request.schema}
             body["response_format"] = {"type": "json_schema", "json_schema": schema}
-        # The words of a lost connection may hold the address.
+        # The message of a lost connection may contain the address.
         with http.passing(patience, lambda error: type(error).__name__):
             response = self._http.post(self._server.completions, json=body, timeout=http.limits(patience))
         if response.status_code in _REFUSED_FORMAT | {413} and _TOO_LONG.search(response.text):
@@ -251,7 +251,7 @@ class Client:
         )
 
     def _known(self) -> _Model | None:
-        """The model as the server lists it, where it lists any; asked for once."""
+        """Return the model as the server lists it, if at all; requested only once."""
         import httpx
 
         with self._lock:
@@ -265,10 +265,10 @@ class Client:
             return next((model for model in self._served if model.id in names), None)
 
     def _by(self, reply: _Completion, known: _Model | None) -> Answerer:
-        """The model that answered.
+        """Return the model that answered.
 
         Raises:
-            ModelError: it is not the requested model.
+            ModelError: another model answered.
         """
         wanted, weights, server = self._baseline, "", known.owned_by if known else ""
         for tag in known.tags if known else ():
@@ -331,9 +331,9 @@ def _content(message: Message) -> str | list[dict[str, Any]]:
 
 
 class Recorder:
-    """A model that asks a server for unknown replies, and saves each reply before it is used.
+    """A model that requests unknown replies from a server, and saves each reply before its use.
 
-    Threads that ask the same share one request. A server that has failed for good is asked nothing more.
+    Threads with the same request share one call. After a permanent failure the server gets no more requests.
 
     Attributes:
         asked: the number of requests that went to the server.
@@ -369,12 +369,12 @@ class Recorder:
         return content(future.result().reply)
 
     def finish(self) -> None:
-        """Ask a twentieth for the second time: after other requests, which must not matter."""
+        """Repeat a twentieth of the requests at the end, to check that earlier requests do not matter."""
         for written, request in self._twice:
             self._new(written, request)
 
     def _answered(self, name: str) -> Exchange | None:
-        """The known reply; an earlier refusal for length does not count: the context may have grown."""
+        """Return the known reply, except a refusal for length, because the context may have grown."""
         known = self._known.get(name)
         return self._journal.records.get(name) or (None if known and known.reply.error else known)
 

@@ -46,15 +46,15 @@ RETRIES = dg.RetryPolicy(max_retries=2, delay=10, backoff=dg.Backoff.EXPONENTIAL
 
 
 def asset_key(stage: str) -> dg.AssetKey:
-    """The key of a stage's asset."""
+    """Return the key of a stage's asset."""
     return dg.AssetKey(stage.split("/"))
 
 
 def group_of(stage: Stage) -> str:
-    """The group of a stage in the UI: the benchmark whose data it measures, or the results.
+    """Return the group of a stage in the UI: the benchmark whose data it measures, or the results.
 
-    Each group is a box of the graph that reads no other group, so a single line leads from each to the
-    results. Stages that use only official files share a box: a screen has room for eight.
+    A benchmark's group reads no other group, so a single line leads from its box to the results. Stages that
+    use only official files share a box, because a screen has room for eight.
     """
     benchmarks = [BENCHMARKS.get(name.partition("/")[0]) for name in (stage.name, *stage.needs)]
     groups = {_box(benchmark.source) if benchmark else RESULTS for benchmark in benchmarks}
@@ -66,7 +66,7 @@ def _box(source: Source) -> str:
 
 
 def tags_of(stage: Stage) -> dict[str, str]:
-    """The tags that find a stage: its step and, if it belongs to one, its benchmark.
+    """Return the search tags of a stage: its step and, if it belongs to a benchmark, the benchmark.
 
     >>> from orchestration.pipeline.graph import STAGES
     >>> [tags_of(STAGES[name]) for name in ("babi/scores", "tables/clevrer", "tables/transfer")]
@@ -84,13 +84,13 @@ def asks_a_model(stage: Stage) -> bool:
 
 
 def lines_to(stages: Stages, stage: Stage, among: Collection[str]) -> list[str]:
-    """The stages with a line to a stage in the graph: of its inputs' stages, only the last ones.
+    """Return the stages that the graph links to a stage: its input stages that no other path implies.
 
-    A line that a longer path implies says nothing about the order and hides other lines: every scores stage
+    A line that a longer path implies adds nothing to the order and hides other lines: every scores stage
     also reads the dataset, and the report reads fifty stages.
 
     Args:
-        among: the stages of a run. A path through other stages implies nothing: no run waits for them.
+        among: the stages of a run. A path through other stages implies no order, as no run waits for them.
     """
     implied: set[str] = set()
     todo = list(stage.needs)
@@ -110,8 +110,8 @@ def assets_of(
     A stage is skipped, and says so, if its code, parameters, inputs and outs are unchanged.
 
     Args:
-        among: the stages that a run takes, if it is known: of these alone, in an order without the others.
-        of: the stages of a run's profile, where they are not all of these.
+        among: the stages of the run, if known; only they become assets, ordered without the others.
+        of: returns the stages of a run's profile, if they are fewer than ``stages``.
     """
     return [_asset(stages, stages[name], among or stages, of) for name in among or stages]
 
@@ -124,7 +124,7 @@ def _asset(
         deps=[asset_key(need) for need in lines_to(every, declared, among)],
         group_name=group_of(declared),
         tags=tags_of(declared),
-        # The graph shows only the last part of a node's key; the kind below it names the benchmark.
+        # The graph shows only the last part of a node's key, so the kind below it names the benchmark.
         kinds={declared.benchmark, *declared.kinds},
         metadata={"reads": list(declared.needs)},
         description=declared.about,
@@ -178,7 +178,7 @@ def _asset(
 
 @contextmanager
 def _again_where_lost(lacking: Sequence[Path]) -> Iterator[None]:
-    """Retry a step only after a lost worker or connection: any other error would recur.
+    """Retry a step only after a lost worker or connection, because any other error would recur.
 
     Args:
         lacking: the inputs that do not exist.

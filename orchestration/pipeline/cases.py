@@ -52,11 +52,11 @@ from substrate.domains.rows import encode
 from substrate.log.event_log import EventLog
 
 Rows = Callable[[int], Iterator[dict[str, Any]]]
-"""The rows that the file of a place is computed from, each with its ``number``; picklable."""
+"""A picklable function from a place to the input rows of its file, each with its ``number``."""
 LINES = pa.schema([(NUMBER, pa.int64()), ("lines", pa.list_(pa.string()))])
-"""A row a case: the lines that it gives to a file."""
+"""One row per case, with its lines of the file."""
 SCENES = pa.schema([(NUMBER, pa.int64()), ("scene", pa.binary())])
-"""A row a generated scene."""
+"""One row per generated scene."""
 _REACHED = "Give `storage` a URI that the driver and all workers reach"
 _RECEIPT = pa.schema(
     [
@@ -64,7 +64,7 @@ _RECEIPT = pa.schema(
         *((name, pa.string()) for name in ("sum", "host")),
     ]
 )
-"""A row per file; times and processor time are in milliseconds, ``peak`` is the worker's, in MiB."""
+"""One row per file; times are in milliseconds, ``peak`` is the worker's peak memory in MiB."""
 
 
 @dataclass(frozen=True)
@@ -72,8 +72,8 @@ class Parts:
     """The files of a table: their number, their places, and the rows that each is computed from.
 
     Attributes:
-        rows: the rows that a file is computed from.
-        work: gives rows with the same number.
+        rows: gives the input rows of a file.
+        work: returns rows with the same number.
         stage: the stage's name, for progress and errors.
     """
 
@@ -87,11 +87,11 @@ class Parts:
 
     @property
     def names(self) -> list[str]:
-        """The names of all files, in order."""
+        """Return the names of all files, in order."""
         return [*map(shard_name, range(self.count))]
 
     def lines(self, folder: str) -> Iterator[bytes]:
-        """The lines of its files, of :data:`LINES`, in a folder that has them."""
+        """Yield the lines of the table's files, of schema :data:`LINES`, from the folder that has them."""
         for name in self.names:
             for row in self.storage.rows(folder, name, columns=["lines"]):
                 yield from (line.encode() for line in row["lines"])
@@ -101,7 +101,7 @@ def write_parts(settings: Spark, parts: Parts) -> Manifest:
     """Compute and write the missing files of a table, in one job.
 
     Raises:
-        SubstrateError: a worker raised it; or a case or a file did not come back.
+        SubstrateError: a worker raised it, or a case or a file is missing.
     """
     if not parts.count:
         return sealed(parts.folder, [], [])
@@ -157,7 +157,7 @@ def _written(parts: Parts, place: int) -> dict[str, Any]:
 
 
 def _computed(parts: Parts, place: int) -> Iterator[dict[str, Any]]:
-    """The rows of a file; at the end, check that each given case came back."""
+    """Yield the rows of a file, then check that each given case came back."""
     numbers, names, keys = list[int](), list[str](), list[tuple[int, ...]]()
     for row in _reached(parts, place):
         numbers.append(row[NUMBER])
@@ -169,7 +169,7 @@ def _computed(parts: Parts, place: int) -> Iterator[dict[str, Any]]:
 
 
 def _reached(parts: Parts, place: int) -> Iterator[dict[str, Any]]:
-    """The rows that a file is computed from, read from the storage."""
+    """Yield the input rows of a file, read from the storage."""
     try:
         yield from parts.rows(place)
     except OSError as error:
@@ -226,11 +226,11 @@ def make_scenes(workspace: Workspace, source: Source, world: World, stage: str, 
 
 
 _MAKING = RLock()
-"""Held while a table is made that other threads read: two threads would overwrite each other's files."""
+"""A lock for making a shared table: two threads would overwrite each other's files."""
 
 
 def cases_of(workspace: Workspace, source: Source, stage: str) -> Manifest:
-    """The table of a source's cases; the driver writes it from the source's files if it is missing."""
+    """Return the table of a source's cases; if it is missing, write it from the source's files."""
     data, spark, storage = workspace.data / source.name, workspace.settings.spark, workspace.storage
     key = short_key(sha256(data), spark.shard, spark.partitions, code_of(source.cases))
     folders = [f"{shelf}/cases/{source.name}" for shelf in workspace.shelves]
@@ -287,8 +287,9 @@ def build_logs(workspace: Workspace, logger: Logger, stage: str, index: Path) ->
 
 
 def ensure_logs(workspace: Workspace, logger: Logger, stage: str) -> Manifest:
-    """The table of a logger's logs; built again if only its index exists, or if it does not say how many
-    cases each shard has.
+    """Return the table of a logger's logs.
+
+    The table is built again if only its index exists, or if it lacks the number of cases of each shard.
 
     Raises:
         SubstrateError: the built logs differ from the index.
@@ -321,11 +322,11 @@ def answer_parts(
     first: int | None = None,
     only: Collection[str] | None = None,
 ) -> tuple[int, Parts]:
-    """The number of cases to answer, and the files of their rows.
+    """Return the number of cases to answer, and the files of their rows.
 
     Args:
         rows: a function from a case to its rows; by default the benchmark's function.
-        split: the split that rows name; by default the split of the profile's data.
+        split: the split named in rows; by default the split of the profile's data.
         tasks: the number of tasks; by default one per shard.
         first: the number of cases to answer; by default all.
         only: the scenes to answer, or a mapping of scenes to the rows in question; by default all.

@@ -1,9 +1,9 @@
 """The launch form of the UI: the settings of a run that is started there.
 
-It is made from the settings' types. It offers a key if its values are numbers, booleans, or words of a fixed
-list. It offers no text: a text could name a program, a path, an address or an option of Java. Dagster checks
-the form against the schema before it makes a run. Ranges, which Dagster's schemas cannot express, are checked
-when the run is planned, which is also before it exists.
+The form is made from the settings' types. It offers a key if its values are numbers, booleans, or words of a
+fixed list. It offers no free text, which could name a program, a path, an address or an option of Java.
+Dagster checks the form against the schema before it creates a run. Its schemas cannot express ranges; these
+are checked when the run is planned, also before the run exists.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from orchestration.workspace.root import find_root
 from substrate.base.errors import ParameterError
 
 EMPTY: Mapping[str, object] = {"set": {}, "experiment": None, "force": False}
-"""A form that changes nothing: every value is the one of ``params.yaml``."""
+"""A form that changes nothing: every value is that of ``params.yaml``."""
 _PLAIN = {types.BoolType: bool, types.IntType: int, types.FloatType: float}
 _LIMITS = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
 
@@ -35,8 +35,8 @@ class Key(NamedTuple):
 
     Attributes:
         schema: Dagster's schema of its values.
-        about: its limits, and its description in the settings.
-        value: its value in the file.
+        about: the limits of its values, and its description in the settings.
+        value: the value in the file.
     """
 
     schema: Any
@@ -45,7 +45,7 @@ class Key(NamedTuple):
 
 
 class FormError(dg.DagsterInvalidConfigError):
-    """A refused form: what is wrong, and what to do."""
+    """A rejected form, with the fault and the remedy."""
 
 
 def _keys(type_: types.Type, value: Any, name: str, about: str) -> Iterator[tuple[str, Key]]:
@@ -66,7 +66,7 @@ def _keys(type_: types.Type, value: Any, name: str, about: str) -> Iterator[tupl
 
 
 def _schema(type_: types.Type) -> Any:
-    """Dagster's schema of a type; ``None`` for a type that admits any text."""
+    """Return Dagster's schema of a type; ``None`` for a type that admits any text."""
     match type_:
         case types.UnionType(types=(one, types.NoneType())):
             inner = _schema(one)
@@ -80,13 +80,13 @@ def _schema(type_: types.Type) -> Any:
 
 
 def _choice(values: Iterable[str]) -> dg.Enum:
-    """A choice between values; the form shows its name, so the name lists the values."""
+    """Make a choice between values; the form shows its name, so the name lists the values."""
     given = list(values)
     return dg.Enum(" | ".join(given), [dg.EnumValue(value) for value in given])
 
 
 def _limits(type_: types.Type) -> str:
-    """The range of a number in words.
+    """Describe the range of a number in words.
 
     >>> _limits(types.IntType(ge=1, le=9))
     'At least 1, at most 9. '
@@ -100,7 +100,7 @@ def _limits(type_: types.Type) -> str:
 
 
 def _known(path: Path) -> tuple[Mapping[str, Any], Mapping[str, Key]]:
-    """The parameters of a file and their keys; cached, as every job of the definitions needs them."""
+    """Read the parameters of a file and their keys; cached, because every job needs them."""
     try:
         data = path.read_bytes()
     except OSError:
@@ -115,7 +115,7 @@ def _parsed(path: Path, _: bytes) -> tuple[Mapping[str, Any], Mapping[str, Key]]
 
 
 def form_of(path: Path) -> dict[str, dg.Field]:
-    """The fields of the form for a file of parameters.
+    """Return the fields of the form for a parameter file.
 
     Raises:
         ParameterError: the file cannot be read as parameters.
@@ -140,12 +140,12 @@ def _optional(type_: Any, about: str) -> dg.Field:
 
 
 def form_of_job(profile: str) -> dict[str, Any]:
-    """The form that a job opens with: a profile, and nothing set."""
+    """Return the initial form of a job, which sets only the profile."""
     return {"resources": {"workspace": {"config": {"profile": profile, **EMPTY}}}}
 
 
 def _text(value: Any) -> str:
-    """A value in one line of YAML.
+    """Format a value as one line of YAML.
 
     >>> [_text(value) for value in (1e-7, "B", "true", None, {"a": [1]})]
     ['1.0e-07', 'B', "'true'", 'null', '{a: [1]}']
@@ -155,8 +155,7 @@ def _text(value: Any) -> str:
 
 
 def overrides_of(form: Mapping[str, Any], path: Path) -> list[str]:
-    """The settings of a form that differ from the file, as ``KEY=VALUE``; a value that the file has is no
-    override.
+    """Return the settings of a form that differ from the file, as ``KEY=VALUE``.
 
     Raises:
         ParameterError: the form sets a key that it does not offer.
@@ -167,7 +166,7 @@ def overrides_of(form: Mapping[str, Any], path: Path) -> list[str]:
         profile = form.get("profile") or raw["profile"]
         hint = f"Take a key that the form offers for profile {profile}; others are set in {PARAMETERS_FILE}"
         raise ParameterError("cannot be set here", where=(path, key), hint=hint)
-    # Dagster hands the keys over in no order.
+    # Dagster passes the keys in no fixed order.
     return [f"{key}={_text(given[key])}" for key in sorted(given) if given[key] != keys[key].value]
 
 
@@ -182,9 +181,9 @@ def form_resource() -> dg.ResourceDefinition:
 
 
 def judged(form: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of a run from a form, once all of it holds together.
+    """Return the settings of a run from a form, once the whole form is valid.
 
-    The server asks this before it makes a run, and the run itself when it begins.
+    The server calls this before it creates a run; the run calls it again when it begins.
 
     Raises:
         FormError: a key is unknown, or a value is out of its range.
@@ -200,7 +199,7 @@ def judged(form: Mapping[str, Any]) -> dict[str, Any]:
         }
         WorkspaceResource(**told).open()
     except ParameterError as error:
-        # The place is one of the form, not of the file or of the command.
+        # The error must point to the form, not to the file or the command.
         where = [{str(path): "", "--name": "experiment"}.get(part, part) for part in error.where]
         fault = ParameterError(error.what, where=tuple(where), hint=error.hint)
         raise FormError(str(fault), [], form) from None

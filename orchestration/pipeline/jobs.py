@@ -1,4 +1,4 @@
-"""Jobs, and what starts them by itself: reproductions, stale stages, a nightly look for drift."""
+"""Jobs and their automation: reproductions, stale stages, and a nightly check for drift."""
 
 from __future__ import annotations
 
@@ -20,9 +20,7 @@ PROFILES = ("sample", "full", "paper")
 
 
 def reproductions() -> list[dg.UnresolvedAssetJobDefinition]:
-    """A job for every profile, and one for every benchmark with all it needs; its profile is set in the
-    launchpad.
-    """
+    """Make one job per profile, and one per benchmark with all it needs; the launchpad sets its profile."""
     jobs = [
         _reproducing(
             profile, stages, form_of_job(profile), f"The whole reproduction on the {profile} profile"

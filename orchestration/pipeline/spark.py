@@ -1,4 +1,4 @@
-"""Spark: one session, on this machine or on a cluster, and what it is told."""
+"""The Spark session, on this machine or on a cluster, and its configuration."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class LostError(SubstrateError):
-    """A worker, or the connection to Spark, was lost: what was asked is sound, and may be asked again."""
+    """A worker or the connection to Spark was lost; the same work may be tried again."""
 
 
 def spark_session(settings: Spark) -> SparkSession:
@@ -43,7 +43,7 @@ def spark_session(settings: Spark) -> SparkSession:
     local = is_local(settings)
     if local:
         own_environment()
-    # Workers must use this interpreter: another would have other packages, or none.
+    # Workers must use this interpreter: another interpreter may lack packages.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     for key, value in (_configuration(settings, local, bool(remote)) | settings.config).items():
@@ -78,7 +78,7 @@ is 7 s to 8.6 s in all. PySpark's own client would retry for ten minutes.
 
 
 def endpoints(settings: Spark) -> list[tuple[str, int]]:
-    """The hosts and ports of the cluster's masters or Connect server; none if Spark runs on this machine."""
+    """Return the hosts and ports of the cluster's masters or Connect server; none if Spark is local."""
     address = os.environ.get("SPARK_REMOTE") or _master(settings)
     scheme, _, rest = address.partition("://")
     if scheme not in ("spark", "sc"):
@@ -90,7 +90,7 @@ def endpoints(settings: Spark) -> list[tuple[str, int]]:
 
 
 def addresses(settings: Spark) -> tuple[str, ...]:
-    """The endpoints as ``host:port``, for errors."""
+    """Format the endpoints as ``host:port``, for errors."""
     return tuple(f"{host}:{port}" for host, port in endpoints(settings))
 
 
@@ -98,7 +98,7 @@ def require_endpoint(settings: Spark) -> None:
     """Check that Spark's endpoints accept connections.
 
     Raises:
-        SubstrateError: none does; names the address and the setting.
+        SubstrateError: no endpoint does; the error names the address and the setting.
     """
     refused: list[str] = []
     for host, port in endpoints(settings):
@@ -126,7 +126,7 @@ def leave_session() -> None:
 
 @contextmanager
 def within(interrupt: Callable[[], Any], timeout: float) -> Iterator[None]:
-    """Interrupt the block's work after some seconds."""
+    """Interrupt the block's work after ``timeout`` seconds."""
     late = threading.Event()
 
     def stop() -> None:
@@ -156,12 +156,12 @@ def is_local(settings: Spark) -> bool:
 
 
 def _configuration(settings: Spark, local: bool, remote: bool) -> dict[str, str]:
-    """The settings of a session; a Connect server accepts only the settings of queries."""
+    """Return the settings of a session; a Connect server accepts only the settings of queries."""
     of_queries = {
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.execution.arrow.pyspark.enabled": "true",
         "spark.sql.shuffle.partitions": "4",
-        # A worker holds a batch at once: some cases, not a partition.
+        # A worker holds one batch in memory: a few cases, not a partition.
         "spark.sql.execution.arrow.maxRecordsPerBatch": "16",
     }
     if remote:
@@ -177,9 +177,9 @@ def _configuration(settings: Spark, local: bool, remote: bool) -> dict[str, str]
         events = Path(os.environ.get("DAGSTER_HOME", ".dagster")).absolute() / "spark-events"
         events.mkdir(parents=True, exist_ok=True)
         own |= {"spark.eventLog.enabled": "true", "spark.eventLog.dir": events.as_uri()}
-        # A task is pure, and its file appears whole, so either of two attempts may win.
+        # Tasks are pure and write files atomically, so either of two attempts may win.
         own |= {"spark.speculation": "true", "spark.speculation.quantile": "0.9"}
-        # A task that failed twice at an executor, perhaps for a full disk, is retried at another executor.
+        # After two failures on one executor, perhaps from a full disk, retry the task on another.
         excluding = {
             "enabled": "true",
             "task.maxTaskAttemptsPerExecutor": "2",
@@ -198,9 +198,9 @@ start. Java compares the archive with its version and the jars, and ignores it i
 
 
 def java_options(local: bool) -> list[str]:
-    """The options of a JVM that starts often and does little; a cluster's driver does more.
+    """Return the JVM's options: a local JVM starts often and does little; a cluster's driver does more.
 
-    They may contain paths. Spark splits the line as a shell does.
+    The options may contain paths. Spark splits the line as a shell does.
     """
     if not local:
         return []
@@ -208,7 +208,7 @@ def java_options(local: bool) -> list[str]:
     options = ["-XX:+IgnoreUnrecognizedVMOptions", "-XX:TieredStopAtLevel=1"]
     options.append(f"-Djava.io.tmpdir={gettempdir()}")
     if CLASSES.is_file():
-        # Log disabled: Java would print on standard output that an archive does not fit.
+        # Log disabled: Java would report a mismatched archive on standard output.
         options += [f"-XX:SharedArchiveFile={CLASSES}", "-Xlog:disable"]
     return options
 
@@ -229,7 +229,7 @@ def _ship_code(session: SparkSession) -> None:
 
 
 def code_archive() -> bytes:
-    """The project's packages as an importable zip; the same code gives the same bytes."""
+    """Pack the project's packages as an importable zip; the same code gives the same bytes."""
     data, files = io.BytesIO(), set[Path]()
     with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
         for package in PACKAGES:
@@ -237,7 +237,7 @@ def code_archive() -> bytes:
                 if file.is_file() and "__pycache__" not in file.parts:
                     files.add(file)
         named = {file.relative_to(ROOT).as_posix(): file for file in files}
-        # Inside the package, as in the wheel: an imported zip has no neighbouring folder.
+        # Packed inside the package, as in the wheel: an imported zip has no neighbouring folder.
         named |= {f"substrate/tboxes/{file.name}": file for file in (ROOT / "tboxes").glob("*.ttl")}
         for name, file in sorted(named.items()):
             archive.writestr(zipfile.ZipInfo(name), file.read_bytes(), zipfile.ZIP_DEFLATED)
@@ -245,7 +245,7 @@ def code_archive() -> bytes:
 
 
 def cause_of(error: Exception) -> str:
-    """The first line of an error of Spark's that says anything."""
+    """Return the first informative line of a Spark error."""
     lines = [line.strip().removeprefix(": ") for line in str(error).splitlines()]
     told = [line for line in lines if line and not line.startswith("An error occurred while")]
     return told[0] if told else f"Spark gave no reason ({type(error).__name__})"

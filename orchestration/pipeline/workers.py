@@ -1,7 +1,7 @@
-"""What workers do: rows through a pure function, a task a place.
+"""The work of Spark's workers: a pure function over rows, one task per place.
 
-A worker gets its cases as rows and gives rows back; it never opens a file of the driver's disk. What comes
-back is compared with what was asked for, case by case.
+A worker receives its cases as rows and returns rows; it never opens a file on the driver's disk. The driver
+checks, case by case, that every requested row came back.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
 
 
 Work = Callable[[dict[str, Any]], Iterable[dict[str, Any]]]
-"""From a row of input to rows of output; picklable, and pure: it may run twice."""
+"""A function from an input row to output rows; picklable, and pure because it may run twice."""
 NUMBER = "number"
 PLACE = "place"
-"""The columns by which what comes back is told apart: the case, and the place among what it gives."""
+"""The columns that identify a returned row: its case, and its position among that case's rows."""
 
 
 def places_frame(
     session: SparkSession, places: range, rows: Callable[[int], Iterator[pa.RecordBatch]], schema: pa.Schema
 ) -> DataFrame:
-    """The rows that a function gives for each of some places, a task a place."""
+    """Return a frame of the rows that a function gives for each place, one task per place."""
     from pyspark.sql.pandas.types import from_arrow_schema
 
     def give(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -62,19 +62,18 @@ def gathered(
     stage: str,
     names: Sequence[str],
 ) -> pa.Table:
-    """Run a function over the rows of some places, a task a place, and give what comes back, by number.
+    """Run a function over the rows of some places, one task per place; return its rows in order of number.
 
     Args:
-        rows: the rows of a place; each has a ``number``, and in ``source``, if it has that, what errors call
-            it.
-        work: gives rows with the same ``number``.
-        schema: of what comes back.
+        rows: the rows of a place; each has a ``number`` and may have its name for errors in ``source``.
+        work: returns rows with the same ``number``.
+        schema: the schema of the returned rows.
         ids: the numbers of all rows; each must come back.
         stage: the stage's name, for progress.
-        names: what errors call each of ``ids``.
+        names: the names of ``ids`` in errors.
 
     Raises:
-        SubstrateError: one that ``work`` raised in a worker; or a number is missing, or was never asked for.
+        SubstrateError: ``work`` raised it in a worker; or a number is missing or was never given.
     """
 
     def run(place: int) -> Iterator[pa.RecordBatch]:
@@ -90,7 +89,7 @@ def gathered(
 
 
 class _Told(msgspec.Struct, frozen=True):
-    """An error as a worker tells it: what it is made from, and the end of its traceback."""
+    """An error as a worker sends it: its parts, and the end of its traceback."""
 
     kind: str
     what: str
@@ -104,17 +103,17 @@ _told = msgspec.json.Decoder(_Told)
 
 
 def guarded(work: Work, row: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The rows of one input; an error that is not ours says which input it came from."""
+    """Yield the rows of one input; a foreign error is reported with that input."""
     with telling(row.get("source") or f"number {row[NUMBER]}"):
         yield from work(row)
 
 
 @contextmanager
 def telling(where: str) -> Iterator[None]:
-    """Let an error of the block, in a worker, reach the driver in its own words.
+    """Encode an error that the block raises in a worker, so that the driver can raise it again.
 
     Args:
-        where: what an error that is not ours says it came from.
+        where: the origin that a foreign error is reported with.
     """
     try:
         yield
@@ -130,7 +129,7 @@ def telling(where: str) -> Iterator[None]:
             hint = "Free some, or let fewer work at once by spark.master in params.yaml" if starved else ""
             ours = SubstrateError(what, where=(where,), hint=hint)
         told = _Told(type(ours).__name__, ours.what, ours.where, ours.hint, "\n".join(lines))
-        # A note stands in the text of the traceback, which is all that Spark hands on.
+        # Spark passes on only the text of the traceback, which contains the note.
         ours.add_note(_TOLD + msgspec.json.encode(told).decode())
         if ours is error:
             raise
@@ -140,15 +139,15 @@ def telling(where: str) -> Iterator[None]:
 def nothing_lost(
     keys: Sequence[tuple[int, ...]], ids: Sequence[int], names: Sequence[str], stage: str
 ) -> None:
-    """Hold what came back against what was asked for.
+    """Check that the returned rows match the given numbers.
 
     Args:
-        keys: what tells apart the rows that came back, their number first.
+        keys: the keys of the returned rows, each beginning with the row's number.
         ids: the numbers that were given.
-        names: what errors call each of ``ids``.
+        names: the names of ``ids`` in errors.
 
     Raises:
-        SubstrateError: a number is missing, came twice, or was never asked for.
+        SubstrateError: a number is missing, came twice, or was never given.
     """
     wanted = dict(zip(ids, names, strict=True))
     came = {key[0] for key in keys}
@@ -166,19 +165,19 @@ def nothing_lost(
 
 
 class WorkerError(Exception):
-    """The end of the Python traceback that a worker left, as the cause of the error that reaches the user."""
+    """The end of a worker's Python traceback, as the cause of the error that the user sees."""
 
 
 @contextmanager
 def plain_errors(session: SparkSession, stage: str) -> Iterator[None]:
-    """Give an error that a worker raised its own words back, without the stack of the JVM around it.
+    """Raise a worker's error again in the driver, without the JVM's stack around it.
 
-    An error of the work always tells of itself (:func:`telling`). One that does not is Spark's own: a worker
-    that died, a disk that is full, a connection that broke.
+    An error of the work is always encoded (:func:`telling`). Any other error is Spark's own: a dead worker,
+    a full disk, a broken connection.
 
     Raises:
-        SubstrateError: a worker raised it, or Spark's JVM on this machine is gone, and with it the session.
-        LostError: anything else: it may not come again.
+        SubstrateError: a worker raised it, or Spark's JVM on this machine has ended, and with it the session.
+        LostError: any other error, which may not recur.
     """
     try:
         yield
@@ -205,18 +204,16 @@ def _has_jvm(session: SparkSession) -> bool:
 
 
 TRACEBACK_LINES = 60
-"""The number of lines of a worker's traceback that are kept."""
+"""The number of lines kept of a worker's traceback."""
 
 
 @contextmanager
 def watched(session: SparkSession, stage: str) -> Iterator[None]:
-    """Reports the done and total tasks of the stage's own running jobs, from a thread, where the session can
-    tell.
-    """
+    """Report done and total tasks of the stage's running jobs from a thread, if the session knows them."""
     if type(session).__module__ != "pyspark.sql.session":
         yield
         return
-    session.sparkContext.setJobGroup(stage, stage)  # of this thread's jobs alone
+    session.sparkContext.setJobGroup(stage, stage)  # only this thread's jobs
     tracker: Any = session.sparkContext.statusTracker()
     done, context = threading.Event(), contextvars.copy_context()
 
@@ -227,7 +224,7 @@ def watched(session: SparkSession, stage: str) -> Iterator[None]:
                 running = [number for job in jobs if job.status == "RUNNING" for number in job.stageIds]
                 infos = [info for number in running if (info := tracker.getStageInfo(number))]
             except Exception:
-                return  # Spark is gone, as the job's own error says
+                return  # Spark has ended; the job's own error says so
             if infos:
                 advance(stage, sum(i.numCompletedTasks for i in infos), sum(i.numTasks for i in infos))
 

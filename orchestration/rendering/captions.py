@@ -1,4 +1,4 @@
-"""What a table's caption says of its data and of whom it cites."""
+"""The parts of a table's caption: its data and its citations."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from orchestration.workspace.real import names_of
 
 
 def cited(*systems: str) -> str:
-    """Systems with what they read, each with its citation."""
+    """List systems with their inputs and citations."""
     return "; ".join(f"{marked(who)}: {published().systems[who].citation}" for who in systems)
 
 
 def source_of(source: Source, workspace: Workspace) -> str:
-    """A profile's data of a source, in words."""
+    """Describe a profile's data of a source in words."""
     settings, kind, folder = workspace.settings, kind_of(workspace, source), workspace.data / source.name
     profile = f"(profile {settings.profile})"
     if kind == "local":

@@ -1,6 +1,6 @@
-"""Parts of a report, and verdicts, that are kept by the hash of what they show: the same is not made again.
+"""A cache of report parts and verdicts, keyed by the hash of their inputs.
 
-They lie in `.dagster/shown/`, outside git. A part that is damaged there is made anew.
+The cache is in `.dagster/shown/`, outside git. A damaged part is made again.
 """
 
 from __future__ import annotations
@@ -27,31 +27,31 @@ from substrate.base.inputs import NOT_JSON
 
 SHOWN = Path(".dagster", "shown")
 MOST = 400
-"""The number of parts that are kept, those that were used last: some reports."""
+"""The number of most recently used parts to keep, enough for several reports."""
 _PAGES, _SAID = "pages", "said.json"
 
 
 class Kept:
-    """What was made before, and makes what was not.
+    """The cached parts; a missing part is made on demand.
 
     Args:
         root: the project's folder.
-        calls: all that parts are made by: other code, other parts.
+        calls: the code that makes parts; changed code makes new parts.
     """
 
     def __init__(self, root: Path, *calls: Callable[..., Any]) -> None:
         self._folder, self._code = root / SHOWN, code_of(*calls)
 
     def part(self, shows: Any, make: Callable[[Path], Any], out: Path | None = None) -> Any:
-        """What ``make`` gives, as JSON has it; what it writes into its folder comes into ``out``.
+        """Return the result of ``make`` as JSON; put the files that it writes into ``out``.
 
         Args:
-            shows: all that the part is made from, as JSON takes it.
+            shows: all inputs of the part, serializable as JSON.
         """
         place = self._folder / short_key(self._code, shows)
         known = _read(place)
         if known is not None:
-            with suppress(OSError):  # one that cannot be marked as used is forgotten sooner
+            with suppress(OSError):  # a part that cannot be marked as used is only deleted sooner
                 os.utime(place)
             if out:
                 put(place / _PAGES, out, linked=True)
@@ -65,19 +65,19 @@ class Kept:
             if out:
                 put(fresh / _PAGES, out, linked=True)
             shutil.rmtree(place, ignore_errors=True)
-            with suppress(OSError):  # another process made the same meanwhile
+            with suppress(OSError):  # another process made the same part meanwhile
                 fresh.rename(place)
         return said
 
     def forget(self) -> None:
-        """Delete what was not used for long."""
+        """Delete the least recently used parts."""
         by_use = sorted(self._folder.glob("*"), key=lambda place: -place.stat().st_mtime_ns)
         for place in by_use[MOST:]:
             shutil.rmtree(place, ignore_errors=True)
 
 
 def _read(place: Path) -> tuple[str, Any] | None:
-    """What was said of a part, with the hash of its pages; ``None`` where there is no whole one."""
+    """Read a part's result and the hash of its pages; ``None`` if the part is missing or damaged."""
     try:
         said = msgspec.json.decode((place / _SAID).read_bytes(), type=tuple[str, Any])
         return said if said[0] == sha256(place / _PAGES) else None
@@ -86,14 +86,16 @@ def _read(place: Path) -> tuple[str, Any] | None:
 
 
 Keep = Callable[[str, Benchmark, Path, Callable[[Path], Any], Path], Any]
-"""Gives what a function says of a benchmark's part that is made from a file; takes the name of the part,
-the benchmark, the file, the function and the folder that its pages come into.
+"""A function that returns a benchmark's part, cached or made from a file. It takes the name of the part, the
+benchmark, the file, the function that makes it and the folder for its pages.
 """
 
 
 def keeping(workspace: Workspace, stages: Stages, kept: Kept | None) -> Keep:
-    """Keeps a part under what its benchmark's answers were made from, by the ledger: parameters and outs of
-    that stage and of those that it needs. It is made each time where the ledger lacks one.
+    """Cache parts under the inputs of their benchmark's answers, as the ledger records them.
+
+    The key holds the parameters and outs of the answers' stage and of the stages that it needs. If the ledger
+    lacks one of them, the part is made each time.
     """
     records = read_records(workspace) if kept else {}
 

@@ -56,7 +56,7 @@ REPLIES = ("unreadable replies", "same reply when asked again", "cost")
 
 
 def by_subset(table: Declared, benchmarks: Benchmarks, scores: Scores, workspace: Workspace) -> Table:
-    """Table 1 of the paper, with the input of each system and the rows that go beyond the paper."""
+    """Make table 1 of the paper, with the input of each system and the rows that go beyond the paper."""
     caption = (
         f"{'; '.join(_asked_of(benchmark, scores, workspace) for benchmark in benchmarks)}. "
         "n counts questions, or options where the row says so; the paper's n counts questions in every row. "
@@ -90,7 +90,7 @@ def by_subset(table: Declared, benchmarks: Benchmarks, scores: Scores, workspace
 
 
 def _measured(head: str) -> list[Column]:
-    """The columns of a measurement: n, accuracy and interval."""
+    """Return the columns of a measurement: n, accuracy and interval."""
     n = Column("n", lambda score: f"{score.n:,}")
     return [n, Column(head, percent), Column("95 % interval", bounded)]
 
@@ -108,7 +108,7 @@ _minus_paper = partial(compared, system=PAPER)
 
 
 def _asked_of(benchmark: Benchmark, scores: Scores, workspace: Workspace) -> str:
-    """A benchmark with its data; of a user's files with how many questions they ask, too."""
+    """Describe a benchmark with its data; for a user's files, also the number of their questions."""
     told = f"{benchmark.title}, {source_of(benchmark.source, workspace)}{benchmark.source.note}"
     n = sum(s.n for name, s in scores.items() if name in benchmark.numbers and s.metric == "per_question")
     of_user = n and kind_of(workspace, benchmark.source) == "local"
@@ -116,7 +116,7 @@ def _asked_of(benchmark: Benchmark, scores: Scores, workspace: Workspace) -> str
 
 
 def _printed_gap(name: str, rival: str | None) -> str:
-    """The difference to a rival as the paper prints it."""
+    """Return the difference to a rival as the paper prints it."""
     number = published().numbers.get(name)
     figure = number.figures.get(f"{MINUS}{rival}") if number else None
     if figure is None or rival is None:
@@ -125,7 +125,7 @@ def _printed_gap(name: str, rival: str | None) -> str:
 
 
 def by_number(table: Declared, benchmarks: Benchmarks, scores: Scores, workspace: Workspace) -> Table:
-    """The other benchmarks: measurements, answering systems, and the figures of the paper and others."""
+    """Make the table of the other benchmarks: measurements, systems, and figures of the paper and others."""
     own = [benchmark for benchmark in benchmarks if not benchmark.by_model]
     interpreted = [benchmark.asks for benchmark in benchmarks if isinstance(benchmark, LanguageModel)]
     source_names = dict.fromkeys(benchmark.source.name for benchmark in own or interpreted)
@@ -182,7 +182,7 @@ class _Row(NamedTuple):
         return self.score.name
 
     def other(self, who: str) -> tuple[str, str, str]:
-        """Another system's figure, the gap that the paper prints, and the measured difference."""
+        """Return another system's figure, the gap that the paper prints, and the measured difference."""
         apart = NOT_REPORTED if self.by_model else compared(self.score, who, named=True)
         return f"{printed(self.name, who)} {marked(who, self.name)}", _printed_gap(self.name, who), apart
 
@@ -192,7 +192,7 @@ def _others(place: int, row: _Row) -> str:
 
 
 def _beside(benchmark: Benchmark, workspace: Workspace) -> Iterator[list[str]]:
-    """The rows for judging a model's number: constants, the substrate, and the outcome of its replies."""
+    """Yield the rows for judging a model's number: constants, the substrate, the outcome of its replies."""
     rows = graded(workspace, benchmark.name)
     trivial = {name: right for name, right, _ in trivially.counted(rows, RIGHT, trivially.constants(rows))}
     for label, right in trivial.items():
@@ -220,7 +220,7 @@ def _number_row(score: Score, benchmark: Benchmark, told: Told | None) -> _Row:
 
 
 def by_variant(table: Declared, benchmarks: Benchmarks, scores: Scores, workspace: Workspace) -> Table:
-    """Section 6 of the paper: variants per question and per option, and hashes of repeated answers."""
+    """Make the table of section 6: variants per question and per option, and hashes of repeated answers."""
     same, repeated = NOT_MEASURED, read_list(workspace.path(REPEATED), Repetition)
     if repeated:
         ways, hashes = "; ".join(run.how for run in repeated), len({run.sha256 for run in repeated})
@@ -251,7 +251,7 @@ def by_variant(table: Declared, benchmarks: Benchmarks, scores: Scores, workspac
 
 
 def by_metric(table: Declared, benchmarks: Benchmarks, scores: Scores, workspace: Workspace) -> Table:
-    """Table 2 of the paper: the substrate, the models, and the paired difference in joint accuracy."""
+    """Make table 2 of the paper: the substrate, the models, and the paired difference in joint accuracy."""
     settings, first = workspace.settings, benchmarks[0].name
     rivals = [benchmark.name for benchmark in benchmarks[1:]]
     told = {rival: read_told(workspace.data / rival) for rival in rivals}
@@ -301,7 +301,7 @@ def _at(cells: Mapping[str, str], label: str) -> str:
 
 
 def _judged_beside(workspace: Workspace, name: str, labels: Mapping[str, str]) -> dict[str, str]:
-    """The cells for judging a column: constants on its questions, and the outcome of its replies."""
+    """Return the cells for judging a column: constants on its questions, and the outcome of its replies."""
     cells: dict[str, str] = {}
     for metric, label in labels.items():
         for answer, (right, most) in _constants(workspace, name, metric).items():
@@ -310,13 +310,13 @@ def _judged_beside(workspace: Workspace, name: str, labels: Mapping[str, str]) -
 
 
 def _constants(workspace: Workspace, name: str, metric: str) -> dict[str, tuple[int, int]]:
-    """For each of two constants, the number of a benchmark's questions that it gets right, and the total."""
+    """Return, for each of two constants, its number of right answers to a benchmark, and the total."""
     rows, counting = graded(workspace, name), BENCHMARKS[name].metrics[metric]
     return {of: (right, n) for of, right, n in trivially.counted(rows, counting, trivially.YES_OR_NO)}
 
 
 def at_chance(right: int, constant: str, trivial: int, n: int) -> str:
-    """A remark on a model that is not significantly better than a constant; else empty.
+    """Return a remark on a model that is not significantly better than a constant; else empty.
 
     >>> at_chance(133, "always “no”", 126, 500)
     '; the model is at chance: 26.60 % beside 25.20 % of always “no”'
@@ -329,7 +329,7 @@ def at_chance(right: int, constant: str, trivial: int, n: int) -> str:
 
 
 def _measured_apart(pair: Comparison, trivial: Mapping[str, tuple[int, int]]) -> dict[str, str]:
-    """The measured paired difference in joint accuracy with its p, and the one to the best constant."""
+    """Return the measured paired differences in joint accuracy: to a model and to the best constant."""
     if pair.difference is None or pair.mcnemar is None:
         return dict.fromkeys((_APART, _ABOVE, _P), NOT_MEASURED)
     constant = max(trivial, key=lambda answer: trivial[answer][0])
@@ -344,7 +344,7 @@ def _measured_apart(pair: Comparison, trivial: Mapping[str, tuple[int, int]]) ->
 
 
 def _printed_apart(pair: Comparison) -> dict[str, str]:
-    """The difference and the p that the paper prints."""
+    """Return the difference and the p that the paper prints."""
     figures = published().numbers[f"{pair.first}/joint"].figures
     edges = (figures.get(f"{MINUS}{pair.second}/joint{edge}") for edge in ("", "/low", "/high", "/p"))
     apart, low, high, p = (figure and figure.printed for figure in edges)
@@ -353,7 +353,7 @@ def _printed_apart(pair: Comparison) -> dict[str, str]:
 
 
 def _replies(workspace: Workspace, name: str) -> dict[str, str]:
-    """A description of the outcome of a model's replies; empty if no model was asked."""
+    """Describe the outcome of a model's replies; empty if no model was asked."""
     told = read_told(workspace.data / name)
     if told is None:
         return {}

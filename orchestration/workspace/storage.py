@@ -1,6 +1,6 @@
-"""The storage of tables: a folder by a URI that the driver and the workers reach.
+"""The storage of tables: a folder at a URI that the driver and the workers reach.
 
-A file is there whole or not at all.
+A file appears whole or not at all.
 """
 
 from __future__ import annotations
@@ -30,33 +30,33 @@ if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
 
 _OBJECTS = {"s3": "s3", "s3a": "s3", "gs": "gs", "abfs": "abfs", "abfss": "abfss"}
-"""The schemes of object storages, each with pyarrow's name of it."""
+"""The URI schemes of object storages, each with pyarrow's class name."""
 _ATTEMPTS = 8
-"""The number of times that a busy object storage is asked, with growing waits between."""
+"""The number of attempts at a busy object storage, with growing waits between them."""
 ROWS_AT_ONCE = 16
-"""The number of rows of a row group: what a worker reads at a time."""
+"""The number of rows of a row group, which a worker reads at a time."""
 
 
 @dataclass(frozen=True)
 class Storage:
-    """A folder, by a URI that driver and workers reach; on this machine's disk unless another is given."""
+    """A folder at a URI that driver and workers reach; by default on this machine's disk."""
 
     base: str
 
     def uri(self, *parts: str) -> str:
-        """The URI of a file or folder of the storage, as Spark takes it: nothing in it is escaped."""
+        """Return the URI of a file or folder of the storage, unescaped as Spark expects it."""
         base = self.base if self.local is None else f"file://{self.local}"
         return "/".join([base.rstrip("/"), *parts])
 
     @property
     def local(self) -> Path | None:
-        """Its folder, where it is on this machine's disk."""
+        """The storage's folder, if it is on this machine's disk."""
         parts = urlsplit(self.base)
         return Path(url2pathname(parts.path)) if parts.scheme == "file" else None
 
     @property
     def of_objects(self) -> bool:
-        """Tell whether it is an object storage; tasks read one by pyarrow, as Spark would need more jars."""
+        """Tell whether it is an object storage; tasks read it by pyarrow, as Spark would need more jars."""
         return urlsplit(self.base).scheme in _OBJECTS
 
     def _place(self, *parts: str) -> tuple[AbstractFileSystem, str]:
@@ -66,7 +66,7 @@ class Storage:
         from fsspec.core import url_to_fs
 
         try:
-            # What fsspec and Hadoop take for a URI of a file is a path, in which nothing is escaped.
+            # fsspec and Hadoop read a file URI as a plain path, without escapes.
             system, path = url_to_fs(uri if self.local is None else str(self.local.joinpath(*parts)))
         except (ImportError, ValueError, OSError) as error:
             hint = (
@@ -78,14 +78,14 @@ class Storage:
 
     @contextmanager
     def _replacing(self, *parts: str) -> Iterator[tuple[AbstractFileSystem, str]]:
-        """A fresh path to write a file to; it takes the file's place when the block ends well.
+        """Yield a fresh path to write to; the result replaces the file when the block succeeds.
 
-        Two processes may make the same file at once: whoever is last puts the same bytes there again.
+        Two processes may make the same file at once: the later one writes the same bytes again.
         """
         system, path = self._place(*parts)
         with naming(Path(path)):
-            if not self.of_objects:  # where a folder is the beginning of a name
-                with suppress(FileNotFoundError):  # somebody else removed an empty one on the way
+            if not self.of_objects:  # an object storage's folders are only prefixes of names
+                with suppress(FileNotFoundError):  # another process removed an empty parent folder
                     system.makedirs(path.rpartition("/")[0], exist_ok=True)
                 system.makedirs(path.rpartition("/")[0], exist_ok=True)
             part = f"{path}.{uuid.uuid4()}.part"
@@ -98,7 +98,7 @@ class Storage:
                 raise
 
     def write(self, table: pa.Table, *parts: str) -> None:
-        """Write a table as one Parquet file, whole or not at all; errors as :meth:`write_tables`."""
+        """Write a table as one Parquet file, whole or not at all; raises errors as :meth:`write_tables`."""
         self.write_tables([table], table.schema, *parts)
 
     def write_tables(
@@ -107,13 +107,13 @@ class Storage:
         """Write tables of one schema, one after the other, as one Parquet file, whole or not at all.
 
         Args:
-            tables: what is written.
-            schema: that of each.
+            tables: the tables to write.
+            schema: the schema of each table.
             parts: the file's path in the storage.
-            rows: how many of them a row group has.
+            rows: the number of rows of a row group.
 
         Raises:
-            OutputError: the disk is full, or the system refuses to write there; so with all that is written.
+            OutputError: the disk is full, or the folder is not writable; every writing method raises it.
         """
         with (
             self._replacing(*parts) as (system, part),
@@ -124,23 +124,23 @@ class Storage:
                 writer.write_table(table, row_group_size=rows)
 
     def read(self, *parts: str, columns: Sequence[str] | None = None, filters: Any = None) -> pa.Table:
-        """A Parquet file, or those of its columns and rows that are asked for."""
+        """Read a Parquet file, or only the requested columns and rows."""
         system, path = self._place(*parts)
         return pq.read_table(path, columns=columns, filters=filters, filesystem=system)
 
     def batches(self, *parts: str, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
-        """The rows of a Parquet file in order, a row group at a time in memory."""
+        """Yield the rows of a Parquet file in order, with one row group at a time in memory."""
         system, path = self._place(*parts)
         with system.open(path, "rb") as file:
             yield from pq.ParquetFile(file).iter_batches(ROWS_AT_ONCE, columns=columns)
 
     def rows(self, *parts: str, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
-        """The rows of :meth:`batches`, one by one."""
+        """Yield the rows of :meth:`batches`, one by one."""
         for batch in self.batches(*parts, columns=columns):
             yield from batch.to_pylist()
 
     def sum(self, *parts: str) -> str:
-        """SHA-256 of a file."""
+        """Compute the SHA-256 of a file."""
         system, path = self._place(*parts)
         digest = hashlib.sha256()
         with system.open(path, "rb") as file:
@@ -149,7 +149,7 @@ class Storage:
         return f"sha256:{digest.hexdigest()}"
 
     def count(self, *parts: str) -> int:
-        """The number of rows of a Parquet file."""
+        """Return the number of rows of a Parquet file."""
         system, path = self._place(*parts)
         with system.open(path, "rb") as file:
             return pq.read_metadata(file).num_rows
@@ -160,27 +160,27 @@ class Storage:
             system.pipe_file(part, msgspec.json.encode(record))
 
     def read_record(self, *parts: str) -> str | bytes:
-        """A record as it was written; empty where there is none."""
+        """Return a record as it was written; empty if there is none."""
         system, path = self._place(*parts)
         return system.cat_file(path) if system.exists(path) else b""
 
     def exists(self, *parts: str) -> bool:
-        """Tell whether a file is there."""
+        """Tell whether a file exists."""
         system, path = self._place(*parts)
         return bool(system.exists(path))
 
     def remove(self, folder: str) -> None:
-        """Remove a folder with all that is in it, if it is there, and those around it that are empty then."""
+        """Remove a folder with its content, if it exists, and then its empty parent folders."""
         system, path = self._place(folder)
         if system.exists(path):
             system.rm(path, recursive=True)
         if here := self.local:
-            with suppress(OSError):  # the first that is not empty
+            with suppress(OSError):  # the first parent that is not empty
                 for around in islice((here / folder).parents, len(Path(folder).parts) - 1):
                     around.rmdir()
 
     def keep_only(self, folder: str, names: Iterable[str]) -> None:
-        """Remove all of a folder but some of what is directly in it; the folder too where that is nothing."""
+        """Remove all direct entries of a folder except ``names``; also the folder if nothing remains."""
         names = set(names)
         if not names:
             self.remove(folder)
@@ -193,18 +193,20 @@ class Storage:
 
 @cache
 def _object_storage(base: str) -> AbstractFileSystem:
-    """The client of an object storage; credentials, region and ``AWS_ENDPOINT_URL`` are the environment's.
+    """Return the client of an object storage.
+
+    Credentials, region and ``AWS_ENDPOINT_URL`` come from the environment.
 
     Raises:
-        ParameterError: pyarrow was built without it.
+        ParameterError: pyarrow was built without this storage.
     """
     from fsspec.implementations.arrow import ArrowFSWrapper
 
-    # Hadoop's name of S3's client is not the one that pyarrow has.
+    # Hadoop and pyarrow name the S3 client differently.
     scheme = urlsplit(base).scheme
     try:
         if _OBJECTS[scheme] == "s3":
-            # Named by hand, since a URI's region is asked for over the network.
+            # Set here, because for a URI pyarrow asks for the region over the network.
             endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
             region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
             again = arrow_fs.AwsDefaultS3RetryStrategy(max_attempts=_ATTEMPTS)
@@ -218,7 +220,7 @@ def _object_storage(base: str) -> AbstractFileSystem:
 
 
 def batched(items: Iterable[Any], size: int) -> Iterator[list[Any]]:
-    """The items in lists of a size, the last one shorter.
+    """Yield the items in lists of a size; the last list may be shorter.
 
     >>> list(batched("abcde", 2))
     [['a', 'b'], ['c', 'd'], ['e']]

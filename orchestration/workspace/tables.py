@@ -1,8 +1,8 @@
 """Tables of cases and of event logs: Parquet shards in the storage.
 
-A table is never pinned: it can be rebuilt from pinned files, and other versions of a library write other
-bytes. Sums identify the tables written here. Workers write a table one shard at a time; the driver writes the
-cases of files on its own disk. A shard appears whole or not at all, so that a run after a killed run
+A table is never pinned: it can be rebuilt from pinned files, and its bytes depend on the versions of
+libraries. Sums identify the tables written here. Workers write a table one shard at a time; the driver writes
+the cases of files on its own disk. A shard appears whole or not at all, so that a run after a killed run
 continues with the next shard.
 """
 
@@ -77,7 +77,7 @@ class Manifest(msgspec.Struct, frozen=True):
 
     @property
     def whole(self) -> bool:
-        """Tell whether the manifest is undamaged; one without sums cannot tell."""
+        """Tell whether the manifest is undamaged; a manifest without sums has no hash to check."""
         return self == sealed(self.folder, self.shards, self.sums, self.cases)
 
     @property
@@ -93,7 +93,7 @@ def sealed(folder: str, shards: list[int], sums: list[str], cases: Sequence[int]
 
 
 def short_key(*parts: Any) -> str:
-    """A short hash of what a table is made from.
+    """Return a short hash of a table's inputs.
 
     >>> short_key({"a": 1}) == short_key({"a": 2})
     False
@@ -102,19 +102,19 @@ def short_key(*parts: Any) -> str:
 
 
 def shard_name(number: int) -> str:
-    """The file name of a shard."""
+    """Return the file name of a shard."""
     return f"{number:05d}.parquet"
 
 
 def manifest_of(storage: Storage, folder: str, count: int) -> Manifest:
-    """The manifest of a table that was written as so many shards, read off their files."""
+    """Make the manifest of a table of ``count`` shards from their files."""
     names = [*map(shard_name, range(count))]
     rows = [storage.count(folder, name) for name in names]
     return sealed(folder, rows, [storage.sum(folder, name) for name in names])
 
 
 def read_manifest(storage: Storage, folder: str, *parts: str) -> Manifest | None:
-    """The manifest of a table; ``None`` where there is no whole one, or it leads out of its folder."""
+    """Read the manifest of a table; ``None`` if it is missing, damaged, or names another folder."""
     known = _manifest(storage.read_record(folder, *parts))
     inside, _, name = known.folder.rpartition("/") if known else ("", "", "")
     return known if inside == folder and name not in ("", ".", "..") else None
@@ -130,7 +130,7 @@ def _manifest(text: bytes | str) -> Manifest | None:
 
 
 def table_sums(storage: Path, profile: str) -> dict[str, str]:
-    """SHA-256 of each file of a profile's tables, as it was written, by its path in the storage's folder."""
+    """Return the SHA-256 of each file of a profile's tables, as written, by its path in the storage."""
     sums: dict[str, str] = {}
     folder = storage / profile
     for path in sorted([*folder.glob("cases/*/*/table.json"), *folder.glob("logs/*/*.json")]):
@@ -190,7 +190,7 @@ def write_cases(
 
 
 def case_tables(numbered: Iterable[tuple[int, Case]]) -> Iterator[pa.Table]:
-    """Some cases, each with its position in the order, as tables of a row group."""
+    """Yield cases, each with its position in the order, as tables of one row group."""
     for batch in batched(numbered, ROWS_AT_ONCE):
         rows = [
             {
@@ -213,7 +213,7 @@ def case_of(row: dict[str, Any]) -> Case:
 
 
 def read_cases(storage: Storage, manifest: Manifest) -> Iterator[Case]:
-    """The cases of a table in order."""
+    """Yield the cases of a table in order."""
     for number in range(len(manifest.shards)):
         yield from map(case_of, storage.rows(manifest.folder, shard_name(number)))
 
@@ -221,9 +221,9 @@ def read_cases(storage: Storage, manifest: Manifest) -> Iterator[Case]:
 def logged_cases(
     storage: Storage, cases: Manifest, logs: Manifest, cuts: Sequence[int], place: int
 ) -> Iterator[dict[str, Any]]:
-    """The cases of a task in order, each with its logs; both tables are read a row group at a time.
+    """Yield the cases of a task in order, each with its logs; both tables are read a row group at a time.
 
-    The two may be cut differently: a table of logs stays when the number of partitions changes.
+    The tables may be cut differently: a table of logs stays when the number of partitions changes.
     """
     bounds = cuts[place], cuts[place + 1]
     of_cases = groupby(_between(storage, logs.folder, logs.cases, *bounds), lambda row: row["number"])
@@ -239,7 +239,7 @@ def logged_cases(
 def _between(
     storage: Storage, folder: str, counts: Iterable[int], first: int, end: int
 ) -> Iterator[dict[str, Any]]:
-    """The rows of a table that are of some cases, given how many cases each shard is of."""
+    """Yield a table's rows for the cases from ``first`` to ``end``, given the cases of each shard."""
     begin = 0
     for shard, count in enumerate(counts):
         if begin < end and first < begin + count:
@@ -249,13 +249,13 @@ def _between(
 
 
 def read_index(path: Path) -> Iterator[LogEntry]:
-    """The entries of an index of logs, in the order of their table, one at a time in memory."""
+    """Yield the entries of an index of logs, in the order of their table, one at a time in memory."""
     with path.open("rb") as file:
         yield from map(_entries.decode, file)
 
 
 def index_key(path: Path) -> str:
-    """The name of the folder for the table of an index's logs."""
+    """Return the name of the folder for the table of an index's logs."""
     return f"{sha256(path).rpartition(':')[2][:16]}.json"
 
 
@@ -275,7 +275,7 @@ class Logs:
 
     @property
     def manifest(self) -> Manifest | None:
-        """The table that belongs to the index; ``None`` if it does not exist."""
+        """Return the table that belongs to the index; ``None`` if it does not exist."""
         if not self.index.is_file():
             return None
         key = index_key(self.index)

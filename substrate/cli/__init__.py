@@ -1,1 +1,1 @@
-"""The commands of the library alone: `substrate log`, `mcp`, `generate`, and those of `research`."""
+"""The library's commands: `substrate log`, `mcp`, `generate`, and the commands of `research`."""

@@ -43,13 +43,13 @@ _BY_NAME = inspect.Parameter.POSITIONAL_OR_KEYWORD
 
 
 def _with_interventions(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command an option for each intervention that there is, in the place of its ``**changes``."""
+    """Replace the ``**changes`` of a command by one option per intervention."""
     signature = inspect.signature(command, eval_str=True)
     parameters = [param for param in signature.parameters.values() if param.kind is not param.VAR_KEYWORD]
     for name, kind in INTERVENTIONS.items():
         declaration = option(f"--{name.replace('_', '-')}", kind.about, metavar=kind.takes)
         terms = Annotated[tuple[(str,) * len(kind.takes.split())] | None, declaration]
-        named = f"{name}_"  # `assert` is a word of Python's
+        named = f"{name}_"  # `assert` is a Python keyword
         parameters.append(inspect.Parameter(named, _BY_NAME, default=None, annotation=terms))
     return shaped(command, parameters)
 
@@ -64,15 +64,13 @@ def fork(
         option(
             "--do",
             "An intervention and its terms, as the options below name them; a property of place or awareness "
-            "may follow. Several are done in their order, each after what those before it have changed.",
+            "may follow. Several are done in order, each on the result of those before it.",
             metavar="'NAME TERM …'",
         ),
     ] = NO_PREFIXES,
     predicate: Annotated[
         str | None,
-        option(
-            "--predicate", "The property of place or awareness; the core's own unless given.", metavar="P"
-        ),
+        option("--predicate", "The property of place or awareness; by default the core's own.", metavar="P"),
     ] = None,
     rules: Annotated[
         str | None,
@@ -96,8 +94,9 @@ def fork(
     json: JsonOption = False,
     **changes: tuple[str, ...] | None,
 ) -> None:
-    """The log that would be, had something been otherwise; FILE is left alone. The rules of a TBox end within
-    the limits of a query.
+    """Write a branch of a log, with interventions at a tick.
+
+    FILE stays unchanged. The rules of a TBox run within the limits of a query.
     """
     from substrate.branch.fork import fork as branch_off
     from substrate.cli._log_rules import fork_by_rules
@@ -144,11 +143,11 @@ def fork(
 
 
 def _done(text: str) -> tuple[str, list[str]]:
-    """The name of an intervention and its terms, from one text."""
+    """Split a text into the name of an intervention and its terms."""
     terms: list[str] = []
     end = depth = 0
     for kind, piece, start in tokens(text):
-        # What stands side by side, or inside of a triple term, is one term
+        # Adjacent parts, and the parts inside a triple term, are a single term
         if terms and (depth or start == end):
             terms[-1] += text[end : start + len(piece)]
         else:
@@ -170,7 +169,10 @@ def diff(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Print the differences between two ticks of a log, or between two logs; exit 1 where there are any."""
+    """Compare two ticks of a log, or two logs.
+
+    Exit 1 if they differ.
+    """
     if (a is None) != (b is None) or (a is None) == (with_ is None):
         raise typer.BadParameter("give two ticks, or --with OTHER")
     log = read_log(file)
@@ -235,8 +237,10 @@ def merge(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """The log in which both branches have happened; A and B are left alone. What they say otherwise is
-    listed by number; exit 1, and nothing is written, where one of these is not chosen.
+    """Merge two branches of a log.
+
+    A and B stay unchanged. Conflicts are listed by number. If a conflict has no choice, nothing is written;
+    exit 1.
     """
     from substrate.branch.merge import conflicts, merge_base
     from substrate.branch.merge import merge as merged
@@ -246,7 +250,7 @@ def merge(
     if out:
         require_other(out, [a, b])
     names, log_a, log_b = prefixes_of(prefix, tbox), read_log(a), read_log(b)
-    # A memory's record begins and ends once
+    # A memory's record begins and ends only once
     single = {FROM, UNTIL, *(term_of(text, names) for text in functional)}
     if tbox:
         single |= TBox.load(tbox).functional
@@ -278,7 +282,7 @@ _SIDES: Mapping[str, Side] = {"a": "a", "b": "b"}
 
 
 def _choices(texts: Iterable[str], count: int) -> dict[int, Side]:
-    """The chosen side by a conflict's number."""
+    """Parse the choices into the chosen side by a conflict's number."""
     sides: dict[int, Side] = {}
     for text in texts:
         number, _, letter = text.partition("=")

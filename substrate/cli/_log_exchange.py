@@ -1,4 +1,4 @@
-"""`substrate log export` and `substrate log import`: a log, or a state, in the formats of others."""
+"""`substrate log export` and `substrate log import`: exchange a log or a state in standard formats."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def export(
     prefix: PrefixOption = NO_PREFIXES,
     tbox: TBoxOption = None,
 ) -> None:
-    """The log as RDF Patch, or a state as N-Quads or Turtle."""
+    """Write the log as RDF Patch, or a state as N-Quads or Turtle."""
     from substrate.log.export import to_turtle
     from substrate.log.journal import write_atomically
 
@@ -78,7 +78,7 @@ def import_(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """An event log from RDF Patch of any program, or from a state."""
+    """Make an event log from RDF Patch of any program, or from a state."""
     from substrate.log.export import from_state
 
     require_other(out, [source])

@@ -1,4 +1,4 @@
-"""Behind `substrate log fork --rules`: what runs in a process of its own."""
+"""The part of `substrate log fork --rules` that runs in a separate process."""
 
 from __future__ import annotations
 
@@ -18,6 +18,6 @@ def fork_by_rules(
     tbox: tuple[str, str],
     until: int | None,
 ) -> str:
-    """The branch of a log as RDF Patch, where the rules of a TBox (its name and Turtle) say what follows."""
+    """Return the branch of a log as RDF Patch, continued by the rules of ``tbox`` (name and Turtle)."""
     log, rules = EventLog.from_patch(patch), RuleEmitter(TBox(*tbox), until)
     return fork(log, at, None, rules, interventions=interventions).to_patch()

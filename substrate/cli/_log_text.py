@@ -1,7 +1,6 @@
-"""The shared parts of the commands of `substrate log`: options, logs and terms as they are given, and how
-an error ends a command.
+"""The shared parts of the commands of `substrate log`: options, and the reading of logs and terms.
 
-Terms are written as in N-Triples (`<urn:v:ann>`, `"text"@en`, `_:b`, `<<( … )>>`); an IRI may go without its
+Terms are written as in N-Triples (`<urn:v:ann>`, `"text"@en`, `_:b`, `<<( … )>>`); an IRI may omit its
 brackets, and a prefixed name is expanded with `--prefix` or the prefixes of `--tbox`.
 """
 
@@ -29,9 +28,7 @@ FileArgument = Annotated[
     Path,
     argument("An event log: RDF Patch text, gzip where the name ends in .gz.", metavar="FILE"),
 ]
-TickOption = Annotated[
-    int | None, option("--tick", "The tick; the log's last one unless given.", metavar="T")
-]
+TickOption = Annotated[int | None, option("--tick", "The tick; by default the log's last tick.", metavar="T")]
 PrefixOption = Annotated[
     list[str],
     option("--prefix", "A prefix for terms and queries; may be repeated.", metavar="NAME=IRI"),
@@ -41,18 +38,18 @@ TBoxOption = Annotated[
     option("--tbox", "A shipped TBox or a Turtle file: its prefixes hold.", metavar="TBOX"),
 ]
 TimeoutOption = Annotated[
-    float, option("--timeout", "Seconds after which it is ended.", metavar="SECONDS", min=0.01)
+    float, option("--timeout", "The command ends after this many seconds.", metavar="SECONDS", min=0.01)
 ]
-RowsOption = Annotated[int, option("--limit", "Most rows of an answer.", metavar="ROWS", min=0)]
+RowsOption = Annotated[int, option("--limit", "Maximum rows of an answer.", metavar="ROWS", min=0)]
 MemoryOption = Annotated[
-    int, option("--memory", "Most memory that it may take, in MiB.", metavar="MIB", min=1)
+    int, option("--memory", "The command's maximum memory, in MiB.", metavar="MIB", min=1)
 ]
 NO_PREFIXES: list[str] = []
 DEFAULTS = QueryLimits()
 
 
 def read_log(path: Path) -> EventLog:
-    """The log of a file, or of a name such as ``clevrer/10000`` in the project's profile."""
+    """Read the log of a file, or of a name such as ``clevrer/10000`` in the project's profile."""
     named = not path.exists() and "/" in str(path) and not path.is_absolute()
     if named and platform.is_here():
         return _named(str(path))
@@ -67,13 +64,13 @@ def read_log(path: Path) -> EventLog:
 
 def _named(name: str) -> EventLog:
     project = platform.module("project")
-    assert project, "a name is looked up with the platform alone"
+    assert project, "a name is looked up only with the platform"
     benchmark, _, log = name.partition("/")
     return project.open_workspace().logs(benchmark).read(log)
 
 
 def warn(box: TBox) -> None:
-    """Say what in a TBox is likely not meant, on standard error."""
+    """Print the likely mistakes of a TBox on standard error."""
     from substrate.rules.lint import lint
 
     for finding in lint(box):
@@ -81,10 +78,10 @@ def warn(box: TBox) -> None:
 
 
 def text_of_file(path: Path) -> str:
-    """The text of a file of a user.
+    """Read a user's text file.
 
     Raises:
-        LogError: it cannot be read, or is larger than the limits allow.
+        LogError: the file cannot be read, or is larger than the limits allow.
     """
     require_regular(path)
     try:
@@ -96,10 +93,10 @@ def text_of_file(path: Path) -> str:
 
 
 def prefixes_of(given: Iterable[str], tbox: str | None) -> dict[str, str]:
-    """The prefixes of a TBox, and those given as `NAME=IRI`.
+    """Return the prefixes of a TBox, and the prefixes given as `NAME=IRI`.
 
     Raises:
-        ParameterError: one is not written so.
+        ParameterError: a given prefix does not have this form.
         TBoxError: there is no such TBox.
     """
     from substrate.rules.tbox import TBox
@@ -114,10 +111,10 @@ def prefixes_of(given: Iterable[str], tbox: str | None) -> dict[str, str]:
 
 
 def term_of(text: str, prefixes: dict[str, str]) -> Any:
-    """A term as a user writes it.
+    """Parse a term as a user writes it.
 
     Raises:
-        ParameterError: it is none.
+        ParameterError: the text is not a term.
     """
     name, _, rest = text.partition(":")
     if not text.startswith(("<", '"', "_:")):
@@ -134,12 +131,12 @@ def term_of(text: str, prefixes: dict[str, str]) -> Any:
 
 
 def described(about: Mapping[str, object]) -> list[str]:
-    """What there is to say of a log, a line each."""
+    """Describe a log, one line per property."""
     return [f"{name}: {value}" for name, value in about.items() if value is not None]
 
 
 def difference_as_json(difference: Any) -> dict[str, list[str]]:
-    """The changes that stand on one side only."""
+    """Return the changes that occur on only one side."""
     return {
         "retracted": [triple_text(t) for t in difference.retracted],
         "inserted": [triple_text(t) for t in difference.inserted],
@@ -147,17 +144,17 @@ def difference_as_json(difference: Any) -> dict[str, list[str]]:
 
 
 def delta_as_json(delta: Delta) -> dict[str, Any]:
-    """A delta: tick, operation, triple."""
+    """Return a delta's tick, operation and triple."""
     return {"tick": delta.tick, "op": delta.op.name.lower(), "triple": triple_text(delta.triple)}
 
 
 def placed_as_json(position: int, delta: Delta) -> dict[str, Any]:
-    """A delta with its position."""
+    """Return a delta with its position."""
     return delta_as_json(delta) | {"position": position}
 
 
 def line_of(placed: Mapping[str, Any]) -> str:
-    """A delta with its position as a line.
+    """Format a delta with its position as a line.
 
     >>> line_of({"position": 7, "tick": 3, "op": "insert", "triple": "<urn:a> <urn:b> <urn:c>"})
     '      7  tick     3  insert   <urn:a> <urn:b> <urn:c>'
@@ -166,5 +163,5 @@ def line_of(placed: Mapping[str, Any]) -> str:
 
 
 def triple_text(triple: Any) -> str:
-    """A triple in N-Triples."""
+    """Write a triple in N-Triples."""
     return str(ox.Triple(*triple))

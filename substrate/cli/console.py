@@ -1,8 +1,7 @@
-"""The shared parts of all commands: where they print, their options, how an error ends one, where others'
-words go.
+"""The shared parts of all commands: output, options, errors, and the output of other programs.
 
-Nothing of the project, and nothing that draws, is imported before it is used: `substrate --help` takes no
-longer than it must.
+The project's other modules and the drawing library are imported only when used, so that `substrate --help`
+starts fast.
 """
 
 from __future__ import annotations
@@ -24,30 +23,30 @@ from substrate.cli.printing import print_json, print_lines, shown
 
 
 def option(name: str, about: str, *also: str, **more: Any) -> Any:
-    """An option of a command by its name, with what its help says, and its other names."""
+    """Make a command's option from its name, help and other names."""
     return typer.Option(name, *also, help=about, **more)
 
 
 def argument(about: str, **more: Any) -> Any:
-    """An argument of a command, with what its help says."""
+    """Make a command's argument from its help."""
     return typer.Argument(help=about, **more)
 
 
 JsonOption = Annotated[bool, option("--json", "Machine-readable output.")]
-_QuietOption = Annotated[bool, option("--quiet", "Results and errors alone.", "-q")]
+_QuietOption = Annotated[bool, option("--quiet", "Only results and errors.", "-q")]
 _VerboseOption = Annotated[
     bool,
     option("--verbose", "Also what Spark and other programs say, and the traceback of an error.", "-v"),
 ]
 
 ENDING = (signal.SIGTERM, signal.SIGHUP) if hasattr(signal, "SIGHUP") else (signal.SIGTERM,)
-"""Signals that end a command as Ctrl-C does: a service manager's, and that of a terminal that closes."""
+"""The signals that end a command as Ctrl-C does: a service manager and a closing terminal send them."""
 SIGNALED = 128
-"""The exit code of a command that a signal ended is this and the signal's number."""
+"""The exit code of a command that a signal ended is this plus the signal's number."""
 
 
 def guarded(command: Callable[..., Any]) -> Callable[..., Any]:
-    """A command whose errors are a line and an exit code."""
+    """Wrap a command so that its errors become a line and an exit code."""
 
     @wraps(command)
     def run(*given: Any, **options: Any) -> Any:
@@ -58,12 +57,12 @@ def guarded(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def apart(command: Callable[..., Any]) -> Callable[..., Any]:
-    """A guarded command among whose lines no other program's stand."""
+    """Wrap a command as guarded, with the output of other programs kept out of its own."""
     return guarded(others_apart()(command))
 
 
 def voiced(command: Callable[..., Any]) -> Callable[..., Any]:
-    """A command with `--quiet` and `--verbose` beside its own options; others' words stand apart."""
+    """Add `--quiet` and `--verbose` to a command, and keep the output of other programs out of its own."""
 
     @wraps(command)
     def heard(*given: Any, quiet: bool = False, verbose: bool = False, **options: Any) -> Any:
@@ -76,11 +75,11 @@ def voiced(command: Callable[..., Any]) -> Callable[..., Any]:
 def speaking_as(
     name: str, *, beside_documents: bool = True
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """A long command: it tells its events; and it is voiced.
+    """Make a decorator for a long command, which reports its events and is :func:`voiced`.
 
     Args:
-        name: the command's.
-        beside_documents: tell them in lines also where `--json` or `--markdown` asks for a document.
+        name: the command's name.
+        beside_documents: print the events as lines even if `--json` or `--markdown` requests a document.
     """
 
     def of(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -99,7 +98,7 @@ def speaking_as(
 
 
 def _with_options(made: Any, command: Callable[..., Any], **more: Any) -> Any:
-    """A command made from another one, with that one's options and some switches more."""
+    """Return a command with the options of ``command`` and additional switches."""
     kind = inspect.Parameter.KEYWORD_ONLY
     parameters = [
         *inspect.signature(command, eval_str=True).parameters.values(),
@@ -109,14 +108,14 @@ def _with_options(made: Any, command: Callable[..., Any], **more: Any) -> Any:
 
 
 def shaped(made: Any, parameters: Sequence[inspect.Parameter]) -> Any:
-    """A command with other parameters than its text has, as typer reads them."""
+    """Replace the parameters of a command that typer reads."""
     made.__signature__ = inspect.Signature(parameters)
     made.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return made
 
 
 class _Told(KeyboardInterrupt):
-    """SIGTERM or SIGHUP, which end a command as Ctrl-C does: what it was writing goes."""
+    """SIGTERM or SIGHUP, which end a command as Ctrl-C does: unfinished output is removed."""
 
 
 def _end(number: int, _: Any) -> None:
@@ -125,9 +124,9 @@ def _end(number: int, _: Any) -> None:
 
 @contextmanager
 def _hearing() -> Iterator[None]:
-    """In the block SIGTERM and SIGHUP are exceptions; only the main thread can hear them.
+    """Turn SIGTERM and SIGHUP into exceptions in the block; only the main thread can receive them.
 
-    Who was told to ignore SIGHUP, as `nohup` does, goes on to.
+    A process that ignores SIGHUP, as under `nohup`, keeps ignoring it.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -143,8 +142,9 @@ def _hearing() -> Iterator[None]:
 
 @contextmanager
 def failing() -> Iterator[None]:
-    """Turn the project's own errors, and a system that refuses, into a message and exit code 1; Ctrl-C and
-    SIGTERM and SIGHUP into a line and exit code 130, 143 or 129.
+    """Turn errors of the project and of the system into a message and exit code 1.
+
+    Ctrl-C, SIGTERM and SIGHUP become a line and exit code 130, 143 or 129.
     """
     try:
         with _hearing():
@@ -152,7 +152,7 @@ def failing() -> Iterator[None]:
     except KeyboardInterrupt as stop:
         number = signal.Signals(stop.args[0]) if isinstance(stop, _Told) else signal.SIGINT
         message = f"by {number.name}: what is finished is kept, run it again to go on from there"
-        with suppress(OSError):  # nobody may be left to read it
+        with suppress(OSError):  # the reader may have gone
             say(message, "interrupted", error=True)
         raise typer.Exit(SIGNALED + number) from None
     except BrokenPipeError:
@@ -179,7 +179,7 @@ _COLOURS = {"error": typer.colors.RED, "interrupted": typer.colors.RED}
 
 
 def say(text: str, label: str = "", *, error: bool = False) -> None:
-    """Print a line in one piece, with nothing that a terminal obeys, behind a label in colour."""
+    """Print a line in a single write, without control characters, after a coloured label."""
     if error and (stream := Voice.stream):
         stream.say(text, label.rstrip(":") or "note")
     out = ours("stderr" if error else "stdout")
@@ -191,13 +191,13 @@ def say(text: str, label: str = "", *, error: bool = False) -> None:
 
 
 def note(text: str) -> None:
-    """Print a line that is no result, unless the command is to be quiet."""
+    """Print a line that is not a result, unless `--quiet` is given."""
     if not Voice.quiet:
         say(text, error=True)
 
 
 def doing(text: str) -> None:
-    """Say what the command begins to do, where it tells events."""
+    """Report a step that the command begins, if the command reports events."""
     if stream := Voice.stream:
         stream.doing(text)
 
@@ -206,10 +206,10 @@ def give(result: object, lines: Iterable[str], *, json: bool, closing: str | Non
     """Print a command's result.
 
     Args:
-        result: what `--json` prints, and the last event has.
-        lines: what a person reads instead.
+        result: the value for `--json` and for the last event.
+        lines: the lines for people, printed without `--json`.
         json: whether `--json` was given.
-        closing: the line that the last event has; the lines themselves unless given.
+        closing: the line of the last event; by default all lines.
     """
     lines = list(lines)
     if stream := Voice.stream:

@@ -1,7 +1,7 @@
-"""The events of a long command: one stream, for a terminal, a log and a machine, each in its form.
+"""The events of a long command: a single stream, in separate forms for a terminal, a log and a machine.
 
-A terminal has a line for every part that ends and a bar for what is under way; elsewhere a line says how far
-it is where nothing was said for ten seconds. `SUBSTRATE_EVENTS=FILE` appends each event to a file as JSON.
+A terminal shows a line for each ended part and a bar for the work under way. Elsewhere, a line reports
+progress after ten seconds without output. `SUBSTRATE_EVENTS=FILE` appends each event to a file as JSON.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from substrate.cli.printing import shown
 
 
 class _Event(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, tag_field="event"):
-    """An event; docs/commands.md says what each field is."""
+    """An event; docs/commands.md describes each field."""
 
     at: float
 
@@ -33,7 +33,7 @@ class Begun(_Event, tag="begun"):
 
 
 class Doing(_Event, tag="doing"):
-    """Something begins that has no parts."""
+    """A step without parts begins."""
 
     text: str
 
@@ -71,7 +71,7 @@ class Ended(_Event, tag="ended"):
 
 
 class Said(_Event, tag="said"):
-    """A line that is no result."""
+    """A line that is not a result."""
 
     level: str
     text: str
@@ -86,17 +86,17 @@ class Done(_Event, tag="done"):
 
 
 Event = Begun | Doing | Planned | Progress | Ended | Said | Done
-"""Any event, told apart by the key `event`."""
+"""Any event, distinguished by the key `event`."""
 QUIET = 10.0
-"""Seconds after which a line says how far a command is though no part has ended."""
+"""Seconds after which a line reports progress although no part has ended."""
 FIRST = 3.0
-"""Seconds after which a command that has not said anything says what it does."""
+"""Seconds after which a silent command reports its current step."""
 _RECENT = 300.0
-"""Seconds over which a pace is told."""
+"""Seconds over which a pace is measured."""
 
 
 def line_of(event: Event) -> str | None:
-    """The line of an event for people; none for those of which the command's own lines say more.
+    """Format an event as a line for people; ``None`` if the command's own lines say more.
 
     >>> line_of(Ended(at=9, part="twin/logs", number=17, of=60, how="computed", rows=1000, took=9.13))
     '[17/60] twin/logs  computed  1,000 rows  9.1 s'
@@ -122,9 +122,9 @@ def _place(event: Progress | Ended) -> str:
 
 
 def _counted(event: Progress) -> str:
-    """The amount that is done of a part, its pace, and the time left."""
+    """Describe the finished amount of a part, its pace, and the time left."""
     done, total, unit, pace = f"{event.done:,}", f"{event.total:,}", event.unit, event.pace
-    if unit.startswith("bytes"):  # of which nobody reads more than the first digits
+    if unit.startswith("bytes"):  # only the first digits matter
         done, total = f"{event.done / 1e6:,.1f}", f"{event.total / 1e6:,.1f}"
         unit, pace = f"MB{unit.removeprefix('bytes')}", pace and pace / 1e6
     told = [f"{done} of {total} {unit}" if event.total else f"{done} {unit}"]
@@ -136,7 +136,7 @@ def _counted(event: Progress) -> str:
 
 
 def _span(seconds: float) -> str:
-    """A time in words.
+    """Format a time in words.
 
     >>> _span(8760.0)
     '2 h 26 min'
@@ -148,11 +148,11 @@ def _span(seconds: float) -> str:
 
 
 class Stream:
-    """The events of one command, on their way to whoever reads them; threads may share it.
+    """The event stream of a command, sent to all its readers; threads may share it.
 
     Args:
-        command: its name.
-        lines: write lines where there is no terminal.
+        command: the command's name.
+        lines: write lines if there is no terminal.
     """
 
     def __init__(self, command: str, *, lines: bool = True) -> None:
@@ -182,20 +182,20 @@ class Stream:
         self._beat.start()
 
     def doing(self, text: str) -> None:
-        """Say what begins and has no parts."""
+        """Report the begin of a step without parts."""
         with self._lock:
             self._at_rest(text)
             self._tell(Doing(at=self._now(), text=text))
 
     def plan(self, parts: int, unit: str) -> None:
-        """Say how many parts there are."""
+        """Report the number of parts."""
         with self._lock:
             self._parts, self._ended = parts, 0
             self._at_rest("starting")
             self._tell(Planned(at=self._now(), parts=parts, unit=unit))
 
     def advance(self, part: str, done: int, total: int | None, unit: str) -> None:
-        """Say how far a part is; it becomes an event where nothing was said for long."""
+        """Record the progress of a part; it becomes an event after a long silence."""
         with self._lock:
             self._begun.setdefault(part, time.monotonic())
             self._recent[part, unit].add(done)
@@ -205,7 +205,7 @@ class Stream:
             self._speak_after(QUIET)
 
     def end(self, part: str, how: str, rows: int | None = None) -> None:
-        """Say that a part has ended, and how it came to be."""
+        """Report that a part has ended, and how it was made."""
         with self._lock:
             now = time.monotonic()
             took = round(now - self._begun.pop(part, now), 1)
@@ -215,7 +215,7 @@ class Stream:
             self._tell(Ended(at=self._now(), part=part, number=number, of=of, how=how, rows=rows, took=took))
 
     def say(self, text: str, level: str) -> None:
-        """Tell a line of the command that is no result, which the command prints itself."""
+        """Send an event for a line that is not a result; the command prints the line itself."""
         self.rest()
         with self._lock:
             self._tell(Said(at=self._now(), level=level, text=text))
@@ -226,13 +226,13 @@ class Stream:
         self.rest()
 
     def rest(self) -> None:
-        """Take the bars away, so that a result can be printed."""
+        """Remove the bars, so that a result can be printed."""
         with self._lock:
             if self._bars:
                 self._bars.stop()
 
     def close(self, code: int) -> None:
-        """Say that the command has ended, with its exit code."""
+        """Report the end of the command, with its exit code."""
         self._over.set()
         self._beat.join()
         with self._lock, self._file or nullcontext():
@@ -244,7 +244,7 @@ class Stream:
         return round(time.monotonic() - self._began, 1)
 
     def _at_rest(self, doing: str) -> None:
-        """Nothing is counted at the moment."""
+        """Enter a step in which nothing is counted."""
         self._counted, self._doing = None, doing
         self._begun[doing] = time.monotonic()
 
@@ -253,7 +253,7 @@ class Stream:
         for face in list(self._faces):
             try:
                 face(event)
-            except BrokenPipeError:  # nobody is left to read it, and the work goes on
+            except BrokenPipeError:  # the reader has gone, but the work continues
                 self._faces.remove(face)
 
     def _progress(self) -> Progress:
@@ -277,7 +277,7 @@ class Stream:
             self._tell(self._progress())
 
     def _keep_speaking(self) -> None:
-        with suppress(OSError):  # who works will meet it too, and say so
+        with suppress(OSError):  # the working code will meet the error too, and report it
             while not self._over.wait(0.5):
                 with self._lock:
                     self._speak_after(self._quiet)
@@ -285,7 +285,7 @@ class Stream:
 
 @contextmanager
 def speaking(command: str, *, lines: bool = True) -> Iterator[Stream]:
-    """The stream of a command, from its first event to its last; inside another one that one goes on."""
+    """Open the stream of a command, from first to last event; a nested command continues the outer stream."""
     if Voice.stream:
         yield Voice.stream
         return
@@ -298,7 +298,7 @@ def speaking(command: str, *, lines: bool = True) -> Iterator[Stream]:
         code = error.code if isinstance(error.code, int) else 1
         raise
     except Exception as error:
-        code = getattr(error, "exit_code", 1)  # of typer's own errors
+        code = getattr(error, "exit_code", 1)  # typer's own errors have it
         raise
     finally:
         Voice.stream = None
@@ -315,10 +315,10 @@ def _writing(file: TextIO, words: Callable[[Event], str | None]) -> Callable[[Ev
 
 
 class Bars:
-    """A line for each event on a terminal, and below them a bar for what is under way.
+    """A terminal's display: a line for each event, and below the lines a bar for the work under way.
 
     Args:
-        terminal: where they are drawn.
+        terminal: the stream to draw on.
     """
 
     def __init__(self, terminal: TextIO) -> None:
@@ -326,7 +326,7 @@ class Bars:
         from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
         from rich.progress import Progress as Drawn
 
-        # What others write is sent away already, and results come when the bars are gone.
+        # The output of others is already redirected, and results are printed after the bars are removed.
         self._drawn = Drawn(
             TextColumn("{task.description}", markup=False),
             BarColumn(24),
@@ -358,7 +358,7 @@ class Bars:
             self._drawn.console.print(shown(line), markup=False, highlight=False, soft_wrap=True)
 
     def stop(self) -> None:
-        """Take the bar away; the next one brings it back."""
+        """Remove the bar; the next event draws it again."""
         self._drawn.stop()
 
     def _draw(self, name: str, done: int, total: int | None, told: str) -> None:
@@ -370,7 +370,7 @@ class Bars:
 
 
 class Recent:
-    """The pace of some work over its last minutes; a pause lets it fall, and the time left grow.
+    """The pace of some work over its last minutes; during a pause it falls, and the time left grows.
 
     >>> Recent().figures(1000)
     (None, None)
@@ -380,7 +380,7 @@ class Recent:
         self._seen: deque[tuple[float, float]] = deque()
 
     def add(self, done: float) -> None:
-        """Take note of how much is done; work that begins anew has a new pace."""
+        """Record the finished amount; work that starts over gets a new pace."""
         now, seen = time.monotonic(), self._seen
         if seen and done < seen[-1][1]:
             seen.clear()
@@ -390,7 +390,7 @@ class Recent:
             seen.popleft()
 
     def figures(self, total: float | None) -> tuple[float | None, float | None]:
-        """The pace a second and, of a total that is known, the seconds left; none before anything is done."""
+        """Return the pace per second and the seconds left of a known total; ``None`` before any progress."""
         if len(self._seen) < 2:
             return None, None
         (since, before), (_, done) = self._seen[0], self._seen[-1]

@@ -25,11 +25,11 @@ WORLDS: Mapping[str, str] = {
     "comphy": "comphy",
     "twin": "smallville",
 }
-"""The worlds by the name of their benchmark, each with its folder in :mod:`substrate.generators`."""
+"""The worlds by their benchmark's name, each with its folder in :mod:`substrate.generators`."""
 
 
 def worlds() -> typer.Typer:
-    """`substrate generate`: a command for each world."""
+    """Make `substrate generate`, with a command for each world."""
     group = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
     for name, folder in WORLDS.items():
         try:

@@ -1,8 +1,8 @@
-"""The `substrate` command where perhaps only a part of what it needs is installed.
+"""The start of the `substrate` command, even if only a part of its packages is installed.
 
-The library comes without any command's packages, and without the platform. This module imports none of them:
-it starts the command, and where something is missing it says what brings it. The library itself is imported
-only where it is asked for something, so that `substrate --help` and the shell's completion start at once.
+The library installs neither the commands' packages nor the platform, and this module imports none of them. It
+starts the command; if a package is missing, it names the extra that provides the package. The library itself
+is imported only when needed, so that `substrate --help` and the shell's completion start at once.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ _OF_THE_PLATFORM = (
 
 
 def main() -> None:
-    """Run the command; exit code 1 where an extra or the platform is missing, with its name."""
+    """Run the command; if an extra or the platform is missing, name it and exit with code 1."""
     _open_streams()
     arguments = sys.argv[1:]
-    if arguments == ["--version"]:  # the word that needs no command
+    if arguments == ["--version"]:  # needs no command's packages
         from substrate import __version__
 
         sys.stdout.write(f"substrate {__version__}\n")
@@ -74,10 +74,10 @@ def main() -> None:
 
 
 def _open_streams() -> None:
-    """Write UTF-8 in every locale, and stand in for standard streams that the caller closed.
+    """Write UTF-8 in every locale, and replace standard streams that the caller closed.
 
-    Otherwise the next file to be opened would take the place of a closed stream, and get what a program
-    that is started writes there.
+    Otherwise the next opened file would take a closed stream's descriptor, and receive the output of child
+    processes.
     """
     while (place := os.open(os.devnull, os.O_RDWR)) <= 2:  # 0, 1 and 2 are the standard streams
         os.set_inheritable(place, True)
@@ -91,7 +91,7 @@ def _open_streams() -> None:
 
 
 def _started(command: str | None) -> Callable[[], object]:
-    """The command that runs: the platform's, which has the library's too, where it is."""
+    """Return the command to run: if installed, the platform's, which includes the library's commands."""
     if platform_main := platform.module("cli.main"):
         return platform_main.app
     if command is not None and command not in COMMANDS:

@@ -43,7 +43,10 @@ def show(
     stop: Annotated[int | None, option("--to", "Last tick to show.", metavar="T")] = None,
     json: JsonOption = False,
 ) -> None:
-    """Describe the log and list its deltas: position, tick, operation, triple."""
+    """Describe a log and list its deltas.
+
+    Each delta has a position, tick, operation and triple.
+    """
     log = read_log(file)
     positions = range(log.position(start - 1), log.position(log.last_tick if stop is None else stop))
     about = {
@@ -61,7 +64,7 @@ def show(
 
 
 def state(file: FileArgument, tick: TickOption = None, json: JsonOption = False) -> None:
-    """The triples that hold at a tick, as sorted N-Quads."""
+    """Print the triples that hold at a tick, as sorted N-Quads."""
     state = read_log(file).state(tick)
     lines = state.nquads().split("\n")[:-1]
     about = {"tick": state.tick, "triples": len(state), "digest": state.digest}
@@ -81,8 +84,9 @@ def query(
     memory: MemoryOption = DEFAULTS.memory >> 20,
     json: JsonOption = False,
 ) -> None:
-    """Run a SPARQL query on the state at a tick; rows in the order of their text unless the query orders
-    them. It reads the state alone, and ends within its limits.
+    """Run a SPARQL query on the state at a tick, within limits.
+
+    The query reads only the state. By default its rows are sorted by their text.
     """
     text = text_of_file(Path(sparql[1:])) if sparql.startswith("@") else sparql
     limits = QueryLimits(timeout, limit, memory << 20)
@@ -138,7 +142,7 @@ def verify(
     ] = None,
     parent: Annotated[
         Path | None,
-        option("--parent", "The log that this one says it was forked from.", metavar="FILE"),
+        option("--parent", "The log that this log names as its parent.", metavar="FILE"),
     ] = None,
     tbox: Annotated[
         str | None,
@@ -146,8 +150,9 @@ def verify(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Recompute the chain, and compare; exit 1 where a byte was edited, an append was cut off, or anything
-    asked for does not hold.
+    """Recompute the chain of a log, and compare.
+
+    Exit 1 if a byte was edited, an append was cut off, or a requested check fails.
     """
     from substrate.rules.tbox import TBox
 
@@ -171,10 +176,13 @@ def verify(
 
 def repair(
     file: FileArgument,
-    dry_run: Annotated[bool, option("--dry-run", "Say what would be done, and do nothing.")] = False,
+    dry_run: Annotated[bool, option("--dry-run", "Print the repair without making it.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Go on from what the chain of a damaged log proves; the damaged file is kept beside it."""
+    """Restore a damaged log from the part that its chain proves.
+
+    The damaged file is kept next to it.
+    """
     from substrate.log.repair import repair as run
 
     made = run(file, dry_run=dry_run)
@@ -205,7 +213,7 @@ def _not_forked(log: EventLog, parent: EventLog, path: Path) -> list[str]:
 
 
 def _binding(term: Any) -> dict[str, object]:
-    """A term in SPARQL 1.2 Query Results JSON."""
+    """Write a term in SPARQL 1.2 Query Results JSON."""
     if isinstance(term, ox.Triple):
         return {
             "type": "triple",
@@ -234,7 +242,7 @@ COMMANDS: Mapping[str, Callable[..., None]] = {
     "export": export,
     "import": import_,
 }
-"""The commands in the order in which help names them."""
+"""The commands in the order of the help."""
 
 log_app = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, help="The auditor's tools over one event log."

@@ -1,6 +1,6 @@
-"""The library's commands as one: `substrate log`, `mcp`, `generate`, and those of `research`.
+"""The library's commands in a single app: `substrate log`, `mcp`, `generate`, and those of `research`.
 
-A group is loaded when it is used: `substrate --help` takes no longer than it must.
+A group is loaded only when it is used, so that `substrate --help` starts fast.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from typer.core import TyperGroup
 from substrate.cli.console import argument, guarded, option
 
 PLAIN: dict[str, Any] = {"no_args_is_help": True, "rich_markup_mode": None}
-"""Help as plain text: what draws frames around it takes longer to load than all else together."""
+"""Plain-text help: the library that draws frames around it takes longer to load than all else together."""
 
 
 def derived(made_by: str) -> type[TyperGroup]:
-    """The class of a group whose commands are read only when it is used.
+    """Return the class of a group whose commands are loaded only when it is used.
 
     Args:
-        made_by: the group, or a function that makes it, as ``module:name``; a module that takes long to load.
+        made_by: the group, or a function that makes it, as ``module:name``; the module may load slowly.
     """
 
     class Derived(TyperGroup):
-        """A group that is read when it is used."""
+        """A group that is loaded when it is used."""
 
         @cached_property
         def _made(self) -> Any:
@@ -39,26 +39,26 @@ def derived(made_by: str) -> type[TyperGroup]:
             return typer.main.get_group(app if isinstance(app, typer.Typer) else app())
 
         def list_commands(self, ctx: Any) -> list[str]:
-            """The names of the commands."""
+            """Return the names of the commands."""
             return self._made.list_commands(ctx)
 
         def get_command(self, ctx: Any, cmd_name: str) -> Any:
-            """A command by its name."""
+            """Return a command by its name."""
             return self._made.get_command(ctx, cmd_name)
 
     return Derived
 
 
 def add_group(app: typer.Typer, name: str, made_by: str, about: str) -> None:
-    """Add a group that is read when it is used; ``about`` is its help."""
+    """Add a group that is loaded when it is used; ``about`` is its help."""
     group = typer.Typer(**PLAIN, cls=derived(made_by), help=about)
-    # Typer leaves out a group that has nothing of its own.
+    # Typer omits a group without a command or callback.
     group.callback()(lambda: None)
     app.add_typer(group, name=name)
 
 
 def absent(name: str) -> Callable[..., None]:
-    """A command that says what to install for it."""
+    """Make a command that names the package to install for it."""
 
     def run(given: Annotated[list[str] | None, typer.Argument(hidden=True)] = None) -> None:
         from substrate.base.extras import MissingExtraError, install
@@ -90,9 +90,7 @@ def _print_version(wanted: bool) -> None:
 def common(
     version: Annotated[
         bool,
-        option(
-            "--version", "The version of the package, and no more.", callback=_print_version, is_eager=True
-        ),
+        option("--version", "Print the version of the package.", callback=_print_version, is_eager=True),
     ] = False,
 ) -> None:
     """Options of every command."""
@@ -106,8 +104,8 @@ def mcp(
         str | None,
         option("--tbox", "A shipped TBox or a Turtle file, for its words.", metavar="TBOX"),
     ] = None,
-    timeout: Annotated[float | None, option("--timeout", "Seconds of one query; 30 unless given.")] = None,
-    limit: Annotated[int | None, option("--limit", "Rows of one query; 10,000 unless given.", min=1)] = None,
+    timeout: Annotated[float | None, option("--timeout", "Seconds per query; by default 30.")] = None,
+    limit: Annotated[int | None, option("--limit", "Rows per query; by default 10,000.", min=1)] = None,
 ) -> None:
     """Serve a log as an agent's memory.
 
@@ -132,7 +130,7 @@ def add_commands(app: typer.Typer) -> None:
 
 
 def make_app() -> typer.Typer:
-    """The command of the library alone."""
+    """Make the library's command, without the platform's."""
     app = typer.Typer(
         **PLAIN,
         pretty_exceptions_enable=False,

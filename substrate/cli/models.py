@@ -14,12 +14,12 @@ from substrate.cli.console import argument, guarded, note, option, say
 
 models_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 URL = "SUBSTRATE_MODEL_URL"
-"""The variable that names the server to whatever asks it."""
+"""The environment variable with the server's address, read by the clients."""
 
 
 @models_app.callback()
 def _models() -> None:
-    """Typer leaves out a group that has nothing of its own."""
+    """Keep the group: without a callback, typer omits the name of a group's only command."""
 
 
 @models_app.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
@@ -27,7 +27,7 @@ def _models() -> None:
 def serve(
     command: Annotated[
         list[str] | None,
-        argument("What needs the server, which ends with it.", metavar="[COMMAND]..."),
+        argument("A command to run with the server, which ends with it.", metavar="[COMMAND]..."),
     ] = None,
     weights: Annotated[
         Path | None,

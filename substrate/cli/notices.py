@@ -1,7 +1,7 @@
-"""Messages of other programs: they go into a log file, not between the lines of a command.
+"""Redirection of other programs' messages into a log file, so that they do not mix with a command's lines.
 
-The Java runtime, Spark's workers and Bullet write to the process's own output; what a command itself prints
-and draws stays where it was.
+The Java runtime, Spark's workers and Bullet write to the process's own output. The command's own output is
+not redirected.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from substrate.cli import platform
 
 
 class Voice:
-    """The amount that a command says, set once by its options, and the stream of its events, if any."""
+    """The verbosity of a command, set once by its options, and the stream of its events, if any."""
 
     quiet = False
     verbose = False
@@ -25,33 +25,33 @@ class Voice:
 
 
 OURS: dict[str, TextIO] = {}
-"""The command's own output while everything else that is written goes to the log of notices."""
+"""The command's own output while all other output goes to the log of notices."""
 _NUMBERS = {"stdout": 1, "stderr": 2}
 _HOW: Mapping[str, Any] = {"encoding": "utf-8", "errors": "backslashreplace"}
 _MOST_BYTES = 1 << 20
-"""Of the log of notices; a longer one begins anew."""
+"""The maximum size of the log of notices; a longer log is started anew."""
 
 
 def notices_path() -> Path:
-    """The file that takes what other programs say: in the project's `.dagster`, else in the user's state."""
+    """Return the log file of notices, in the project's `.dagster` or else in the user's state folder."""
     from substrate.base.errors import ParameterError
 
     try:
         if root := platform.module("workspace.root"):
             return root.find_root() / ".dagster" / "notices.log"
-    except (ParameterError, ModuleNotFoundError):  # no project here, or not all that the platform needs
+    except (ParameterError, ModuleNotFoundError):  # no project here, or a package of the platform is missing
         pass
     home = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
     return Path(home) / "substrate" / "notices.log"
 
 
 def ours(name: str) -> TextIO:
-    """The command's own `stdout` or `stderr`, also while what others write goes elsewhere."""
+    """Return the command's own `stdout` or `stderr`, even while the output of others is redirected."""
     return OURS.get(name) or getattr(sys, name)
 
 
 def descriptor(name: str) -> int:
-    """The descriptor of the command's own `stdout` or `stderr`; that of the process where it has none."""
+    """Return the descriptor of the command's own `stdout` or `stderr`, by default the process's own."""
     with suppress(OSError, ValueError):
         return ours(name).fileno()
     return _NUMBERS[name]
@@ -59,10 +59,10 @@ def descriptor(name: str) -> int:
 
 @contextmanager
 def others_apart() -> Iterator[None]:
-    """Send what other programs and libraries write to this process's output to the log of notices.
+    """Redirect the output of other programs and libraries to the log of notices.
 
-    The Java runtime, Spark's workers and Bullet write to the process's own files, so these are what changes;
-    the command still prints and draws where it did (:func:`ours`). With `--verbose` nothing is sent away.
+    The Java runtime, Spark's workers and Bullet write to the process's descriptors, so these are redirected;
+    the command still prints to the original output (:func:`ours`). With `--verbose` nothing is redirected.
     """
     if OURS:
         yield
@@ -75,7 +75,7 @@ def others_apart() -> Iterator[None]:
         try:
             for name, number in _NUMBERS.items():
                 own = writes_to(before[name], number)
-                # Another copy: Dagster takes the process's own output away during a run
+                # Another copy, because Dagster redirects the process's own output during a run
                 OURS[name] = os.fdopen(os.dup(number), "w", **_HOW) if own else before[name]
                 if log:
                     os.dup2(log.fileno(), number)
@@ -89,7 +89,7 @@ def others_apart() -> Iterator[None]:
                 os.dup2(copies[name], number)
                 os.close(copies[name])
                 if (stream := OURS.pop(name)) is not before[name]:
-                    with suppress(OSError):  # who wrote there has met it, and said so
+                    with suppress(OSError):  # the writer has met the error too, and reported it
                         stream.close()
 
 

@@ -1,4 +1,4 @@
-"""Commands made from a table: what a benchmark or a world takes becomes options that typer reads."""
+"""Commands made from a table: the inputs of a benchmark or world become typer options."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 from substrate.cli.console import shaped, speaking_as
 
 REQUIRED = inspect.Parameter.empty
-"""The default of an option that has to be given."""
+"""The default of a required option."""
 
 
 def command_of(
     run: Callable[..., None], options: dict[str, tuple[Any, Any]], about: str, name: str
 ) -> Callable[..., None]:
-    """A long command whose signature typer reads: keyword options with their types and defaults."""
+    """Make a long command whose signature has the options with their types and defaults, for typer."""
 
     def command(**given: Any) -> None:
         run(**given)

@@ -1,6 +1,6 @@
-"""The platform, where it is: a checkout has it beside this package, the wheel does not.
+"""Access to the platform, which a checkout has next to this package and the wheel lacks.
 
-The library never imports it: what a command needs of it is asked for here, by the name of its module.
+The library never imports the platform directly: a command requests its modules here by name.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from types import ModuleType
 
 NAME = "orchestration"
-"""The package of the platform."""
+"""The name of the platform's package."""
 
 
 def is_here() -> bool:
@@ -23,5 +23,5 @@ def is_here() -> bool:
 
 
 def module(name: str) -> ModuleType | None:
-    """A module of the platform by its name in it; ``None`` without the platform."""
+    """Import a module of the platform by its name there; ``None`` without the platform."""
     return import_module(f"{NAME}.{name}") if is_here() else None

@@ -1,4 +1,4 @@
-"""The output of commands: text, lines, or a value as one line of JSON, without what a terminal obeys."""
+"""The output of commands: text, lines, or a line of JSON, without control characters for the terminal."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import Iterable
 from substrate.cli.notices import ours
 
 _OBEYED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-"""Control characters but tab and line feed, and those that turn the direction of text."""
+"""Control characters except tab and line feed, and characters that change the direction of text."""
 
 
 def shown(text: str) -> str:
-    """A text with the characters that a terminal would obey written as JSON, Turtle and N-Quads escape them.
+    """Escape the characters of a text that control a terminal, as JSON, Turtle and N-Quads do.
 
     >>> print(shown("red: \\x1b[31m, and turned: \\u202e"))
     red: \\u001b[31m, and turned: \\u202e
@@ -26,7 +26,7 @@ def print_text(text: str) -> None:
 
 
 def print_exactly(text: str) -> None:
-    """Write a text whose bytes count to standard output; a terminal gets it as :func:`shown`."""
+    """Write a text unchanged to standard output; escape it with :func:`shown` only for a terminal."""
     out = ours("stdout")
     out.write(shown(text) if out.isatty() else text)
     out.flush()
