@@ -80,7 +80,7 @@ def perceive_clevrer(
 
 
 class Prediction(msgspec.Struct, frozen=True):
-    """A line of the output: the pairs of a scene that are predicted to collide after frame ``at``, sorted."""
+    """A line of the output: the sorted pairs of a scene that are predicted to collide after frame ``at``."""
 
     scene: int
     at: int
@@ -94,10 +94,10 @@ def _predict(
     out: Path,
     advance: Callable[[int, int], None],
 ) -> tuple[int, int]:
-    """Write what is predicted of each scene of a trajectory file from each frame; later ones are never read.
+    """Write the predictions for each scene from each frame; positions of later frames are never read.
 
     Returns:
-        How many scenes and predicted collisions there are.
+        The numbers of scenes and of predicted collisions.
     """
     scenes = read_trajectories(trajectories)
     for number, scene in scenes.items():
@@ -125,11 +125,11 @@ def _perceive(
     """Perceive every video of a folder or zip, in the order of their numbers.
 
     Args:
-        logs: a folder that becomes that of the videos' event logs; none is written where ``None``.
-        until: the last frame that may be read; all where ``None``.
+        logs: a folder to write the videos' event logs to; ``None`` writes no logs.
+        until: the last frame that may be read; ``None`` allows all frames.
 
     Returns:
-        How many videos, objects and collisions there are.
+        The numbers of videos, objects and collisions.
     """
     names = proposal_names(proposals)
     objects = collisions = 0

@@ -16,7 +16,7 @@ score_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Grade
 
 @score_app.callback()
 def _score() -> None:
-    """Typer takes the one command of a group for the group itself."""
+    """Keep ``score`` a group: Typer would make its only command the group itself."""
 
 
 @score_app.command("twin")

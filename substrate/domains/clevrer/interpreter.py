@@ -134,7 +134,7 @@ def judged(
 
 
 def judged_choices(choices: Sequence[Choice], outcomes: Iterable[str | ProgramError]) -> dict[str, Any]:
-    """The fields of a multiple-choice question's row: right only when all of its choices are.
+    """The fields of a multiple-choice question's row: right only if all of its choices are right.
 
     Args:
         choices: the choices, in order.

@@ -1,7 +1,7 @@
 """Twin-EventLog specifications: a village's schedule, an intervention at a tick, a question about both arms.
 
-One JSON object a line. Everything but ``gold`` and the label ``linkage`` is what an agent is shown;
-:class:`Spec` has no field for the gold, so what answers a specification cannot see it.
+One JSON object per line. An agent sees everything except ``gold`` and the label ``linkage``. :class:`Spec`
+has no field for the gold, so an agent that answers a specification cannot see it.
 """
 
 from __future__ import annotations
