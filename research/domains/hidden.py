@@ -15,7 +15,7 @@ _XSD = "http://www.w3.org/2001/XMLSchema#"
 
 
 def hidden(target: Target) -> Iterator[Spelled]:
-    """Spell the masses and charges that the reference videos show, with the evidence, for the target's log."""
+    """Spell the masses and charges that the reference videos show, with evidence, for the target's log."""
     scene, inferred = target_iri(target.scene), infer(target)
 
     def fact(subject: str, name: str, value: str) -> Spelled:

@@ -273,7 +273,7 @@ def _away(body: MotionState, source: MotionState) -> tuple[float, float]:
 
 
 def _force(push: _Push) -> Sighting | None:
-    """A force at a distance, if one body shows it clearly and the other, if measured, does not contradict it."""
+    """A force at a distance that one body shows clearly and the other, if measured, does not contradict."""
     video, pair, on_first, on_second = push
     measured = [force for force in (on_first, on_second) if force]
     clear = [force for force in measured if force.clear]

@@ -1,9 +1,9 @@
 """The tools of a memory that a model can use, declared once: for MCP and any other protocol.
 
 A tool is a function: its annotated arguments are the tool's arguments, its docstring is the tool's
-description, and :class:`Tool` gives both as JSON Schema. A :class:`Desk` holds the memory and calls its tools.
-:mod:`substrate.adapters._words` translates between words and terms. A reply is a page, with the place where
-the next page begins.
+description, and :class:`Tool` gives both as JSON Schema. A :class:`Desk` holds the memory and calls the
+tools. :mod:`substrate.adapters._words` translates between words and terms. A reply is a page, with the place
+where the next page begins.
 """
 
 from __future__ import annotations

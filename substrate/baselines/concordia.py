@@ -133,7 +133,7 @@ def _situation(persona: Persona, names: Names) -> list[str]:
 
 
 def _meet(first: Persona, other: Persona, names: Names) -> None:
-    """Let two personas at a place meet: the first chooses whether they talk; if so, both tell all they know."""
+    """Let two personas at a place meet: the first chooses whether they talk and tell each other all."""
     first.observe(f"You are at {names[first.place]} with {other.name}.")
     if first.act(ActionSpec(f"Does {{name}} talk with {other.name}?", TALK)) == "yes":
         first.knows = other.knows = first.knows | other.knows

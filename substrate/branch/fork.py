@@ -265,7 +265,7 @@ class TwinTick(NamedTuple):
 def arms(
     log: EventLog, at: int, intervention: Intervention, emitter: Emitter | None = None
 ) -> tuple[EventLog, EventLog]:
-    """Build both arms of a twin experiment (paper, figure "Twin-EventLog"): without and with the intervention.
+    """Build the arms of a twin experiment (paper, figure "Twin-EventLog"): without and with the intervention.
 
     Both are forks at the same tick under the same emitter, so that they differ only by the intervention.
     Raises the errors of :func:`fork`.

@@ -1,4 +1,4 @@
-"""A TBox's rules as they stand in it: read and checked, not yet run (paper, section 2)."""
+"""A TBox's rules, read and checked but not yet run (paper, section 2)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _UNSTEADY = frozenset({"NOW", "RAND", "UUID", "STRUUID", "BNODE", "SERVICE"})
 
 
 class RuleSource(Protocol):
-    """A holder of rules, as a :class:`substrate.rules.tbox.TBox` is."""
+    """A source of rules, such as a :class:`substrate.rules.tbox.TBox`."""
 
     name: str
     prefixes: dict[str, str]
@@ -41,7 +41,7 @@ class Rule(NamedTuple):
     """A rule of a TBox.
 
     ``targets`` are pairs of a SHACL target kind (``targetClass``, ``targetNode``, ``targetSubjectsOf``,
-    ``targetObjectsOf``) and its term; none for a rule that runs once.
+    ``targetObjectsOf``) and its term; a rule that runs once has none.
 
     >>> from substrate.rules.tbox import TBox
     >>> rule = TBox.load("village").rules[0]
@@ -58,16 +58,16 @@ class Rule(NamedTuple):
 
     @property
     def queries(self) -> tuple[str, ...]:
-        """Its query for the triples that end to hold, and that for those that begin to; one may be absent."""
+        """The queries for the triples to retract and for the triples to insert; one may be absent."""
         return tuple(filter(None, (self.retract, self.construct)))
 
 
 def read_rules(tbox: RuleSource) -> tuple[Rule, ...]:
-    """A TBox's rules in the order of their application.
+    """Read a TBox's rules in the order of their application.
 
     Raises:
         TBoxError: a rule has neither query, a query is not CONSTRUCT or not deterministic, or it uses
-            a part of SHACL that is not carried out here; names the rule.
+            an unsupported part of SHACL; names the rule.
 
     >>> from substrate.rules.tbox import TBox
     >>> [rule.name for rule in read_rules(TBox.load("clinical"))]

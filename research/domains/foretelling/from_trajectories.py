@@ -126,7 +126,7 @@ def fit_sight(watched: Sequence[Watched], law: Law, mass: float) -> Sight:
 
 
 def _seams(watched: Sequence[Watched], law: Law, sight: Sight) -> tuple[int, ...]:
-    """Find two successive frames where far more bodies than usual change velocity: the second begins a fit."""
+    """Find successive frames where far more bodies than usual change velocity; the second begins a fit."""
     changed, counted = Counter[int](), Counter[int]()
     for w in watched:
         shapes: dict[int, Shape] = {thing.id: thing.shape for thing in w.scene.objects}
@@ -156,7 +156,7 @@ class _Entry(Struct, frozen=True):
 
 
 def _entries(watched: Sequence[Watched], law: Law, sight: Sight) -> Sight:
-    """Fit the speed and heading of entering bodies from their first two points, if nothing hit them between."""
+    """Fit the speed and heading of entering bodies that nothing hit between their first two points."""
     entries = [entry for w in watched for entry in _entered(w, law)]
     usual = median(entry.speed for entry in entries)
     spread = median(abs(entry.speed - usual) for entry in entries) / _HALF
@@ -322,8 +322,8 @@ def _logistic(rows: np.ndarray, came: np.ndarray) -> np.ndarray:
 
 
 class Score(Struct, frozen=True):
-    """Pairs predicted and true; ``whole`` of ``scenes`` had no wrong and no missed pair, ``busy`` of them had
-    a true or predicted one at all, ``busy_whole`` of those were right.
+    """Counts of right, wrong and missed pairs, and of scenes: ``whole`` have no wrong and no missed pair,
+    ``busy`` have a true or predicted pair, ``busy_whole`` are both.
     """
 
     right: int

@@ -1,7 +1,6 @@
 """Compare a perceived video with the truth: which hypotheses are true, and which stage lost an answer.
 
-Of all perception, only this module and :mod:`.calibrate` read the truth; no module that perceives imports
-either.
+In this package only this module and :mod:`.calibrate` read the truth; no module that perceives imports them.
 """
 
 from __future__ import annotations

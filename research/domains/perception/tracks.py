@@ -86,7 +86,7 @@ def _by_frame(seen: Sightings) -> dict[int, list[int]]:
 
 
 def _named(seen: Sightings, places: Iterable[int]) -> dict[Look, Track]:
-    """Group sightings by label; of two in a frame, keep the one nearer to the label's neighbouring sightings."""
+    """Group sightings by label; of two in a frame, keep the nearer to the label's neighbouring sightings."""
     by_label: dict[Look, Track] = defaultdict(dict)
     more: list[int] = []
     for place in places:
