@@ -390,7 +390,7 @@ class Desk:
                 require_text(value, argument[:80])
             if isinstance(value, float) and not isfinite(value):  # which JSON cannot give back
                 hint = "Give a smaller one"
-                raise ParameterError(f"{value} is no finite number", where=(argument[:80],), hint=hint)
+                raise ParameterError(f"{value} is not a finite number", where=(argument[:80],), hint=hint)
         return tool.call(self, arguments)
 
     def take_up(self) -> None:

@@ -69,7 +69,7 @@ class Namespace:
             return ox.NamedNode(self._iri + name)
         except ValueError as error:
             raise ParameterError(
-                f"{self._iri + name!r} is no IRI ({error})",
+                f"{self._iri + name!r} is not an IRI ({error})",
                 hint="Write an absolute IRI; escape spaces as %20",
             ) from error
 

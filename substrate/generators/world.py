@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 
 class FromTruth(Protocol):
-    """The questions about a file of true events: its scenes, and a function that makes a scene's questions."""
+    """The questions about a file of true events: its scenes, and a maker of each scene's questions."""
 
     numbers: Sequence[int]
 

@@ -569,7 +569,7 @@ class EventLog(Timeline):
             and self._digest_after(int(deltas)) == value
         ):
             raise LogError(
-                "what it opens with is not what was written",
+                "its opening deltas are not as written",
                 where=(name, f"tick {self[0].tick}"),
                 hint=EDITED,
             )

@@ -74,7 +74,7 @@ def read_rules(tbox: RuleSource) -> tuple[Rule, ...]:
     ['transfer', 'part', 'meet', 'tell', 'treat', 'recover']
     """
     for node in _subjects(tbox, RDF_TYPE, _sh("TripleRule")):
-        raise _refused(tbox, str(node), "sh:TripleRule is not carried out", "Write it as a sh:SPARQLRule")
+        raise _refused(tbox, str(node), "sh:TripleRule is not supported", "Write it as a sh:SPARQLRule")
     rules = []
     for node in set(_subjects(tbox, RDF_TYPE, _sh("SPARQLRule"))):
         shapes = sorted(_subjects(tbox, _sh("rule"), node), key=str)
@@ -93,14 +93,14 @@ def _rule(tbox: RuleSource, node: Term, shapes: Sequence[Term]) -> Rule:
     name = labels[0].value if labels else tbox.label(named)
     if any(tbox.store.quads_for_pattern(node, _sh("condition"), None)):  # pyright: ignore[reportArgumentType]
         hint = "Put the condition into the rule's WHERE"
-        raise _refused(tbox, name, "sh:condition is not carried out", hint)
+        raise _refused(tbox, name, "sh:condition is not supported", hint)
     construct, retract = (_query(tbox, name, _values(tbox, node, p)) for p in ("construct", RETRACT))
     if not (construct or retract):
         raise _refused(tbox, name, "has neither sh:construct nor core:retract", "Give it one of the two")
     targets = tuple(sorted({target for shape in shapes for target in _targets(tbox, shape)}, key=str))
     if shapes and not targets:
         hint = "Give the shape a target, or let the rule stand alone"
-        raise _refused(tbox, name, "stands on a shape without a target", hint)
+        raise _refused(tbox, name, "belongs to a shape without a target", hint)
     return Rule(float(order[0].value) if order else 0.0, name, construct, retract, targets, _prefixes(tbox))
 
 

@@ -118,9 +118,9 @@ def checked(sparql: str, *where: object) -> str:
     pieces = depth = deepest = 0
     for kind, text, _ in tokens(sparql):
         if kind == "open":
-            raise refuse("a string has no end: SERVICE could stand in it unseen", "Close it")
+            raise refuse("a string has no end: it could hide SERVICE", "Close it")
         if kind not in ("string", "iri") and "\\" in text:
-            raise refuse(f"an escape stands outside of a string: {text[:40]!r}", "Write the character itself")
+            raise refuse(f"an escape is outside of a string: {text[:40]!r}", "Write the character itself")
         if kind == "mark":
             # Counts like :func:`substrate.sparql.tokens.deepest`, without a second pass over the tokens
             depth = depth + 1 if text in OPENING else max(0, depth - (text in CLOSING))
@@ -228,7 +228,7 @@ def _broken(code: int, complaint: bytes, limits: QueryLimits) -> QueryError:
         return QueryError(f"needed more than {limits.memory >> 20} MiB of memory", hint=hint)
     last = complaint.decode("utf-8", "replace").strip().splitlines()[-1:]
     what = f"ended its process with {code}{': ' if last else ''}{''.join(last)[:200]}"
-    return QueryError(what, hint="Ask more simply")
+    return QueryError(what, hint="Ask a simpler query")
 
 
 def _serve() -> None:
