@@ -39,12 +39,12 @@ def predict_clevrer(
     ],
     at: Annotated[list[int], option("--at", "The last frame that may be known; repeat for several.", min=0)],
     out_: Annotated[
-        Path, option("--out", "A line a scene: the pairs that will collide.", metavar="OUT.jsonl")
+        Path, option("--out", "Output, one line per scene: the pairs that will collide.", metavar="OUT.jsonl")
     ],
     until: Annotated[int, option("--until", "The last frame of the prediction.")] = 127,
     json: JsonOption = False,
 ) -> None:
-    """Collisions of the unseen future from observed motion, by the calibrated simulator."""
+    """Predict the collisions of the unseen future from observed motion, by the calibrated simulator."""
     frames = sorted(set(at))
     with speaking("predict") as told:
         advance = partial(told.advance, "clevrer", unit="scenes")
@@ -62,16 +62,16 @@ def perceive_clevrer(
     ],
     out_: Annotated[
         Path,
-        option("--out", "A line a video, which `answer --events` takes.", metavar="EVENTS.jsonl"),
+        option("--out", "Output, one line per video, for `answer --events`.", metavar="EVENTS.jsonl"),
     ],
     logs: Annotated[
         Path | None,
-        option("--logs", "A folder for the event log of each video too.", metavar="DIR"),
+        option("--logs", "A folder for the event logs of the videos.", metavar="DIR"),
     ] = None,
     until: Annotated[int | None, option("--until", "The last frame that may be read.", min=0)] = None,
     json: JsonOption = False,
 ) -> None:
-    """Objects, entries, exits and collisions, each with its probability, from each frame's masks."""
+    """Perceive objects, entries, exits and collisions, each with its probability, from each frame's masks."""
     with speaking("perceive") as told:
         advance = partial(told.advance, "clevrer", unit="videos")
         videos, objects, collisions = _perceive(proposals, out_, logs, until, advance)

@@ -38,7 +38,7 @@ np.empty(1 << 21)
 
 
 class Camera(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=True):
-    """A pinhole camera over the floor, and how a detector draws a box around what it sees."""
+    """A pinhole camera over the floor, with the offsets of a detector's boxes."""
 
     width: int
     height: int
@@ -50,9 +50,9 @@ class Camera(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=True)
     place: tuple[float, float, float]
     """The camera's place (units)."""
     angles: tuple[float, float, float]
-    """Its tilt, turn and roll (radians)."""
+    """The camera's tilt, turn and roll (radians)."""
     half: tuple[float, float, float]
-    """Half edge of a cube, radius of a sphere, radius of a cylinder as they are seen (units)."""
+    """Apparent half edge of a cube, radius of a sphere and radius of a cylinder (units)."""
     offsets: tuple[tuple[float, float, float, float], ...]
     """By shape, how far each edge of a detected box lies right of or below the true edge (pixels)."""
 

@@ -29,7 +29,7 @@ from substrate.log.event_log import EventLog
 _CROSSINGS = {"Entry": "in", "Exit": "out"}
 _KINDS = {kind: name for name, kind in _CROSSINGS.items()}
 _KNOWN = 8
-"""Least number of proposals with a label for its object to count as detected."""
+"""An object counts as detected from this many proposals with its label on."""
 _SEEN = 5
 """Frames before and after a contact in which a body must be seen."""
 

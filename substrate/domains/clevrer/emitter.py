@@ -298,7 +298,7 @@ def _until(parent: EventLog, at: int, ends: Mapping[str, int]) -> Iterator[Spell
 
 
 def _camera(scene: Scene, thing: str, tick: int) -> list[str]:
-    """The last statements before a tick on an object's being in view and moving, in the log's order."""
+    """The last statements before a tick about an object's visibility and motion, in the log's order."""
     standing = {
         position: f"{thing} <{predicate}> {value}"
         for predicate in (f"{NAMESPACE}inView", f"{NAMESPACE}motion")
