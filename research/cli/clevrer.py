@@ -39,12 +39,12 @@ def predict_clevrer(
     ],
     at: Annotated[list[int], option("--at", "The last frame that may be known; repeat for several.", min=0)],
     out_: Annotated[
-        Path, option("--out", "A line a scene: the pairs that will collide.", metavar="OUT.jsonl")
+        Path, option("--out", "Output, one line per scene: the pairs that will collide.", metavar="OUT.jsonl")
     ],
     until: Annotated[int, option("--until", "The last frame of the prediction.")] = 127,
     json: JsonOption = False,
 ) -> None:
-    """Collisions of the unseen future from observed motion, by the calibrated simulator."""
+    """Predict the collisions of the unseen future from observed motion, by the calibrated simulator."""
     frames = sorted(set(at))
     with speaking("predict") as told:
         advance = partial(told.advance, "clevrer", unit="scenes")
@@ -62,16 +62,16 @@ def perceive_clevrer(
     ],
     out_: Annotated[
         Path,
-        option("--out", "A line a video, which `answer --events` takes.", metavar="EVENTS.jsonl"),
+        option("--out", "Output, one line per video, for `answer --events`.", metavar="EVENTS.jsonl"),
     ],
     logs: Annotated[
         Path | None,
-        option("--logs", "A folder for the event log of each video too.", metavar="DIR"),
+        option("--logs", "A folder for the event logs of the videos.", metavar="DIR"),
     ] = None,
     until: Annotated[int | None, option("--until", "The last frame that may be read.", min=0)] = None,
     json: JsonOption = False,
 ) -> None:
-    """Objects, entries, exits and collisions, each with its probability, from each frame's masks."""
+    """Perceive objects, entries, exits and collisions, each with its probability, from each frame's masks."""
     with speaking("perceive") as told:
         advance = partial(told.advance, "clevrer", unit="videos")
         videos, objects, collisions = _perceive(proposals, out_, logs, until, advance)
@@ -80,7 +80,7 @@ def perceive_clevrer(
 
 
 class Prediction(msgspec.Struct, frozen=True):
-    """A line of the output: the pairs of a scene that are predicted to collide after frame ``at``, sorted."""
+    """A line of the output: the sorted pairs of a scene that are predicted to collide after frame ``at``."""
 
     scene: int
     at: int
@@ -94,10 +94,10 @@ def _predict(
     out: Path,
     advance: Callable[[int, int], None],
 ) -> tuple[int, int]:
-    """Write what is predicted of each scene of a trajectory file from each frame; later ones are never read.
+    """Write the predictions for each scene from each frame; positions of later frames are never read.
 
     Returns:
-        How many scenes and predicted collisions there are.
+        The numbers of scenes and of predicted collisions.
     """
     scenes = read_trajectories(trajectories)
     for number, scene in scenes.items():
@@ -125,11 +125,11 @@ def _perceive(
     """Perceive every video of a folder or zip, in the order of their numbers.
 
     Args:
-        logs: a folder that becomes that of the videos' event logs; none is written where ``None``.
-        until: the last frame that may be read; all where ``None``.
+        logs: a folder to write the videos' event logs to; ``None`` writes no logs.
+        until: the last frame that may be read; ``None`` allows all frames.
 
     Returns:
-        How many videos, objects and collisions there are.
+        The numbers of videos, objects and collisions.
     """
     names = proposal_names(proposals)
     objects = collisions = 0

@@ -16,7 +16,7 @@ score_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Grade
 
 @score_app.callback()
 def _score() -> None:
-    """Typer takes the one command of a group for the group itself."""
+    """Keep ``score`` a group: Typer would make its only command the group itself."""
 
 
 @score_app.command("twin")
@@ -30,16 +30,16 @@ def score_twin(
     ],
     specs: Annotated[
         Path | None,
-        option("--specs", "Specifications with gold; the profile's unless given.", metavar="FILE"),
+        option("--specs", "Specifications with gold; by default the profile's.", metavar="FILE"),
     ] = None,
     profile: Annotated[
         str | None,
-        option("--profile", "sample, full, paper or local; that of params.yaml unless given."),
+        option("--profile", "sample, full, paper or local; by default the one in params.yaml."),
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Per-arm, joint and divergence accuracy of any agent's answers, with Wilson intervals, by linkage and
-    query too.
+    """Grade any agent's answers: per-arm, joint and divergence accuracy with Wilson intervals, also by
+    linkage and query.
     """
     from research.domains import grading
 

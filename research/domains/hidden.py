@@ -15,7 +15,7 @@ _XSD = "http://www.w3.org/2001/XMLSchema#"
 
 
 def hidden(target: Target) -> Iterator[Spelled]:
-    """Mass and charge as the reference videos show them, with the evidence, for the target's log."""
+    """Spell the masses and charges that the reference videos show, with evidence, for the target's log."""
     scene, inferred = target_iri(target.scene), infer(target)
 
     def fact(subject: str, name: str, value: str) -> Spelled:
@@ -24,7 +24,7 @@ def hidden(target: Target) -> Iterator[Spelled]:
     told: tuple[tuple[str, Mapping[int, float], Callable[[Any], str]], ...] = (
         ("mass", inferred.masses, _integer),
         ("charge", inferred.charges, _integer),
-        # Four digits: a probability is no better known than that.
+        # Four digits: the probability is no more precise.
         ("massProbability", inferred.mass_probability, lambda value: _double(round(value, 4))),
         ("chargeProbability", inferred.charge_probability, lambda value: _double(round(value, 4))),
     )
@@ -52,6 +52,5 @@ def _integer(value: float) -> str:
 
 
 def _double(value: float) -> str:
-    # Least squares may differ in the last bits from one processor to another: what is measured is kept to six
-    # digits.
+    # Least squares may differ in the last bits between processors: measurements keep six digits.
     return f'"{float(f"{value:.6g}")!r}"^^<{_XSD}double>'

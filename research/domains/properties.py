@@ -1,19 +1,19 @@
-"""Mass and charge from the motion in reference videos, each with the evidence it rests on.
+"""Mass and charge from the motion in reference videos, each with its evidence.
 
-*Mass.* Whatever two bodies do to each other, momentum passes between them: over a contact, the ratio of
-their changes of velocity along the line of exchange is the inverse ratio of their masses. Masses are
-those of 1 and 5 that fit all measured ratios best; where ratios leave a choice, the lighter.
+*Mass.* Two bodies in contact exchange momentum: over a contact, the ratio of their changes of velocity along
+the line of exchange is the inverse ratio of their masses. Each mass is 1 or 5, chosen to fit all measured
+ratios best; if the ratios leave a choice, the mass is the lighter.
 
 *Charge.* Out of contact, a force between two bodies shows as acceleration along the line between them.
 Each body's acceleration is fitted, frame by frame, by a force of each other body that falls with the square
-of the distance, and by what slows it down along its own way: dry friction and drag, one strength of each an
-object, fitted too, so that nothing is known beforehand of the ground. A pair repels (same charge) or attracts
-(opposite) where both, or the one that could move, say so; the charges that fit all forces best are taken.
-Charges have no sign of their own: the first charged object counts as positive. Two charges also give their
+of the distance, and by dry friction and drag along its own path. Friction and drag have one fitted strength
+per object, so the fit assumes nothing about the ground. A pair repels (same charge) or attracts (opposite) if
+both bodies show it, or the only movable body does; the charges that fit all forces best are taken.
+Charges have no absolute sign: the first charged object counts as positive. Two charges also give their
 mass ratio, which needs no contact.
 
-Each mass and charge has a probability: of all combinations that the evidence allows, how likely are those
-that agree with it?
+Each mass and charge has a probability: the share of all combinations that agree with it, weighed by how
+likely the evidence makes them.
 """
 
 from __future__ import annotations
@@ -33,41 +33,40 @@ Motion = Mapping[int, Sequence[MotionState]]
 """A video's motion states, frame by frame, by the target's object number."""
 
 BEFORE, AFTER = 2, 3
-"""Frames before and after a recorded contact between which momentum is exchanged: an impact lasts one or two,
-and is recorded late by up to one.
+"""Frames before and after a recorded contact between which momentum is exchanged: an impact lasts one or two
+frames, and is recorded up to one frame late.
 """
 LEAST_CHANGE = 0.15
-"""Units/s: a change of relative velocity below this says nothing, friction and rounding being near."""
+"""Units/s: a smaller change of relative velocity is no evidence; it may be friction or rounding."""
 LEAST_FRAMES = 4
-"""Frames of a video that a force must be seen in: fewer fit anything."""
+"""The least number of a video's frames with a force: fewer frames fit anything."""
 LEAST_STRENGTH = 0.1
-"""Units³/s²: a fitted acceleration times distance squared below this is no force."""
+"""Units³/s²: a smaller product of fitted acceleration and distance squared is no force."""
 LEAST_SIGMA = 8.0
-"""The least distance of a force from none, in its standard errors."""
+"""The least size of a force, in its standard errors."""
 RATIO_SPREAD = 0.2
-"""The mean distance of measurements from the truth, of a weighted logarithm of a mass ratio."""
+"""The mean error of a weighted logarithm of a measured mass ratio."""
 MASS_PRIOR = {1: 0.75, 5: 0.25}
 """The prior of an object's mass: most objects are light."""
 CHARGE_PRIOR = {0: 0.6, 1: 0.2, -1: 0.2}
 """The prior of an object's charge."""
 FORCE_SPREAD = 3.0
-"""The distance of a fitted force from the truth, in its standard errors: the errors know noise alone."""
+"""The error of a fitted force, in its standard errors: these cover only noise."""
 STRENGTHS = (0.25, 0.5, 1.0, 2.0, 4.0)
-"""Units³/s²: how strong the force between two charges may be, all as likely."""
+"""Units³/s²: possible strengths of the force between two charges, all equally likely."""
 MISSED = 0.05
 """The probability that a force between charges shows in no reference video: they are filmed to show it."""
 MARGIN = 0.05
-"""Gap (units) below which two bodies may touch within a frame: no distant force is read off there."""
+"""Gap (units) below which two bodies may touch within a frame: no distant force is measured there."""
 _REACH = {"sphere": RADIUS, "cylinder": RADIUS, "cube": math.sqrt(2) * RADIUS}
 
 
 class Sighting(NamedTuple):
     """A reference video's view of two objects of the target, ``first`` < ``second``, between two frames.
 
-    ``kind`` is ``MomentumExchange``, where ``ratio`` is the mass of the first over that of the second, or
-    ``DistantForce``, where ``strength`` (units³/s²) is the acceleration of a body of mass 1, times distance
-    squared, positive where they repel, and ``ratio`` is known if both moved. ``weight`` grows with what was
-    seen.
+    ``kind`` is ``MomentumExchange`` or ``DistantForce``. ``ratio`` is the first mass over the second; a
+    distant force gives it only if both moved. A distant force's ``strength`` (units³/s²) is the acceleration
+    of a body of mass 1, times distance squared, positive if they repel. ``weight`` grows with the evidence.
     """
 
     kind: str
@@ -82,10 +81,10 @@ class Sighting(NamedTuple):
 
 
 class Inferred(NamedTuple):
-    """Masses and charges by the target's object number, how probable each is, and the evidence.
+    """Masses and charges by the target's object number, their probabilities, and the evidence.
 
-    What no evidence speaks of is likeliest light and uncharged, with the probability that the prior gives it.
-    Charges are told up to the sign of all of them.
+    An object without evidence counts as light and uncharged, with the prior's probability. The charges are
+    known up to a common sign.
     """
 
     masses: dict[int, int]
@@ -96,7 +95,7 @@ class Inferred(NamedTuple):
 
     @property
     def strength(self) -> float:
-        """Of the force between two unit charges (units³/s²); 0 where none was seen."""
+        """The strength of the force between two unit charges (units³/s²); 0 if none was seen."""
         sizes = [
             (e.weight, abs(e.strength))
             for e in self.evidence
@@ -117,12 +116,12 @@ class _Force(NamedTuple):
 
     @property
     def clear(self) -> bool:
-        """Tell whether there is a force, and no mere noise."""
+        """Tell whether the fit shows a force, not only noise."""
         return abs(self.size) > max(LEAST_STRENGTH, LEAST_SIGMA * self.error)
 
 
 class _Push(NamedTuple):
-    """The fitted forces on the two bodies of a pair in a video, where there are any."""
+    """The fitted forces on the two bodies of a pair in a video, if any."""
 
     video: int
     pair: Pair
@@ -131,10 +130,10 @@ class _Push(NamedTuple):
 
 
 def infer(target: Target) -> Inferred:
-    """Hidden properties of a target's objects from its reference videos alone.
+    """Infer the hidden properties of a target's objects from only its reference videos.
 
-    Reads positions, velocities, visibility and recorded contacts; a mass or charge in a file is not even
-    decoded.
+    Reads positions, velocities, visibility and recorded contacts; it does not even decode a mass or charge
+    in a file.
     """
     numbers = {look(thing): thing.object_id for thing in target.annotation.object_property}
     exchanges: list[Sighting] = []
@@ -179,7 +178,7 @@ def _exchanges(video: int, motion: Motion, contacts: Sequence[tuple[int, ...]]) 
         if size < LEAST_CHANGE:
             continue
         lost, won = -(ax * dx + ay * dy) / size, (bx * dx + by * dy) / size
-        floor = 0.02 * size  # of a body that hardly moved, noise alone is left
+        floor = 0.02 * size  # a body that hardly moved shows only noise
         ratio = max(won, floor) / max(lost, floor)
         yield Sighting("MomentumExchange", video, a, b, since, until, weight=size, ratio=ratio)
 
@@ -200,8 +199,8 @@ def _pushes(motions: Sequence[Motion], shapes: Mapping[int, str]) -> Iterable[_P
 
 
 def _fit(body: int, motions: Sequence[Motion], shapes: Mapping[int, str]) -> dict[tuple[int, int], _Force]:
-    """Least squares of a body's acceleration over all videos: one force a video and other body, one friction
-    and one drag.
+    """Fit a body's acceleration over all videos by least squares: one force per video and other body, one
+    friction and one drag.
     """
     near = {other: _REACH[shapes[body]] + _REACH[shapes[other]] + MARGIN for other in shapes}
     others = {video: sorted(motion.keys() - {body}) for video, motion in enumerate(motions) if body in motion}
@@ -245,8 +244,8 @@ def _fit(body: int, motions: Sequence[Motion], shapes: Mapping[int, str]) -> dic
 
 
 def _free(body: int, motion: Motion, reach: Mapping[int, float]) -> list[int]:
-    """The frames in which a body moves, touches nothing, and everyone is in view; ``reach`` is how near it
-    touches each other body.
+    """The frames in which a body moves and touches nothing, and all bodies are in view; ``reach`` gives the
+    contact distance to each other body.
     """
     track, others = motion[body], [motion[other] for other in reach]
     frames: list[int] = []
@@ -260,23 +259,21 @@ def _free(body: int, motion: Motion, reach: Mapping[int, float]) -> list[int]:
             for f in around
         ):
             continue
-        # A body that rests may be held by the ground, whatever pulls at it.
+        # Static friction may hold a resting body against any force.
         if min(math.hypot(*track[f].velocity[:2]) for f in around) > MOVING_SPEED:
             frames.append(frame)
     return frames
 
 
 def _away(body: MotionState, source: MotionState) -> tuple[float, float]:
-    """From the source to the body, as long as one over their distance squared."""
+    """The vector from the source to the body, with length one over their distance squared."""
     dx, dy = body.location[0] - source.location[0], body.location[1] - source.location[1]
     cube = math.hypot(dx, dy) ** 3
     return dx / cube, dy / cube
 
 
 def _force(push: _Push) -> Sighting | None:
-    """A force at a distance, where one body shows it clearly and the other, if it could be measured, does not
-    deny it.
-    """
+    """A force at a distance that one body shows clearly and the other, if measured, does not contradict."""
     video, pair, on_first, on_second = push
     measured = [force for force in (on_first, on_second) if force]
     clear = [force for force in measured if force.clear]
@@ -291,7 +288,7 @@ def _force(push: _Push) -> Sighting | None:
 
 
 def _weighed(evidence: Sighting, masses: Mapping[int, int], push: _Push) -> Sighting:
-    """The same evidence with the strength that a body of mass 1 would show."""
+    """The evidence with the strength that a body of mass 1 would show."""
     sides = [
         (force.error, force.size * masses[number])
         for force, number in zip((push.on_first, push.on_second), push.pair, strict=True)
@@ -301,8 +298,8 @@ def _weighed(evidence: Sighting, masses: Mapping[int, int], push: _Push) -> Sigh
 
 
 def _masses(numbers: Sequence[int], evidence: Iterable[Sighting]) -> tuple[dict[int, int], dict[int, float]]:
-    """The masses that fit the ratios best, group by group of objects that were compared, the lightest of
-    equals; and how probable each is.
+    """The masses that fit the ratios best, for each group of compared objects, with their probabilities; of
+    equally good fits, the lightest masses.
     """
     ratios = [(e.first, e.second, math.log(e.ratio), e.weight) for e in evidence if e.ratio]
     masses: dict[int, int] = {}
@@ -326,8 +323,8 @@ def _masses(numbers: Sequence[int], evidence: Iterable[Sighting]) -> tuple[dict[
 
 
 def _misfit(masses: Mapping[int, int], ratios: Iterable[tuple[int, int, float, float]]) -> float:
-    # An absolute value, not a square: one wrong measurement must not outvote two right ones. Rounded, so that
-    # equals are equal.
+    # An absolute value, not a square: one wrong measurement must not outvote two right ones. Rounding makes
+    # ties exact.
     return round(sum(weight * abs(log - math.log(masses[a] / masses[b])) for a, b, log, weight in ratios), 9)
 
 
@@ -342,8 +339,8 @@ def _groups(numbers: Sequence[int], pairs: Iterable[Pair]) -> list[list[int]]:
 
 
 def _charges(masses: Mapping[int, int], pushes: Sequence[_Push]) -> tuple[dict[int, int], dict[int, float]]:
-    """The likeliest charges, given every fitted force, the unclear ones too, and how probable each is, up to
-    the sign of all; the first charged object is positive.
+    """The likeliest charges, given every fitted force, even unclear ones, with their probabilities. The
+    charges are known up to a common sign: the first charged object is positive.
     """
     numbers = sorted(masses)
     interacting = {push.pair for push in pushes if _force(push)}
@@ -352,20 +349,20 @@ def _charges(masses: Mapping[int, int], pushes: Sequence[_Push]) -> tuple[dict[i
         charge = dict(zip(numbers, chosen, strict=True))
         charged = [number for number in numbers if charge[number]]
         if charged and charge[charged[0]] < 0:
-            continue  # the mirror of another, with all signs changed
+            continue  # the mirror image of another combination, with all signs changed
         fit = math.fsum(
             _fit_of(charge[a] * charge[b], (on_first, masses[a]), (on_second, masses[b]))
             for _, (a, b), on_first, on_second in pushes
         )
         prior = math.fsum(math.log(CHARGE_PRIOR[value]) for value in chosen) + math.log(2) * bool(charged)
-        # A lone charge shows nothing, whatever is filmed.
+        # A single charge exerts no force that a film could show.
         unseen = len(set(combinations(charged, 2)) - interacting) + (len(charged) == 1)
         weights[chosen] = round(fit + prior + unseen * math.log(MISSED), 9)
     best = max(weights, key=lambda chosen: (weights[chosen], chosen))
     total = math.fsum(math.exp(weight - weights[best]) for weight in weights.values())
     probability = dict.fromkeys(numbers, 0.0)
     for chosen, weight in weights.items():
-        # Of a world whose first charged object is another, the signs that agree better are compared.
+        # If the first charged objects of two worlds differ, compare the signs that agree better.
         agreement = sum(value * likeliest for value, likeliest in zip(chosen, best, strict=True))
         for number, value, likeliest in zip(numbers, chosen, best, strict=True):
             if (value if agreement >= 0 else -value) == likeliest:
@@ -374,7 +371,7 @@ def _charges(masses: Mapping[int, int], pushes: Sequence[_Push]) -> tuple[dict[i
 
 
 def _fit_of(product_of_charges: int, *sides: tuple[_Force | None, int]) -> float:
-    """The logarithm of how likely the fitted forces on two bodies are, under a product of their charges."""
+    """The log-likelihood of the fitted forces on two bodies, given the product of their charges."""
     seen = [(force, mass) for force, mass in sides if force]
     strengths = [strength * product_of_charges for strength in STRENGTHS] if product_of_charges else [0.0]
     likely = [

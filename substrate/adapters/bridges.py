@@ -1,5 +1,5 @@
-"""A log as an Arrow table of its deltas, for pandas, DuckDB, Spark and Parquet. A state crosses as text:
-:meth:`substrate.log.state.State.nquads` gives what every RDF library reads.
+"""A log as an Arrow table of its deltas, for pandas, DuckDB, Spark and Parquet. For a state, use
+:meth:`substrate.log.state.State.nquads`: every RDF library reads N-Quads.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ COLUMNS = ("position", "tick", "op", "subject", "predicate", "object")
 
 
 def to_arrow(log: EventLog) -> pyarrow.Table:
-    """A log as an Arrow table, a row a delta, with :data:`COLUMNS`; needs the extra ``bridges``.
+    """Give a log as an Arrow table with :data:`COLUMNS`, one row per delta; needs the extra ``bridges``.
 
     The table's metadata carry the log's digest.
 
@@ -29,7 +29,7 @@ def to_arrow(log: EventLog) -> pyarrow.Table:
     arrow = needed("pyarrow")
     steps = list(log.steps())
     ticks = [tick for columns, start, stop in log.pieces(0, None) for tick in columns.ticks[start:stop]]
-    # Subject and predicate are spelled without a space, so that two spaces part the three terms
+    # The spellings of subject and predicate contain no space, so two splits give the three terms
     terms = [text.split(" ", 2) for text in log.triples.texts(number for _, number in steps)]
     spelled = [[term[place] for term in terms] for place in range(3)]
     ops = ["insert" if insert else "retract" for insert, _ in steps]

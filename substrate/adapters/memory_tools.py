@@ -1,8 +1,9 @@
 """The tools of a memory that a model can use, declared once: for MCP and any other protocol.
 
-A tool is a function: its annotated arguments are the tool's, its docstring says what it does, and
-:class:`Tool` gives both as JSON Schema. A :class:`Desk` holds the memory and calls them. Words come and go as
-:mod:`substrate.adapters._words` has them; a reply is a page with the place where the next begins.
+A tool is a function: its annotated arguments are the tool's arguments, its docstring is the tool's
+description, and :class:`Tool` gives both as JSON Schema. A :class:`Desk` holds the memory and calls the
+tools. :mod:`substrate.adapters._words` translates between words and terms. A reply is a page, with the place
+where the next page begins.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from substrate.rules.tbox import TBox
 from substrate.sparql.guard import QueryLimits, Solutions, query
 
 PAGE = 4_000
-"""Bytes of a reply's list: fewer than 2,000 tokens, since a token of JSON has two bytes or more."""
+"""Bytes of a reply's list: at most 2,000 tokens, since a token of JSON has two bytes or more."""
 ABOUT = """A memory of facts (subject, predicate, object) that only grows. Each change has a tick.
 Write names and values as plain words: ann, likes, gold, 7. Put a text in quotes where a thing has its name.
 `recall` lists facts, `why` names the records behind one, `impact` says what rests on it, `what_if` answers
@@ -47,7 +48,7 @@ _Value = str | int | float | bool
 
 _Said = Annotated[Triple, "known"]
 _NewSaid = Annotated[Triple, "new"]
-"""A fact by its subject, predicate and object; of a new one each may be a new name."""
+"""A fact by its subject, predicate and object; in a new fact each may be a new name."""
 _When = int | Annotated[datetime, Meta(tz=True)]
 _Cursor = Annotated[int, Meta(ge=0)]
 _Change = Literal[tuple(INTERVENTIONS)]  # pyright: ignore[reportInvalidTypeForm]
@@ -73,13 +74,14 @@ ARGUMENTS: Mapping[str, tuple[Any, ...]] = {
     "what_if.predicate": ("The relation; needed by `assert` and `retract` alone.", "lives in"),
     "what_if.at": ("The tick of the change; unless given, after what is taken away began, else now.", 12),
 }
-"""What a tool's argument of a name is, with examples."""
+"""The type, description and examples of each tool argument, by name."""
 
 
 class Tool:
     """A tool: a function of a desk and of the arguments that a model gives.
 
-    Its name, docstring and annotated arguments are the tool's; ``writes`` is true where it changes the log.
+    The tool takes its name, description and arguments from the function; ``writes`` is true if it changes
+    the log.
     """
 
     def __init__(self, run: Callable[..., Reply], *, writes: bool = False) -> None:
@@ -87,7 +89,7 @@ class Tool:
 
     @cached_property
     def arguments(self) -> type[msgspec.Struct]:
-        """The arguments as a type, against which a call is checked."""
+        """The type of the arguments, which checks a call."""
         fields: list[Any] = []
         for name, given in islice(inspect.signature(self.run).parameters.items(), 1, None):
             kinds = {"subject": str, "predicate": str, "object": _Value}
@@ -103,7 +105,7 @@ class Tool:
         return get_type_hints(self.run, include_extras=True)
 
     def call(self, desk: Desk, given: Mapping[str, Any]) -> Reply:
-        """Its reply to arguments; errors as :meth:`Desk.call`."""
+        """Run the tool on arguments; raises the errors of :meth:`Desk.call`."""
         try:
             arguments = msgspec.structs.asdict(msgspec.convert(dict(given), self.arguments))
         except msgspec.ValidationError as error:
@@ -124,7 +126,7 @@ class Tool:
         return re.sub(r"\s+", " ", self.run.__doc__ or "").strip()
 
     def schema(self) -> dict[str, Any]:
-        """The JSON Schema of its arguments, each described and with an example.
+        """The JSON Schema of the arguments, each with a description and an example.
 
         >>> READING["who_knew"].schema()["properties"]["fact"]["examples"]
         ['the party']
@@ -329,21 +331,21 @@ READING = {
 }
 """The tools of every desk, by name."""
 WRITING = {run.__name__: Tool(run, writes=True) for run in (remember, know, correct, end, forget)}
-"""Those of a desk that may write, beside these."""
+"""The further tools of a desk that may write, by name."""
 
 
 class Desk:
-    """A log at which a model's tools work; calls that could meet take turns.
+    """A log that a model's tools read and write; conflicting calls take turns.
 
     Args:
-        path: the log's file; followed where it grows, held open where ``write`` is given.
-        write: whether the log may be written to. Where another process writes it, it is read and followed,
-            :attr:`held` says so, and each call that writes tries again to open it.
+        path: the log's file. The desk follows its growth, and holds it open if ``write`` is true.
+        write: whether the log may be written to. While another process writes it, the desk only reads and
+            follows it, :attr:`held` names the holder, and each writing call tries again to open it.
         tbox: its words for knowing, and its prefixes.
-        limits: of one query.
+        limits: the limits of one query.
 
     Raises:
-        LogError: the file is no log, or there is none to be read.
+        LogError: the file is not a log, or does not exist.
     """
 
     def __init__(
@@ -373,12 +375,12 @@ class Desk:
         return {**READING, **(WRITING if self.write else {})}
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> Reply:
-        """A tool's reply.
+        """Call a tool and return its reply.
 
         Raises:
             ParameterError: there is no such tool, or an argument is missing, unknown, wrong or too long.
-            LogHeldError: it writes, and another process does.
-            SubstrateError: what the tool raises.
+            LogHeldError: the tool writes while another process writes the log.
+            SubstrateError: the tool fails.
         """
         tool = self.tools.get(name)
         if tool is None:
@@ -388,21 +390,21 @@ class Desk:
                 require_text(value, argument[:80])
             if isinstance(value, float) and not isfinite(value):  # which JSON cannot give back
                 hint = "Give a smaller one"
-                raise ParameterError(f"{value} is no finite number", where=(argument[:80],), hint=hint)
+                raise ParameterError(f"{value} is not a finite number", where=(argument[:80],), hint=hint)
         return tool.call(self, arguments)
 
     def take_up(self) -> None:
-        """Open the file for writing, where another process held it.
+        """Open the file for writing, after another process held it.
 
         Raises:
-            LogHeldError: it still does; names it.
+            LogHeldError: another process still holds it; names the process.
         """
         if self.held:
             self._take(EventLog.open(self.path))
             self.held = ""
 
     def memory(self) -> Memory:
-        """The memory as its file has it now."""
+        """The memory, up to date with its file."""
         if not self.write or self.held:
             if len(log := self._memory.log):
                 log.refresh()
@@ -412,7 +414,7 @@ class Desk:
         return self._memory
 
     def said(self, subject: str, predicate: str, object: _Value, *, new: bool = False) -> Triple:
-        """A fact as a triple: of what an object may mean, what the memory has heard of."""
+        """Read a fact as a triple; of an object's possible meanings, take a term that the memory knows."""
         node, relation = self.words.node(subject, new=new), self.words.predicate(predicate, new=new)
         candidates: list[Triple] = [(node, relation, value) for value in self.words.objects(object)]
         if new or len(candidates) == 1:
@@ -421,7 +423,7 @@ class Desk:
         return next((triple for triple in candidates if log.history(triple).changes), candidates[0])
 
     def ground(self, ground: Ground) -> Reply:
-        """A record, by the words of its parts."""
+        """Show a record in words."""
         word = self.words.word
         parts = {
             "record": str(ground.record),
@@ -436,17 +438,17 @@ class Desk:
         return {key: value for key, value in parts.items() if value is not None}
 
     def wrote(self, record: Record) -> Reply:
-        """The reply to a call that wrote."""
+        """The reply to a writing call."""
         new = self.words.learn(self._memory.log)
         return {"record": str(record.node), "tick": record.tick} | ({"new_names": new} if new else {})
 
     def close(self) -> None:
-        """Let another writer open the file."""
+        """Release the file for another writer."""
         self._memory.log.close()
 
 
 def _page(name: str, items: Iterable[Any], show: Callable[[Any], Any], cursor: int, **about: Any) -> Reply:
-    """As many items from a place on as a reply takes, and where the next page begins."""
+    """Fill a reply with the items from ``cursor`` on, and say where the next page begins."""
     items, listed, room = list(items), list[Any](), PAGE
     reply: Reply = {**about, "total": len(items), name: listed}
     for item in map(show, islice(items, cursor, None)):

@@ -1,4 +1,4 @@
-"""Optional packages: the extra that brings a module, asked for by name where it is missing."""
+"""Optional packages: errors name the extra that brings a missing module."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from substrate.base.errors import SubstrateError
 PROJECT = "event-graph-substrate"
 """The name under which the project is installed."""
 RESEARCH = "event-graph-research"
-"""And what goes beyond the paper, the package `research`."""
+"""The name under which the package `research`, which goes beyond the paper, is installed."""
 
 _BROUGHT: Mapping[str, str] = {
     "cli": "rich typer",
@@ -27,11 +27,11 @@ _BROUGHT: Mapping[str, str] = {
 EXTRAS: Mapping[str, str] = {
     module: extra for extra, modules in _BROUGHT.items() for module in modules.split()
 }
-"""Top-level modules that the library does without, and the extra that brings each."""
+"""Optional top-level modules, each with the extra that brings it."""
 
 
 class MissingExtraError(SubstrateError, ImportError):
-    """A use needs a package that is not installed; the hint is the command that installs it.
+    """An operation needs a package that is not installed; the hint is the command that installs it.
 
     >>> str(MissingExtraError("rdflib is not installed", hint=install("bridges")))
     "rdflib is not installed. Install it with: pip install 'event-graph-substrate[bridges]'."
@@ -39,7 +39,7 @@ class MissingExtraError(SubstrateError, ImportError):
 
 
 def install(extra: str) -> str:
-    """The hint that installs an extra, or the package beside the library.
+    """Give the hint that installs an extra, or the package `research`.
 
     >>> install("mcp")
     "Install it with: pip install 'event-graph-substrate[mcp]'"
@@ -52,13 +52,13 @@ def install(extra: str) -> str:
 
 
 def needed(module: str) -> Any:
-    """A module that an extra brings, imported.
+    """Import a module that an extra brings.
 
     Args:
         module: its dotted name; its top-level name is one of :data:`EXTRAS`.
 
     Raises:
-        MissingExtraError: it is not installed; names the extra.
+        MissingExtraError: the module is not installed; names the extra.
 
     >>> needed("json.decoder").__name__
     'json.decoder'
@@ -73,7 +73,7 @@ def needed(module: str) -> Any:
 
 
 def missing_extra(error: ModuleNotFoundError) -> MissingExtraError | None:
-    """The error that names the extra of a module that was not found; ``None`` where no extra brings it.
+    """Give the error that names a missing module's extra; ``None`` if no extra brings the module.
 
     >>> missing_extra(ModuleNotFoundError(name="substrate.no_such_module")) is None
     True

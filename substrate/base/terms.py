@@ -1,6 +1,6 @@
-"""Python values as RDF terms, at the door of a log: namespaces, and one rule for literals.
+"""Python values as RDF terms: namespaces, and one rule for literals.
 
-The rule, both ways:
+The rule in both directions:
 
 =============================  =======================  ==============================================
 Python                         RDF                      back to Python
@@ -45,7 +45,7 @@ class Namespace:
     ('https://example.org/village#ann', 'https://example.org/village#two-words', True)
 
     Raises:
-        ParameterError: what begins with it is no IRI.
+        ParameterError: a name in the namespace gives no valid IRI.
     """
 
     __slots__ = ("_iri",)
@@ -69,7 +69,7 @@ class Namespace:
             return ox.NamedNode(self._iri + name)
         except ValueError as error:
             raise ParameterError(
-                f"{self._iri + name!r} is no IRI ({error})",
+                f"{self._iri + name!r} is not an IRI ({error})",
                 hint="Write an absolute IRI; escape spaces as %20",
             ) from error
 
@@ -96,22 +96,22 @@ class Namespace:
 
 
 def term(value: Value) -> Term:
-    """A value as an RDF term, by the rule of this module.
+    """Convert a value to an RDF term, by the rule of this module.
 
     >>> print(term(3), term(True), term("three"), term(datetime(2026, 2, 14, 17)))
     "3"^^<http://www.w3.org/2001/XMLSchema#integer> "true"^^<http://www.w3.org/2001/XMLSchema#boolean>
     "three" "2026-02-14T17:00:00"^^<http://www.w3.org/2001/XMLSchema#dateTime>
 
     Raises:
-        ParameterError: the rule has nothing for such a value.
+        ParameterError: the rule does not cover this type of value.
     """
     if isinstance(value, ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple):
         return value
-    # A bool is an int to Python, and a datetime a date: pyoxigraph knows the first, the order the second.
+    # In Python a bool is an int, and a datetime a date: pyoxigraph tells the first, our order the second.
     if isinstance(value, str | bool | int | float):
         try:
             return ox.Literal(value)
-        except ValueError:  # beyond what it takes: an integer of more than 64 bits, or half a character
+        except ValueError:  # an integer of more than 64 bits, or half a character
             if isinstance(value, int):
                 return ox.Literal(str(value), datatype=ox.NamedNode(f"{_XSD}integer"))
     if isinstance(value, Decimal) and value.is_finite():
@@ -129,14 +129,14 @@ def term(value: Value) -> Term:
 
 
 def triple(subject: Value, predicate: Value, object: Value) -> Triple:
-    """Three values as a triple.
+    """Convert three values to a triple.
 
     >>> V = Namespace("urn:v:")
     >>> triple(V.ann, V.age, 7)[2].value
     '7'
 
     Raises:
-        ParameterError: the subject is no node, the predicate is no IRI, or the object no value; says which.
+        ParameterError: the subject is no node, the predicate no IRI, or the object no value; says which.
     """
     if not isinstance(subject, ox.NamedNode | ox.BlankNode):
         raise _not("subject", subject, "an IRI or a blank node")
@@ -154,7 +154,7 @@ def _not(place: str, value: Value, wanted: str) -> ParameterError:
 
 
 def value(term: Term) -> Value:
-    """A term as a Python value where the rule of this module has one, else the term itself.
+    """Convert a term to a Python value if the rule of this module has one; else return the term.
 
     A literal whose text does not fit its datatype stays a literal.
 
@@ -171,7 +171,7 @@ def value(term: Term) -> Value:
 
 
 def _reading(kind: Callable[[str], Value], letters: str, words: Iterable[str] = ()) -> Callable[[str], Value]:
-    """A reader of numbers in XSD's letters: Python's own readers take more, such as underscores."""
+    """A reader of numbers in XSD's notation: Python's own readers accept more, such as underscores."""
 
     def read(text: str) -> Value:
         if text not in words and not set(text) <= set(letters):

@@ -1,7 +1,7 @@
-"""The few IRIs the core itself speaks; every other class and predicate comes from a TBox.
+"""The few IRIs that the core itself uses; every other class and predicate comes from a TBox.
 
-A TBox ties its own terms to these by ``rdfs:subClassOf`` and ``rdfs:subPropertyOf``; that is how the
-core can ask any domain the same questions.
+A TBox ties its own terms to these by ``rdfs:subClassOf`` and ``rdfs:subPropertyOf``, so that the core can ask
+every domain the same questions.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pyoxigraph import NamedNode
 NAMESPACE = "urn:substrate:"
 
 EVENT = NamedNode(NAMESPACE + "Event")
-"""Class of what happens at a tick; an event's tick is that of the delta which gives it its class."""
+"""The class of events; an event's tick is the tick of the delta that gives it its class."""
 
 PARTICIPANT = NamedNode(NAMESPACE + "participant")
 """A participant of an event."""
@@ -23,27 +23,26 @@ AWARE_OF = NamedNode(NAMESPACE + "awareOf")
 """The fact that an agent knows: a node, or a triple term."""
 
 SOURCE = NamedNode(NAMESPACE + "source")
-"""By whom something is passed on, in the event of passing it on."""
+"""The agent who passes something on, in an event of telling."""
 
 RECIPIENT = NamedNode(NAMESPACE + "recipient")
-"""To whom it is passed on."""
+"""The agent to whom it is passed on."""
 
 CONTENT = NamedNode(NAMESPACE + "content")
-"""The fact that is passed on: what the recipient is aware of from then."""
+"""The fact that is passed on; the recipient is aware of it from then on."""
 
 AWAITS = NamedNode(NAMESPACE + "awaits")
-"""The moment at which the triple of a memory's record begins or ceases to stand, where that lies ahead."""
+"""The future moment at which the triple of a memory's record begins or ceases to hold."""
 
 EXOGENOUS = NamedNode(NAMESPACE + "exogenous")
-"""On a property or class of a TBox: given from outside, so that a fork's rules take it over from the parent.
-"""
+"""Marks a TBox's property or class as given from outside: a fork's rules take it over from the parent."""
 
 DEFEASIBLE = NamedNode(NAMESPACE + "defeasible")
-"""On a property of a TBox: what a memory holds of it is in doubt, and not withdrawn, without its last ground.
+"""Marks a TBox's property: a memory's fact that loses its last ground becomes doubtful, but is not withdrawn.
 """
 
 RETRACT = NamedNode(NAMESPACE + "retract")
-"""On a rule: the CONSTRUCT query that gives what ends to hold."""
+"""On a rule: the CONSTRUCT query that gives the triples that cease to hold."""
 
 RDF_TYPE = NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
 RDFS_LABEL = NamedNode("http://www.w3.org/2000/01/rdf-schema#label")

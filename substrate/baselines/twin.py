@@ -1,4 +1,4 @@
-"""Twin-EventLog asked of a language model directly: the whole village as text, once for each arm."""
+"""Twin-EventLog put to a language model directly: the whole village as text, once for each arm."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def names_of(spec: Spec) -> Names:
 
 
 def plan_text(plan: Plan | None, names: Names) -> str:
-    """A plan in words; of none, nothing."""
+    """A plan in words; empty without a plan."""
     if plan is None:
         return ""
     condition = f", if they know then: {names[plan.if_knows]}" if plan.if_knows else ""
@@ -45,7 +45,7 @@ def plan_text(plan: Plan | None, names: Names) -> str:
 
 
 def village_text(spec: Spec) -> str:
-    """All that is given of a specification's village, as text."""
+    """A specification's village in words, without the intervention."""
     names, village = names_of(spec), spec.village
     return "\n".join(
         (
@@ -70,11 +70,11 @@ INTERVENTIONS: Mapping[str, Callable[[ArmIntervention, Names], str]] = {
     "assert_awareness": lambda i, names: f"{names[i.agent]} comes to know this fact: {names[i.fact]}",
     "retract_awareness": lambda i, names: f"{names[i.agent]} forgets this fact: {names[i.fact]}",
 }
-"""An intervention in words."""
+"""For each kind of intervention, a function that words it."""
 
 
 def request(spec: Spec, arm: Arm) -> Request:
-    """The question about one arm; arm A is asked without a word of the intervention."""
+    """Write the question about one arm; arm A's question does not mention the intervention."""
     act, then = spec.acts[arm], "All goes on as planned."
     if act:
         happens = INTERVENTIONS[act.type](act, names_of(spec))
@@ -88,12 +88,12 @@ def request(spec: Spec, arm: Arm) -> Request:
 
 
 def direct(model: Model, spec: Spec, arm: Arm) -> Any:
-    """A model's answer about an arm: ``yes``, ``no``, or the reason why its reply cannot be read."""
+    """Ask a model about an arm: ``yes``, ``no``, or the error of an unreadable reply."""
     return answer_of(model, request(spec, arm))
 
 
 def said_in(reply: str) -> str:
-    """A reply about an arm, whoever asked; ``error`` where it cannot be read.
+    """Read the answer from a reply about an arm; ``error`` if it cannot be read.
 
     >>> [said_in(reply) for reply in ('{"answer": "yes"}', "The answer is: no.", "yes or no", "NO")]
     ['yes', 'no', 'error', 'no']
@@ -105,7 +105,7 @@ def said_in(reply: str) -> str:
 
 
 FORM = Request((), one_of("yes", "no"))
-"""Any request: the form of a reply is the same for all."""
+"""An empty request with the form that all replies share."""
 
 
 def rows(
@@ -116,7 +116,7 @@ def rows(
     benchmark: str,
     split: str,
 ) -> list[Row]:
-    """A row an arm: question 0 is arm A, question 1 arm B; the subset is the linkage, the log the
+    """Give one row per arm: question 0 is arm A, question 1 arm B; the subset is the linkage, the log the
     specification's hash.
 
     Args:

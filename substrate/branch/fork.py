@@ -1,4 +1,4 @@
-"""Counterfactual logs (paper, section 2): prefix, intervention, and what follows from it."""
+"""Counterfactual logs (paper, section 2): prefix, intervention, and its consequences."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from substrate.rules.shapes import broken, misplaced
 
 
 class Emitter(Protocol):
-    """The source of what happens after an intervention: a simulator, or the rules of a TBox.
+    """The source of the deltas after an intervention: a simulator, or the rules of a TBox.
 
-    Two ship: :class:`Simulation` and :class:`substrate.rules.fixpoint.RuleEmitter`.
+    Two emitters ship: :class:`Simulation` and :class:`substrate.rules.fixpoint.RuleEmitter`.
 
     >>> class Nothing:
     ...     def emit(self, branch, parent, at):
@@ -36,11 +36,11 @@ class Emitter(Protocol):
     """
 
     def emit(self, branch: EventLog, parent: EventLog, at: int) -> Iterable[Delta]:
-        """The deltas from tick ``at`` on.
+        """Give the deltas from tick ``at`` on.
 
         Args:
             branch: the prefix and the intervention; its state at ``at`` is the intervened one.
-            parent: the observed log, for what does not depend on the intervention.
+            parent: the observed log, for deltas that do not depend on the intervention.
             at: the branch tick.
         """
         ...
@@ -48,10 +48,10 @@ class Emitter(Protocol):
 
 @runtime_checkable
 class SpellingEmitter(Protocol):
-    """An emitter that has its triples' spellings at hand: a fork takes them as they are."""
+    """An emitter that already has its triples' spellings: a fork takes them unchanged."""
 
     def spell(self, branch: EventLog, parent: EventLog, at: int) -> Iterable[Spelled]:
-        """The deltas that :meth:`Emitter.emit` gives, each triple by its spelling."""
+        """Give the deltas of :meth:`Emitter.emit`, each triple by its spelling."""
         ...
 
 
@@ -60,8 +60,8 @@ class Simulation:
     """The emitter that drives a :class:`Simulator` from the branch tick on.
 
     Args:
-        simulator: takes up the state after the intervention.
-        until: last tick to simulate; the parent's last one unless given.
+        simulator: starts from the state after the intervention.
+        until: last tick to simulate; by default the parent's last tick.
 
     >>> import pyoxigraph as ox
     >>> from substrate import Op
@@ -100,32 +100,32 @@ def fork(
     interventions: Iterable[Intervention] = (),
     check: bool | None = None,
 ) -> EventLog:
-    """The log that would be, had ``intervention`` happened at tick ``at``; the parent is unchanged.
+    """Build the counterfactual log with ``intervention`` at tick ``at``; the parent is unchanged.
 
-    Keeps the deltas with tick < ``at`` and those that the log opens with, applies the intervention at ``at``,
+    Keeps the deltas with tick < ``at`` and the log's opening deltas, applies the intervention at ``at``,
     then appends the emitter's deltas. Without an emitter, the observed deltas from ``at`` on are applied
-    again, as set operations, except those that contradict where an intervention put something: ``withheld``
-    lists these. With neither intervention nor emitter the fork is the log itself. The branch records its
-    parent's digest and the branch tick, in its file too; a fork may be forked again.
+    again, as set operations, except those that contradict the place where an intervention put something:
+    ``withheld`` lists these. With neither intervention nor emitter the fork equals the log. The branch and
+    its file record the parent's digest and the branch tick; a fork may be forked again.
 
-    Under the rules of a TBox the branch is checked against its shapes: what an intervention says at the
-    branch tick, and what the rules change at each tick from there on.
+    Under the rules of a TBox, its shapes check the intervention at the branch tick, and the rules' changes
+    at each tick from there on.
 
     Args:
         log: the observed log.
         at: the branch tick.
-        intervention: what is done there.
-        emitter: what follows.
-        interventions: several, one after the other: each sees what those before it have changed.
-        check: ``False`` leaves the shapes out; ``True`` also runs the emitter twice, which has to give the
-            same deltas.
+        intervention: the change at the branch tick.
+        emitter: the source of the deltas after the intervention.
+        interventions: several interventions in order; each sees the changes of the earlier ones.
+        check: ``False`` skips the shapes; ``True`` also runs the emitter twice, which must give the same
+            deltas.
 
     Raises:
         LogError: ``at`` is negative or more than one tick after the log's last, or the emitter goes back in
             time; with ``check=True``, two runs differ (names the first delta that does).
-        InterventionError: an intervention's pre-condition does not hold, or what it says breaks the TBox.
-        TBoxError: what the rules change breaks a shape.
-        ParameterError: an argument is not what it has to be.
+        InterventionError: an intervention's pre-condition does not hold, or its triples break the TBox.
+        TBoxError: a rule's change breaks a shape.
+        ParameterError: an argument has a wrong type or value.
 
     >>> from pyoxigraph import NamedNode
     >>> from substrate import Op, Retract
@@ -138,7 +138,7 @@ def fork(
     """
     require(log, EventLog, "an event log", "log")
     require_tick(at, "at")
-    at = index(at)  # what counts as a whole number, such as numpy's, is one from here on
+    at = index(at)  # numpy's integers become Python's
     require(interventions, Iterable, "a list of interventions", "interventions")
     changes = [*([] if intervention is None else [intervention]), *interventions]
     for change in changes:
@@ -154,10 +154,10 @@ def fork(
         raise LogError(f"branch tick {at} lies outside the log", hint=f"Name a tick from 0 to {end}")
     rules = emitter if isinstance(emitter, RuleEmitter) else None
     start = rules.keeps(log, at) if rules else log.kept(at)
-    seen = len(log)  # before the branch's triples are numbered above the log's: another may append meanwhile
+    seen = len(log)  # taken before the branch numbers its triples: another thread may append meanwhile
     branch = log.branch(start, at)
     put = _intervene(branch, at, changes, rules if check is not False else None)
-    # Checking an object against a protocol takes as long as the rest of a fork, so that check comes last
+    # Checking an object against a protocol takes as long as the rest of a fork, so it comes last
     if rules:
         rules = rules if check is not False else replace(rules, check=False)
         branch.extend(rules.emit(branch, log, at))
@@ -176,7 +176,7 @@ _Put = dict[tuple[Term, Term], Term]
 
 
 def _intervene(branch: EventLog, at: int, changes: Iterable[Intervention], rules: RuleEmitter | None) -> _Put:
-    """Apply interventions one after the other, and tell where they have put things."""
+    """Apply interventions in order; return the places where they put things."""
     put: _Put = {}
     applied: list[Delta] = []
     for change in changes:
@@ -204,7 +204,7 @@ def _intervene(branch: EventLog, at: int, changes: Iterable[Intervention], rules
 
 
 def _follow_but(branch: EventLog, observed: Iterable[Delta], put: _Put) -> None:
-    """Append the observed deltas, and withhold those that contradict where an intervention put something."""
+    """Append the observed deltas, but withhold those that contradict an intervention's placements."""
     followed: list[Delta] = []
     withheld: list[Delta] = []
     for delta in observed:
@@ -217,7 +217,7 @@ def _follow_but(branch: EventLog, observed: Iterable[Delta], put: _Put) -> None:
 
 
 def _require_steady(first: EventLog, second: EventLog) -> None:
-    """Refuse two branches that differ although nothing was changed between them."""
+    """Refuse two branches from the same inputs that differ."""
     for position, pair in enumerate(zip_longest(first, second)):
         if pair[0] != pair[1]:
             phrases = [
@@ -249,8 +249,8 @@ def _from_branch(deltas: Iterable[_Emitted], at: int) -> list[_Emitted]:
 class TwinTick(NamedTuple):
     """A tick of two arms, side by side.
 
-    ``a`` and ``b`` hold the deltas of each arm at this tick, in log order; ``difference`` holds what
-    stands in ``b`` only (inserted) and in ``a`` only (retracted) after it.
+    ``a`` and ``b`` hold the deltas of each arm at this tick, in log order; ``difference`` holds the triples
+    that hold after it only in ``b`` (inserted) or only in ``a`` (retracted).
 
     >>> TwinTick(3, (), (), Difference((), ())).tick
     3
@@ -265,10 +265,10 @@ class TwinTick(NamedTuple):
 def arms(
     log: EventLog, at: int, intervention: Intervention, emitter: Emitter | None = None
 ) -> tuple[EventLog, EventLog]:
-    """Both arms of a twin experiment (paper, figure "Twin-EventLog"): without and with the intervention.
+    """Build the arms of a twin experiment (paper, figure "Twin-EventLog"): without and with the intervention.
 
-    Both are forks at the same tick under the same emitter, so that nothing but the intervention
-    tells them apart. Errors as :func:`fork`.
+    Both are forks at the same tick under the same emitter, so that they differ only by the intervention.
+    Raises the errors of :func:`fork`.
 
     >>> import pyoxigraph as ox
     >>> from substrate import Assert
@@ -286,12 +286,12 @@ def twin(a: EventLog, b: EventLog, start: int | None = None, stop: int | None = 
     Args:
         a: the arm without the intervention; often the parent.
         b: the arm with it.
-        start: first tick to show; the first at which the two logs differ unless given.
-        stop: last tick to show; the later arm's last unless given.
+        start: first tick to show; by default the first at which the two logs differ.
+        stop: last tick to show; by default the last tick of the later arm.
 
     Yields:
-        Every tick from ``start`` on at which either arm has a delta. Its cost is the deltas of that
-        tick, and the triples that differ.
+        Every tick from ``start`` on at which either arm has a delta. A tick's cost grows with its deltas and
+        with the triples that differ.
 
     >>> import pyoxigraph as ox
     >>> from substrate import Assert

@@ -1,4 +1,4 @@
-"""A world as `substrate generate` and a pipeline see it: its scenes, one as bytes, all of them as files."""
+"""The interface of a world for `substrate generate` and a pipeline: its scenes as bytes and as files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 
 class FromTruth(Protocol):
-    """The questions of a file of true events: the scenes they are about, and what makes those of one."""
+    """The questions about a file of true events: its scenes, and a maker of each scene's questions."""
 
     numbers: Sequence[int]
 
@@ -18,25 +18,25 @@ class FromTruth(Protocol):
         ...
 
     def describe(self, out: Path) -> None:
-        """Write a datasheet of what was made."""
+        """Write a datasheet of the generated questions."""
         ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class World:
-    """Generated data in an official format, with gold of the world's own.
+    """Generated data in an official format, with gold from the world itself.
 
     Attributes:
-        numbers: the scenes that some data ask for; ``data`` has the count by the name that :attr:`counted`
-            gives it, and ``first_scene`` where :attr:`first` does.
-        make: a scene of a number and a seed, with its gold, as bytes; runs in workers.
+        numbers: gives the scene numbers that a ``data`` section asks for: it has the count under the name in
+            :attr:`counted`, and ``first_scene`` if :attr:`first` is set.
+        make: generates a scene from its number and a seed, with its gold, as bytes; runs in workers.
         write: writes scenes, given in order, to a folder in the official layout.
-        counted: what its scenes are called, and how many are made unless told.
-        unit: what is counted, in words.
-        about: what is generated.
-        first: the number of the first scene, where scenes have numbers.
-        needs: what it runs on, such as ``bullet``.
-        from_truth: makes questions of a file of true events and a seed; ``None`` where it makes none.
+        counted: the parameter name for the number of scenes, and its default.
+        unit: the counted unit, in words.
+        about: a description of the generated data.
+        first: the number of the first scene, if scenes have numbers.
+        needs: the package that it runs on, such as ``bullet``.
+        from_truth: makes questions from a file of true events and a seed; ``None`` if it makes none.
     """
 
     numbers: Callable[[Any], Sequence[int]]

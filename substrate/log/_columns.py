@@ -1,7 +1,7 @@
 """The content of a log in memory: its deltas as columns, shared with its forks, and an index of them.
 
-A delta takes 13 bytes here, beside its triple, which the log's table of triples holds once. Columns
-only grow, so that a fork refers to its parent's up to the branch tick and copies nothing.
+A delta takes 13 bytes here; the log's table of triples holds its triple once. Columns only grow, so a fork
+refers to its parent's columns up to the branch tick and copies nothing.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _OPS = (Op.RETRACT, Op.INSERT)
 
 
 class Columns:
-    """Deltas as columns: ``ticks``, ``inserts`` (1 or 0) and ``numbers``, those of the triples.
+    """Deltas as columns: ``ticks``, ``inserts`` (1 or 0) and ``numbers`` (of the triples).
 
-    New triples are numbered one after the other, so that a place tells a number and a number a place, but for
-    the deltas that mention a triple again, or one of a parent's: of each of these the columns keep how many
-    new ones stand before it. An index of these alone, made when it is first asked for, leads from one
-    mention of a triple to the one before.
+    New triples get successive numbers, so a position gives a number and a number a position. The exceptions
+    are repeats: deltas that mention a triple again, or a parent's triple. For each repeat the columns keep
+    the number of new triples before it. An index of only the repeats, made on first use, leads from each
+    mention of a triple to the previous mention.
     """
 
     def __init__(self) -> None:
@@ -40,13 +40,13 @@ class Columns:
         self._first = 0
         self._follows = True
         self._before = array("I")
-        # The index, by the numbers of mentions again, from 1: the last of a triple, and the one before each
+        # The index of repeats, numbered from 1: the last repeat of a triple, and the repeat before each
         self._last = array("I")
         self._others: dict[int, int] = {}
         self._earlier = array("I", [0])
 
     def __len__(self) -> int:
-        # The column that is written last: what stands in it stands in all
+        # The column that is written last: its deltas are complete in all columns
         return len(self.numbers)
 
     def take(self, ticks: array[int], inserts: bytearray, numbers: list[int]) -> None:
@@ -62,14 +62,14 @@ class Columns:
                 expected += 1
             else:
                 before.append(expected - self._first)
-                # A triple that was left out may be mentioned later: what comes is looked up one by one
+                # A skipped triple may be mentioned later: look up the following ones singly
                 follows = follows and number < expected
         self._follows = follows
         self._before.extend(before)
         self.numbers.fromlist(numbers)
 
     def latest(self, number: int, start: int, stop: int) -> int:
-        """The last position from ``start`` to before ``stop`` that mentions a triple; -1 where none does."""
+        """The last position from ``start`` to before ``stop`` that mentions a triple; -1 if none does."""
         before, earlier, again = self._before, self._earlier, self._again(number)
         while again and before[again - 1] + again - 1 >= stop:
             again = earlier[again]
@@ -77,20 +77,20 @@ class Columns:
         return place if start <= place < stop else -1
 
     def _again(self, number: int) -> int:
-        """The last mention again of a triple; 0 where there is none."""
+        """The last repeat of a triple; 0 if there is none."""
         if len(self._earlier) <= len(self._before):
             self._index()
         own = number - self._first
         return self._last[own] if 0 <= own < len(self._last) else self._others.get(number, 0)
 
     def _new(self, number: int) -> int:
-        """The position at which a triple was new here; -1 where it was not."""
+        """The position at which a triple was new in these columns; -1 if it was not."""
         own = number - self._first
         place = own + bisect_right(self._before, own) if own >= 0 else -1
         return place if place < len(self.numbers) and self.numbers[place] == number else -1
 
     def last_of(self, numbers: Iterable[int], start: int, stop: int) -> dict[int, int]:
-        """The same of many triples, for each that is mentioned there."""
+        """Like :meth:`latest`, for each of many triples that is mentioned there."""
         return {number: place for number in numbers if (place := self.latest(number, start, stop)) >= 0}
 
     def places(self, number: int, start: int, stop: int) -> list[int]:
@@ -103,9 +103,9 @@ class Columns:
         return [place for place in reversed(positions) if start <= place < stop]
 
     def _index(self) -> None:
-        """Carry the index on.
+        """Extend the index to all repeats.
 
-        Another thread may read meanwhile: what leads to a place is there before the place is.
+        Another thread may read meanwhile, so a repeat is linked to the previous one before it can be found.
         """
         with MEMORY:
             before, earlier, last, others = self._before, self._earlier, self._last, self._others
@@ -125,7 +125,7 @@ class Columns:
 def by_tick(
     ticks: Sequence[int], inserts: bytearray, texts: Sequence[str]
 ) -> Iterator[tuple[int, list[str]]]:
-    """Tick by tick, deltas as lines of RDF Patch."""
+    """Give deltas as lines of RDF Patch, tick by tick."""
     letters = ("D ", "A ")
     lines = [f"{letters[insert]}{text} ." for insert, text in zip(inserts, texts, strict=True)]
     first = 0
@@ -136,7 +136,7 @@ def by_tick(
 
 
 def whole_ticks(ticks: Sequence[int], last: int) -> array[int]:
-    """Ticks as a column, where they follow the log's last one."""
+    """Give ticks as a column; refuse ticks before the log's last tick, or not whole."""
     try:
         if bool in set(map(type, ticks)):
             raise TypeError("a truth value")
@@ -148,7 +148,7 @@ def whole_ticks(ticks: Sequence[int], last: int) -> array[int]:
 
 
 def ascending(ticks: Sequence[int], last: int) -> array[int]:
-    """Whole numbers as a column of ticks, where they follow the log's last one."""
+    """Give whole numbers as a column of ticks; refuse ticks before the log's last tick."""
     try:
         column = array("q", ticks)
     except OverflowError as error:
@@ -177,12 +177,12 @@ class Part(NamedTuple):
 
 
 class DeltaSequence:
-    """The deltas of a log: an :class:`EventLog` keeps them, replay and history read them.
+    """The deltas of a log: an :class:`EventLog` keeps them; replay and history read them.
 
     Attributes:
         triples: the table of the triples that the deltas change.
-        prefixes: names for IRIs, which queries and texts of its states know; forks, copies and pickles keep
-            them. They are no part of the record: neither its file nor its digest has them.
+        prefixes: names for IRIs, for queries and texts of its states; forks, copies and pickles keep them.
+            They are not part of the record: neither its file nor its digest has them.
     """
 
     def __init__(self) -> None:
@@ -193,7 +193,7 @@ class DeltaSequence:
         self._settled = 0
 
     def _share(self, other: DeltaSequence, start: int, stop: int) -> None:
-        """Add the deltas of a record whose triples this one's table lies on, without a copy."""
+        """Share another sequence's deltas without a copy; this sequence's table must lie on the other's."""
         self._parts = self._all_parts()
         self._settled = len(self)
         for columns, first, last in other.pieces(start, stop):
@@ -232,7 +232,7 @@ class DeltaSequence:
     def __getitem__(self, position: slice) -> tuple[Delta, ...]: ...
 
     def __getitem__(self, position: int | slice) -> Delta | tuple[Delta, ...]:
-        """The delta at a position, or those of a slice of positions; :meth:`between` goes by ticks.
+        """The delta at a position, or the deltas of a slice of positions; :meth:`between` takes ticks.
 
         >>> from substrate import EventLog
         >>> log = EventLog()
@@ -253,7 +253,7 @@ class DeltaSequence:
         return Delta._make((columns.ticks[place], _OPS[columns.inserts[place]], triple))
 
     def when(self, position: int) -> tuple[int, Op]:
-        """Tick and operation of the delta at a position."""
+        """The tick and operation of the delta at a position."""
         columns, place, _ = self._place(position)
         return columns.ticks[place], _OPS[columns.inserts[place]]
 
@@ -274,7 +274,7 @@ class DeltaSequence:
         return tuple(self._deltas(self.position(first - 1), self.position(last)))
 
     def _deltas(self, position: int, stop: int | None) -> Iterator[Delta]:
-        """The deltas from a position to before another, or to the end that there is when it is reached."""
+        """The deltas from ``position`` to before ``stop``; by default to the end, even if the log grows."""
         while position < (end := len(self) if stop is None else stop):
             end = min(end, position + _CHUNK)
             ticks = chain.from_iterable(c.ticks[a:b] for c, a, b in self.pieces(position, end))
@@ -302,7 +302,7 @@ class DeltaSequence:
         return 0
 
     def changes(self, start: int = 0, stop: int | None = None) -> Iterator[tuple[Op, ox.Quad]]:
-        """Operation and quad of the deltas from position ``start`` to ``stop``, as a store takes them."""
+        """The operation and quad of each delta from position ``start`` to ``stop``, for a store."""
         for columns, a, b in self.pieces(start, stop):
             for first in range(a, b, _CHUNK):
                 last = min(b, first + _CHUNK)
@@ -310,17 +310,17 @@ class DeltaSequence:
                 yield from zip(ops, self.triples.quads(columns.numbers[first:last]), strict=True)
 
     def steps(self, start: int = 0, stop: int | None = None) -> Iterator[tuple[int, int]]:
-        """The same as numbers: 1 for an insertion and 0 for a retraction, and the triple's number."""
+        """Like :meth:`changes`, in numbers: 1 for an insertion or 0 for a retraction; the triple's number."""
         return chain.from_iterable(
             zip(columns.inserts[a:b], columns.numbers[a:b].tolist(), strict=True)
             for columns, a, b in self.pieces(start, stop)
         )
 
     def lines(self, start: int = 0, stop: int | None = None) -> Iterator[tuple[int, list[str]]]:
-        """Tick by tick, the deltas from position ``start`` to ``stop`` as lines of RDF Patch."""
+        """The deltas from position ``start`` to ``stop`` as lines of RDF Patch, tick by tick."""
         stop = len(self) if stop is None else stop
         while start < stop:
-            # A chunk ends where a tick does, so that no tick is given in two
+            # A chunk ends with a tick, so that no tick is split
             columns, place, _ = self._place(min(stop, start + _CHUNK) - 1)
             end = min(stop, self.position(columns.ticks[place]))
             ticks = array("q")
@@ -336,7 +336,7 @@ class DeltaSequence:
     # One triple
 
     def stood(self, number: int, position: int) -> bool:
-        """Tell whether a triple stands after the first ``position`` deltas."""
+        """Tell whether a triple holds after the first ``position`` deltas."""
         for columns, start, stop, offset in reversed(self._all_parts()):
             if position > offset:
                 place = columns.latest(number, start, min(stop, start + position - offset))
@@ -345,7 +345,7 @@ class DeltaSequence:
         return False
 
     def stand(self, numbers: Iterable[int], position: int) -> set[int]:
-        """Of some triples, those that stand after the first ``position`` deltas."""
+        """The given triples that hold after the first ``position`` deltas."""
         left = set(numbers)
         standing: set[int] = set()
         for columns, start, stop, offset in reversed(self._all_parts()):
@@ -356,7 +356,7 @@ class DeltaSequence:
         return standing
 
     def mentions(self, number: int, *, inserted: bool = False) -> list[int]:
-        """The positions of the deltas that insert or retract a triple, or insert it alone, ascending."""
+        """The positions of the deltas that insert or retract a triple, or only insert it, ascending."""
         return [
             position + place - start
             for columns, start, stop, position in self._all_parts()
@@ -365,7 +365,7 @@ class DeltaSequence:
         ]
 
     def net(self, start: int, stop: int) -> tuple[list[int], list[int]]:
-        """Triples that stand after ``stop`` deltas and not after ``start``, and the reverse, by number."""
+        """The triples that hold after ``stop`` deltas and not after ``start``, and the reverse, by number."""
         final: dict[int, int] = {}
         for columns, a, b in self.pieces(start, stop):
             final |= zip(columns.numbers[a:b], columns.inserts[a:b], strict=True)

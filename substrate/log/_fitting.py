@@ -1,8 +1,8 @@
-"""The triples of a table that fit a pattern, found by their first terms or by their last ones.
+"""The triples of a table that fit a pattern, found by their first or last terms.
 
-The first patterns are looked for in samples, some characters of each text, and what fits them is kept. Once
-that has cost as much, the texts are put in order: a place in each of two orders takes four bytes a triple.
-The orders follow the table in runs, of which each is more than twice as long as the next.
+The first patterns are searched in samples (some characters of each text), and the matches are kept. Once the
+searches have cost as much as sorting, the texts are sorted in two orders, at four bytes per triple and order.
+The orders follow the table in runs; each run is more than twice as long as the next.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from operator import itemgetter
 from substrate.sparql.patterns import Pattern
 
 _STRETCH = 1 << 10
-"""Triples whose spellings are sampled or looked through at once: together they lie in a processor's cache."""
+"""Triples whose spellings are sampled or searched at once: together they fit into a processor's cache."""
 _WIDE = 8
 """The characters of a sample."""
 _QUICK = 16
-"""Samples that are looked at for the cost of a whole text."""
+"""The number of samples that can be read at the cost of a whole text."""
 _PAYS = 16
-"""The times that a table is looked through at the cost of putting it in order."""
+"""The number of searches through a table at the cost of sorting it."""
 
 
 class Orders:
@@ -43,28 +43,28 @@ class Orders:
         self._ends: list[str] = []
 
     def sample(self) -> None:
-        """Take samples of what is new, a stretch at a time; it costs least when the texts were just made."""
+        """Sample the new texts, a stretch at a time; this costs least right after the texts were made."""
         while (size := len(self._ends) * _STRETCH) + _STRETCH <= len(self._texts):
             stretch = self._texts[size : size + _STRETCH]
             if not size:
                 self._place = _telling({text.partition(" ")[0] for text in stretch})
             starts = "".join(map(itemgetter(slice(self._place, self._place + _WIDE)), stretch))
-            if len(starts) < _WIDE * _STRETCH:  # some texts end before
+            if len(starts) < _WIDE * _STRETCH:  # some texts are shorter
                 starts = "".join([text[self._place :][:_WIDE].ljust(_WIDE) for text in stretch])
             self._starts.append(starts)
             self._ends.append("".join(map(itemgetter(slice(-_WIDE, None)), stretch)))
 
     def unread(self, pattern: Pattern) -> int:
-        """The number of texts that are looked at to find what fits."""
+        """The number of texts that a search for a pattern reads."""
         if not (pattern.subject or pattern.predicate) or self._looked >= _PAYS * len(self._texts):
             return 0
         left = len(self._texts) - self._known.get(pattern, (0,))[0]
         return left // _QUICK if self._key(pattern, _part(pattern))[1] else left
 
     def fitting(self, pattern: Pattern) -> Iterator[Sequence[int]]:
-        """The numbers of the triples that fit, in some sequences: all that do, and perhaps others.
+        """The numbers, in sequences, of all triples that fit, and perhaps of others.
 
-        An object that ends in a space stands for those that begin so.
+        An object that ends in a space matches every object that begins with it.
         """
         subject, predicate, object_ = pattern
         size = len(self._texts)
@@ -91,7 +91,7 @@ class Orders:
         return numbers
 
     def _candidates(self, pattern: Pattern, part: str, first: int) -> Iterator[int]:
-        """The numbers, from one on, of the triples that may have a part."""
+        """The numbers, from ``first`` on, of the triples that may contain a part."""
         sampled = max(first, len(self._ends) * _STRETCH)
         samples, key = self._key(pattern, part)
         if key:
@@ -107,7 +107,7 @@ class Orders:
         yield from containing(self._texts, part, sampled)
 
     def _key(self, pattern: Pattern, part: str) -> tuple[list[str], str]:
-        """The samples in which a part is looked for, and its own; empty where it does not tell that."""
+        """The samples to search for a part, and the part's own sample; empty if the part has none."""
         if pattern.subject is not None:
             end = self._place + _WIDE
             return self._starts, part[self._place : end] if len(part) >= end else ""
@@ -122,12 +122,12 @@ def _part(pattern: Pattern) -> str:
 
 
 def _telling(subjects: Collection[str]) -> int:
-    """The place at which samples tell most subjects apart."""
+    """The offset at which samples distinguish most subjects."""
     return max(range(0, 64, _WIDE), key=lambda place: len({text[place : place + _WIDE] for text in subjects}))
 
 
 def containing(texts: Sequence[str], part: str, first: int = 0) -> Iterator[int]:
-    """The numbers of the texts, from one on, that have a part; a stretch without it is passed over at once.
+    """The numbers of the texts, from ``first`` on, that contain a part; skips stretches without it.
 
     >>> list(containing(['<urn:s> <urn:p> "a"', '<urn:s> <urn:q> "a"'], " <urn:q> "))
     [1]
@@ -139,7 +139,7 @@ def containing(texts: Sequence[str], part: str, first: int = 0) -> Iterator[int]
 
 
 class _Order:
-    """Numbers from 0 on, sorted by a text of each."""
+    """Numbers from 0 on, sorted by each number's text."""
 
     def __init__(self, key: Callable[[int], str]) -> None:
         self._key = key
@@ -147,9 +147,9 @@ class _Order:
         self._size = 0
 
     def between(self, start: str, size: int, *, exactly: bool = False) -> Iterator[array[int]]:
-        """Those of the first ``size`` whose text begins with ``start``, or is it."""
+        """The numbers below ``size`` whose text begins with ``start``, or equals it."""
         self._grow(size)
-        # No text goes on by these: they are the characters before and behind the space of `start`
+        # `\0` is the least character; `!` is the next one after the space that ends `start`
         stop = f"{start}\0" if exactly else f"{start[:-1]}!"
         for run in self._runs:
             first = bisect_left(run, start, key=self._key)

@@ -1,4 +1,4 @@
-"""The one spelling of a log's lines: most are told by a pattern, the rest by the RDF library."""
+"""The canonical spelling of a log's lines: a pattern recognizes most lines, the RDF library the rest."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _IRI = (
     rf"{_PATH}*+(?:\?(?:{_PATH}|\?)*+)?+(?:\#(?:{_PATH}|\?)*+)?+>"
 )
 _BLANK = r"_:[A-Za-z][A-Za-z0-9]*+"
-# Strings and tagged strings are not spelled with their datatypes; who writes them escapes these characters
+# Strings and tagged strings are spelled without their datatypes; writers escape these characters
 _DATATYPE = rf"(?!<http://www\.w3\.org/(?:2001/XMLSchema\#string|1999/02/22-rdf-syntax-ns\#)){_IRI}"
 _UNESCAPED = r'[^"\\\x00-\x1f\x7f\ud800-\udfff\ufffe\uffff]'
 _LITERAL = rf'"{_UNESCAPED}*+(?:\\[tbnrf"\\]{_UNESCAPED}*+)*+"(?:@[a-z]{{2,3}}|\^\^{_DATATYPE})?+'
@@ -36,24 +36,22 @@ def _plain() -> re.Pattern[str]:
 
 
 def is_plain(text: str) -> bool:
-    """Tell lines of a log in their one spelling: no parser would find fault with them, nor write them
-    otherwise.
+    """Tell whether the pattern proves that lines are valid and in their canonical spelling.
 
-    Some lines in their one spelling are not among them: those with characters beyond ASCII in IRIs, rarer
-    language tags, or triple terms inside one another.
+    The pattern does not cover characters beyond ASCII in IRIs, rarer language tags and nested triple terms.
     """
     return _plain().fullmatch(text) is not None
 
 
 def require_spelled(text: str, *where: object) -> None:
-    """Refuse lines of a log that are not in their one spelling.
+    """Refuse lines of a log that are not in their canonical spelling.
 
     Args:
         text: the lines, each with its end.
-        where: where they stand.
+        where: the place of the lines, for errors.
 
     Raises:
-        LogError: a line is not one that a log has, or is spelled otherwise.
+        LogError: a line is not a log's line, or is spelled differently.
 
     >>> require_spelled('A <urn:s> <urn:p> "a"@EN .\\n', "a.rdfp")
     Traceback (most recent call last):
@@ -77,7 +75,7 @@ def require_spelled(text: str, *where: object) -> None:
 
 
 def apart(text: str) -> tuple[bytearray, Iterator[str]]:
-    """The operations of lines of a log, 1 for an insertion and 0 for a retraction, and their triples.
+    """Split lines of a log into operations (1 for an insertion, 0 for a retraction) and triples.
 
     >>> inserts, triples = apart("A <urn:s> <urn:p> <urn:o> .\\nD <urn:s> <urn:p> <urn:o> .\\n")
     >>> list(inserts), list(triples)

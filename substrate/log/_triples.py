@@ -1,4 +1,4 @@
-"""Triples by number, so that a log and its states hold a small integer where they mean a triple."""
+"""Triples by number, so that a log and its states hold a small integer for each triple."""
 
 from __future__ import annotations
 
@@ -15,19 +15,17 @@ from substrate.log._locking import MEMORY
 from substrate.sparql.patterns import Pattern
 
 AWAITED = f" {AWAITS} "
-"""The predicate for which every memory's log is looked through, mostly in vain."""
+"""The predicate that every memory searches its log for, mostly in vain."""
 KEPT = 1 << 13
-"""The number of quads that are kept beside their spellings: those of small logs, where they are asked for
-again.
-"""
+"""The number of quads that are kept with their spellings: small logs read their quads repeatedly."""
 _CHUNK = 1 << 14
 
 
 class Triples:
-    """A table of triples, each once, in their one spelling; it only grows.
+    """A table of triples, each once, in its canonical spelling; the table only grows.
 
-    A table may lie on another, of which it sees what stood there when it was made: so a fork adds
-    triples of its own and shares the rest.
+    A table may lie on another table, and sees the triples that this base had when the upper table was made:
+    so a fork adds only its own triples and shares the rest.
 
     Args:
         base: the table to lie on.
@@ -58,7 +56,7 @@ class Triples:
         return self._floor + len(self._texts)
 
     def find(self, text: str) -> int | None:
-        """The number of a triple; ``None`` where it is not in the table."""
+        """The number of a triple; ``None`` if it is not in the table."""
         table, limit = self, len(self)
         while table is not None:
             number = table._numbers.get(text)
@@ -68,7 +66,7 @@ class Triples:
         return None
 
     def number(self, text: str) -> int:
-        """The number of a triple, which is added where it is new."""
+        """The number of a triple; adds the triple if it is new."""
         number = self.find(text)
         if number is None:
             number = self._numbers[text] = len(self)
@@ -76,17 +74,17 @@ class Triples:
         return number
 
     def numbers(self, texts: Iterable[str]) -> list[int]:
-        """The numbers of many triples, which are added where they are new."""
+        """The numbers of many triples; adds the new ones."""
         if self._base is not None:
             return [self.number(text) for text in texts]
         known = self._numbers
-        # While it gives what is new a number by itself, all are found in one pass
+        # While the dictionary numbers new triples by itself, one pass finds all
         known.default_factory = known.__len__
         try:
             numbers = list(map(known.__getitem__, texts))
         finally:
             known.default_factory = None
-        # What is new stands last in the dictionary
+        # New triples come last in the dictionary
         new = list(islice(reversed(known), len(known) - len(self._texts)))
         self._texts.extend(reversed(new))
         return numbers
@@ -98,17 +96,17 @@ class Triples:
                 table._ordered().sample()
 
     def await_from(self, number: int) -> None:
-        """Remember which of the triples from a number on say what is awaited."""
+        """Remember the triples with :data:`AWAITED` among those from a number on."""
         new = enumerate(self._texts[number - self._floor :], start=number)
         self._awaited += [number for number, text in new if AWAITED in text]
 
     def awaited(self) -> list[int]:
-        """The numbers of the triples that say what is awaited, in the order of the log."""
+        """The numbers of the triples with the predicate of :data:`AWAITED`, in the order of the log."""
         tables = reversed([*self._below()])
         return [number for table, limit in tables for number in table._awaited if number < limit]
 
     def keep(self, numbers: Iterable[int], quads: Iterable[ox.Quad], most: int = KEPT) -> None:
-        """Keep quads that are at hand, as long as no table has more than so many."""
+        """Keep quads that are already made, up to ``most`` per table."""
         if self._base is None:
             room = most - len(self._quads)
             if room > 0:
@@ -137,7 +135,7 @@ class Triples:
         return next(self.quads((number,)))
 
     def quads(self, numbers: Sequence[int], most: int = KEPT) -> Iterator[ox.Quad]:
-        """Many triples as quads of the default graph, in their order; so many are kept, for the next time."""
+        """Many triples as quads of the default graph, in order; keeps up to ``most`` for later calls."""
         for start in range(0, len(numbers), _CHUNK):
             chunk = numbers[start : start + _CHUNK]
             quads = list(map(self._quads.get, chunk))
@@ -150,15 +148,15 @@ class Triples:
                 made = quads_of(self.texts(lacking))
                 self.keep(lacking, made, most)
                 by_number.update(zip(lacking, made, strict=True))
-            # All that were lacking have been made
+            # All missing quads have been made
             yield from [by_number[number] for number in chunk]  # pyright: ignore[reportReturnType]
 
     def unread(self, pattern: Pattern) -> int:
-        """The number of triples that are looked at to find what fits a pattern."""
+        """The number of triples that a search for a pattern reads."""
         return sum(table._ordered().unread(pattern) for table, _ in self._below())
 
     def fitting(self, pattern: Pattern) -> list[Sequence[int]]:
-        """The numbers of the triples that fit a pattern, in some sequences: all that do, perhaps others."""
+        """The numbers, in sequences, of all triples that fit a pattern, and perhaps of others."""
         fitting = list[Sequence[int]]()
         with MEMORY:  # a first question samples and orders the table
             for table, limit in self._below():
@@ -182,21 +180,21 @@ class Triples:
             yield from enumerate(table._texts[: limit - table._floor], start=table._floor)
 
     def shared(self, other: Triples) -> int:
-        """Up to which number two tables have the same triples, because both lie on one."""
+        """The number below which two tables share their triples, because they lie on a common table."""
         tables = {id(table): limit for table, limit in self._below()}
         return next(
             (min(limit, tables[id(table)]) for table, limit in other._below() if id(table) in tables), 0
         )
 
     def _below(self) -> Iterator[tuple[Triples, int]]:
-        """This table and those it lies on, each with the number before which it is seen."""
+        """This table and the tables below it, each with the number below which it is visible."""
         table, limit = self, len(self)
         while table is not None:
             yield table, limit
             table, limit = table._base, table._floor
 
     def _home(self, number: int) -> Triples:
-        """The table of those this one lies on that a number belongs to."""
+        """The table, this one or one below it, that a number belongs to."""
         table = self
         while number < table._floor and table._base is not None:
             table = table._base
@@ -208,12 +206,12 @@ def fitting(
     predicate: Term | None = None,
     object: Term | None = None,  # RDF calls it so
 ) -> Callable[[str], bool]:
-    """A test whether a triple's spelling fits a pattern; ``None`` fits any term.
+    """Make a test of whether a triple's spelling fits a pattern; ``None`` fits any term.
 
     >>> fitting(predicate=ox.NamedNode("urn:p"))('<urn:s> <urn:p> "a b"')
     True
     """
-    # Subject and predicate are spelled without a space, so that two spaces part the three terms
+    # The spellings of subject and predicate contain no space, so two splits give the three terms
     wanted = tuple(None if term is None else spelled(term) for term in (subject, predicate, object))
     if wanted[1] is None and wanted[2] is None:
         start = "" if wanted[0] is None else f"{wanted[0]} "

@@ -58,13 +58,13 @@ __all__ = [
 
 _INSERTS = {"A ": 1, "D ": 0}
 _MARK = 256
-"""The least number of deltas between two kept values of the chain: any digest is worked out from near by."""
+"""The least number of deltas between two kept values of the chain; a digest starts from the nearest value."""
 _DEPTH = 16
-"""The depth, in forks of forks, from which a fork copies what it would share with its parent."""
+"""The depth of nested forks from which a fork copies its parent's content instead of sharing it."""
 
 
 class TornTailWarning(UserWarning):
-    """A log's last append was cut off; what was whole has been read."""
+    """A log's last append was cut off; the whole appends have been read."""
 
 
 class _Source(NamedTuple):
@@ -79,10 +79,10 @@ class EventLog(Timeline):
     """An ordered, append-only log of deltas whose ticks never go back.
 
     The initial ABox of the paper's tuple, A0, is the first :attr:`opening` deltas. Ticks are whole
-    numbers from 0 to 2**63 - 1. A log lives in memory; :meth:`open` gives one that is on disk as well.
+    numbers from 0 to 2**63 - 1. A log is in memory; :meth:`open` gives a log that is also on disk.
 
-    Threads may share a log: appends go one after the other, and what was acknowledged is in the file and
-    in memory, in one order. A process forked from one that has a log open may read it, but not append.
+    Threads may share a log: appends run one after the other, and acknowledged deltas are in the file and in
+    memory, in the same order. A child process may read a log that its parent has open, but not append.
 
     >>> from pyoxigraph import NamedNode
     >>> fact = (NamedNode("urn:ann"), NamedNode("urn:in"), NamedNode("urn:cafe"))
@@ -92,20 +92,20 @@ class EventLog(Timeline):
     """
 
     opening: int = 0
-    """The number of first deltas that say what held before the first event, which a fork keeps at any tick; 0
-    where the log does not say. :meth:`save` writes it to the file.
+    """The number of first deltas that describe the state before the first event; a fork keeps them at any
+    tick. It is 0 if the log does not declare it. :meth:`save` writes it to the file.
     """
     withheld: tuple[Delta, ...] = ()
-    """The observed deltas that a fork left out: they contradict where an intervention put something."""
+    """The observed deltas that a fork left out: they contradict an intervention's placements."""
     torn: TornTail | None = None
-    """The part that had to be dropped at the file's end when it was read; ``None`` where it was whole."""
+    """The cut-off append that was dropped at the file's end; ``None`` if the file was whole."""
 
     _source: _Source | None = None
     _descent: Descent | None = None
     _forked: tuple[EventLog, int, int] | None = None
-    """The parent of a fork, its deltas then and the branch tick, until the parent's digest is asked for."""
+    """A fork's parent, its number of deltas at the fork and the branch tick, until its digest is computed."""
     _deferred: int | None = None
-    """The number of deltas that it has in common with its elder, until its chain is asked for."""
+    """The number of deltas that this log shares with its parent, until its chain is computed."""
 
     def __init__(self, deltas: Iterable[Delta] = ()) -> None:
         super().__init__()
@@ -124,7 +124,7 @@ class EventLog(Timeline):
 
     @property
     def descent(self) -> Descent | None:
-        """The origin of a fork; ``None`` for a log of its own. It is kept in the log's file."""
+        """The origin of a fork; ``None`` for a log that is no fork. The log's file keeps it."""
         if self._forked:
             parent, deltas, at = self._forked
             self.descent = Descent(parent._digest_after(deltas), at)
@@ -136,12 +136,12 @@ class EventLog(Timeline):
 
     @property
     def parent_digest(self) -> str | None:
-        """Digest of the log this one was forked from; ``None`` for a log of its own."""
+        """The digest of the log that this one was forked from; ``None`` for a log that is no fork."""
         return self.descent.parent if self.descent else None
 
     @property
     def branch_tick(self) -> int | None:
-        """First tick at which a fork may differ from its parent; ``None`` for a log of its own."""
+        """The first tick at which a fork may differ from its parent; ``None`` for a log that is no fork."""
         if self._forked:
             return self._forked[2]
         return self._descent.branch if self._descent else None
@@ -149,14 +149,14 @@ class EventLog(Timeline):
     # Growing
 
     def append(self, delta: Delta) -> None:
-        """Add one delta; errors as :meth:`extend`."""
+        """Add one delta; raises the errors of :meth:`extend`."""
         self.extend((delta,))
 
     def extend(self, deltas: Iterable[Delta]) -> None:
-        """Add deltas as one step: all of them, or none where one is refused.
+        """Add deltas as one step: all of them, or none if one is refused.
 
         Raises:
-            LogError: a tick lies before the log's last one or below 0, a triple is not one of RDF,
+            LogError: a tick lies before the log's last tick or below 0, a triple is not valid RDF,
                 or the file behind the log cannot be written.
         """
         ticks: list[int] = []
@@ -178,19 +178,19 @@ class EventLog(Timeline):
         self._grow(ticks, inserts, texts)
 
     def insert(self, subject: Value, predicate: Value, object: Value, *, tick: int | None = None) -> Delta:
-        """Append the insertion of a triple whose terms may be Python values; gives the delta.
+        """Append the insertion of a triple whose terms may be Python values; return the delta.
 
-        To remember who says so, from which source and because of what, use
-        :meth:`substrate.memory.memory.Memory.observe`, which writes to a log as well.
+        To record an author, a source and a cause as well, use :meth:`substrate.memory.memory.Memory.observe`,
+        which also writes to a log.
 
         Args:
             subject: an IRI or a blank node.
             predicate: an IRI.
             object: any value that :func:`substrate.base.terms.term` takes.
-            tick: when; the log's last tick unless given.
+            tick: the tick of the delta; by default the log's last tick.
 
         Raises:
-            ParameterError: the three are no triple; says which is wrong.
+            ParameterError: the three are not a triple; says which is wrong.
             LogError: as :meth:`extend`.
 
         >>> from substrate import Namespace
@@ -213,22 +213,22 @@ class EventLog(Timeline):
 
     def _say(self, op: Op, triple: Triple, tick: int | None) -> Delta:
         journal = self._journal
-        # No other thread may move the last tick before the delta is in
+        # No other thread may move the last tick before this delta is appended
         with journal.lock if journal else MEMORY:
             delta = Delta(self.last_tick if tick is None else tick, op, triple)
             self.append(delta)
         return delta
 
     def record(self, simulator: Simulator, ticks: Iterable[int]) -> None:
-        """Let a simulator run, and append what changes, tick by tick.
+        """Run a simulator, and append its changes tick by tick.
 
         Args:
-            simulator: what :class:`substrate.branch.fork.Simulation` takes, run in the open; it starts
+            simulator: the same kind of object as for :class:`substrate.branch.fork.Simulation`; it starts
                 from the log's last state.
-            ticks: when it is stepped, ascending, without a gap, from the log's last tick or later.
+            ticks: the ticks of its steps, ascending, without a gap, from the log's last tick or later.
 
         Raises:
-            LogError: as :meth:`extend`, and where the ticks have a gap.
+            LogError: as :meth:`extend`, and if the ticks have a gap.
 
         >>> from substrate import Namespace
         >>> V = Namespace("urn:v:")
@@ -263,7 +263,7 @@ class EventLog(Timeline):
         0
 
         Raises:
-            LogError: as :meth:`extend`, and where a line is not ``A`` or ``D`` and one N-Triples statement.
+            LogError: as :meth:`extend`, and if a line is not ``A`` or ``D`` and one N-Triples statement.
         """
         pairs = list(lines)
         ticks = [tick for tick, _ in pairs]
@@ -290,9 +290,9 @@ class EventLog(Timeline):
         self._grow(ticks, inserts, texts_of(quads), quads)
 
     def extend_spelled(self, deltas: Iterable[Spelled]) -> None:
-        """Add deltas, as one step, whose triples the caller has as text from a log or a state.
+        """Add deltas as one step; the caller has their triples as text from a log or a state.
 
-        The spellings are taken as they are: no parser looks at them. Errors as :meth:`extend`.
+        The spellings are taken unchanged and unparsed. Raises the errors of :meth:`extend`.
 
         >>> log = EventLog()
         >>> log.extend_spelled([Spelled(4, Op.INSERT, "<urn:ann> <urn:in> <urn:cafe>")])
@@ -321,7 +321,7 @@ class EventLog(Timeline):
     def _grow(
         self, ticks: list[int], inserts: bytearray, texts: list[str], quads: list[ox.Quad] | None = None
     ) -> None:
-        """Take deltas in as one step; ``quads`` are those of ``texts``, where they are at hand."""
+        """Append deltas as one step; ``quads`` are the quads of ``texts``, if already made."""
         journal, awaited = self._journal, AWAITED in "\n".join(texts)
         if journal is None:
             with MEMORY:
@@ -361,7 +361,7 @@ class EventLog(Timeline):
             self._head.follow(zip(inserts, numbers, strict=True), self.last_tick)
 
     def kept(self, at: int) -> int:
-        """The number of deltas that stand before a branch at a tick, among them what the log opens with.
+        """Count the deltas that a branch at a tick keeps, including the log's opening deltas.
 
         >>> log = EventLog()
         >>> log.extend_lines([(0, "A <urn:a> <urn:in> <urn:b> ."), (0, "A <urn:e> <urn:of> <urn:a> .")])
@@ -372,11 +372,11 @@ class EventLog(Timeline):
         return self.position(at - 1) or min(self.opening, self.position(at))
 
     def branch(self, start: int, descent: Descent | int | None) -> Self:
-        """For forks: a log that begins with this one's first ``start`` deltas, which the two share.
+        """For forks: make a log that shares this log's first ``start`` deltas.
 
         Args:
-            start: how many deltas.
-            descent: where it comes from; the branch tick alone for a fork of this log.
+            start: the number of shared deltas.
+            descent: the new log's origin; only the branch tick for a fork of this log.
         """
         branch = type(self)()
         branch.prefixes, branch.opening = dict(self.prefixes), min(self.opening, start)
@@ -394,7 +394,7 @@ class EventLog(Timeline):
         return branch
 
     def follow(self, parent: EventLog, start: int, stop: int) -> None:
-        """For forks: go on by deltas of the log that this one was branched from; they are shared, too."""
+        """For forks: append deltas of the log that this one was branched from, shared as well."""
         if self.triples.depth == 0 or self._head is not None or self._journal:
             self.extend_from(parent, start, stop)
         else:
@@ -409,7 +409,7 @@ class EventLog(Timeline):
         return history(self, triple)
 
     def diff(self, a: int, b: int) -> Difference:
-        """The triples to insert and retract to come from the state at tick ``a`` to that at tick ``b``."""
+        """The triples to insert and retract to turn the state at tick ``a`` into the state at tick ``b``."""
         return diff(self, a, b)
 
     @property
@@ -420,12 +420,12 @@ class EventLog(Timeline):
 
     @property
     def chain(self) -> Chain:
-        """The chain after the last delta, from which that of what follows is worked out."""
+        """The chain after the last delta; later values are computed from it."""
         with MEMORY:
             return self._fed_chain()
 
     def digest_at(self, tick: int) -> str:
-        """The chain's value after every delta with tick <= ``tick``, from the nearest value that was kept."""
+        """The chain's value after all deltas with tick <= ``tick``, computed from the nearest kept value."""
         require_tick(tick, "tick")
         return self._digest_after(self.position(tick))
 
@@ -448,7 +448,7 @@ class EventLog(Timeline):
         return self._chain
 
     def _mark(self, deltas: int) -> Chain:
-        """The last value of the chain that is kept of the first so many deltas, here or in a parent."""
+        """The last kept value of the chain within the first ``deltas`` deltas, here or in a parent."""
         log = self
         while deltas < log._marks[0].fed and log._elder is not None:
             log = log._elder
@@ -462,16 +462,16 @@ class EventLog(Timeline):
     # As a value
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether two logs have the same deltas; where they are kept and come from does not matter.
+        """Tell whether two logs have the same deltas; their files and origins do not matter.
 
-        As it grows, a log has no hash: take its digest for a key.
+        A log grows, so it has no hash: use its digest as a key.
         """
         if not isinstance(other, EventLog):
             return NotImplemented
         return self is other or (len(self) == len(other) and self.digest == other.digest)
 
     def __copy__(self) -> Self:
-        """A log in memory with the same deltas, which the two share; each grows by itself.
+        """A log in memory that shares this log's deltas; each of the two grows by itself.
 
         >>> from copy import copy
         >>> log = EventLog()
@@ -487,22 +487,22 @@ class EventLog(Timeline):
         return self.branch(len(self), self.descent)
 
     def __reduce__(self) -> tuple[Callable[..., EventLog], tuple[object, ...]]:
-        """For pickle: the log as RDF Patch; it comes back in memory, its chain checked, without its file."""
+        """For pickle: the log as RDF Patch; unpickling checks its chain and gives a log without a file."""
         return _restored, (type(self), self.to_patch(), self.descent, dict(self.prefixes))
 
     # Files
 
     @classmethod
     def open(cls, path: str | PathLike[str]) -> Self:
-        """A log on disk, created where it is absent, locked for this writer until :meth:`close`.
+        """Open a log on disk, created if absent, and locked for this writer until :meth:`close`.
 
-        Every append is durable when the call returns, and one call is one write and one sync however many
-        deltas it adds: give many at once to :meth:`extend`. An append that was cut off by a crash is
-        moved to a file beside the log, which :class:`TornTailWarning` and :attr:`torn` name.
+        Every append is durable when the call returns. A call makes one write and one sync for all its
+        deltas, so give many at once to :meth:`extend`. An append that a crash cut off is moved to a file
+        next to the log, which :class:`TornTailWarning` and :attr:`torn` name.
 
         Raises:
-            LogError: another writer has it open, it is no log (and is left alone), or its chain does not hold
-                (names the tick).
+            LogError: another writer has the file open, it is not a log (and stays unchanged), or its chain
+                does not match (names the tick).
         """
         journal = Journal(path_of(path))
         try:
@@ -518,7 +518,7 @@ class EventLog(Timeline):
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> Self:
-        """A log from its file, into memory; the file is left alone.
+        """Read a log from its file into memory; the file stays unchanged.
 
         Raises:
             LogError: the file cannot be read, or a byte of it was edited (names the tick).
@@ -548,7 +548,7 @@ class EventLog(Timeline):
         return log
 
     def _take_verified(self, transactions: Iterable[Verified], path: Path) -> int:
-        """Take in what was read from a file; where its last transaction ends in it."""
+        """Append the transactions of a file; return the offset at which the last one ends."""
         opening, end = "", 0
         for batch in transactions:
             if batch.descent:
@@ -561,7 +561,7 @@ class EventLog(Timeline):
         return end
 
     def _open_with(self, opening: str, name: object) -> None:
-        """Take what a file says the log opens with: how many deltas, and the chain's value after them."""
+        """Take the opening that a file declares: the number of deltas, and the chain's value after them."""
         deltas, _, value = opening.partition(" ")
         if opening and not (
             deltas.isdecimal()
@@ -569,7 +569,7 @@ class EventLog(Timeline):
             and self._digest_after(int(deltas)) == value
         ):
             raise LogError(
-                "what it opens with is not what was written",
+                "its opening deltas are not as written",
                 where=(name, f"tick {self[0].tick}"),
                 hint=EDITED,
             )
@@ -589,10 +589,10 @@ class EventLog(Timeline):
         self._take(column, inserts, texts, awaited=AWAITED in text)
 
     def refresh(self) -> int:
-        """Take in what a writer has appended to the file since this log was read; how many deltas that are.
+        """Take in the deltas that a writer has appended since this log was read; return how many.
 
-        What is new is read and verified from where this log ends; a gzip file is unpacked whole. An append
-        that is only half there is left for the next time.
+        Only the new part is read and verified; a gzip file is unpacked whole. An incomplete append is left
+        for the next call.
 
         >>> import tempfile
         >>> from pathlib import Path
@@ -604,7 +604,7 @@ class EventLog(Timeline):
 
         Raises:
             LogError: the log was not made by :meth:`read`, it was appended to in memory, or the file does not
-                go on from where it ends (names the tick).
+                continue it (names the tick).
         """
         source, count = self._source, len(self)
         if source is None:
@@ -630,19 +630,19 @@ class EventLog(Timeline):
 
     @classmethod
     def from_patch(cls, text: str, name: str = "patch", graph: str | None = None) -> Self:
-        """A log from RDF Patch text, also of another program's; a chain that is present is checked.
+        """Read a log from RDF Patch text, also from another program; checks the chain if present.
 
         Args:
             text: the patch.
-            name: what an error calls it.
-            graph: the IRI of the graph to take, where the patch changes several; else it has triples alone.
+            name: the patch's name in errors.
+            graph: the IRI of the graph to take if the patch changes several; by default only triples.
 
         Raises:
-            LogError: the text is not RDF Patch, is cut off, or its chain does not hold.
+            LogError: the text is not RDF Patch, is cut off, or its chain does not match.
         """
         require(text, str, "RDF Patch text", "text")
         data, log = text.encode("utf-8", "replace"), cls()
-        # Our own text is proven as a file is; whatever else this refuses is read by its tokens
+        # Our own text is verified like a file; text that this refuses is read by its tokens
         with suppress(LogError):
             if log._take_verified(verify(BytesIO(data), name), Path(name)) == len(data):
                 log._source = None
@@ -657,11 +657,11 @@ class EventLog(Timeline):
         return log
 
     def to_patch(self) -> str:
-        """The log as RDF Patch text, one transaction a tick."""
+        """The log as RDF Patch text, one transaction per tick."""
         return "".join(self._rendered())
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the whole log to a file at once; gzip where the name ends in ``.gz``.
+        """Write the whole log to a file at once, as gzip if the name ends in ``.gz``.
 
         Raises:
             LogError: the file is open as a log's journal, here or elsewhere.
@@ -681,7 +681,7 @@ class EventLog(Timeline):
         return (text for text, _ in transactions(Chain(), self.descent, self.lines(), opening))
 
     def close(self) -> None:
-        """Let another writer open the file; the log can be read on, and takes no more deltas."""
+        """Release the file for another writer; the log stays readable, but takes no more deltas."""
         journal = self._journal
         if journal:
             with journal.lock:

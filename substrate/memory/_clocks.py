@@ -1,4 +1,4 @@
-"""The clocks of a memory: what stands now, what is still to begin or end, and the order of times."""
+"""The clocks of a memory: present facts, future beginnings and ends, and the order of times."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from substrate.memory.records import (
 
 
 class HybridClock:
-    """The time at which a log's records are written: a wall clock's, and later than every record's before
+    """The time of writing a log's records: the wall clock's time, but later than every earlier record's
     (S. Kulkarni et al., "Logical Physical Clocks", 2014, with microseconds for the counter).
     """
 
@@ -44,7 +44,7 @@ class HybridClock:
         self._last: datetime | None = None
 
     def now(self) -> datetime:
-        """The wall clock's time, or a microsecond after the last record's where that is later."""
+        """The wall clock's time, or a microsecond after the last record's time if that is later."""
         time = moment(self.read(), "clock")
         assert isinstance(time, datetime)
         for op, quad in self._log.changes(self._seen):
@@ -59,19 +59,19 @@ class HybridClock:
 
 
 class Now(NamedTuple):
-    """The present: a tick, and the time where one is known."""
+    """The present: a tick, and the time if known."""
 
     tick: int
     time: datetime | None
 
     def before(self, other: Moment) -> bool:
-        """Tell whether a moment lies ahead, by its own clock; a time does not where none is known."""
+        """Tell whether a moment is in the future by its own clock; without a known time, no time is."""
         if isinstance(other, datetime):
             return self.time is not None and self.time < other
         return self.tick < other
 
     def standing(self, first: Moment, last: Moment | None) -> tuple[bool, Moment | None]:
-        """Tell whether what holds between two moments stands now, and when that changes next."""
+        """Tell whether a fact that holds between two moments holds now, and when that changes next."""
         if self.before(first):
             return False, first
         if last is None:
@@ -91,7 +91,7 @@ class Now(NamedTuple):
         return changes
 
     def due(self, state: State, waiting: Iterable[Triple]) -> Iterator[Due]:
-        """The records whose moment has come, among those that wait for one."""
+        """The waiting records whose moment has come."""
         for node, _, bound in waiting:
             moment = when(bound)
             if moment is None or not self.past(moment) or (node, AWAITS, bound) not in state:
@@ -139,7 +139,7 @@ class Ahead:
         with self._turn:
             if self._read < len(self._log):
                 self._read, self._ticks, self._times = len(self._log), [], []
-                # No store is filled for what is mostly nothing
+                # The result is mostly empty, so no store is filled for it
                 standing = self._log.stand(self._log.triples.awaited(), self._read)
                 self._add(map(triple_of, self._log.triples.quads(sorted(standing))))
             state = self._log.state()
@@ -154,7 +154,7 @@ class Ahead:
         return sorted(due.values(), key=lambda part: (str(part[2]), str(part[0])))
 
     def follow(self, start: int, changes: Iterable[tuple[Op, Triple]]) -> None:
-        """Take in what was written from a position on."""
+        """Take in the changes written from a position on."""
         with self._turn:
             if self._read == start:
                 self._read = len(self._log)
@@ -168,7 +168,7 @@ class Ahead:
 
 
 class Due(NamedTuple):
-    """A record whose moment has come: what it says, whether that stands from now, and the changes."""
+    """A record whose moment has come: its triple, whether the triple holds from now on, and the changes."""
 
     node: Node
     said: Triple
@@ -177,9 +177,9 @@ class Due(NamedTuple):
 
 
 def by_time(a: EventLog, b: EventLog) -> tuple[EventLog, EventLog]:
-    """Two logs whose records after what they share are put at ticks in the order of their times.
+    """Put the unshared records of two logs at ticks in the order of their times.
 
-    The logs as they are, where one has nothing of its own or a delta belongs to no record with a time.
+    Returns the logs unchanged if one has no unshared delta, or a delta belongs to no record with a time.
     """
     base = merge_base(a, b)
     timed = [_timed(log, base) for log in (a, b)]
@@ -198,7 +198,7 @@ def by_time(a: EventLog, b: EventLog) -> tuple[EventLog, EventLog]:
 
 
 def _timed(log: EventLog, base: int) -> list[tuple[datetime, list[Delta]]] | None:
-    """The records from a position on with their times, none before the last; ``None`` where one has none."""
+    """The records from a position on, with their times in order; ``None`` if a record has no time."""
     timed: list[tuple[datetime, list[Delta]]] = []
     for deltas in together(log, base):
         node = opened(deltas[0])
@@ -210,7 +210,7 @@ def _timed(log: EventLog, base: int) -> list[tuple[datetime, list[Delta]]] | Non
 
 
 def _at(tick: int, delta: Delta) -> Delta:
-    """A delta at another tick; a fact that began when it was recorded begins there."""
+    """Move a delta to another tick; a fact that began at its recording begins at the new tick."""
     subject, predicate, object_ = delta.triple
     if predicate == FROM and object_ == term(delta.tick):
         object_ = term(tick)

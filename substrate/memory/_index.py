@@ -1,5 +1,5 @@
-"""What a memory's log says about a thing, and since when, without a state made whole: its table of triples
-leads there.
+"""Facts about a thing, with their times, read from the table of triples of a memory's log, without a full
+state.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ _TOLD = [str(told) for told in (FROM, UNTIL, TIME, AWAITS, WITHDRAWN)]
 
 
 class Index(Heard):
-    """The questions of a memory to its log's table of triples.
+    """A memory's index: answers its questions from its log's table of triples.
 
     Args:
         tbox: its words for knowing and telling.
-        log: what is remembered.
+        log: the memory's log.
     """
 
     def about(self, thing: str, stop: int) -> list[str]:
-        """The triples after ``stop`` deltas whose subject a thing is, or that say which record reifies one;
-        perhaps some others.
+        """The triples after ``stop`` deltas with a thing as subject, the triples that link them to their
+        records, and perhaps others.
         """
         return self._standing(stop, Pattern(thing, None, None), Pattern(None, _REIFIES, f"<<( {thing} "))
 
@@ -54,7 +54,7 @@ class Index(Heard):
         return [text for number, text in some.items() if number in standing]
 
     def waiting(self, stop: int) -> list[Triple]:
-        """The triples after ``stop`` deltas that say what begins or ends later."""
+        """The triples after ``stop`` deltas that announce a later beginning or end."""
         standing = self._log.stand(self._log.triples.awaited(), stop)
         triples = map(triple_of, self._log.triples.quads(sorted(standing)))
         return sorted(triples, key=lambda part: (str(part[2]), str(part[0])))
@@ -62,15 +62,15 @@ class Index(Heard):
     def held(self, at: Moment, stop: int, thing: str | None = None) -> set[str]:
         """The triples, of one thing or of all, that the records after ``stop`` deltas hold true at a moment.
 
-        A record without an end holds while its triple stands or is still to begin. The bounds of the moment's
-        own clock count. A record that has no first time holds from the time at which it was written, where
-        that was said.
+        A record without an end counts while its triple holds or is still to begin. Only bounds by the
+        moment's own clock count. A record without a first time holds from its recorded time of writing, if
+        any.
         """
         return {fact for fact, bounds in self.saying(stop, thing) if bounds.hold(at)}
 
     def saying(self, stop: int, thing: str | None = None) -> Iterator[tuple[str, Bounds]]:
-        """The triples, of one thing or of all, that the records after ``stop`` deltas say; neither those of
-        records that are withdrawn nor those that nobody ended and that do not stand.
+        """The triples, of one thing or of all, that the records after ``stop`` deltas state. This leaves out
+        withdrawn records, and triples that do not hold although no record ended them.
         """
         if thing is None:
             about = self._standing(stop, Pattern(None, _REIFIES, None))
@@ -97,12 +97,12 @@ class Index(Heard):
         return Partial(lambda thing: self.about(str(thing), stop), tick, log=self._log, position=stop)
 
     def valid(self, at: Moment, stop: int, tick: int) -> Partial:
-        """The state of what was held true, after ``stop`` deltas, of a moment of the world."""
+        """The state of the facts believed, after ``stop`` deltas, about a moment of the world."""
         return Partial(lambda thing: self.held(at, stop, str(thing)), tick, whole=lambda: self.held(at, stop))
 
 
 class Bounds(NamedTuple):
-    """The moments of the world between which a record holds, and whether it is at an end or withdrawn."""
+    """The moments of the world between which a record holds, and whether it has ended or is withdrawn."""
 
     first: list[Moment]
     last: list[Moment]
@@ -111,14 +111,14 @@ class Bounds(NamedTuple):
     withdrawn: bool
 
     def hold(self, at: Moment) -> bool:
-        """Tell whether a moment lies between them; the bounds of its own clock count."""
+        """Tell whether a moment lies between the bounds of its own clock."""
         first, last = ([bound for bound in bounds if same_clock(bound, at)] for bounds in self[:2])
         begins = self.written if not first and isinstance(at, datetime) else first
         return any(bound <= at for bound in begins) and all(at < bound for bound in last)  # type: ignore[operator]
 
 
 def _bounds(about: Iterable[str]) -> Bounds:
-    """The bounds of a record from what is said of it."""
+    """Read the bounds of a record from the triples about it."""
     bounds: dict[str, list[Moment | None]] = {told: [] for told in _TOLD}
     for text in about:
         _, predicate, bound = text.split(" ", 2)
@@ -135,12 +135,12 @@ def _moment(text: str) -> Moment | None:
 
 
 class Partial(State):
-    """A state that tells what it has about one thing before it is made whole.
+    """A state that answers questions about one thing before all its triples are read.
 
     Args:
         about: gives the triples about a thing, and perhaps some others, as spelled in N-Triples.
-        tick: the tick it is the state of.
-        whole: gives all of its triples; those of ``log`` after ``position`` deltas unless given.
+        tick: the tick of the state.
+        whole: gives all triples; by default the triples of ``log`` after ``position`` deltas.
     """
 
     def __init__(
@@ -179,6 +179,6 @@ class Partial(State):
 
     def _change(self, op: Op, text: str, quad: ox.Quad | None = None) -> bool:
         if self._about is not None:
-            len(self)  # it is made whole before it is changed
+            len(self)  # reads all triples before a change
             self._about = None
         return super()._change(op, text, quad)

@@ -1,4 +1,4 @@
-"""The records of a memory: their words, what they say, and what follows when one loses its ground.
+"""The records of a memory: their vocabulary, their content, and the loss of their grounds.
 
 See :mod:`substrate.memory.memory`, which writes them.
 """
@@ -18,15 +18,15 @@ from substrate.base.vocabulary import NAMESPACE
 from substrate.log.replay import State
 
 PREFIX = f"{NAMESPACE}record:"
-"""Records are named by this and a hash of what the log held before them and of what they say."""
+"""A record's name is this prefix and a hash of the earlier log and of the record's content."""
 FROM = ox.NamedNode(NAMESPACE + "validFrom")
 """First tick of the world at which a record's triple holds."""
 UNTIL = ox.NamedNode(NAMESPACE + "validUntil")
-"""First tick of the world at which it holds no more."""
+"""First tick of the world at which the triple no longer holds."""
 ABOUT = ox.NamedNode(NAMESPACE + "aboutRecord")
 """The record that an ending or a forgetting is about."""
 WITHDRAWN = ox.NamedNode(NAMESPACE + "withdrawnBy")
-"""The record that took a record's last ground away: it stays, and what it says holds no more."""
+"""The record that removed a record's last ground; the withdrawn record stays, but its triple is retracted."""
 DOUBTED = ox.NamedNode(NAMESPACE + "doubtedFor")
 """The reason to doubt a record: another record, or a class or property that it contradicts."""
 REIFIES = ox.NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies")
@@ -35,11 +35,11 @@ _PROV = "http://www.w3.org/ns/prov#"
 AUTHOR = ox.NamedNode(_PROV + "wasAttributedTo")
 """The writer of a record."""
 PRIMARY = ox.NamedNode(_PROV + "hadPrimarySource")
-"""The source that it was taken from."""
+"""The source of a record."""
 CAUSE = ox.NamedNode(_PROV + "wasDerivedFrom")
-"""The record because of which it was written."""
+"""The record that caused a record."""
 TIME = ox.NamedNode(_PROV + "generatedAtTime")
-"""The time at which it was written, by the clock of the world."""
+"""The time at which a record was written, by the clock of the world."""
 
 Node = ox.NamedNode | ox.BlankNode
 Moment = int | datetime
@@ -47,7 +47,7 @@ Moment = int | datetime
 
 
 def moment(given: object, where: str) -> Moment:
-    """A moment of the world, checked where it is given; a time is brought to UTC.
+    """Check a moment of the world; convert a time to UTC.
 
     Raises:
         ParameterError: it is neither a whole number from 0 nor a datetime with a time zone.
@@ -71,9 +71,9 @@ def moment(given: object, where: str) -> Moment:
 
 
 def when(bound: Term) -> Moment | None:
-    """A bound that a log has, as a moment; ``None`` where it is none, as a time without its zone.
+    """Read a bound in a log as a moment; ``None`` if it is not a moment, such as a time without a zone.
 
-    A leap second, which no datetime has, is the moment after it.
+    A leap second, which no datetime can hold, becomes the following second.
 
     >>> print(when(ox.Literal("2016-12-31T23:59:60Z", datatype=ox.NamedNode(_XSD + "dateTime"))))
     2017-01-01 00:00:00+00:00
@@ -112,7 +112,7 @@ class Written(TypedDict, total=False):
     """The time and the writer of a record; each part may be left out."""
 
     tick: int | None
-    """The tick at which it is recorded; a new tick unless given."""
+    """The tick of recording; by default a new tick."""
     author: Value
     """The writer: a node, or a name."""
     source: Value
@@ -126,9 +126,9 @@ class Written(TypedDict, total=False):
 class Ground(NamedTuple):
     """Why something is remembered: a record as it was written, and the positions of its deltas.
 
-    ``author``, ``source`` and ``time`` are ``None`` where it says nothing of them; so are ``valid_from`` and
-    ``valid_until``. ``lost`` says that the record is forgotten or withdrawn, or that what it says has ended,
-    at the tick that was asked about; ``doubted`` that something speaks against it.
+    ``author``, ``source``, ``time``, ``valid_from`` and ``valid_until`` are ``None`` if the record does not
+    give them. ``lost`` tells whether the record is forgotten or withdrawn, or its fact has ended, at the tick
+    of the question; ``doubted`` tells whether it is in doubt.
     """
 
     record: ox.NamedNode
@@ -151,7 +151,7 @@ def is_record(node: Term) -> bool:
 
 
 def told_of(state: State, node: Term) -> dict[ox.NamedNode, list[Term]]:
-    """The words of a state about a record: one question, where each word would be another."""
+    """All properties of a record in a state, read in one query."""
     words: dict[ox.NamedNode, list[Term]] = {}
     for _, word, term in state.match(node) if isinstance(node, Node) else ():
         words.setdefault(word, []).append(term)
@@ -159,13 +159,13 @@ def told_of(state: State, node: Term) -> dict[ox.NamedNode, list[Term]]:
 
 
 def is_lost(state: State, node: Node, fact: Triple | None = None) -> bool:
-    """Tell whether a record is withdrawn or at an end; with what it says, also whether it is forgotten."""
+    """Tell whether a record is withdrawn or ended; given its fact, also whether it is forgotten."""
     told = told_of(state, node)
     return WITHDRAWN in told or (UNTIL in told and AWAITS not in told) or (fact is not None and not told)
 
 
 def is_doubted(state: State, node: Node) -> bool:
-    """Tell whether anything speaks against a record that is itself not lost."""
+    """Tell whether a record has a reason for doubt that is not itself lost."""
     against = told_of(state, node).get(DOUBTED, ())
     return any(
         not is_record(reason) or (any(state.match(reason)) and not is_lost(state, reason))  # type: ignore[arg-type]
@@ -174,6 +174,6 @@ def is_doubted(state: State, node: Node) -> bool:
 
 
 def records_of(state: State, fact: Triple) -> list[Node]:
-    """The records of a state that say a triple, by their names."""
+    """The records of a state that state a triple, sorted by name."""
     records = (subject for subject, _, _ in state.match(None, REIFIES, ox.Triple(*fact)))
     return sorted(records, key=str)

@@ -1,4 +1,4 @@
-"""A rule's queries, run by Oxigraph: what they give, and which triples they look at."""
+"""A rule's queries, run by Oxigraph: their results, and the triples that they read."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _PROJECTED = re.compile(r"\((?:[^()]|\([^()]*\))*\)|\s[?$](?P<name>this|tick)\b"
 
 @lru_cache(256)
 def watched(rule: Rule, tbox: TBox) -> frozenset[tuple[str | None, str | None]]:
-    """The triples that decide what a rule gives, by predicate and object as in N-Triples (``None`` fits any):
-    its queries and its targets look at no others.
+    """The triples that a rule's queries and targets read, by predicate and object as in N-Triples (``None``
+    fits any).
     """
     pairs: set[tuple[str | None, str | None]] = set()
     for query in rule.queries:
@@ -43,10 +43,10 @@ _NAMING = re.compile(r"\bBIND\s*\((?P<value>[^{}]*?)\bAS\s+[?$](?P<name>\w+)\s*\
 
 @lru_cache(256)
 def ticking(rule: Rule) -> frozenset[ox.NamedNode] | None:
-    """The properties of which a rule asks for the value ``$tick``; ``None`` where it compares it otherwise.
+    """The properties whose value a rule compares with ``$tick``; ``None`` if it compares the tick otherwise.
 
-    The rule finds the same at every tick that no such property has for a value. A rule that only names new
-    nodes by the tick does not compare it.
+    At every tick that is no value of such a property, the rule gives the same result. A rule that only names
+    new nodes by the tick does not compare it.
 
     >>> from substrate.rules.tbox import TBox
     >>> by_rule = {rule.name: ticking(rule) for rule in TBox.load("village").rules}
@@ -73,7 +73,7 @@ def ticking(rule: Rule) -> frozenset[ox.NamedNode] | None:
 def constructed(
     rule: Rule, query: str, tbox: TBox, store: ox.Store, tick: int, foci: Sequence[ox.NamedNode | None]
 ) -> dict[str, ox.Quad]:
-    """The triples that a rule's query gives for some focus nodes, by their spelling.
+    """Run a rule's query for some focus nodes; return its triples by their spelling.
 
     Raises:
         TBoxError: the query is not SPARQL, or it gives a blank node; names the rule.
@@ -103,9 +103,9 @@ def _stands(node: ox.BlankNode, store: ox.Store) -> bool:
 
 
 def bind(query: str, tick: int, focus: ox.NamedNode | None) -> str:
-    """A rule's query with ``$tick`` and ``$this`` put in, as SHACL binds them before a query runs.
+    """Replace ``$tick`` and ``$this`` in a rule's query, as SHACL binds them before a query runs.
 
-    The two also leave the projection of a subquery, since a value needs no projection.
+    Both variables also leave the projection of a subquery, since a value needs no projection.
 
     >>> query = 'CONSTRUCT { $this :at ?tick } WHERE { { SELECT $this ?p WHERE { $this :p ?p } } }'
     >>> bind(query, 3, ox.NamedNode("urn:a"))
@@ -118,7 +118,7 @@ def bind(query: str, tick: int, focus: ox.NamedNode | None) -> str:
 
 @cache
 def _parts(query: str, names: tuple[str, ...]) -> tuple[str, ...]:
-    """A query cut at the variables of these names: text and name in turn."""
+    """Cut a query at the variables of the given names: text and name alternate."""
 
     def project(match: re.Match[str]) -> str:
         rest = _PROJECTED.sub(lambda m: "" if m["name"] in names else m[0], match[1]).rstrip()
@@ -134,10 +134,10 @@ def _parts(query: str, names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def focus_nodes(rule: Rule, tbox: TBox, store: ox.Store, tick: int) -> Sequence[ox.NamedNode | None]:
-    """The nodes that a rule's shape is about, by IRI; ``None`` alone for a rule that stands on no shape.
+    """The focus nodes of a rule's shape, by IRI; a single ``None`` for a rule without a shape.
 
     Raises:
-        TBoxError: one of them has no IRI.
+        TBoxError: a focus node has no IRI.
     """
     if not rule.targets:
         return [None]

@@ -1,4 +1,4 @@
-"""A TBox's rules as they stand in it: read and checked, not yet run (paper, section 2)."""
+"""A TBox's rules, read and checked but not yet run (paper, section 2)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _UNSTEADY = frozenset({"NOW", "RAND", "UUID", "STRUUID", "BNODE", "SERVICE"})
 
 
 class RuleSource(Protocol):
-    """A holder of rules, as a :class:`substrate.rules.tbox.TBox` is."""
+    """A source of rules, such as a :class:`substrate.rules.tbox.TBox`."""
 
     name: str
     prefixes: dict[str, str]
@@ -41,7 +41,7 @@ class Rule(NamedTuple):
     """A rule of a TBox.
 
     ``targets`` are pairs of a SHACL target kind (``targetClass``, ``targetNode``, ``targetSubjectsOf``,
-    ``targetObjectsOf``) and its term; none for a rule that runs once.
+    ``targetObjectsOf``) and its term; a rule that runs once has none.
 
     >>> from substrate.rules.tbox import TBox
     >>> rule = TBox.load("village").rules[0]
@@ -58,23 +58,23 @@ class Rule(NamedTuple):
 
     @property
     def queries(self) -> tuple[str, ...]:
-        """Its query for the triples that end to hold, and that for those that begin to; one may be absent."""
+        """The queries for the triples to retract and for the triples to insert; one may be absent."""
         return tuple(filter(None, (self.retract, self.construct)))
 
 
 def read_rules(tbox: RuleSource) -> tuple[Rule, ...]:
-    """A TBox's rules in the order of their application.
+    """Read a TBox's rules in the order of their application.
 
     Raises:
         TBoxError: a rule has neither query, a query is not CONSTRUCT or not deterministic, or it uses
-            a part of SHACL that is not carried out here; names the rule.
+            an unsupported part of SHACL; names the rule.
 
     >>> from substrate.rules.tbox import TBox
     >>> [rule.name for rule in read_rules(TBox.load("clinical"))]
     ['transfer', 'part', 'meet', 'tell', 'treat', 'recover']
     """
     for node in _subjects(tbox, RDF_TYPE, _sh("TripleRule")):
-        raise _refused(tbox, str(node), "sh:TripleRule is not carried out", "Write it as a sh:SPARQLRule")
+        raise _refused(tbox, str(node), "sh:TripleRule is not supported", "Write it as a sh:SPARQLRule")
     rules = []
     for node in set(_subjects(tbox, RDF_TYPE, _sh("SPARQLRule"))):
         shapes = sorted(_subjects(tbox, _sh("rule"), node), key=str)
@@ -93,14 +93,14 @@ def _rule(tbox: RuleSource, node: Term, shapes: Sequence[Term]) -> Rule:
     name = labels[0].value if labels else tbox.label(named)
     if any(tbox.store.quads_for_pattern(node, _sh("condition"), None)):  # pyright: ignore[reportArgumentType]
         hint = "Put the condition into the rule's WHERE"
-        raise _refused(tbox, name, "sh:condition is not carried out", hint)
+        raise _refused(tbox, name, "sh:condition is not supported", hint)
     construct, retract = (_query(tbox, name, _values(tbox, node, p)) for p in ("construct", RETRACT))
     if not (construct or retract):
         raise _refused(tbox, name, "has neither sh:construct nor core:retract", "Give it one of the two")
     targets = tuple(sorted({target for shape in shapes for target in _targets(tbox, shape)}, key=str))
     if shapes and not targets:
         hint = "Give the shape a target, or let the rule stand alone"
-        raise _refused(tbox, name, "stands on a shape without a target", hint)
+        raise _refused(tbox, name, "belongs to a shape without a target", hint)
     return Rule(float(order[0].value) if order else 0.0, name, construct, retract, targets, _prefixes(tbox))
 
 

@@ -39,7 +39,7 @@ SELECT DISTINCT ?property {
 
 
 def shipped_tboxes() -> Traversable:
-    """The folder of the TBoxes that ship: inside the package where it was installed, beside it in a checkout.
+    """The folder of the shipped TBoxes: inside an installed package, next to the package in a checkout.
 
     >>> (shipped_tboxes() / "village.ttl").is_file()
     True
@@ -50,7 +50,7 @@ def shipped_tboxes() -> Traversable:
 
 
 class Violation(NamedTuple):
-    """A broken shape: the focus node, the path and value that break it, what the shape says.
+    """A broken shape: the focus node, the path and value that break it, the shape's message.
 
     Terms are written as in N-Triples; a term that the shape does not name is empty.
 
@@ -63,7 +63,7 @@ class Violation(NamedTuple):
     value: str
     message: str
     tick: int | None = None
-    """Tick of the delta that introduced the offending triple, where a log was given."""
+    """Tick of the delta that introduced the offending triple, if a log was given."""
     position: int | None = None
     """That delta's position in the log."""
 
@@ -98,7 +98,7 @@ class TBox:
 
     @classmethod
     def load(cls, source: str | Path) -> TBox:
-        """A TBox by the name of one that ships with the package, or from a Turtle file.
+        """Load a TBox that ships with the package, by name, or a TBox from a Turtle file.
 
         Raises:
             TBoxError: there is no such TBox, or it is not Turtle.
@@ -119,11 +119,11 @@ class TBox:
         """The TBox as an rdflib graph.
 
         Raises:
-            TBoxError: it uses what rdflib does not know: triple terms and other parts of RDF 1.2.
+            TBoxError: it uses triple terms or other parts of RDF 1.2, which rdflib does not know.
         """
         import rdflib
 
-        # From the triples: for Turtle rdflib asks for the current folder, which a worker's may have left
+        # Built from the triples: to read Turtle rdflib needs the current folder, which may no longer exist
         graph = rdflib.Graph()
         for quad in self.quads:
             nodes = tuple(rdflib_term(term) for term in triple_of(quad))
@@ -135,7 +135,7 @@ class TBox:
 
     @cached_property
     def vocabulary(self) -> frozenset[str]:
-        """Every IRI the TBox is the subject of."""
+        """Every IRI that is a subject in the TBox."""
         return frozenset(quad.subject.value for quad in self.quads if isinstance(quad.subject, ox.NamedNode))
 
     @cached_property
@@ -159,12 +159,12 @@ class TBox:
     @cached_property
     def rules(self) -> tuple[Rule, ...]:
         """The TBox's rules in the order in which they are applied; see :mod:`substrate.rules.rule`."""
-        # Pyright takes no cached property for a property
+        # Pyright does not accept a cached property as a property
         return read_rules(self)  # pyright: ignore[reportArgumentType]
 
     @cached_property
     def exogenous(self) -> frozenset[Term]:
-        """The properties and classes that are given from outside: no rule decides them."""
+        """The properties and classes that are given from outside: no rule derives them."""
         return frozenset(
             quad.subject
             for quad in self.quads
@@ -184,7 +184,7 @@ class TBox:
         return frozenset(row["property"] for row in rows)
 
     def below(self, term: ox.NamedNode) -> frozenset[ox.NamedNode]:
-        """A class or property and everything under it by ``rdfs:subClassOf`` or ``rdfs:subPropertyOf``.
+        """A class or property and all its descendants by ``rdfs:subClassOf`` or ``rdfs:subPropertyOf``.
 
         >>> from substrate.base.vocabulary import LOCATION
         >>> sorted(term.value for term in TBox.load("village").below(LOCATION))
@@ -204,8 +204,8 @@ class TBox:
         return self._below.setdefault(term, frozenset(below))
 
     def label(self, term: Term) -> str:
-        """The TBox's name of a term: its ``rdfs:label``, else that of the log (:meth:`naming`), else the
-        last part of its IRI.
+        """A term's name: its ``rdfs:label`` in the TBox, else in the log (:meth:`naming`), else the last part
+        of its IRI.
 
         >>> TBox("t", "<urn:t:Flu> a <urn:t:Illness> .").label(ox.NamedNode("urn:t:Flu"))
         'Flu'
@@ -238,11 +238,11 @@ class TBox:
         return named
 
     def opening(self) -> EventLog:
-        """The TBox's initial ABox, A0 of the paper, as a log's tick 0: its individuals and what is said of
+        """The TBox's initial ABox, the paper's A0, as tick 0 of a log: its individuals and the triples about
         them.
 
         Every node with a class that the TBox declares is an individual; classes, properties, shapes and
-        rules are none.
+        rules are not.
 
         >>> len(TBox.load("village").opening().state(0)) > 20
         True
@@ -256,17 +256,17 @@ class TBox:
         return log
 
     def validate(self, state: State, log: EventLog | None = None) -> list[Violation]:
-        """The violations of the shapes in a state, sorted; empty where it conforms.
+        """The sorted violations of the shapes in a state; empty if the state conforms.
 
         Shapes see a triple term as an opaque node.
 
         Args:
             state: the ABox to check.
-            log: the log it came from; each violation then names the delta behind it.
+            log: the state's log; with it, each violation names the delta behind it.
 
         Raises:
             MissingExtraError: the extra ``shacl`` is not installed.
-            TBoxError: a shape cannot be checked; names it and the fault.
+            TBoxError: a shape cannot be checked; names the shape and the fault.
         """
         needed("pyshacl")
         import rdflib
@@ -317,7 +317,7 @@ class TBox:
 
 
 def _rdflib(term: Term, terms: dict[Node, Term]) -> Node:
-    """A term as rdflib has it; ``terms`` leads back from it."""
+    """Convert a term to rdflib's; ``terms`` maps it back."""
     import rdflib
 
     node = rdflib_term(term)
@@ -331,10 +331,10 @@ def _rdflib(term: Term, terms: dict[Node, Term]) -> Node:
 def _introduced(
     log: EventLog, tick: int, subject: Term | None, object_: Term | None, predicate: ox.NamedNode | None
 ) -> int | None:
-    """Position of the delta behind a violation.
+    """Find the position of the delta behind a violation.
 
-    It is the last insertion of the very triple; where the shape names no value, or one that stands in
-    no such triple, the last change of the focus node by the predicate, else the last change of it at all.
+    It is the last insertion of the offending triple. If the shape names no value, or no such triple exists,
+    it is the focus node's last change by the predicate, or else its last change of any kind.
     """
     best: tuple[int, int] = -1, -1
     for position, (op, quad) in enumerate(log.changes(0, log.position(tick))):

@@ -1,12 +1,12 @@
-"""Queries and rules of strangers: read-only, without network or files, and with an end.
+"""Untrusted queries and rules: read-only, without network or files, and limited in time.
 
-An Oxigraph store answers ``SERVICE`` over the network, has no limit of time, and its parser ends the process
-where a query nests too deeply. :func:`checked` refuses such a query by its tokens, before a parser sees it.
-:func:`query` also runs it in a process of its own, which is ended when its time or memory is used up and can
-open no file and no connection. ``State.query`` has neither: it is for queries of one's own, and fast.
+An Oxigraph store answers ``SERVICE`` over the network, has no time limit, and its parser crashes the process
+if a query nests too deeply. :func:`checked` refuses such a query by its tokens, before a parser sees it.
+:func:`query` also runs it in a separate process, which can open no file and no connection and ends when its
+time or memory is used up. ``State.query`` does neither: it is fast, and meant for your own queries.
 
-A server that holds a state in memory calls :func:`checked` and then ``State.query`` where it trusts that a
-query ends, :func:`query` where it does not.
+A server that holds a state in memory calls :func:`checked` and then ``State.query`` if it trusts that a
+query ends; otherwise it calls :func:`query`.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ T = TypeVar("T")
 _CHANGES = re.compile("LOAD|CLEAR|DROP|CREATE|ADD|MOVE|COPY|INSERT|DELETE|WITH|USING|INTO")
 _ELSEWHERE = frozenset({"FROM", "GRAPH"})
 _BYTES_BEFORE = 1 << 30
-"""Address space that a process has in use before it has read anything, with room to spare."""
+"""Address space that a process uses before it reads any data, with room to spare."""
 
 
 class QueryError(SubstrateError):
-    """A query is refused, or went beyond its limits."""
+    """A query is refused, or exceeded its limits."""
 
 
 @dataclass(frozen=True)
@@ -51,9 +51,9 @@ class QueryLimits:
     """The bounds of a user's query.
 
     Args:
-        timeout: seconds of one query, the start of its process among them, which takes some 0.2.
-        rows: rows or triples of its answer.
-        memory: bytes of address space that it may ask for.
+        timeout: seconds for one query, including the start of its process (some 0.2 seconds).
+        rows: the largest number of rows or triples in its answer.
+        memory: bytes of address space that it may use.
 
     >>> QueryLimits().rows
     10000
@@ -72,7 +72,7 @@ class QueryLimits:
 
 
 class Queried(Protocol):
-    """A state, as far as a query needs it: a :class:`substrate.log.state.State` is one."""
+    """The parts of a state that a query needs, such as of a :class:`substrate.log.state.State`."""
 
     @property
     def prefixes(self) -> dict[str, str]:
@@ -85,14 +85,14 @@ class Queried(Protocol):
 
 
 class Solutions(NamedTuple):
-    """The rows of a SELECT query: names of its variables, and a term or ``None`` for each."""
+    """The rows of a SELECT query: the names of its variables, and rows with a term or ``None`` for each."""
 
     variables: tuple[str, ...]
     rows: list[tuple[Term | None, ...]]
 
 
 def checked(sparql: str, *where: object) -> str:
-    """The same query, where it can be given to a parser and reaches nothing but the state it is put to.
+    """Return the query unchanged if it is safe to parse and reaches only its state; else refuse it.
 
     >>> checked("ASK { ?s ?p 'SERVICE' }")
     "ASK { ?s ?p 'SERVICE' }"
@@ -103,11 +103,11 @@ def checked(sparql: str, *where: object) -> str:
 
     Args:
         sparql: a SELECT, ASK, CONSTRUCT or DESCRIBE query.
-        where: what an error calls it, outermost first.
+        where: the query's name in errors, outermost part first.
 
     Raises:
-        QueryError: it names SERVICE, FROM, GRAPH or an update, is longer, nests deeper or has more keywords
-            and operators than :data:`LIMITS` allow.
+        QueryError: the query uses SERVICE, FROM, GRAPH or an update, or is longer, nests deeper or has more
+            keywords and operators than :data:`LIMITS` allow.
     """
 
     def refuse(what: str, hint: str) -> QueryError:
@@ -118,17 +118,17 @@ def checked(sparql: str, *where: object) -> str:
     pieces = depth = deepest = 0
     for kind, text, _ in tokens(sparql):
         if kind == "open":
-            raise refuse("a string has no end: SERVICE could stand in it unseen", "Close it")
+            raise refuse("a string has no end: it could hide SERVICE", "Close it")
         if kind not in ("string", "iri") and "\\" in text:
-            raise refuse(f"an escape stands outside of a string: {text[:40]!r}", "Write the character itself")
+            raise refuse(f"an escape is outside of a string: {text[:40]!r}", "Write the character itself")
         if kind == "mark":
-            # As :func:`substrate.sparql.tokens.deepest` counts, without a second look at the tokens
+            # Counts like :func:`substrate.sparql.tokens.deepest`, without a second pass over the tokens
             depth = depth + 1 if text in OPENING else max(0, depth - (text in CLOSING))
             deepest = max(deepest, depth)
             pieces += text != ","
         if kind not in ("word", "name"):
             continue
-        # A parser may take the first letters of a longer word, or of a prefix, for a keyword.
+        # A parser may read the first letters of a longer word, or of a prefix, as a keyword.
         word = text.partition(":")[0].upper()
         if "SERVICE" in word and kind == "name":
             raise refuse(f"{text[:40]}: read as SERVICE", "Give the prefix another name")
@@ -156,7 +156,7 @@ def query(
     prefixes: Mapping[str, str] | None = None,
     limits: QueryLimits | None = None,
 ) -> Solutions | bool | list[ox.Triple]:
-    """A user's query on a state: checked, and run in a process of its own within its limits.
+    """Check a user's query on a state, and run it in a separate process within its limits.
 
     >>> from substrate.log.event_log import EventLog
     >>> log = EventLog()
@@ -168,7 +168,7 @@ def query(
         The rows of a SELECT, the truth of an ASK, the triples of a CONSTRUCT or DESCRIBE.
 
     Raises:
-        QueryError: as :func:`checked`, it is not SPARQL, or a limit was reached (says which).
+        QueryError: as :func:`checked`; also if it is not SPARQL, or reaches a limit (says which).
     """
     limits = limits or QueryLimits()
     names = {**state.prefixes, **(prefixes or {})}
@@ -178,19 +178,19 @@ def query(
 
 
 def confined(function: Callable[..., T], *arguments: Any, limits: QueryLimits | None = None) -> T:
-    """Call a function in a process of its own that can open no file and no connection, within limits.
+    """Call a function in a separate process that can open no file and no connection, within limits.
 
     Args:
-        function: stands at the top of an importable module.
-        arguments: what it is called with; they and its result are pickled.
+        function: a function at the top level of an importable module.
+        arguments: its arguments; they and its result are pickled.
         limits: its time and memory.
 
     Raises:
-        QueryError: the time or memory was used up, or the process broke down.
-        SubstrateError: what the function itself raised.
+        QueryError: the time or memory was used up, or the process crashed.
+        SubstrateError: the function itself raised it.
     """
     limits = limits or QueryLimits()
-    # The modules' names, not the function itself: its module is loaded before its process is closed in.
+    # The modules' names, not the function itself: its module is loaded before the process is confined.
     job = pickle.dumps((function.__module__, function.__qualname__, limits.timeout, limits.memory))
     process = subprocess.Popen(
         [sys.executable, "-c", "from substrate.sparql.guard import _serve; _serve()"],
@@ -228,11 +228,11 @@ def _broken(code: int, complaint: bytes, limits: QueryLimits) -> QueryError:
         return QueryError(f"needed more than {limits.memory >> 20} MiB of memory", hint=hint)
     last = complaint.decode("utf-8", "replace").strip().splitlines()[-1:]
     what = f"ended its process with {code}{': ' if last else ''}{''.join(last)[:200]}"
-    return QueryError(what, hint="Ask more simply")
+    return QueryError(what, hint="Ask a simpler query")
 
 
 def _serve() -> None:
-    """The life of a confined process: read a job, close the doors, run it, hand its result back."""
+    """Run a confined process: read a job, confine the process, run the job, return its result."""
     source, sink = sys.stdin.buffer, sys.stdout.buffer
     module, name, timeout, memory = pickle.load(source)
     function = getattr(import_module(module), name)
@@ -247,10 +247,10 @@ def _serve() -> None:
 
 
 def _close_doors(timeout: float, memory: int) -> None:
-    """No new file or connection, no writing, an end to time and memory; where the system can do that."""
+    """Forbid new files, connections and writing, and limit time and memory, if the system can."""
     try:
         import resource
-    except ImportError:  # Windows: the time limit holds, by the parent
+    except ImportError:  # on Windows only the parent's time limit applies
         return
     for limit, value in (
         (resource.RLIMIT_NOFILE, 3),
@@ -266,7 +266,7 @@ def _close_doors(timeout: float, memory: int) -> None:
 def _answer(
     nquads: str, sparql: str, prefixes: dict[str, str], limit: int
 ) -> Solutions | bool | list[ox.Triple]:
-    """A query's answer on a state given as N-Quads; runs in the confined process."""
+    """Answer a query on a state given as N-Quads; runs in the confined process."""
     store = ox.Store()
     store.extend(ox.parse(nquads, ox.RdfFormat.N_QUADS))
     try:

@@ -1,8 +1,8 @@
-"""The tokens of SPARQL and Turtle: enough to tell a word from a string, an IRI or a comment, and how deep
-brackets nest.
+"""The tokens of SPARQL and Turtle: enough to tell a word from a string, an IRI or a comment, and to measure
+how deep brackets nest.
 
-A parser that descends into brackets by calling itself ends the process where they nest too deeply; what
-comes from a stranger is therefore measured here before it is parsed.
+A recursive parser crashes the process if brackets nest too deeply, so untrusted text is measured here before
+it is parsed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from substrate.base.errors import SubstrateError
 from substrate.base.limits import LIMITS
 
 DEPTH = LIMITS.depth
-"""Brackets that may stand inside one another."""
+"""The largest allowed depth of nested brackets."""
 
 _STRING = r"""(?P<string>\"{3}(?:[^"\\]|\\.|"(?!""))*+\"{3} | '{3}(?:[^'\\]|\\.|'(?!''))*+'{3}
               |"(?:[^"\\\n\r]|\\.)*+" | '(?:[^'\\\n\r]|\\.)*+')"""
@@ -38,15 +38,15 @@ def _compiled(*parts: str) -> re.Pattern[str]:
 
 _ALONE = r"(?![\w.:-])"
 _TOKEN = _compiled(_STRING, _LEADING, _NUMBER, _ALONE, _WORD, _ALONE, _RUN, _LAST)
-"""Every token; a run is cut into numbers, words and marks, once no colon is found behind it."""
+"""Every token; a run without a colon after it is cut into numbers, words and marks."""
 _IN_RUN = _compiled("(?!)", _NUMBER, _WORD, _LAST)
 OPENING = frozenset({"(", "[", "{", "<<"})
 CLOSING = frozenset({")", "]", "}", ">>"})
-"""Marks that begin and end what stands inside of brackets."""
+"""Marks that open and close brackets."""
 
 
 class Token(NamedTuple):
-    """A piece of a text: its kind (``string``, ``iri``, ``word``, …), how it is written, where it begins."""
+    """A piece of a text: its kind (``string``, ``iri``, ``word``, …), its text and its start."""
 
     kind: str
     text: str
@@ -56,15 +56,15 @@ class Token(NamedTuple):
 def tokens(text: str) -> Iterator[Token]:
     """The tokens of a query or of Turtle, without white space and comments.
 
-    A string that has no end is the last token, ``open``: a parser comes no further either.
+    A string without an end is the last token, ``open``: a parser gets no further either.
 
     >>> [token.text for token in tokens('ASK { ?s :in "a # b" } # SERVICE')]
     ['ASK', '{', '?s', ':in', '"a # b"', '}']
     >>> [token.kind for token in tokens("ASK { ?s ?p 'a }")]
     ['word', 'mark', 'variable', 'variable', 'open']
     """
-    # Each character is looked at a fixed number of times, whatever the text: no run is scanned again for the
-    # colon that it lacks, and no text for the end of a string that has none
+    # Each character is read a fixed number of times, whatever the text: no run is scanned again for a missing
+    # colon, and no text again for a missing end of a string
     place = 0
     while place < len(text):
         for match in _TOKEN.finditer(text, place):
@@ -77,7 +77,7 @@ def tokens(text: str) -> Iterator[Token]:
                     yield Token(part.lastgroup or "", part[0], place)
                     place = part.end()
                 break
-            # An empty string with a third mark behind it begins a long one
+            # An empty string followed by a third mark begins a long string
             if piece in ('"', "'") or (piece in ('""', "''") and text.startswith(piece[0], match.end())):
                 yield Token("open", text[start:], start)
                 return
@@ -87,7 +87,7 @@ def tokens(text: str) -> Iterator[Token]:
 
 
 def deepest(text: str) -> int:
-    """The depth of the brackets at the deepest place; ``<<(`` counts as two.
+    """The greatest depth of nested brackets; ``<<(`` counts as two.
 
     >>> deepest('ASK { { ?s ?p "((((" } }')
     2
@@ -103,7 +103,7 @@ def deepest(text: str) -> int:
 
 
 def nests_too_deeply(text: str) -> bool:
-    """Tell whether brackets nest deeper than :data:`DEPTH`; a text with fewer brackets is not read."""
+    """Tell whether brackets nest deeper than :data:`DEPTH`; a text with fewer brackets is not scanned."""
     opening = text.count("(") + text.count("[") + text.count("{") + text.count("<<")
     return opening > DEPTH and deepest(text) > DEPTH
 
@@ -112,7 +112,7 @@ def require_shallow(text: str, error: type[SubstrateError], *where: object) -> N
     """Refuse a text whose brackets nest too deeply for a parser.
 
     Raises:
-        SubstrateError: of the kind ``error``, at ``where``.
+        SubstrateError: an ``error`` at ``where``, if the brackets nest too deeply.
     """
     if nests_too_deeply(text):
         raise error(

@@ -217,5 +217,5 @@ def test_what_a_log_opens_with_is_proven_by_its_file() -> None:
     text = log.to_patch()
     assert EventLog.from_patch(text).opening == 2
     assert EventLog.from_patch(text).digest == log.digest
-    with pytest.raises(LogError, match="what it opens with"):
+    with pytest.raises(LogError, match="its opening deltas"):
         EventLog.from_patch(text.replace('"2 sha', '"1 sha'))

@@ -1,6 +1,6 @@
 """Motion fitted to videos, and collisions predicted from observed motion.
 
-- :func:`estimate`, :func:`predict_collisions`: bodies and collisions from positions only.
+:func:`estimate` and :func:`predict_collisions` give bodies and collisions from positions only.
 """
 
 from research.domains.foretelling.estimate import Estimate, estimate

@@ -1,10 +1,10 @@
-"""Writes :mod:`substrate.domains.clevrer.motion.constants` from official data.
+"""Write :mod:`substrate.domains.clevrer.motion.constants` from official data.
 
     python -m research.domains.foretelling.calibrate ANNOTATIONS [TRAJECTORIES EVENTS] [--out FILE]
 
 ANNOTATIONS is a folder or zip of official annotations; only they determine the law. TRAJECTORIES and EVENTS
 are tracked positions and true collisions of the same scenes: their even scenes give the errors of positions;
-the odd scenes are kept out. Without these two files, the constants that they determine do not change.
+the odd scenes are held out. Without these two files, the constants that they determine do not change.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def main(arguments: list[str] | None = None) -> int:
 def calibrate(
     annotations: Path, trajectories: Path | None = None, events: Path | None = None
 ) -> tuple[Law, Sight, Belief]:
-    """All constants; without trajectories, sight and belief keep their present values."""
+    """Fit all constants; without trajectories, sight and belief keep their present values."""
     films = read_annotations(annotations)
     law = fit_law(films)
     if trajectories is None or events is None:
@@ -75,7 +75,7 @@ def calibrate(
 
 
 def rendered(law: Law, sight: Sight, belief: Belief) -> str:
-    """The constants as a Python module, one per line."""
+    """Write the constants as a Python module, one per line."""
     return "\n".join(
         [
             _HEAD,

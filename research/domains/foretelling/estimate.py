@@ -26,8 +26,8 @@ PATIENCE = 3
 class Estimate(Struct, frozen=True):
     """A state and its trust.
 
-    ``steady``: no blow since the trajectory's last new fit; ``struck``: a blow since then, and a wrongly
-    timed blow misplaces the body; ``new``: only one position is known. ``fit`` counts the seams before the
+    ``steady``: no blow since the trajectory's last new fit. ``struck``: a blow since then; if it is wrongly
+    timed, the body is misplaced. ``new``: only one position is known. ``fit`` counts the seams before the
     state.
     """
 

@@ -26,10 +26,10 @@ from substrate.domains.clevrer.motion.engine import simulate
 from substrate.domains.clevrer.motion.law import Law
 from substrate.domains.clevrer.motion.observe import bodies, observed
 
-# Beyond this distance of centres a body touches no other: two cubes corner to corner, plus a margin.
+# Bodies whose centres are farther apart than this do not touch: two cubes corner to corner, plus a margin.
 _ALONE = 0.62
 _WINDOW = 3  # frames simulated before and after a recorded collision
-# The most that one impact's velocity error counts (units/s): the sub-step that it falls in is chance.
+# An impact's velocity error is capped at this (units/s): the sub-step of the impact is chance.
 _WORST = 0.5
 _RADII = (0.2, 0.2004, 0.2008, 0.2012, 0.2016)
 _REACHES = (0.004, 0.005, 0.006, 0.007, 0.008, 0.009)
@@ -57,7 +57,7 @@ SOLVER = Law(
 
 
 class Free(Struct, frozen=True):
-    """A lone body at two successive frames: speeds (units/s), distance between (units), spins (radians/s)."""
+    """A lone body at two successive frames: speeds (units/s), distance moved (units), spins (radians/s)."""
 
     shape: Shape
     speed: float
@@ -82,7 +82,7 @@ class Impact(Struct, frozen=True):
 
 
 def read_annotations(where: Path) -> list[Annotation]:
-    """Every annotation of a folder or zip, by scene."""
+    """Read every annotation of a folder or zip, by scene."""
     return [decode_annotation(source) for source in sources_in(where, annotation_names(where).values())]
 
 
@@ -263,7 +263,7 @@ def impact_error(impact: Impact, law: Law) -> float:
 
 
 def _stamp(seen: Sequence[Impact], law: Law) -> int:
-    """The first step of a frame whose contact is recorded under this frame and not under the previous one."""
+    """The first step of a frame whose contact is recorded under this frame, not under the previous one."""
 
     def missed(stamp: int) -> int:
         frames_off = 0

@@ -1,6 +1,4 @@
-"""The evidence of positions for a state and of a vote for a collision: fitted on one half of the
-trajectories.
-"""
+"""Fit how well positions show a state, and how well a vote shows a collision, on half of the trajectories."""
 
 from __future__ import annotations
 
@@ -34,8 +32,8 @@ AT = (80, 100)
 """Last known frames of the benchmark."""
 
 _HALF = NormalDist().inv_cdf(0.75)  # the median error of a normal distribution, in standard errors
-_SLIGHT = 0.03  # change of velocity that seams bring to nearly every body (units/s)
-_SEAM = 3.0  # a seam changes the velocity of this many times as many bodies as an ordinary frame
+_SLIGHT = 0.03  # change of velocity that a seam causes in nearly every body (units/s)
+_SEAM = 3.0  # a seam changes the velocities of this many times more bodies than an ordinary frame
 _TOUCHING = (0.4, 0.42, 0.44)
 _NEAR = (0.56, 0.62, 0.68, 0.74)
 _BLOWS = (0.05, 0.08, 0.12)
@@ -68,13 +66,13 @@ UNSEEN = Sight(
 
 
 class Watched(Struct, frozen=True):
-    """A scene as it was tracked and as it was."""
+    """A scene's tracked motion and its true events."""
 
     scene: TrajectoryScene
     events: SceneEvents
 
     def seen(self, at: int) -> dict[int, list[Sampled]]:
-        """The knowledge at a frame: the points up to it of every object that has any."""
+        """The points up to a frame, by object; objects without points are left out."""
         known = {
             name: [point for point in points if point[0] <= at]
             for name, points in sorted(self.scene.trajectory.items())
@@ -104,19 +102,19 @@ def _pair(objects: tuple[int, int]) -> Pair:
 
 
 def watch(scenes: Mapping[int, TrajectoryScene], events: Mapping[int, SceneEvents]) -> list[Watched]:
-    """Scenes that have both, by number."""
+    """Pair the scenes that have both trajectories and events, by number."""
     return [Watched(scene, events[number]) for number, scene in sorted(scenes.items()) if number in events]
 
 
 def halves(watched: Sequence[Watched]) -> tuple[list[Watched], list[Watched]]:
-    """Even scenes, to fit on, and odd ones, kept out."""
+    """Split the scenes into even ones, to fit on, and odd ones, held out."""
     return [w for w in watched if w.scene.scene_index % 2 == 0], [
         w for w in watched if w.scene.scene_index % 2
     ]
 
 
 def fit_sight(watched: Sequence[Watched], law: Law, mass: float) -> Sight:
-    """The differences of the trajectories from the motion."""
+    """Fit how the trajectories differ from the true motion."""
     sight = replace(UNSEEN, mass=round(mass, 2))
     sight = replace(sight, seams=_seams(watched, law, sight))
     sight = _entries(watched, law, sight)
@@ -128,9 +126,7 @@ def fit_sight(watched: Sequence[Watched], law: Law, mass: float) -> Sight:
 
 
 def _seams(watched: Sequence[Watched], law: Law, sight: Sight) -> tuple[int, ...]:
-    """Frames where far more bodies than usual change their velocity, twice running: the second begins a new
-    fit.
-    """
+    """Find successive frames where far more bodies than usual change velocity; the second begins a fit."""
     changed, counted = Counter[int](), Counter[int]()
     for w in watched:
         shapes: dict[int, Shape] = {thing.id: thing.shape for thing in w.scene.objects}
@@ -155,14 +151,12 @@ class _Entry(Struct, frozen=True):
     others: list[float]
 
     def off(self, aim: tuple[float, float]) -> float:
-        """From the direction of a place (radians)."""
+        """The angle between the heading and a direction (radians)."""
         return remainder(atan2(aim[1] - self.y, aim[0] - self.x) - self.heading, 2 * pi)
 
 
 def _entries(watched: Sequence[Watched], law: Law, sight: Sight) -> Sight:
-    """The speed and heading of bodies that come into view: from their first two points, where nothing hit
-    them in between.
-    """
+    """Fit the speed and heading of entering bodies that nothing hit between their first two points."""
     entries = [entry for w in watched for entry in _entered(w, law)]
     usual = median(entry.speed for entry in entries)
     spread = median(abs(entry.speed - usual) for entry in entries) / _HALF
@@ -201,7 +195,7 @@ def _entered(w: Watched, law: Law) -> Iterator[_Entry]:
 
 
 def _entry_likelihood(entry: _Entry, sight: Sight) -> float:
-    """Of a direction: a mixture of the general aim and of the directions of the other bodies."""
+    """The likelihood of a heading: a mixture of the general aim and the directions of the other bodies."""
 
     def bell(off: float, spread: float) -> float:
         return exp(-((off / spread) ** 2) / 2) / spread
@@ -218,7 +212,7 @@ def _entry_likelihood(entry: _Entry, sight: Sight) -> float:
 
 
 def _met_score(watched: Sequence[Watched], law: Law, sight: Sight) -> float:
-    """F1 of the pairs that the motion shows to have met, over both frames of the benchmark."""
+    """F1 of the inferred past collisions, over both frames of the benchmark."""
     right = guessed = true = 0
     for w, at in product(watched, AT):
         known = {thing.id: thing for thing in w.scene.objects}
@@ -241,9 +235,7 @@ class _Error(Struct, frozen=True):
 
 
 def _errors(watched: Sequence[Watched], law: Law, sight: Sight) -> Sight:
-    """Standard errors: medians for the many, and for the struck a second spread that explains their largest
-    tenth.
-    """
+    """Fit standard errors by medians; struck bodies get a second spread that explains their largest tenth."""
     errors = list(_state_errors(watched, law, sight))
     steady = [[e for e in errors if e.trust == "steady" and e.fit == fit] for fit in range(len(sight.seams))]
     struck = [e for e in errors if e.trust == "struck"]
@@ -268,7 +260,7 @@ def _errors(watched: Sequence[Watched], law: Law, sight: Sight) -> Sight:
 
 
 def _state_errors(watched: Sequence[Watched], law: Law, sight: Sight) -> Iterator[_Error]:
-    """Of moving bodies, two intervals before a seam, which nothing hits until the new fit shows them."""
+    """Errors of moving bodies two intervals before a seam, if nothing hits them until the new fit."""
     for w, seam in product(watched, sight.seams):
         at, later = seam - 2 * sight.interval, seam + sight.interval
         for thing in w.scene.objects:
@@ -284,13 +276,13 @@ def _state_errors(watched: Sequence[Watched], law: Law, sight: Sight) -> Iterato
                 (moved.x - then.body.x, moved.vx - then.body.vx),
                 (moved.y - then.body.y, moved.vy - then.body.vy),
             ):
-                # The error of velocity has moved the body while it was projected: take that back.
+                # The velocity error also moved the projected body: subtract that part.
                 yield _Error(now.trust, now.fit, place - velocity * (later - at) * law.frame, velocity)
 
 
 def fit_belief(watched: Sequence[Watched], law: Law, sight: Sight) -> Belief:
-    """Logistic regression (ridge) of collisions on votes, then the cut at which the mean F1 over the
-    benchmark's frames is highest.
+    """Regress collisions on votes (logistic, ridge), then choose the cut with the highest mean F1 over the
+    benchmark's frames.
     """
     known = {at: cast(watched, at, law, sight) for at in AT}
     rows: list[tuple[float, ...]] = []
@@ -330,8 +322,8 @@ def _logistic(rows: np.ndarray, came: np.ndarray) -> np.ndarray:
 
 
 class Score(Struct, frozen=True):
-    """Pairs predicted and true; ``whole`` of ``scenes`` had no wrong and no missed pair, ``busy`` of them had
-    a true or predicted one at all, ``busy_whole`` of those were right.
+    """Counts of right, wrong and missed pairs, and of scenes: ``whole`` have no wrong and no missed pair,
+    ``busy`` have a true or predicted pair, ``busy_whole`` are both.
     """
 
     right: int
@@ -369,7 +361,7 @@ def score(
     belief: Belief,
     past: Sequence[set[Pair]] | None = None,
 ) -> Score:
-    """Predictions against truth; ``past`` holds the pairs taken to have met, the truth where ``None``."""
+    """Compare predictions with the truth; ``past`` holds the pairs that met, by default the true ones."""
     count = Counter[str]()
     for k, (w, evidence) in enumerate(zip(watched, known, strict=True)):
         chances = believe(evidence, w.met(at) if past is None else past[k], belief=belief)

@@ -15,7 +15,7 @@ _DIGITS = 4
 
 
 def poses(scene: TrajectoryScene, events: SceneEvents) -> dict[int, list[Posed]]:
-    """By object, its poses at the frames from which another course of events may branch.
+    """Map each object to its poses at the frames from which another course of events may branch.
 
     Positions do not show a cube's yaw and spin: both are 0.
     """

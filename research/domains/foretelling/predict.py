@@ -68,7 +68,7 @@ def probabilities(
     *,
     met: Iterable[Pair] | None = None,
 ) -> dict[Pair, float]:
-    """The probability of every pair that collides in some draw and has not met.
+    """Give the probability of every pair that collides in some draw and has not met.
 
     The arguments are those of :func:`predict_collisions`.
     """
@@ -117,9 +117,7 @@ def states(
 
 
 class Outlook(Struct, frozen=True):
-    """The evidence for collisions to come: the vote, the moving bodies and those that have just come into
-    view.
-    """
+    """The evidence for future collisions: the vote, the moving bodies and the newly visible bodies."""
 
     votes: Votes
     moving: frozenset[int] = frozenset()

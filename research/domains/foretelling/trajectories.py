@@ -16,7 +16,7 @@ from substrate.domains.clevrer.format import CompactObject
 class TrajectoryScene(msgspec.Struct, frozen=True):
     """A line of a trajectory file: by object number, ``[frame, x, y]`` for each sighting (units).
 
-    ``until`` is the last frame that any of the positions depends on, if the file says so.
+    ``until`` is the last frame that any of the positions depends on, if the file states it.
     """
 
     scene_index: int

@@ -1,7 +1,7 @@
 """CLEVRER's camera: from places on the floor to boxes in the picture, and back.
 
-All videos are taken by one pinhole camera. Its constants, half sizes of the three solids and the habits of
-the detector's boxes are in :mod:`.constants`, fitted to annotated videos by :mod:`.calibrate`.
+One pinhole camera takes all videos. :mod:`.constants` holds its constants, the half sizes of the three solids
+and the offsets of the detector's boxes; :mod:`.calibrate` fits them to annotated videos.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from substrate.domains.clevrer.format import RADIUS, SHAPES
 CUBE, SPHERE, CYLINDER = (SHAPES.index(shape) for shape in ("cube", "sphere", "cylinder"))
 _HIDDEN = 0.15
 _EDGE, _UNSEEN = 0.6, 30.0
-"""Standard errors of an edge of a box (pixels): as measured, and where the edge is not the body's own."""
+"""Standard errors of a box's edge (pixels): as measured, and for an edge that is not the body's own."""
 _BEHIND, _BESIDE = 8.0, 2.5
-"""The same where a nearer body covers the edge, and where it may."""
+"""Standard errors of an edge that a nearer body covers, and of an edge that it may cover (pixels)."""
 _ROUNDS = 6
 _STRANGE = 2.5
-"""Standard errors from which on an edge counts less."""
+"""An edge that is off by more standard errors counts less."""
 _TURN = 0.3
 """Spread of a cube's yaw about an eighth of a turn (radians): a box says little about it."""
 _DIAGONAL = np.pi / 8
@@ -34,11 +34,11 @@ _CUBE = np.array([[a, b, c] for a in (-1, 1) for b in (-1, 1) for c in (-1, 1)],
 
 
 np.empty(1 << 21)
-"""After this glibc keeps large pieces of memory that are freed, which takes a third less time."""
+"""Make glibc keep large freed blocks of memory, which takes a third less time."""
 
 
 class Camera(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=True):
-    """A pinhole camera over the floor, and how a detector draws a box around what it sees."""
+    """A pinhole camera over the floor, with the offsets of a detector's boxes."""
 
     width: int
     height: int
@@ -50,11 +50,11 @@ class Camera(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=True)
     place: tuple[float, float, float]
     """The camera's place (units)."""
     angles: tuple[float, float, float]
-    """Its tilt, turn and roll (radians)."""
+    """The camera's tilt, turn and roll (radians)."""
     half: tuple[float, float, float]
-    """Half edge of a cube, radius of a sphere, radius of a cylinder as they are seen (units)."""
+    """Apparent half edge of a cube, radius of a sphere and radius of a cylinder (units)."""
     offsets: tuple[tuple[float, float, float, float], ...]
-    """By shape, by how much a detected box lies right of or under the true one, edge by edge (pixels)."""
+    """By shape, how far each edge of a detected box lies right of or below the true edge (pixels)."""
 
     @cached_property
     def matrix(self) -> np.ndarray:
@@ -67,9 +67,9 @@ class Camera(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=True)
         """The boxes (n, 4) around the silhouettes of bodies of one shape on the floor.
 
         Args:
-            shape: its place in :data:`~substrate.domains.clevrer.format.SHAPES`.
-            x, y: where they are (units).
-            yaw: how cubes are turned (radians); of the others it is not read.
+            shape: the shape's index in :data:`~substrate.domains.clevrer.format.SHAPES`.
+            x, y: the bodies' places (units).
+            yaw: the turn of cubes (radians); ignored for other shapes.
 
         >>> box = SEEN.boxes(1, np.array([0.0]), np.array([0.0]), np.array([0.0]))
         >>> np.round(box - SEEN.boxes(1, np.array([0.0]), np.array([0.1]), np.array([0.0])))[0].tolist()
@@ -89,7 +89,7 @@ class Camera(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=True)
         return np.stack([u.min(1), v.min(1), u.max(1), v.max(1)], 1)
 
     def _spheres(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """From the dual conics of the spheres' outlines."""
+        """The boxes of spheres, from the dual conics of their outlines."""
         centre = np.stack([x, y, np.full_like(x, RADIUS), np.ones_like(x)], 1)
         dual = -centre[:, :, None] * centre[:, None, :]
         dual[:, [0, 1, 2], [0, 1, 2]] += self.half[SPHERE] ** 2
@@ -131,7 +131,7 @@ class Camera(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=True)
         normal = np.zeros((len(x), unknown, unknown))
         step = 1e-3
         for turn in range(_ROUNDS):
-            # The box, and those a step along each unknown, in one go
+            # All boxes at once: the present one, and one a step along each unknown
             far = step * np.eye(3)[:unknown, :, None]
             moved = np.stack([x, y, yaw]) + np.concatenate([np.zeros((1, 3, 1)), far])
             drawn = self.boxes(shape, *moved.transpose(1, 0, 2).reshape(3, -1)).reshape(unknown + 1, -1, 4)
@@ -164,10 +164,10 @@ def rotation(angles: Sequence[float]) -> np.ndarray:
 
 
 def edge_errors(boxes: np.ndarray, width: int, height: int) -> np.ndarray:
-    """The error that each edge of the boxes of a frame may have (n, 4), in pixels.
+    """Standard errors of the edges of a frame's boxes (n, 4), in pixels.
 
-    An edge at the picture's border is the picture's. An edge that a nearer body's box covers is that body's
-    outline, or nothing at all; who has the lower bottom is nearer.
+    An edge at the picture's border belongs to the picture. An edge that a nearer body's box covers may be
+    that body's outline, or nothing at all; the body with the lower bottom edge is nearer.
 
     >>> edge_errors(np.array([[0.0, 50.0, 20.0, 90.0]]), 480, 320).tolist()
     [[30.0, 0.6, 0.6, 0.6]]

@@ -1,9 +1,9 @@
 """Paths ► collisions: which contacts explain what the bodies did.
 
 A contact of two bodies is a hypothesis wherever they come near each other. Its gain is how much the cost of
-the two paths falls if both take a blow there: twice the log-likelihood ratio of the calibrated law with the
-contact and without it, less what the distance of the two says against it. The best contact is taken, the
-others are weighed again given it, and so on; a contact that later ones have made needless is dropped.
+the two paths falls if both take a blow there: twice the log-likelihood ratio of the calibrated law with and
+without the contact, less a penalty for the distance of the two. The search takes the best contact, weighs
+the others again given this contact, and so on; it drops a contact that later contacts make needless.
 """
 
 from __future__ import annotations
@@ -18,30 +18,30 @@ import numpy as np
 from research.domains.perception.paths import Path, contact_distances, prepare
 
 Pair = tuple[int, int]
-"""Two objects by their places among the paths, the lower first."""
+"""Two objects by their indices among the paths, the lower first."""
 
 _NEAR, _SLACK = 0.3, 0.12
-"""The distance beyond contact (units) at which a pair may still have touched; and the distance beyond contact
-or the nearest that the pair comes, whichever is further.
+"""A pair may have touched at up to the first distance beyond contact (units), and at up to the second beyond
+contact or beyond the pair's least distance, whichever is farther.
 """
 _OFF = 0.05
 """Standard error of a distance at contact (units)."""
 _MOST = 60.0
-"""The most that a distance can say against a contact."""
+"""The largest penalty of a distance on a contact's gain."""
 _TAKEN, _DROPPED = 20.0, 8.0
-"""Gain from which a contact is taken for the search, and below which it is dropped again."""
+"""The search takes a contact from the first gain on, and drops it below the second."""
 _ROUNDS = 12
 _GHOST = 14
-"""Frames over which two bodies are followed through each other."""
+"""Frames over which two bodies are extrapolated through each other."""
 _AGREE = 6.0
-"""Loss of gain up to which another frame of a contact may be the right one."""
+"""A contact's other frames are plausible up to this loss of gain."""
 _NONE = 99
 
 
 class Contact(msgspec.Struct, frozen=True):
-    """A hypothesis: the pair touches just after ``frame``, and what speaks for it and against it.
+    """A hypothesis that the pair touches just after ``frame``, with the evidence for and against it.
 
-    Gains are twice log-likelihood ratios, distances units, velocities units/s.
+    Gains are twice log-likelihood ratios; distances are in units, velocities in units/s.
     """
 
     pair: Pair
@@ -58,20 +58,20 @@ class Contact(msgspec.Struct, frozen=True):
     touching: tuple[float, float]
     """Distances at which such bodies can touch."""
     ghost: float
-    """The distance to which they would come if they flew on through each other."""
+    """The least distance of the two if they flew on through each other."""
     approach: float
     parting: float
     """Speeds along the line of the centres, before and after."""
     changes: tuple[float, float]
     """Changes of the two velocities."""
     pushes: tuple[float, float]
-    """The part of the changes that points away from the other."""
+    """The part of each change that points away from the other body."""
     unbalanced: float
     """The share of the changes that no impulse between the two explains."""
     seen: tuple[int, int]
-    """Frames in which the less seen of the two is seen, in the pieces before and after."""
+    """Frames with a sighting of the less seen body, in the pieces before and after."""
     other: int
-    """Frames to the nearest other contact of either."""
+    """Frames to the nearest other contact of either body."""
     chosen: bool
     """True if the search kept it."""
 
@@ -96,11 +96,11 @@ class _Search:
                 self.distances[a, b], self.when[a, b] = away, when
 
     def blows(self, body: int, but: Pair) -> list[int]:
-        """The blows that a body takes from contacts other than one."""
+        """The blows that a body takes from contacts other than ``but``."""
         return [frame for pair, frame in self.taken.items() if body in pair and pair != but]
 
     def gains(self, pair: Pair, frame: int) -> tuple[float, float, float]:
-        """The gain of a contact in all, and on each path."""
+        """The total gain of a contact, and its gain on each path."""
         both: list[float] = []
         for body in pair:
             blows = self.blows(body, pair)
@@ -112,7 +112,7 @@ class _Search:
         return sum(both) - min((off / _OFF) ** 2, _MOST), both[0], both[1]
 
     def prepare(self, wanted: Mapping[Pair, Sequence[int]]) -> None:
-        """Fit, in one go, all the paths that :meth:`gains` compares for contacts at each of some frames."""
+        """Fit at once all paths that :meth:`gains` compares for the wanted contacts."""
         paths: dict[int, list[list[int]]] = {}
         for pair, frames in wanted.items():
             for body in pair:
@@ -121,7 +121,7 @@ class _Search:
         prepare([piece for body, some in paths.items() for piece in self.paths[body].lacking(some)])
 
     def best(self, pairs: Collection[Pair]) -> dict[Pair, tuple[float, int]]:
-        """The frame at which the contact of each pair gains most, and how much."""
+        """The highest gain of each pair's contact, and its frame."""
         when = {pair: self.when[pair] for pair in pairs}
         frames = {pair: some if len(some) <= _GHOST else some[::4] for pair, some in when.items()}
         self.prepare(frames)
@@ -139,7 +139,7 @@ class _Search:
         return gain, -frame
 
     def run(self) -> dict[Pair, tuple[float, int]]:
-        """Every hypothesis at its best, given the contacts that the search has taken."""
+        """Search; return every hypothesis at its best, given the contacts taken."""
         best = self.best(self.when)
         for _ in range(_ROUNDS):
             open_ = [pair for pair in best if pair not in self.taken]
@@ -153,7 +153,7 @@ class _Search:
                 best[pair] = again[pair]
                 frame = again[pair][1]
                 if self.taken.get(pair, frame) != frame:
-                    # Those behind it are weighed anew, given that this one moved
+                    # Weigh the later contacts again, since this one moved
                     self.taken[pair] = frame
                     again = self.best(near[place:])
             for pair in [pair for pair in self.taken if pair != new and best[pair][0] < _DROPPED]:
@@ -161,7 +161,7 @@ class _Search:
         return best | self.best(self.taken)
 
     def contact(self, pair: Pair, gain: float, frame: int) -> Contact:
-        """A hypothesis with all that is known of it."""
+        """A hypothesis with its evidence."""
         path_a, path_b = (self.paths[body] for body in pair)
         blows = [[*self.blows(body, pair), frame] for body in pair]
         before = [path.before(blow, frame) for path, blow in zip((path_a, path_b), blows, strict=True)]
@@ -207,12 +207,12 @@ class _Search:
 
 
 def contacts(paths: list[Path], frames: int, *, bridged: bool = True) -> list[Contact]:
-    """The best hypothesis of every pair that comes near enough to touch, in the order of the pairs.
+    """Find the best hypothesis of every pair that comes near enough to touch, in the order of the pairs.
 
     Args:
         paths: the paths of a video's objects.
-        frames: how many frames it has.
-        bridged: whether bodies may touch where one of them is not seen.
+        frames: the number of the video's frames.
+        bridged: whether bodies may touch while one of them is not seen.
     """
     search = _Search(paths, frames, bridged)
     best = search.run()

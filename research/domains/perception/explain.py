@@ -1,4 +1,4 @@
-"""Explain an answer about a perceived video, and how sure its evidence is."""
+"""Explain an answer about a perceived video, with the probability of its evidence."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from substrate.domains.clevrer.parameters import Parameters
 from substrate.log.event_log import EventLog
 
 _EVERYTHING = frozenset({"events", "objects", "all_events", "unseen_events"})
-"""Steps that take the whole log: an answer rests on what later steps keep of it."""
+"""Steps that take the whole log: an answer rests on the part that later steps keep."""
 
 
 def explain_perceived(
     log: EventLog, scene_index: int, question: Question, parameters: Parameters
 ) -> Explanation:
-    """Explain as :func:`substrate.domains.clevrer.explain.explain`, and name each part's weakest link.
+    """Explain like :func:`substrate.domains.clevrer.explain.explain`, and name each part's weakest link.
 
     A part's probability is the product over the events that its steps rest on.
     """

@@ -1,7 +1,6 @@
 """Compare a perceived video with the truth: which hypotheses are true, and which stage lost an answer.
 
-Of all perception, only this module and :mod:`.calibrate` read the truth; no module that perceives imports
-either.
+In this package only this module and :mod:`.calibrate` read the truth; no module that perceives imports them.
 """
 
 from __future__ import annotations
@@ -30,13 +29,13 @@ from substrate.log.event_log import EventLog
 _CROSSINGS = {"Entry": "in", "Exit": "out"}
 _KINDS = {kind: name for name, kind in _CROSSINGS.items()}
 _KNOWN = 8
-"""Least number of proposals with a label for its object to count as detected."""
+"""An object counts as detected from this many proposals with its label on."""
 _SEEN = 5
 """Frames before and after a contact in which a body must be seen."""
 
 
 class Gold(NamedTuple):
-    """The true events of a video, by its objects' looks."""
+    """The true events of a video, by the attributes of its objects."""
 
     looks: frozenset[Look]
     collisions: dict[frozenset[Look], int]
@@ -45,7 +44,7 @@ class Gold(NamedTuple):
 
 
 def gold_of(log: EventLog) -> Gold:
-    """The truth of a video, from the log of its annotation or of its true events."""
+    """Read the truth of a video from the log of its annotation or of its true events."""
     scene = Scene(log)
     looks: dict[int, Look] = {number: thing[:3] for number, thing in scene.objects.items()}
     collisions: dict[frozenset[Look], int] = {}
@@ -61,7 +60,7 @@ def gold_of(log: EventLog) -> Gold:
 
 
 def read_gold(files: Iterable[Path]) -> dict[int, Gold]:
-    """The truth of the videos of several files of events."""
+    """Read the truth of the videos in several files of events."""
     truths = (item for file in files for item in read_scene_events(file).items())
     return {scene: gold_of(events_log(events)) for scene, events in truths}
 
@@ -163,7 +162,7 @@ class Loss(NamedTuple):
 def lost(
     video: Video, record: Perceived, truth: EventLog, question: Question, parameters: Perception
 ) -> Loss:
-    """The first stage that, replaced by its truth, makes a wrong answer right.
+    """Find the first stage whose replacement by the truth makes a wrong answer right.
 
     Args:
         video: the examined video.
@@ -224,7 +223,7 @@ def _pair(pair: Iterable[Look]) -> str:
 
 
 def _other_objects(video: Video, true: frozenset[Look], mine: set[Look]) -> Loss:
-    """The loss if objects are wrong: to tracks if every missed object was detected, else to detection."""
+    """The stage that lost objects: tracks if every missed object was detected, else detection."""
     missed, false = sorted(true - mine), sorted(mine - true)
     words = [f"missed {' '.join(look)}" for look in missed] + [f"false {' '.join(look)}" for look in false]
     detected = all(video.seen.looks.count(look) >= _KNOWN for look in missed)

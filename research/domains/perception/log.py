@@ -3,8 +3,8 @@
 The log has an annotation's content, one tick per frame: objects, visibility, motion, entries, exits,
 collisions and poses. It also has records: nodes that reify a triple (RDF 1.2) and have a ``:basis``
 (``:detection``, ``:filter``, ``:inference``), a ``:probability``, and an event's ``:earliest`` and
-``:latest`` frame. A doubtful event has a record too, but its class triple is only reified, not asserted: no
-question's program sees it, SPARQL does.
+``:latest`` frame. A doubtful event has a record too, but its class triple is only reified, not asserted:
+SPARQL sees it, a question's program does not.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ _CLASSES = {"in": "Entry", "out": "Exit"}
 _KINDS: dict[str, Literal["", "in", "out"]] = {"Entry": "in", "Exit": "out", "Collision": ""}
 _BASES = {"Object": "detection", "Entry": "filter", "Exit": "filter", "Collision": "inference"}
 _SURE = 0.9999
-"""The highest stated probability: 1 would forbid doubt."""
+"""The highest stated probability: 1 would exclude doubt."""
 
 Event = PerceivedCrossing | PerceivedCollision
 Line = tuple[int, str]
 
 
 def perceived_log(video: Video, record: Perceived | None = None, belief: Belief = BELIEF) -> EventLog:
-    """The event log of a video.
+    """Build the event log of a video.
 
     Args:
         video: the examined video.
@@ -72,7 +72,7 @@ def perceived_log(video: Video, record: Perceived | None = None, belief: Belief 
 
 
 def _annotation(video: Video, record: Perceived, belief: Belief) -> Annotation:
-    """The video as an annotation: the filter's states, with all bodies in view marked."""
+    """The video as an annotation: the filter's states, with all visible bodies marked."""
     last = video.seen.last
     enters = {event.object: event.frame for event in record.in_outs if event.type == "in"}
     leaves = {event.object: event.frame for event in record.in_outs if event.type == "out"}
@@ -143,7 +143,7 @@ def _record(record: str, subject: str, class_: str, tick: int, event: Event | No
 
 
 class Link(NamedTuple):
-    """Something that a perceived log says, and how sure it is."""
+    """A record of a perceived log: a fact, and its probability."""
 
     subject: str
     class_: str
@@ -152,7 +152,7 @@ class Link(NamedTuple):
 
 
 def links(log: EventLog) -> dict[str, Link]:
-    """By individual, what its record says; only events have a probability."""
+    """Map each individual to its record; only events have a probability."""
     about: dict[str, dict[str, str]] = {}
     reified: dict[str, tuple[str, str]] = {}
     for delta in log:
@@ -172,7 +172,7 @@ def links(log: EventLog) -> dict[str, Link]:
 
 
 def read_back(log: EventLog, scene_index: int) -> PossibleScene:
-    """A video out of its perceived log: the objects, and every event with its probability."""
+    """Read a video back from its perceived log: the objects, and every event with its probability."""
     scene = Scene(log)
     frames, taking = scene.holding(f"{NAMESPACE}frame"), scene.holding(f"{NAMESPACE}participant")
     events: list[PossibleEvent] = []

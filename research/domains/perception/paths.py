@@ -1,8 +1,8 @@
 """Places ► paths: pieces of free motion under the calibrated law, joined by blows.
 
-Between two collisions a body follows the law of :mod:`substrate.domains.clevrer.motion`: a straight line on
-which drag and friction slow it down, or rest. A piece is the best such motion through the places measured
-in its frames, and its cost is what the places say against it.
+Between two collisions a body follows the law of :mod:`substrate.domains.clevrer.motion`: it rests, or moves
+straight while drag and friction slow it down. A piece is the best such motion through the places measured
+in its frames; its cost measures how badly the places fit.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ from substrate.domains.clevrer.motion.law import LAW
 
 _FINE, _FASTEST, _SLOWEST = 0.002, 9.0, 1e-3
 _NOISE = 0.004
-"""Standard error of a place beside what its box says (units)."""
+"""Standard error of a place in addition to the error of its box (units)."""
 _ROBUST = 9.0
-"""Squared standard errors from which on a place counts less and less."""
+"""A place that is off by more squared standard errors counts less and less."""
 _SPEED = 2.5
-"""Spread of a velocity before anything is measured (units/s)."""
+"""Prior spread of a velocity (units/s)."""
 _AT_FIRST = np.eye(2) / _SPEED**2
 _MOVES = 6.0
-"""The cost of saying that a body moves rather than rests."""
+"""The cost of assuming that a body moves."""
 _JUMP = 0.03
 """Standard error of the place where two pieces meet (units)."""
 _ROUNDS = 5
 _AT_ONCE = 32
-"""Pieces that are fitted at once: more would not lie in a processor's cache."""
+"""Pieces that are fitted at once: more would not fit into a processor's cache."""
 
 
 class Glide:
-    """The distance that a body of a shape glides: tables over time of one that starts at 9 units/s."""
+    """The distance that a body of a shape glides: tables over time, from a start at 9 units/s."""
 
     def __init__(self, shape: int) -> None:
         speeds, ways = [_FASTEST], [0.0]
@@ -58,17 +58,17 @@ class Glide:
         return _between(-min(speed, _FASTEST), *self._lists[:2])
 
     def share(self, speed: float, seconds: float) -> float:
-        """The way after so long over the starting speed: the time it would take without loss (seconds)."""
+        """The distance after some time, divided by the starting speed (seconds)."""
         if speed < _SLOWEST:
             return min(seconds, _SLOWEST)
         start, (_, times, _, ways) = self._start(speed), self._lists
         return (_between(start + seconds, times, ways) - _between(start, times, ways)) / min(speed, _FASTEST)
 
     def shares(self, speeds: np.ndarray, seconds: np.ndarray) -> np.ndarray:
-        """The same of many speeds (n), each after some times (m, n)."""
+        """Like :meth:`share`, for many speeds (n), each after some times (m, n)."""
         start = np.interp(-np.minimum(speeds, _FASTEST), self._slowing, self._times)
         times = start + seconds
-        # The table's times are even: what np.interp gives, to the bit, without a search
+        # The table's times are evenly spaced: this equals np.interp, to the bit, without a search
         place = (times / _FINE).astype(int)
         place -= place * _FINE > times
         place += (place + 1) * _FINE <= times
@@ -78,13 +78,13 @@ class Glide:
         return np.where(speeds < _SLOWEST, np.minimum(seconds, _SLOWEST), shares)
 
     def speed(self, speed: float, seconds: float) -> float:
-        """The rest of a speed after so long (units/s)."""
+        """The speed that is left after some time (units/s)."""
         _, times, speeds, _ = self._lists
         return _between(self._start(speed) + seconds, times, speeds)
 
 
 def _between(x: float, xs: Sequence[float], ys: Sequence[float]) -> float:
-    """What ``np.interp`` gives of a single number, to the bit."""
+    """Interpolate a single number like ``np.interp``, to the bit."""
     place = bisect_right(xs, x) - 1
     if place < 0 or place == len(xs) - 1:
         return ys[max(0, place)]
@@ -94,7 +94,7 @@ def _between(x: float, xs: Sequence[float], ys: Sequence[float]) -> float:
 
 @cache
 def glide(shape: int) -> Glide:
-    """The tables of a shape, by its place in SHAPES."""
+    """The tables of a shape, by its index in SHAPES."""
     return Glide(shape)
 
 
@@ -177,12 +177,12 @@ class Path:
         return self.pieces[start, end]
 
     def lacking(self, paths: Iterable[Collection[int]]) -> list[tuple[Path, int, int]]:
-        """The pieces of paths with blows after some frames that are not fitted yet."""
+        """The pieces, not fitted yet, of paths with blows after some frames."""
         spans = dict.fromkeys(span for blows in paths for span in self._spans(blows))
         return [(self, *span) for span in spans if span not in self.pieces]
 
     def bounds(self, start: int, end: int) -> tuple[int, int]:
-        """The first place of frames ``start`` to ``end``, and that behind their last."""
+        """The index range (end exclusive) of the places of frames ``start`` to ``end``."""
         return bisect_left(self._seen, start), bisect_right(self._seen, end)
 
     def _spans(self, blows: Collection[int]) -> Iterator[tuple[int, int]]:
@@ -195,7 +195,7 @@ class Path:
                 return
 
     def cost(self, blows: Collection[int]) -> float:
-        """The cost of a path with blows after these frames and free motion between them."""
+        """The cost of a path with blows after the given frames and free motion between them."""
         key = tuple(sorted(blows))
         if key not in self._costs:
             total, before = 0.0, None
@@ -228,7 +228,7 @@ def _pair(values: np.ndarray) -> tuple[float, float]:
 def prepare(wanted: Iterable[tuple[Path, int, int]]) -> None:
     """Fit the pieces of some paths between some frames: many at once cost little more than one."""
     counts = {piece: high - low for piece in wanted for low, high in [piece[0].bounds(*piece[1:])]}
-    # The products of a single place are multiplied in another order among others
+    # A single place is fitted apart: among others its products are multiplied in another order
     few = [piece for piece, count in counts.items() if count < 2]
     many = sorted((piece for piece, count in counts.items() if count > 1), key=counts.__getitem__)
     for some in (few, *(many[first : first + _AT_ONCE] for first in range(0, len(many), _AT_ONCE))):
@@ -239,9 +239,9 @@ def prepare(wanted: Iterable[tuple[Path, int, int]]) -> None:
 def _fit(wanted: list[tuple[Path, int, int]]) -> None:
     """Fit the pieces of some paths between some frames.
 
-    Each is as if it were fitted alone: what fills a column behind its last place weighs nothing.
+    Each result equals that of a separate fit: the padding behind a column's last place has no weight.
     """
-    # One twice, since a single column would be added up in another order
+    # A single piece is fitted twice, since a single column would be added up in another order
     given = wanted if len(wanted) > 1 else wanted * 2
     paths = list(dict.fromkeys(path for path, *_ in given))
     firsts = dict(zip(paths, accumulate([len(path.frames) for path in paths], initial=0), strict=False))
@@ -252,7 +252,7 @@ def _fit(wanted: list[tuple[Path, int, int]]) -> None:
     rows = low + np.arange(max(1, counts.max()))[:, None]
     beyond, rows = rows >= high, np.minimum(rows, len(frames) - 1)
     seconds = (frames[rows] - starts) * LAW.frame
-    # Columns side by side in memory: half the time
+    # Contiguous columns halve the time
     places = np.ascontiguousarray(np.concatenate([path.places for path in paths]).T[:, rows])
     weights = np.ascontiguousarray(np.concatenate([path.weights for path in paths], 2)[:, :, rows])
     weights[:, :, beyond] = 0.0
@@ -273,7 +273,7 @@ def _fit(wanted: list[tuple[Path, int, int]]) -> None:
 
 
 def _against(rest: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """What so many standard errors say against places (m, n): their squares."""
+    """The costs of standard errors of places (m, n): their squares."""
     products = (rest[:, None] * weights * rest).reshape(4, *rest.shape[1:])
     if len(products[0]) == 1:
         return products[:2].sum(0) + products[2:].sum(0)
@@ -281,11 +281,11 @@ def _against(rest: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 
 def _costs(squares: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """The costs of columns of squared standard errors, of which so many count."""
+    """The costs of columns of squared standard errors, of which the first ``counts`` count."""
     terms = np.zeros((squares.shape[1], squares.shape[0] + 2))
     terms[:, 1:-1] = np.log1p(squares / _ROBUST).T
     firsts = np.arange(len(terms)) * terms.shape[1]
-    # Behind a nought, each sum is to the bit that of its terms alone
+    # After a leading zero, each sum equals, to the bit, the sum of only its terms
     ends = np.stack([firsts, firsts + counts + 1], 1).ravel()
     return _ROBUST * np.add.reduceat(terms.ravel(), ends)[::2]
 
@@ -293,7 +293,7 @@ def _costs(squares: np.ndarray, counts: np.ndarray) -> np.ndarray:
 def _resting(
     places: np.ndarray, weights: np.ndarray, counts: np.ndarray
 ) -> list[tuple[tuple[float, float], float]]:
-    """The places where a body rests, a column of measured ones each, and the costs of saying so."""
+    """Fit a resting body to each column of measured places; return its places and costs."""
     place, squares, share = places[:, 0], np.zeros(places.shape[1:]), np.ones(places.shape[1:])
     for _ in range(3):
         trusted = weights * share
@@ -307,9 +307,7 @@ def _resting(
 def _moving(
     kinds: np.ndarray, seconds: np.ndarray, places: np.ndarray, weights: np.ndarray, counts: np.ndarray
 ) -> list[tuple[tuple[float, float], tuple[float, float], float]]:
-    """Places and velocities at the start of the best free motions through columns of places, and what speaks
-    against each.
-    """
+    """The best free motion through each column of places: its first place and velocity, and its cost."""
     share, ways, many = np.ones(seconds.shape), seconds, seconds.shape[1]
     place, velocity, squares = places[:, 0], np.zeros((2, many)), share
     normal, right = np.zeros((4, 4, many)), np.zeros((4, many))
@@ -325,7 +323,7 @@ def _moving(
         squares = _against(places - place[:, None] - ways * velocity[:, None], weights)
         share = 1 / (1 + squares / _ROBUST)
         if turn < _ROUNDS - 1:
-            # The library's hypot, which is not to the bit that of an array
+            # The library's hypot, which differs in the last bits from that of an array
             speeds, ways = np.array(list(map(hypot, *velocity.tolist()))), np.zeros(seconds.shape)
             for kind in set(kinds.tolist()):
                 mine = kinds == kind
@@ -357,8 +355,8 @@ def paths(seen: Sightings, objects: dict[Look, Track], camera: Camera) -> list[P
 
 
 def contact_distances(a: Path, b: Path) -> tuple[float, float]:
-    """Between which distances of their centres two bodies can touch (units): a cube reaches as far as it is
-    turned.
+    """The least and largest distance of two touching bodies' centres (units): a cube's reach depends on its
+    turn.
     """
     wide: Sequence[bool] = (a.kind == CUBE, b.kind == CUBE)
     return 0.4, 0.4 + 0.08 * sum(wide)

@@ -26,7 +26,7 @@ from substrate.domains.clevrer.format import FRAMES, CompactObject
 from substrate.domains.clevrer.possible import THRESHOLD
 
 _STAMP = 1
-"""Frames from the last one before a blow to the frame that official files record."""
+"""Frames from the last frame before a blow to the frame that official files record."""
 _DIGITS = 4
 
 
@@ -60,7 +60,7 @@ class Perceived(msgspec.Struct, frozen=True):
 
     Events of at least the threshold's probability are in ``in_outs`` and ``collisions``, the others in
     ``doubtful``. ``trajectory`` has, by object, frame and place (units) from its first to its last sighting.
-    All of it, early places too, depends on frames as late as ``until``.
+    All fields, including early places, depend on frames up to ``until``.
     """
 
     scene_index: int
@@ -128,7 +128,7 @@ def examined(
         video: its proposals.
         name: its file's name, for messages.
         until: the last frame that may be read; by default the last one.
-        mended: whether wrong labels of the detector are corrected; ``False`` is an ablation.
+        mended: whether the detector's wrong labels are corrected; ``False`` is an ablation.
         bridged: whether bodies may touch while one is not seen; ``False`` is an ablation.
     """
     if until is not None:
@@ -199,7 +199,7 @@ def recorded(video: Video, threshold: float = THRESHOLD, belief: Belief = BELIEF
 
 
 def _trajectory(video: Video, number: int, belief: Belief) -> list[tuple[int, float, float]]:
-    """The places of an object, frame by frame, as its pieces of free motion say."""
+    """The places of an object, frame by frame, by its pieces of free motion."""
     return [
         (frame, round(x, _DIGITS), round(y, _DIGITS))
         for piece, end in video.pieces(number, belief)

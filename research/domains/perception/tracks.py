@@ -1,9 +1,8 @@
-"""Sightings ► objects: who is who from frame to frame, with the detector's slips of label put right.
+"""Sightings ► objects: identities from frame to frame, with the detector's wrong labels corrected.
 
-No two objects of a CLEVRER video have equal attributes, so a label is a name. What is left are a detector's
-slips: it sees one object twice, or calls a sliver at the picture's border by another material or shape. A
-run of frames with a rare label belongs to the stronger label that is missing just then and is seen next to
-it.
+No two objects of a CLEVRER video have equal attributes, so a label is a name. But the detector errs: it sees
+one object twice, or gives a sliver at the picture's border a wrong material or shape. A run of frames with a
+rare label belongs to the stronger label that is missing in those frames and is seen next to the run.
 """
 
 from __future__ import annotations
@@ -16,24 +15,24 @@ import numpy as np
 from research.domains.perception.masks import Look, Sightings
 
 Track = dict[int, int]
-"""By frame, the place of an object's sighting."""
+"""By frame, the index of an object's sighting."""
 
 _FULL = 1500.0
-"""Pixels from which on a sighting counts fully."""
+"""A sighting of at least this many pixels counts fully."""
 _SAME = 0.45
-"""Share of two boxes' union that they have in common from which on they are one object's."""
+"""Two boxes with at least this intersection over union show the same object."""
 _PAUSE, _RUN, _REACH = 3, 30, 9
-"""Frames without a sighting that a run may have; its longest; how far from it its owner may be seen."""
+"""Frames: the longest pause within a run, the longest run, the farthest sighting of its owner."""
 _CLOSE = 0.75
 
 
 def tracks(seen: Sightings, *, mended: bool = True) -> dict[Look, Track]:
-    """The sightings of each object of a video, by its attributes.
+    """Group the sightings of a video by object, keyed by its attributes.
 
     Args:
-        seen: the video's.
-        mended: whether doubles and slips of the label are put right; without, a label is an object where it
-            is seen for long enough.
+        seen: the video's sightings.
+        mended: whether doubles and wrong labels are corrected; if not, each label that is seen long enough
+            is an object.
 
     >>> box, none = np.array([[200.0, 100.0, 240.0, 140.0]] * 14), np.ones(14)
     >>> looks = [("red", "metal", "cube")] * 13 + [("red", "metal", "sphere")]
@@ -59,9 +58,7 @@ def _at_border(seen: Sightings) -> np.ndarray:
 
 
 def _without_doubles(seen: Sightings, weights: np.ndarray) -> list[int]:
-    """The sightings, without those of a label that the video hardly knows where another label has the
-    place.
-    """
+    """The sightings, without those of a rare label whose box overlaps that of another label."""
     total: dict[Look, float] = defaultdict(float)
     for look, weight in zip(seen.looks, weights, strict=True):
         total[look] += weight
@@ -89,7 +86,7 @@ def _by_frame(seen: Sightings) -> dict[int, list[int]]:
 
 
 def _named(seen: Sightings, places: Iterable[int]) -> dict[Look, Track]:
-    """By label; of two of one label in a frame, that which lies nearer to where it is seen around it."""
+    """Group sightings by label; of two in a frame, keep the nearer to the label's neighbouring sightings."""
     by_label: dict[Look, Track] = defaultdict(dict)
     more: list[int] = []
     for place in places:
@@ -129,7 +126,7 @@ def _join(seen: Sightings, found: dict[Look, Track]) -> None:
 
 
 def _runs(track: Track) -> list[list[int]]:
-    """Its frames, cut where it is not seen for a while."""
+    """A track's frames, cut at long pauses."""
     runs: list[list[int]] = []
     for frame in sorted(track):
         if runs and frame - runs[-1][-1] <= _PAUSE:
@@ -142,7 +139,7 @@ def _runs(track: Track) -> list[list[int]]:
 def _owner(
     seen: Sightings, by_label: Mapping[Look, Track], total: Mapping[Look, float], look: Look, run: list[int]
 ) -> Look | None:
-    """The stronger label that a run belongs to, if any: missing during it, and seen beside its ends."""
+    """The stronger label that a run belongs to, if any: missing during the run, and seen near its ends."""
     if len(run) > _RUN:
         return None
     best: tuple[float, Look] | None = None
@@ -165,7 +162,7 @@ def _owner(
 
 
 def _is_object(seen: Sightings, track: Track) -> bool:
-    """Tell whether a label was seen enough to be an object: for long, or while it came or went."""
+    """Tell whether a label is an object: it was seen for long, or while it entered or left."""
     places = list(track.values())
     if len(places) >= 12:
         return True
@@ -191,5 +188,5 @@ def shared(a: Sequence[float], b: Sequence[float]) -> float:
 
 
 def gap(a: Sequence[float], b: Sequence[float]) -> float:
-    """The distance of two boxes: pixels across and down, added."""
+    """The distance of two boxes: horizontal plus vertical pixels."""
     return max(0, max(a[0], b[0]) - min(a[2], b[2])) + max(0, max(a[1], b[1]) - min(a[3], b[3]))

@@ -45,7 +45,7 @@ class MotionEmitter:
     """The emitter of a scene's motion, for a fork that removes objects or continues after the video.
 
     An object that the intervention retracts as ``:Object`` is removed with all statements about it. Its
-    absence reaches other objects through missing contacts and new contacts. From then on the emitter
+    absence affects other objects through missing contacts and new contacts. From then on the emitter
     simulates these objects, and marks them and their collisions ``:simulated``. All others move and collide
     as observed to the video's end; after it the emitter simulates every object. It models no camera: it does
     not say whether a simulated object is in view, and such an object neither enters nor exits.
@@ -165,7 +165,7 @@ def _branch(scene: Scene, name: tuple[str, int, int, Engine], at: int, removed: 
         return fork(scene.log, at, change, MotionEmitter(end, engine, scene))
 
     branch = Scene(make)
-    if not scene.simulated:  # in a fork of a fork, objects are simulated by more than its own course
+    if not scene.simulated:  # in a fork of a fork, earlier courses also simulate objects
         course = _course(scene, at, end, gone, engine)
         contacts = [event for event in _contacts(scene, at, course) if (event.frame or 0) <= end]
         standing = [event for event in scene.events if _stands(event, at, gone, course)]
@@ -298,7 +298,7 @@ def _until(parent: EventLog, at: int, ends: Mapping[str, int]) -> Iterator[Spell
 
 
 def _camera(scene: Scene, thing: str, tick: int) -> list[str]:
-    """The last statements before a tick on an object's being in view and moving, in the log's order."""
+    """The last statements before a tick about an object's visibility and motion, in the log's order."""
     standing = {
         position: f"{thing} <{predicate}> {value}"
         for predicate in (f"{NAMESPACE}inView", f"{NAMESPACE}motion")

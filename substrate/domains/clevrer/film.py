@@ -1,4 +1,4 @@
-"""An annotation as far as its event log needs it: the rest stays JSON until it is asked for."""
+"""An annotation, decoded as far as its event log needs it; the rest stays JSON until it is read."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from substrate.domains.clevrer.format import (
 
 
 class FilmedState(msgspec.Struct, frozen=True, gc=False):
-    """A :class:`MotionState` of which only what every frame is read for is decoded; the rest is JSON."""
+    """A :class:`MotionState` with only the fields decoded that every frame needs; the rest is JSON."""
 
     object_id: Whole
     location: msgspec.Raw
@@ -50,7 +50,7 @@ class Filmed(msgspec.Struct, frozen=True, gc=False):
 
 
 class Film(NamedTuple):
-    """What an event log needs of an annotation, and where that was read."""
+    """The parts of an annotation that an event log needs, and their source."""
 
     scene_index: int
     object_property: list[ObjectProperty]
@@ -66,8 +66,8 @@ _vectors = msgspec.json.Decoder(list[Vector])
 
 
 def decode_film(source: Source) -> Film:
-    """An annotation as far as its event log needs it. Places and turns are only checked to be there; their
-    values are checked when they are asked for. Errors as
+    """Decode an annotation as far as its event log needs it. Places and turns are only checked to exist;
+    their values are checked when they are read. Raises the errors of
     :func:`~substrate.domains.clevrer.format.decode_annotation`.
     """
     film = decode(_films, source[1], source[0], keys=keys)
@@ -75,17 +75,17 @@ def decode_film(source: Source) -> Film:
 
 
 def film_of(annotation: Annotation | Filmed, source: Source | None = None, *, in_order: bool = False) -> Film:
-    """What an event log needs of an annotation."""
+    """Take the parts of an annotation that an event log needs."""
     objects, frames = annotation.object_property, len(annotation.motion_trajectory)
     motion = tracks(annotation, in_order=in_order)
     return Film(annotation.scene_index, objects, frames, annotation.collision, motion, source)
 
 
 def grounds(states: Sequence[MotionState | FilmedState]) -> list[Ground]:
-    """Places and motions on the ground, decoded now where they are JSON still.
+    """Give places and motions on the ground, decoded if they are still JSON.
 
     Raises:
-        ValidationError: a vector is none.
+        ValidationError: a value is not a vector.
     """
     vectors: list[Any] = [v for s in states for v in (s.location, s.orientation, s.angular_velocity)]
     if any(isinstance(vector, msgspec.Raw) for vector in vectors[:1]):

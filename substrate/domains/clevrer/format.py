@@ -1,8 +1,8 @@
 """CLEVRER's file formats: annotations, compact event files, questions.
 
-These types are all that the interpreter and the world generator share. Shapes and traps are those
-of the official release (Yi et al., CLEVRER, ICLR 2020); lengths are scene units, velocities scene
-units a second, a frame is :data:`SECONDS_PER_FRAME` of motion.
+The interpreter and the world generator share only these types. Record shapes and quirks follow the official
+release (Yi et al., CLEVRER, ICLR 2020). Lengths are in scene units, velocities in scene units per second; a
+frame is :data:`SECONDS_PER_FRAME` of motion.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SECONDS_PER_FRAME = 0.028
 RADIUS = 0.2
 MOVING_SPEED = 0.02
 RECORDED_AFTER = 51
-"""Frames that CLEVRER's generator went on for after the video: two seconds at 128 frames in five."""
+"""Frames that CLEVRER's generator simulated after the video: two seconds at 128 frames in five seconds."""
 COLORS = ("gray", "red", "blue", "green", "brown", "yellow", "cyan", "purple")
 MATERIALS = ("metal", "rubber")
 SHAPES = ("cube", "sphere", "cylinder")
@@ -157,14 +157,14 @@ _scene_events = msgspec.json.Decoder(SceneEvents)
 
 
 def annotation_names(where: Path) -> dict[int, str]:
-    """Scene index to file or zip-member name of every annotation under a folder or in a zip, by index; errors
-    as :func:`~substrate.base.numbered.numbered`.
+    """Map each scene index to its annotation's file or zip member, in a folder or zip; raises the errors of
+    :func:`~substrate.base.numbered.numbered`.
     """
     return numbered(where, "annotation", "scene", "official annotations")
 
 
 def decode_annotation(source: Source) -> Annotation:
-    """A checked annotation: frames numbered from 0 without a gap, every object declared once.
+    """Decode and check an annotation: frames numbered from 0 without a gap, every object declared once.
 
     Raises:
         FormatError: the record breaks the format; the message names file, path and fault.
@@ -209,9 +209,7 @@ def keys(annotation: Annotation | Filmed) -> int:
 
 
 def tracks(annotation: Annotation | Filmed, *, in_order: bool = False) -> Mapping[int, Sequence[Any]]:
-    """Each object's motion states, frame by frame, by object number; quicker where they are known to stand in
-    order.
-    """
+    """Give each object's motion states by frame, keyed by object number; faster if the order is known."""
     states = [frame.objects for frame in annotation.motion_trajectory]
     numbers = [o.object_id for o in annotation.object_property]
     if not (in_order or _in_order(annotation)):
@@ -227,7 +225,7 @@ def _in_order(annotation: Annotation | Filmed) -> bool:
 
 
 def decode_scene_events(source: Source) -> SceneEvents:
-    """A checked line of a compact event file; errors as :func:`decode_annotation`.
+    """Decode and check a line of a compact event file; raises the errors of :func:`decode_annotation`.
 
     Events may lie past ``n_frames``: two real records declare fewer frames than their events need.
     """
@@ -244,7 +242,7 @@ def decode_scene_events(source: Source) -> SceneEvents:
 
 
 def in_out_objects(event: InOut) -> tuple[int, ...]:
-    """The object of an in/out event as a tuple, whichever way it was written."""
+    """The object of an in/out event as a tuple, from either notation."""
     return tuple(event.object) if isinstance(event.object, list) else (event.object,)
 
 
@@ -265,7 +263,7 @@ def check_events(
 ) -> None:
     """Refuse events (kind, participants, frame) of undeclared objects, past the video, or listed twice.
 
-    An entry or exit, whose kind is a word, has one participant; a collision, which has none, has two.
+    An entry or exit has a kind and one participant; a collision has an empty kind and two participants.
     """
     first: dict[tuple[str, frozenset[int], int], int] = {}
     for index, (kind, objects, frame) in enumerate(events):
@@ -276,20 +274,20 @@ def check_events(
         if not 0 <= frame < frames:
             hint = "Frames run from 0 to the video's last"
             raise FormatError(f"frame is {frame}", where=where, hint=hint)
-        # An event that a file lists twice, perhaps with its objects turned round, would count as two.
+        # An event that a file lists twice, perhaps with its objects swapped, would count as two.
         if (earlier := first.setdefault((kind, participants, frame), index)) != index:
             what = f"is the same event as {path}[{earlier}]"
             raise FormatError(what, where=where, hint="List each event once")
 
 
 def read_scene_events(path: Path) -> dict[int, SceneEvents]:
-    """A whole compact event file, by scene index."""
+    """Read a whole compact event file, by scene index."""
     index = index_scene_events(path)
     return dict(zip(index, map(decode_scene_events, event_sources(path, index, index)), strict=True))
 
 
 def index_scene_events(path: Path) -> Index[int]:
-    """The lines of a compact event file by scene index, by number of line; each is looked at."""
+    """Index the lines of a compact event file by scene; checks every line."""
     text = Text(path)
     index = Index[int]()
     for number, span, line in text.lines():
@@ -303,17 +301,17 @@ def index_scene_events(path: Path) -> Index[int]:
 
 
 def event_sources(path: Path, index: Index[int], scenes: Iterable[int]) -> Iterator[Source]:
-    """The lines of scenes in a compact event file, each by its name."""
+    """Read the lines of some scenes in a compact event file, each with its name."""
     for scene in scenes:
         for number, raw in index.parts(scene).items():
             yield f"{path}:{number}", bytes(raw)
 
 
 def read_questions(path: Path) -> Records[int, SceneQuestions]:
-    """A question file, official list or JSON lines of the same records, by scene index; each is looked at.
+    """Index a question file (the official list, or JSON lines of its records) by scene; checks each record.
 
     Raises:
-        FormatError: as :func:`decode`; also where a scene or a question number occurs twice, a
+        FormatError: as :func:`decode`; also if a scene or a question number occurs twice, a
             multiple-choice question has no choices, or there is no question at all.
     """
     return read_by_scene(path, SceneQuestions, _check_questions)
@@ -330,11 +328,11 @@ Q = TypeVar("Q", bound=_OfScene)
 
 
 def read_by_scene(path: Path, kind: type[Q], check: Callable[[str, Q], None]) -> Records[int, Q]:
-    """The records of a question file by scene; scenes that nothing is asked about are left out.
+    """Index the records of a question file by scene, without scenes that have no question.
 
     Args:
         kind: the type of a record.
-        check: raises what is wrong with a record, whose file or line it is told.
+        check: raises an error if a record is wrong; its first argument names the record's file or line.
 
     Raises:
         FormatError: as ``check``; a scene occurs twice, or there is no question at all.

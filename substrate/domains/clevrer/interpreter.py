@@ -49,21 +49,21 @@ LANGUAGE = Language(run, run_choices, str.__eq__)
 
 
 class Asked(Protocol):
-    """A question as it is answered and explained."""
+    """The parts of a question that answering and explaining need."""
 
     @property
     def question_id(self) -> int:
-        """Its number in the scene."""
+        """The question's number in the scene."""
         ...
 
     @property
     def question(self) -> str:
-        """Its words."""
+        """The question in words."""
         ...
 
     @property
     def program(self) -> list[str]:
-        """Its program."""
+        """The question's program."""
         ...
 
     @property
@@ -134,7 +134,7 @@ def judged(
 
 
 def judged_choices(choices: Sequence[Choice], outcomes: Iterable[str | ProgramError]) -> dict[str, Any]:
-    """The fields of a multiple-choice question's row: right only when all of its choices are.
+    """The fields of a multiple-choice question's row: right only if all of its choices are right.
 
     Args:
         choices: the choices, in order.

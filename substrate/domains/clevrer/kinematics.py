@@ -18,7 +18,7 @@ def predict_collisions(
 
     Args:
         samples: last frames and poses by object number, in time order, none empty.
-        last_frame: only objects in view at this frame are projected, from where they were then.
+        last_frame: only objects in view at this frame are projected, from their places in it.
         kinematics: frames averaged, τ in units, horizon in frames.
 
     Returns:

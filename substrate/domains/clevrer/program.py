@@ -1,6 +1,6 @@
-"""CLEVRER's question programs: postfix, on a stack, one table entry an opcode.
+"""CLEVRER's question programs: postfix, on a stack, one table entry per opcode.
 
-Both spellings are understood, that of the question files and that of NS-DR's executor.
+The interpreter accepts the opcode names of the question files and of NS-DR's executor.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Kind(enum.Flag):
     ORDER = enum.auto()
     YES_NO = enum.auto()
     NUMBER = enum.auto()
-    # Of languages that extend this one:
+    # For languages that extend this one:
     DIRECTION = enum.auto()
     PAIR = enum.auto()
     CHANGE = enum.auto()
@@ -54,23 +54,23 @@ class World(NamedTuple):
 
 
 class Opcode(NamedTuple):
-    """Kinds popped, bottom first; kind pushed (``None``: the element of the set popped); what it does."""
+    """Kinds popped, bottom first; kind pushed (``None``: an element of the popped set); the function."""
 
     takes: tuple[Kind, ...]
     gives: Kind | None
     run: Callable[..., Any]
     query: str = ""
-    """The query of :data:`substrate.domains.clevrer.scene.QUERIES` behind it, if it reads the state."""
+    """The opcode's query in :data:`substrate.domains.clevrer.scene.QUERIES`, if it reads the state."""
 
 
 Table = Mapping[str, tuple[int, frozenset[tuple[int, ...]], int, Callable[..., Any] | None, tuple[Kind, ...]]]
-"""A language made fit for running, by token: how many operands, all that their kinds may be, kind given and
-function; flag values, since a flag's own operators are slow. Last the kinds taken, for errors.
+"""A compiled language, by token: number of operands, their allowed kinds, result kind, function and, for
+errors, the kinds taken. Kinds are flag values, since a flag's own operators are slow.
 """
 
 
 class Step(NamedTuple):
-    """An executed token: what it took and what it left on the stack."""
+    """An executed token: the values that it popped, and the value that it pushed."""
 
     place: int
     token: str
@@ -93,13 +93,13 @@ def run(
     """Execute a program and give its answer: ``yes`` or ``no``, a number, or an attribute's value.
 
     Args:
-        program: tokens in postfix order; a multiple-choice program is the choice's and then the question's.
+        program: tokens in postfix order; in multiple choice the choice's tokens, then the question's.
         trace: called with every step, for explanations.
-        table: of a language that extends this one, made by :func:`compiled`.
+        table: the table of a language that extends this one, made by :func:`compiled`.
 
     Raises:
         ProgramError: an unknown opcode, a stack underflow, an operand of the wrong kind, ``unique`` on
-            none or several, or a program that leaves other than one answer; names the token's place.
+            no element or several, or a program that does not leave one answer; names the token's place.
     """
     stack: _Stack = [], []
     _execute(program, stack, world, trace=trace, table=table)
@@ -118,9 +118,9 @@ def _answer(stack: _Stack, end: int) -> str:
 def run_choices(
     question: Sequence[str], choices: Sequence[Sequence[str]], world: World, *, table: Table | None = None
 ) -> Iterator[str | ProgramError]:
-    """The answer, or what went wrong, of each choice's program followed by the question's.
+    """Give the answer or the error of each choice's program followed by the question's.
 
-    What the question's program does before it reaches for the choice is done once.
+    The part of the question's program that does not need the choice runs once.
     """
     shared: _Stack = [], []
     try:
@@ -150,7 +150,7 @@ def _execute(
     trace: Callable[[Step], None] | None = None,
     table: Table | None = None,
 ) -> int:
-    """Run tokens from ``start`` on; says which token it stopped before.
+    """Run tokens from ``start`` on; return the index of the token it stopped before.
 
     Places in errors are counted from ``offset``.
     """
@@ -186,7 +186,7 @@ def _execute(
 
 
 def _unfit(token: str, takes: Sequence[Kind], kinds: Sequence[int]) -> ProgramError:
-    """Say what an opcode takes and the stack has not."""
+    """The error of an opcode whose operands are missing or of a wrong kind."""
     if len(kinds) < len(takes):
         what = f"stack underflow: {token} takes {len(takes)}, the stack holds {len(kinds)}"
         return ProgramError(what, hint="The program lacks an operand")
@@ -235,7 +235,7 @@ def _motion(moving: bool) -> Opcode:
 
 
 def _of_kind(kind: str) -> Opcode:
-    """Keep the events of a kind in which an object, or one of some objects, takes part."""
+    """Keep the events of a kind with a given object, or with any of some objects."""
 
     def keep(world: World, events: Sequence[Event], objects: Any) -> list[Event]:
         if isinstance(objects, int):
@@ -261,7 +261,7 @@ def _frame(world: World, event: Event) -> int:
 
 
 def _beside(stands: Callable[[int, int], bool]) -> Opcode:
-    """Keep the events that stand so in time to another."""
+    """Keep the events whose frame compares to another event's frame as ``stands`` demands."""
 
     def keep(world: World, events: Sequence[Event], event: Event) -> list[Event]:
         frame = _frame(world, event) if events else 0
@@ -317,13 +317,13 @@ def _unseen(world: World) -> list[Event]:
 
 
 def unseen(scene: Scene, parameters: Parameters) -> Scene:
-    """The simulated future, as far as the parameters say."""
+    """The simulated future, up to the parameters' horizon."""
     horizon = parameters.predictive.horizon
     return future(scene, RECORDED_AFTER if horizon is None else horizon, parameters.engine)
 
 
 def _counterfactual(world: World, *given: Any) -> list[Event]:
-    """Of some events, or of the meetings of every pair, those that happen without an object."""
+    """Keep the given events, or any pair's collisions, that happen without an object."""
     *events, removed = given
     settings, engine = world.parameters.counterfactual, world.parameters.engine
     about = events[0] if events else world.scene.pairs
@@ -385,7 +385,7 @@ _OBJECT, _OBJECTS, _EVENT = _K.OBJECT.value, _K.OBJECTS.value, _K.EVENT.value
 
 
 def compiled(opcodes: Mapping[str, Opcode], words: Mapping[str, Kind]) -> Table:
-    """A language's opcodes and words as the table that :func:`run` takes."""
+    """Compile a language's opcodes and words into the table that :func:`run` takes."""
     return {
         **{word: (0, frozenset[tuple[int, ...]](), kind.value, None, ()) for word, kind in words.items()},
         **{

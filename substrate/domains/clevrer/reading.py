@@ -48,11 +48,11 @@ def happening(kind: str, who: Sequence[str]) -> str:
 
 
 class Reading:
-    """A scene's log as its queries read it, with the deltas that made true what holds at a tick.
+    """A scene's log as its queries read it, with the deltas behind the facts that hold at a tick.
 
     Attributes:
-        opened: the scene, whose log is one of :mod:`substrate.domains.clevrer.deltas`.
-        log: that log.
+        opened: the scene, with a log of :mod:`substrate.domains.clevrer.deltas`.
+        log: the scene's log.
         scene: the scene's IRI.
         queries: the texts of the queries, by name.
         words: objects and events in words, by IRI.
@@ -71,7 +71,7 @@ class Reading:
         return self.log.last_tick
 
     def evidence(self, subjects: Iterable[str], predicates: Sequence[str], tick: int) -> list[Evidence]:
-        """The deltas by which some properties of some individuals hold at a tick."""
+        """The deltas that made the given properties of individuals hold at a tick."""
         wanted = [f"<{subject}>" for subject in subjects]
         positions = {
             position

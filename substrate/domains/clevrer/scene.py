@@ -1,6 +1,6 @@
 """The interpreter's view of a scene: objects, events and motion, read in one pass from the log's lines.
 
-:data:`QUERIES` says in SPARQL what each of them is; an explanation shows it. No store is filled for them.
+:data:`QUERIES` defines each of them in SPARQL; explanations show these queries. Reading fills no store.
 """
 
 from __future__ import annotations
@@ -39,18 +39,17 @@ QUERIES = {
     "simulated": _PREFIX + "SELECT ?number WHERE { ?object :number ?number ; :simulated true }",
     "poses": _PREFIX + "SELECT ?number ?pose WHERE { ?object :number ?number ; :pose ?pose }",
 }
-"""The reading behind every answer, in SPARQL; ``motion`` on the state of the frame asked for, the others on
-the last.
+"""The reading behind every answer, in SPARQL; ``motion`` reads the question's frame, the others the last.
 """
 Holding = Mapping[str, Mapping[str, int]]
-"""A predicate's objects by subject, as in N-Triples, in the order in which they came; each with the position
-of the delta that made it true.
+"""A predicate's objects by subject, as in N-Triples, in the log's order; each with the position of the delta
+that inserted it.
 """
 _OBJECT = f"<{NAMESPACE}Object>"
 _TRUE = '"true"^^<http://www.w3.org/2001/XMLSchema#boolean>'
 _NONE: Mapping[str, int] = {}
 _KEPT: dict[type, tuple[str, Any]] = {}
-"""For each class: the digest of the log whose scene was asked for last, and that scene."""
+"""For each class: the last scene asked for, with its log's digest."""
 
 
 class Thing(NamedTuple):
@@ -63,7 +62,7 @@ class Thing(NamedTuple):
 
 
 class Event(NamedTuple):
-    """An event: its kind, its frame (``None`` for one that is only possible), who takes part, its IRI."""
+    """An event: its kind, its frame (``None`` for a merely possible event), its participants, its IRI."""
 
     kind: str
     frame: int | None
@@ -99,17 +98,17 @@ class Scene:
         """The relative masses that the observed collisions show; ``None`` until they are asked for."""
         self.branches: dict[tuple[str, int, int, str], Scene] = {}
         """Simulated forks made so far. The key is ``"without"`` and an object, or ``"future"`` and 0; then
-        how many frames the fork runs after the video; then the engine.
+        the number of frames after the video; then the engine.
         """
         self.draws: list[Scene] = []
         """The same scene under each draw of an ensemble; empty until they are asked for."""
         self.draw: Draw | None = None
-        """The poses, masses and law that simulated forks take; as they were recorded unless given."""
+        """The poses, masses and law that simulated forks take; by default the recorded ones."""
 
     @classmethod
     def of(cls, log: EventLog) -> Self:
-        """The scene of a log as it is now. The last one is kept: questions about a scene come one after the
-        other, and share what was read and simulated for them.
+        """The scene of a log in its present state. The last scene is cached: successive questions about a
+        scene share its reading and simulations.
         """
         digest = log.digest
         last = _KEPT.get(cls)
@@ -141,7 +140,7 @@ class Scene:
         return by_predicate
 
     def holding(self, predicate: str, tick: int | None = None) -> Holding:
-        """The triples of a predicate, by its IRI, after a tick; after the last one unless it is given."""
+        """The triples of a predicate, by its IRI, after a tick; by default after the last tick."""
         by_subject: dict[str, dict[str, int]] = {}
         for when, came, subject, object_, place in self._said.get(f"<{predicate}>", ()):
             if tick is not None and when > tick:
@@ -206,7 +205,7 @@ class Scene:
 
     @cached_property
     def partners(self) -> dict[int, set[int]]:
-        """By object: itself and those that it was observed to collide with."""
+        """By object: the object itself and those that it was observed to collide with."""
         partners: dict[int, set[int]] = {}
         for event in self.events:
             if event.kind == "Collision":
@@ -220,7 +219,7 @@ class Scene:
         return tuple(Event("Collision", None, frozenset(pair)) for pair in combinations(self.objects, 2))
 
     def motion(self, frame: int) -> dict[int, bool]:
-        """The state of motion of each object that is in view at a frame: True if it moves.
+        """Map each object in view at a frame to True if it moves.
 
         Raises:
             ProgramError: the log was made from events alone and has no motion.
@@ -243,19 +242,19 @@ class Scene:
 
     @cached_property
     def iri(self) -> str:
-        """The scene's IRI; those of its objects and events lie under it."""
+        """The scene's IRI, the prefix of its objects' and events' IRIs."""
         return self.events[0].iri.rpartition(":event:")[0]
 
     @cached_property
     def simulated(self) -> frozenset[int]:
-        """Of a fork: the objects that do not move as observed to its end."""
+        """A fork's objects that do not move as observed to its end."""
         truths = self.numbered(f"{NAMESPACE}simulated")
         return frozenset(number for number, (truth,) in truths if truth == _TRUE)
 
     @cached_property
     def poses(self) -> dict[int, dict[int, Pose]]:
         """The recorded poses by frame and object, both ascending;
-        :func:`substrate.domains.clevrer.deltas.pose_frames` says of which frames.
+        :func:`substrate.domains.clevrer.deltas.pose_frames` lists the frames.
         """
         return self._poses_from(0)
 

@@ -1,7 +1,7 @@
 """Twin-EventLog specifications: a village's schedule, an intervention at a tick, a question about both arms.
 
-One JSON object a line. Everything but ``gold`` and the label ``linkage`` is what an agent is shown;
-:class:`Spec` has no field for the gold, so what answers a specification cannot see it.
+One JSON object per line. An agent sees everything except ``gold`` and the label ``linkage``. :class:`Spec`
+has no field for the gold, so an agent that answers a specification cannot see it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ INTERVENTIONS: tuple[InterventionType, ...] = get_args(InterventionType)
 
 
 class Named(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A place, or a fact: its identifier and its words."""
+    """A place or a fact: its identifier and its words."""
 
     id: str
     name: str
@@ -38,9 +38,9 @@ class Named(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """To go to place ``goal`` at tick ``start``, and to stay there until the next plan.
 
-    With ``if_knows`` the plan is followed only by who knows that fact as tick ``start`` begins; else it is
-    let drop. Nothing but this lets what one agent hears decide where they go: without it no effect
-    could reach an agent's places through others.
+    With ``if_knows`` the agent follows the plan only if it knows that fact as tick ``start`` begins;
+    otherwise the plan is dropped. Only this makes an agent's places depend on the facts that it hears:
+    without it, no effect could reach an agent's places through others.
     """
 
     start: Whole
@@ -59,20 +59,20 @@ class Agent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Village(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The given of a village; ticks run from 0 to ``horizon`` inclusive.
+    """A village's initial data; ticks run from 0 to ``horizon`` inclusive.
 
-    A tick goes in this order, and what holds "at" a tick is what holds at its end:
+    A tick has these steps; "at" a tick means at its end:
 
-    1. at the branch tick of arm B, the intervention: before anything else of that tick;
-    2. all at once, each agent with a plan that starts now goes to its goal, unless the plan has an
-       ``if_knows`` that they do not know as the tick begins (after 1; what they hear in this very tick
-       comes too late). A plan added or taken away after its start changes nothing;
-    3. whoever shares a place is together, and everyone else is not: two agents meet at every tick at
-       which they share a place;
-    4. everyone at a place comes to know every fact that anyone there knows. Nobody is at two places
-       in a tick, so a fact gets no further than one place a tick.
+    1. At the branch tick of arm B, the intervention comes before everything else.
+    2. All at once, each agent with a plan that starts now goes to its goal, unless the plan has an
+       ``if_knows`` that the agent does not know as the tick begins (after step 1; a fact heard in this tick
+       comes too late). A plan added or removed after its start changes nothing.
+    3. Agents at the same place are together, and all others are not: two agents meet at every tick at
+       which they share a place.
+    4. Every agent at a place learns every fact that any agent there knows. No agent is at two places
+       in a tick, so a fact spreads within at most one place per tick.
 
-    Nobody forgets, unless an intervention makes them; who is moved or forgets may move on, or be told
+    An agent forgets only by an intervention. An agent that is moved or forgets may move on, or be told
     again, in steps 2 to 4 of the same tick.
     """
 
@@ -88,11 +88,11 @@ class Village(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ArmIntervention(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """An intervention, of five kinds, at the branch tick; the fields that its type needs are set.
+    """An intervention of one of five types at the branch tick; the fields that its type needs are set.
 
-    ``assert`` gives the agent a ``plan``, ``retract`` takes one of theirs away; ``override_location`` puts
-    them at a ``place``; ``assert_awareness`` and ``retract_awareness`` let them know a ``fact``, or forget
-    it.
+    ``assert`` gives the agent a ``plan``; ``retract`` removes one of its plans; ``override_location`` puts
+    the agent at a ``place``; ``assert_awareness`` makes it know a ``fact``; ``retract_awareness`` makes it
+    forget the fact.
     """
 
     type: InterventionType
@@ -100,7 +100,7 @@ class ArmIntervention(msgspec.Struct, frozen=True, forbid_unknown_fields=True, o
     place: str | None = None
     fact: str | None = None
     plan: Plan | None = None
-    """The plan that ``assert`` adds or ``retract`` takes away."""
+    """The plan that ``assert`` adds or ``retract`` removes."""
 
 
 class Query(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -122,9 +122,9 @@ class Query(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 class Spec(msgspec.Struct, frozen=True, omit_defaults=True):
     """A specification, without its gold.
 
-    Arm A goes on from tick ``branch`` as planned; arm B has the intervention there, and goes on. ``linkage``
-    is a label for the analysis: it says whether the intervention can bear on the question (``control``: it
-    does not), so who is graded should not be shown it.
+    Arm A continues from tick ``branch`` as planned; arm B continues from there after the intervention.
+    ``linkage`` is a label for the analysis: it tells whether the intervention can affect the question
+    (``control``: it cannot), so the graded agent should not see it.
     """
 
     spec: Whole
@@ -170,26 +170,26 @@ _T = TypeVar("_T", Spec, _Graded)
 
 
 def read_specs(path: Path) -> list[Spec]:
-    """Specifications in file order; gzipped or plain.
+    """Read specifications in file order; gzipped or plain.
 
     Raises:
-        FormatError: a line is not a specification, a number occurs twice, or something is named that is
-            not there; names file, line and path.
+        FormatError: a line is not a specification, a number occurs twice, or an identifier names nothing;
+            names file, line and path.
     """
     return list(_read(path, Spec, check).values())
 
 
 def read_gold(path: Path) -> dict[int, Gold | None]:
-    """The gold of a specification file by number, in file order; ``None`` where a specification has none."""
+    """Read the gold of a specification file by number, in file order; ``None`` if there is no gold."""
     return {number: graded.gold for number, graded in _read(path, _Graded, lambda *_: None).items()}
 
 
 def check(spec: Spec, *where: object) -> None:
-    """Hold a specification against what its fields promise; ``where`` names it in the error.
+    """Check a specification against the rules of its fields; ``where`` names it in the error.
 
     Raises:
         FormatError: an identifier is used twice or names nothing, a field that a type needs is not set,
-            a tick lies outside the village's, or an agent has two plans that start at one tick.
+            a tick lies outside the village's range, or two plans of an agent start at one tick.
     """
     for path, what in _faults(spec):
         hint = "Compare with the docstrings of substrate/domains/smallville/format.py"
@@ -197,7 +197,7 @@ def check(spec: Spec, *where: object) -> None:
 
 
 def _faults(spec: Spec) -> Iterator[tuple[str, str]]:
-    """The promises that a specification's fields do not keep: the path of each fault, and what it is."""
+    """The faults of a specification: each fault's path and description."""
     village, query = spec.village, spec.query
     kinds = {"place": village.places, "fact": village.facts, "agent": village.agents}
     known = {kind: {thing.id for thing in named} for kind, named in kinds.items()}

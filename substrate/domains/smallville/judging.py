@@ -12,8 +12,8 @@ ANSWERS = ("yes", "no")
 
 
 class Judgement(NamedTuple):
-    """The right part of a specification's answers: so many of its arms, both at once, and whether it is
-    rightly said that they differ.
+    """The right answers to a specification: the number of right arms, whether both are right, and whether the
+    answers rightly differ or agree.
     """
 
     per_arm: int
@@ -28,7 +28,7 @@ MOST = Judgement(per_arm=2, joint=1, divergence=1)
 def judge(predicted: Sequence[str], expected: Sequence[str]) -> Judgement:
     """Compare the answers to a specification's arms with its gold, arm A first.
 
-    An answer that is neither yes nor no says nothing of whether the arms differ: it is wrong there too.
+    An answer that is neither yes nor no does not tell whether the arms differ, so divergence is wrong too.
 
     >>> judge(("no", "no"), ("yes", "yes"))
     Judgement(per_arm=0, joint=0, divergence=1)

@@ -1,9 +1,9 @@
-"""Twin-EventLog by the substrate: a specification's village as a log, its arms as forks, the question by
+"""Twin-EventLog by the substrate: a specification's village as a log, its arms as forks, the question in
 SPARQL.
 
-The rules are those of ``tboxes/village.ttl``; what happens within a tick stands at
-:class:`substrate.domains.smallville.format.Village`. An arm is replayed over the ticks from the branch to the
-horizon, and the question is asked of the state at each.
+The rules come from ``tboxes/village.ttl``; :class:`substrate.domains.smallville.format.Village` describes the
+steps of a tick. An arm is replayed from the branch to the horizon, and the question is asked of the state at
+each tick.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def entity(name: str) -> ox.NamedNode:
 
 
 def plan_node(agent: str, plan: Plan) -> ox.NamedNode:
-    """A plan's node, named by what it says.
+    """A plan's node, named by the plan's content.
 
     >>> plan_node("klaus", Plan(start=6, goal="cafe", if_knows="party")).value
     'urn:village:plan:klaus:6:cafe:party'
@@ -63,9 +63,9 @@ def plan_node(agent: str, plan: Plan) -> ox.NamedNode:
 
 
 def given_log(spec: Spec) -> EventLog:
-    """The given of a village: who and what there is at tick 0, and the day's end at the horizon.
+    """Build the log of a village's initial data: its entities at tick 0, and the day's end at the horizon.
 
-    A plan that an intervention may add is there as a plan that nobody has.
+    A plan that an intervention may add is in the log as a plan without an agent.
     """
     log, lines = EventLog(), sorted({text_of(triple) for triple in _given(spec)})
     log.extend_spelled(Spelled(0, Op.INSERT, line) for line in lines)
@@ -100,7 +100,7 @@ def _given(spec: Spec) -> Iterator[Triple]:
 
 
 def change(act: ArmIntervention) -> Intervention:
-    """A specification's intervention as one of the five of the paper (section 2).
+    """A specification's intervention as one of the paper's five (section 2).
 
     >>> change(ArmIntervention(type="override_location", agent="klaus", place="park")).location.value
     'urn:village:park'
@@ -112,16 +112,16 @@ def change(act: ArmIntervention) -> Intervention:
 
 
 def parent_log(spec: Spec, tbox: TBox | None = None) -> EventLog:
-    """A specification's village up to its horizon, without the intervention."""
+    """Unfold a specification's village up to its horizon, without the intervention."""
     return unfold(tbox or village_tbox(), given_log(spec), until=spec.village.horizon)
 
 
 def replay_twin(spec: Spec, tbox: TBox | None = None) -> tuple[EventLog, ...]:
-    """The arms of a specification, forked at its branch tick from the one village under the same rules.
+    """Fork the arms of a specification at its branch tick from one village under the same rules.
 
     Args:
         spec: the specification; it holds no gold.
-        tbox: whose rules to apply; the village's unless given.
+        tbox: the source of the rules; by default the village's TBox.
 
     Raises:
         InterventionError: an intervention would change nothing.
@@ -129,21 +129,21 @@ def replay_twin(spec: Spec, tbox: TBox | None = None) -> tuple[EventLog, ...]:
     tbox = tbox or village_tbox()
     parent, emitter = parent_log(spec, tbox), RuleEmitter(tbox)
     changes = [change(act) if act else None for act in spec.acts.values()]
-    # The rules made the parent: where nothing is changed, and what is given later comes from outside, what
-    # they would make again is the parent itself
+    # The rules made the parent: without a change, and with all later given deltas exogenous, they would only
+    # make the parent again
     again = None if spec.branch > 0 and term("over") in tbox.exogenous else emitter
     return tuple(fork(parent, spec.branch, made, emitter if made else again) for made in changes)
 
 
 def asked_triple(spec: Spec) -> Triple:
-    """The triple that makes the answer yes where it holds at one of :func:`asked_ticks`."""
+    """The triple that makes the answer yes if it holds at one of :func:`asked_ticks`."""
     query = spec.query
     name = {"did_meet": "with", "learned_fact": "knows", "visited_location": "at"}[query.type]
     return entity(query.agent), term(name), entity(query.other or query.fact or query.place or "")
 
 
 def asked_ticks(spec: Spec) -> range:
-    """The ticks that a question is about: from the branch on."""
+    """The ticks of a question: from the branch to the horizon."""
     return range(spec.branch, spec.village.horizon + 1)
 
 
@@ -153,24 +153,24 @@ def ask_query(spec: Spec) -> str:
 
 
 def answer(spec: Spec, arm: EventLog) -> Yes:
-    """A specification's question, asked of an arm's state at every tick that it is about.
+    """Ask a specification's question of an arm's state at each of its ticks.
 
-    Between ticks at which the arm says something of the triple that is asked for, the answer stays.
+    The answer can change only at ticks at which the arm inserts or retracts the asked triple.
     """
     question, span = ask_query(spec), asked_ticks(spec)
     number = arm.triples.find(text_of(asked_triple(spec)))
     mentioned = set() if number is None else {arm.when(place)[0] for place in arm.mentions(number)}
     ticks = [span.start, *(tick for tick in sorted(mentioned) if tick in span and tick > span.start)]
-    # The arms are branches of one village: the store that answers for one is moved to the other
+    # The arms are branches of one village: the store of the first arm's state moves on to the second's
     return "yes" if any(bool(arm.state(tick).query(question)) for tick in ticks) else "no"
 
 
 def twin_rows(spec: Spec, gold: Gold | None, arms: Sequence[EventLog], split: str = "generated") -> list[Row]:
-    """A row for each arm: question 0 is arm A, question 1 arm B.
+    """Give one row per arm: question 0 is arm A, question 1 arm B.
 
     Args:
         spec: the specification.
-        gold: what is expected; it is set beside the answers, which are made without it.
+        gold: the expected answers; the given answers are made without them.
         arms: the specification's arms.
         split: the rows' split.
     """
@@ -178,7 +178,7 @@ def twin_rows(spec: Spec, gold: Gold | None, arms: Sequence[EventLog], split: st
 
 
 def answer_spec(spec: Spec, gold: Gold | None, split: str = "generated") -> list[Row]:
-    """The rows of a specification, from its text alone; errors where an intervention is refused."""
+    """Give the rows of a specification from only its text; error rows if an intervention is refused."""
     try:
         return twin_rows(spec, gold, replay_twin(spec), split)
     except InterventionError as error:

@@ -1,6 +1,7 @@
-"""Why an arm's answer is what it is: the intervention, the events that bear on it, the asked triple.
+"""Explain an arm's answer: the intervention, the events that bear on the answer, the asked triple.
 
-The evidence of an arm's answer lies in that arm's log; that of an event of another arm alone, in that one's.
+The evidence of an arm's answer is in that arm's log; the evidence of an event that only the other arm has is
+in the other arm's log.
 """
 
 from __future__ import annotations
@@ -33,14 +34,14 @@ def explain(spec: Spec, arm: str, logs: Sequence[EventLog]) -> Explanation:
     Args:
         spec: the specification.
         arm: ``a`` or ``b``.
-        logs: of its arms, in their order; the logs that the answers were computed from.
+        logs: the logs of its arms, in their order; the answers were computed from these logs.
 
-    The steps are the fork, each event from the branch on that an asked agent takes part in or that does not
-    happen in both arms, and the question. The other arm's log is among the explanation's, as ``arm a`` or
-    ``arm b``.
+    The steps are the fork, the question and, between them, each event from the branch on that involves an
+    asked agent or does not happen in both arms. The explanation also has the other arm's log, as ``arm a``
+    or ``arm b``.
     """
     arms: dict[str, EventLog] = dict(zip(ARMS, logs, strict=True))
-    # The name of an arm's log in evidence
+    # Evidence names an arm's log so
     called = {name: OWN if name == arm else f"arm {name}" for name in arms}
     reply = answer(spec, arms[arm])
     steps = (
@@ -54,7 +55,7 @@ def explain(spec: Spec, arm: str, logs: Sequence[EventLog]) -> Explanation:
 
 
 def _fork(spec: Spec, log: EventLog, called: str) -> ExplainedStep:
-    """The intervention's own deltas: the first of arm B at the branch tick."""
+    """The step of the intervention, with its deltas: arm B's first deltas at the branch tick."""
     start = log.position(spec.branch - 1)
     changed = len(list(change(spec.intervention).deltas(log.state(spec.branch - 1), spec.branch)))
     evidence = tuple(Evidence(place, called) for place in range(start, start + changed))
@@ -63,7 +64,7 @@ def _fork(spec: Spec, log: EventLog, called: str) -> ExplainedStep:
 
 
 def _asked(spec: Spec, log: EventLog, reply: str) -> ExplainedStep:
-    """The question, asked at each tick that it is about."""
+    """The step of the question, asked at each of its ticks."""
     past = log.history(asked_triple(spec))
     ticks = [str(tick) for tick in asked_ticks(spec) if past.holds(tick)]
     pattern = " ".join(short(part, _NAMES) for part in asked_triple(spec))
@@ -81,7 +82,7 @@ def _asked(spec: Spec, log: EventLog, reply: str) -> ExplainedStep:
 def _events(
     spec: Spec, own: str, arms: Mapping[str, EventLog], called: Mapping[str, str]
 ) -> list[ExplainedStep]:
-    """The events that bear on the question, by tick: told of this arm where it has them."""
+    """The events that bear on the question, by tick; with this arm's evidence if this arm has them."""
     agents = {entity(name) for name in (spec.query.agent, spec.query.other) if name}
     happened = {arm: _happening_since(spec, log) for arm, log in arms.items()}
     states = {arm: log.state() for arm, log in arms.items()}
@@ -117,7 +118,7 @@ _EVENTS = {
 
 
 def _words(event: Occurrence, state: State, names: Mapping[Term, str]) -> str:
-    """An event as a sentence; its roles are what the state says of it."""
+    """An event as a sentence, with its roles from the state."""
     roles: dict[str, list[str]] = {}
     for _, predicate, value in state.match(event.node):
         roles.setdefault(predicate.value.removeprefix(TERMS), []).append(names.get(value, ""))

@@ -59,7 +59,7 @@ class MultipleChoice:
 
     @property
     def numbered(self) -> list[Choice]:
-        """The choices as they are written down."""
+        """The choices in the format of the question file, numbered."""
         return [
             Choice(place, phrase.text, list(phrase.program), "correct" if right else "wrong")
             for place, (phrase, right) in enumerate(self.choices)
@@ -126,8 +126,8 @@ def _explanations(film: Film, names: Names, rng: Random, effect: Event) -> list[
 
 
 Wrong = Literal["any", "near", "met"]
-"""The wrong choice of a predictive question: any pair that never collides, the pair that comes nearest to a
-collision without one, or a pair whose collision was filmed, so that only the time is wrong.
+"""The wrong choice of a predictive question: any pair that never collides, the pair that comes nearest
+without colliding, or a pair whose collision was filmed, so that only the time is wrong.
 """
 
 
@@ -239,7 +239,7 @@ def _pick(rng: Random, pool: Sequence[_Option], size: int, correct: int) -> tupl
 
 
 def drawn(rng: Random, pool: Sequence[T], size: int) -> list[T]:
-    """So many of a pool, or all where it has fewer."""
+    """Draw ``size`` elements of a pool, or all if it has fewer."""
     return rng.sample(pool, min(max(size, 0), len(pool)))
 
 
@@ -248,13 +248,13 @@ def _pairs(names: Names) -> list[Pair]:
 
 
 def ordered(objects: Pair) -> Pair:
-    """Two objects, the lower number first."""
+    """Order two objects, the lower number first."""
     first, second = objects
     return (first, second) if first < second else (second, first)
 
 
 def negate(negated: bool) -> tuple[str, ...]:
-    """The end of a program that asks for what does not hold."""
+    """The end of a program whose question is negated."""
     return ("negate",) if negated else ()
 
 

@@ -1,7 +1,7 @@
 """CLEVRER's physics: solids sliding on a plane, watched by one fixed camera.
 
 The constants were fitted to official motion. Bullet's multibody drag at its default coefficient,
-``k (1 + |v|)`` a second, gives the loss of free spheres; dry friction gives the additional loss of
+``k (1 + |v|)`` per second, gives the loss of free spheres; dry friction gives the additional loss of
 cubes and cylinders; restitution gives the speeds after 1,381 tracked collisions with an object at
 rest (docs/design/worlds.md); the camera reproduces the official visibility flags.
 """
@@ -27,7 +27,7 @@ from substrate.domains.clevrer.format import (
 )
 
 HIDDEN_FRAMES = 51
-"""Two seconds of video at 25.6 frames a second, simulated after the last visible frame."""
+"""Two seconds of video at 25.6 frames per second, simulated after the last visible frame."""
 
 _SUBSTEPS = 7
 _GRAVITY = 9.81
@@ -49,7 +49,7 @@ _UPRIGHT = {"cube": 0.0, "sphere": 0.0, "cylinder": round(math.pi / 2, 4)}
 @dataclass(frozen=True)
 class Body:
     """A solid at frame 0: location (units), yaw (radians) and velocity (units/s) on the ground plane; its
-    mass is in units of the typical one.
+    mass is relative to the typical mass.
     """
 
     object_id: int
@@ -128,15 +128,14 @@ def simulate(
     stop: Callable[[int, Contacts], bool] = _never,
     forces: Callable[[int, dict[int, int]], Callable[[], None]] = _no_forces,
 ) -> Run:
-    """The motion of ``bodies`` over ``frames`` frames; shorter where ``stop(frame, contacts so far)`` says
-    so.
+    """Simulate ``bodies`` for ``frames`` frames, or until ``stop(frame, contacts so far)`` is true.
 
-    Every run starts from an empty Bullet world, so equal bodies give equal floats whatever ran before.
+    Every run starts from an empty Bullet world, so equal bodies give equal floats regardless of earlier runs.
     A pair's contact is recorded once, at the frame it first exchanges an impulse.
 
     Args:
-        forces: called once with Bullet's client and the handles by object; what it gives is called before
-            every substep.
+        forces: called once with Bullet's client and the handles by object; the function that it returns is
+            called before every substep.
 
     >>> ball = Body(0, "sphere", (0.0, 0.0), 0.0, (-2.0, 0.0))
     >>> run = simulate([ball, Body(1, "cube", (-1.0, 0.0), 0.0, (0.0, 0.0))], frames=20)
@@ -145,7 +144,7 @@ def simulate(
     """
     import pybullet as bullet
 
-    # One order of insertion for one set of bodies: Bullet's solver depends on it.
+    # A fixed order of insertion: Bullet's solver depends on it.
     ordered = sorted(bodies, key=lambda body: body.object_id)
     poses: list[dict[int, Pose]] = []
     contacts: dict[tuple[int, int], Collision] = {}
@@ -185,8 +184,8 @@ def travel(shape: Shape, speed: float, frames: int) -> float:
 
 
 def slide(shape: Shape, speed: float, frames: int) -> tuple[float, float]:
-    """The distance (units) that a free body has slid after ``frames`` frames from ``speed`` (units/s), and
-    its speed then.
+    """Give the distance (units) that a free body slides in ``frames`` frames from ``speed`` (units/s), and
+    its final speed.
     """
     friction = _GRAVITY * _PLANE_FRICTION * _FRICTION[shape]
     distance = 0.0
@@ -197,8 +196,8 @@ def slide(shape: Shape, speed: float, frames: int) -> tuple[float, float]:
 
 
 def near_misses(poses: Sequence[Mapping[int, Pose]]) -> dict[tuple[int, int], float]:
-    """The least distance (units) of the centres of each two bodies, simulated or on straight lines from the
-    first frame on.
+    """The least distance (units) of each pair's centres, simulated or on straight lines from the first frame
+    on.
 
     >>> still, fast = ((0.0, 0.5, 0.2), (), (0.0, 0.0, 0.0), ()), ((-2.0, 0.0, 0.2), (), (1.0, 0.0, 0.0), ())
     >>> near_misses([{0: still, 1: fast}])
@@ -218,8 +217,8 @@ def near_misses(poses: Sequence[Mapping[int, Pose]]) -> dict[tuple[int, int], fl
 
 
 _idle: list[int] = []
-"""Bullet servers between two runs: starting one takes longer than a run, resetting it gives the same bits as
-a new one.
+"""Idle Bullet servers: starting a server takes longer than a run, and a reset server gives the same bits as a
+new one.
 """
 
 
@@ -255,8 +254,8 @@ def _world() -> Iterator[int]:
 
 
 def _unseen(client: int) -> int:
-    """The look of a body that nobody draws: without one Bullet makes a hull of its shape, which takes four
-    times as long as the rest of it, and of the plane thirty times.
+    """A dummy visual shape for bodies that are never drawn: without it Bullet builds a hull, which takes four
+    times as long as the rest of the body, and thirty times for the plane.
     """
     import pybullet as bullet
 
@@ -316,7 +315,7 @@ def _state(name: int, pose: Pose) -> MotionState:
 
 
 def _rounded(vector: Sequence[float]) -> Vector:
-    """To the 4 decimals of official annotations; adding 0 turns -0.0 into 0.0."""
+    """Round to the 4 decimals of official annotations; adding 0 turns -0.0 into 0.0."""
     x, y, z = vector
     return round(x, 4) + 0.0, round(y, 4) + 0.0, round(z, 4) + 0.0
 

@@ -24,12 +24,12 @@ class Truth(msgspec.Struct, frozen=True):
 
     Attributes:
         scene_index: the scene.
-        masses: of each object; the typical one is 1.
+        masses: the mass of each object; the typical mass is 1.
         future_collisions: first contacts in the hidden seconds, frames 128 to 178.
         counterfactual_collisions: for each removed object, first contacts of the same scene without
             it, frames 1 to 178. Gold answers take them all.
         events: the video's entries, exits and collisions in time order.
-        causes: for each of ``events``, the places of its causes in that list.
+        causes: for each of ``events``, the indices of its causes in that list.
     """
 
     scene_index: int
@@ -49,10 +49,10 @@ class WorldScene(msgspec.Struct, frozen=True):
 
 
 def generate_scene(scene_index: int, seed: int) -> WorldScene:
-    """A scene; it depends on its arguments alone, to the last bit.
+    """Generate a scene; it depends only on the arguments, to the last bit.
 
     Args:
-        scene_index: the scene's number; its questions are as many as the official scene of that place has.
+        scene_index: the scene's number; the scene has as many questions as the official scene of that number.
         seed: the world's seed.
 
     Raises:
@@ -79,7 +79,7 @@ def generate_scene(scene_index: int, seed: int) -> WorldScene:
 
 
 def predictive_questions(scene_index: int, seed: int, *kinds: Wrong) -> dict[Wrong, list[Question]]:
-    """The predictive questions of :func:`generate_scene` by what their wrong choices are, in less time.
+    """Generate only the predictive questions of :func:`generate_scene`, by the kind of their wrong choices.
 
     Raises:
         ParameterError: ``scene_index`` is negative.
@@ -94,14 +94,14 @@ def predictive_questions(scene_index: int, seed: int, *kinds: Wrong) -> dict[Wro
     annotation, contacts = _annotation(scene_index, shot), shot.run.contacts
     misses, by_kind = near_misses(shot.run.poses[FRAMES - 1 :]), dict[Wrong, list[Question]]()
     for kind in kinds:
-        # The worlds without an object change no predictive question, nor its number.
+        # The worlds without an object affect neither the predictive questions nor their number.
         made = write_down(annotation, contacts, {}, seed, wrong=kind, misses=misses)
         by_kind[kind] = [question for question in made.questions if question.question_type == "predictive"]
     return by_kind
 
 
 def generate_annotation(scene_index: int, seed: int) -> Annotation:
-    """The annotation of :func:`generate_scene` alone, in half the time.
+    """Generate only the annotation of :func:`generate_scene`, in half the time.
 
     Raises:
         ParameterError: ``scene_index`` is negative.
@@ -132,13 +132,12 @@ def _annotation(scene_index: int, shot: Shot) -> Annotation:
 def _contacts_without(shot: Shot, removed: int) -> list[Collision]:
     contacts = shot.run.contacts
     if not any(removed in contact.object_ids for contact in contacts):
-        return list(contacts)  # what touches nothing changes nothing
+        return list(contacts)  # an object that touches nothing changes nothing
     return list(simulate([body for body in shot.bodies if body.object_id != removed]).contacts)
 
 
 def scene_files(scene_index: int, seed: int) -> dict[str, Any]:
-    """A scene's records by the names of their files in the official layout, and under ``questions`` its
-    questions.
+    """Generate a scene's records by file name in the official layout, with its questions under ``questions``.
 
     >>> list(scene_files(10_000, seed=0))
     ['annotation/annotation_10000-11000/annotation_10000.json', 'truth/truth_10000.json', 'questions']

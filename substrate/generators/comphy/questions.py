@@ -22,7 +22,7 @@ Change = tuple[int, str]
 
 TARGETS = 600
 FACTUAL = 5882
-"""Descriptive questions of as many targets, the number of the paper."""
+"""The paper's number of descriptive questions."""
 _COUNTERFACTUAL = 2
 _HIDDEN_SHARE = 0.5
 """Share of factual questions about hidden properties.
@@ -31,7 +31,7 @@ The release's share is not known, and the setting without inference depends on i
 """
 
 _CLEAR = 30.0
-"""Degrees to one of the four directions within which a direction is asked about."""
+"""Questions ask about a direction only within this many degrees of one of the four directions."""
 _BRISK = 0.3
 """Least speed (units/s) of an object whose direction is asked about."""
 _WAYS = {"left": (0.0, -1.0), "right": (0.0, 1.0), "up": (-1.0, 0.0), "down": (1.0, 0.0)}
@@ -243,9 +243,7 @@ _TEMPLATES = (_exist, _count, _query, _compare, _same_charge, _both, _heading)
 
 
 def _balanced(lore: Lore, number: int) -> list[Descriptive]:
-    """``number`` different questions, fewer where a target has no more: template and answer are drawn in
-    turn.
-    """
+    """Draw ``number`` different questions, or all that a target has: first a template, then an answer."""
     rng = lore.tale.rng
     shelves: dict[str, dict[str, dict[str, Descriptive]]] = defaultdict(lambda: defaultdict(dict))
     for template in _TEMPLATES:
