@@ -22,7 +22,7 @@ INTERVAL = "95 % interval"
 PUBLISHED = "published, on whole splits"
 OFFICIAL = {
     "clevrer/explanatory/per_question": "CLEVRER, explanatory, from true events",
-    "clevrer_global/explanatory/per_question": "the same, each cause need only precede the target event",
+    "clevrer_global/explanatory/per_question": "the same; a cause need only precede the target event",
     "perceived_aside/explanatory/per_question": "CLEVRER, explanatory, from proposals in unseen videos",
     "perceived_worlds/explanatory/kept_out": "the same, over all possible logs of each video",
     "perceived/explanatory/per_question": "explanatory, proposals in all videos (weights fitted to 469)",

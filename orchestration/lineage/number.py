@@ -62,7 +62,7 @@ class File(msgspec.Struct, frozen=True):
 
 
 class Counted(msgspec.Struct, frozen=True):
-    """The rows behind a number: the rows of the file, the counted rows, and the right ones among ``n``.
+    """The counts behind a number: rows in the file, rows counted, and right ones among ``n``.
 
     ``wrong`` has the first wrong rows as SUBSET/SCENE/QUESTION, with the question named as in answers.
     """
@@ -76,8 +76,8 @@ class Counted(msgspec.Struct, frozen=True):
 
 
 class Logs(msgspec.Struct, frozen=True):
-    """A folder of event logs: their number, the number that the counted rows were computed from, and the
-    first input files of these logs.
+    """A folder of event logs: their number, how many the counted rows were computed from, and the first
+    input files of these logs.
     """
 
     file: File
@@ -235,7 +235,7 @@ def trace_number(lineage: Lineage, number: str, *, rows: bool = True, named: int
     """Follow a number to its sources, and check every step.
 
     Args:
-        named: the most wrong rows to name.
+        named: a cap on the wrong rows to name.
         rows: whether to count the rows again and find their logs; otherwise only files are followed.
 
     Raises:
@@ -354,7 +354,7 @@ class Tally(msgspec.Struct, frozen=True):
 def tallies(number: str, path: Path) -> list[Tally]:
     """Return the contributions of a file's rows to a number.
 
-    Only rows of the number's subset with gold count; rows of one scene may be judged together.
+    Rows without gold or of other subsets do not count; rows of one scene may be judged together.
     """
     state = path.stat()
     rows = [row for row in _graded(path, state.st_mtime_ns, state.st_size) if counts_for(row, number)]

@@ -1,4 +1,4 @@
-"""An agent's memory: who believes what, since when, from whom, and what if not.
+"""An agent's memory: who believes what, since when, from whom, and what-ifs.
 
 A memory is a log of *records*. A record is a node that reifies a triple (RDF 1.2) and names its author, its
 source, the record that caused it, and the time in the world during which the triple holds. All of these are
@@ -11,13 +11,13 @@ begins, and ends, when its moment comes.
 
 Threads may share a memory: no other write comes between a call's reads and its writes.
 
-A record with a ``cause`` rests on the statement of that cause, no matter which record makes it. A belief that
+A record with a ``cause`` rests on what that cause states, whichever record states it. A belief that
 was told rests on its teller's knowledge at the time. If the last ground of a record is forgotten, the record
 is withdrawn; if the ground has ended, the record ends. :meth:`Memory.impact` tells beforehand which records
 would fall, and :meth:`Memory.imagine` what would not have happened (:mod:`substrate.memory._grounds`).
 
-A record's deltas are consecutive: first its node's class, then its description, then the triple itself, so
-that a query of the present state needs no record.
+A record's deltas are consecutive: first its node's class, then its description, then the triple itself; a
+query of the present state needs only the triple.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ class Memory:
             observation can contradict: the number of a property's objects (``owl:FunctionalProperty``,
             ``owl:maxCardinality``, ``sh:maxCount``), their kind (``rdfs:range``), and disjoint classes
             (``owl:disjointWith``).
-        clock: gives the time at which a record is written, as ``lambda: datetime.now(UTC)``. Without a clock
+        clock: gives a record's time of writing, such as ``lambda: datetime.now(UTC)``. Without a clock
             a record has a time only if the call gives one. The clock is read as a hybrid logical clock: if
             it stands still or goes back, a record is a microsecond after the last.
         contradictions: the strategy for an observation that contradicts the memory. ``"keep"`` keeps both,
@@ -187,13 +187,13 @@ class Memory:
                 zone. By default it is the tick of recording, or the time if this memory has a clock. A fact
                 that begins later enters the present state at that moment.
             valid_until: the first moment of the world, by the same clock, at which the fact no longer holds.
-                If the end has come, or is a time while no time is known, the triple is not in the present
-                state; ``as_of(…, about=…)`` finds it.
+                If the end has come, or is a datetime and the present time is unknown, the present state
+                lacks the triple; ``as_of(…, about=…)`` finds it.
             written: when and by whom the fact is recorded: :class:`Written`.
 
         Raises:
             ParameterError: an argument is not a term, a moment is neither a tick nor a time with a zone, the
-                fact ends before it begins or by another clock, or the cause is not a record of this log.
+                end precedes the start or uses another clock, or the cause is not a record of this log.
             LogError: the tick lies before the log's last tick, the log was closed, or the fact contradicts
                 the memory and the strategy refuses it.
         """
@@ -338,7 +338,7 @@ class Memory:
 
         Raises:
             LogError: no record states the fact.
-            ParameterError: as :meth:`observe`; or the fact began by another clock than that of ``at``.
+            ParameterError: as :meth:`observe`; or the fact's start and ``at`` use two clocks.
         """
         fact = triple(subject, predicate, object)
         now, _, meta = self._begin(written)
@@ -359,7 +359,7 @@ class Memory:
     def _ending(
         self, state: State, nodes: list[Node], fact: Triple, now: Now, ends: list[Moment]
     ) -> tuple[Changes, Callable[[Node], Changes]]:
-        """The changes that end the records resting on ending records, and the marks of doubted records."""
+        """The changes that end what rests on the ending records, and the marks of doubted records."""
         lost = Rest(self.log, state, nodes, fact, ends=True).lost()
         unsure = unsure_of(state, lost, self._vocabulary.defeasible)
         doubted = [node for node in lost if node in unsure]
@@ -412,7 +412,7 @@ class Memory:
         """The records that would lose their last ground if a triple were forgotten, nearest first.
 
         Each of these records rests on the triple, directly or through other records: a record rests on its
-        cause's statement, or on its teller's knowledge. If another record makes the same statement, it stays,
+        cause's statement, or on its teller's knowledge. A statement that another record also makes stays,
         with everything that rests on it.
 
         >>> from substrate import Namespace
@@ -698,8 +698,8 @@ class Memory:
         return self._like(merge(*by_time(self.log, other.log), functional=words, choose=choose))
 
     def compare(self, other: Memory, tick: int | None = None) -> Difference:
-        """List the facts that only the other memory holds (inserted) or only this one (retracted), but no
-        records.
+        """List the facts, not records, that only the other memory holds (inserted) or only this one
+        (retracted).
         """
         sides = difference(self.log.state(tick), other.log.state(tick))
         return Difference(*(tuple(part for part in side if not is_record(part[0])) for side in sides))

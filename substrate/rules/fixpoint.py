@@ -15,8 +15,8 @@ retract, also as a CONSTRUCT query; a rule has either or both::
 
 Both queries of a rule see the state before the rule. Retractions are applied first, and the next rule sees
 the result. Rules run in the order of ``sh:order``, then of their names; focus nodes in the order of their
-IRIs. The round is repeated until no rule changes anything. Queries may use the prefixes of the TBox file,
-and those that it declares with ``sh:declare`` for other engines.
+IRIs. The round is repeated until no rule changes anything. Queries may use the TBox file's prefixes, and
+those that ``sh:declare`` adds in it for other engines.
 
 A rule must be deterministic: random and time functions are refused, and so are blank nodes in its results.
 Name a new node with ``BIND(IRI(CONCAT(…)) AS ?node)``.
@@ -43,7 +43,7 @@ from substrate.rules.shapes import broken
 from substrate.rules.tbox import TBox
 
 ROUNDS = LIMITS.rounds
-"""Rounds after which rules that still change the state are taken never to settle."""
+"""Rounds after which rules that still change the state count as never settling."""
 
 
 class Firing(NamedTuple):
@@ -69,7 +69,7 @@ def settle(
         tbox: the source of subclasses.
         state: the state, owned by the caller.
         tick: the value of ``$tick``.
-        rounds: the number of rounds after which the rules are taken never to settle; a recurring state is an
+        rounds: the number of rounds after which the rules count as never settling; a recurring state is an
             error at once.
 
     Returns:
@@ -129,8 +129,8 @@ class RuleEmitter:
     def keeps(self, log: EventLog, at: int) -> int:
         """Count the deltas that a branch at tick ``at`` keeps: all earlier deltas.
 
-        At the log's first tick these are the opening deltas; if the log does not declare its opening, they
-        are all deltas of that tick.
+        At the log's first tick, the branch keeps the opening deltas or, if the log declares no opening, all
+        deltas of that tick.
         """
         return log.kept(at) or (0 if log.opening else log.position(at))
 
@@ -202,7 +202,7 @@ def unfold(tbox: TBox, given: EventLog, until: int, *, rounds: int = ROUNDS) -> 
 
 
 class _Applied:
-    """A rule with its queries' cached result, valid until a triple that they read changes."""
+    """A rule with its queries' cached result, valid until a change in a triple they read."""
 
     def __init__(self, rule: Rule) -> None:
         self.rule = rule

@@ -118,7 +118,7 @@ def _answer(stack: _Stack, end: int) -> str:
 def run_choices(
     question: Sequence[str], choices: Sequence[Sequence[str]], world: World, *, table: Table | None = None
 ) -> Iterator[str | ProgramError]:
-    """Give the answer or the error of each choice's program followed by the question's.
+    """Run each choice's program, then the question's; give each answer or error.
 
     The part of the question's program that does not need the choice runs once.
     """
@@ -323,7 +323,7 @@ def unseen(scene: Scene, parameters: Parameters) -> Scene:
 
 
 def _counterfactual(world: World, *given: Any) -> list[Event]:
-    """Keep the given events, or any pair's collisions, that happen without an object."""
+    """Keep the given events, or any pair's collisions, that occur with an object removed."""
     *events, removed = given
     settings, engine = world.parameters.counterfactual, world.parameters.engine
     about = events[0] if events else world.scene.pairs
