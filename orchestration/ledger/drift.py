@@ -21,12 +21,12 @@ _GRADES = {True: "right", False: "wrong", None: "without gold"}
 
 
 class Difference(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A changed cell of a table, score, row of answers, or file without further detail.
+    """A changed table cell, score, answer row, or file without further detail.
 
     Attributes:
         stage: the stage that made the item.
         kind: the item's kind.
-        what: the item's name: number and column, number, scene and question, or path.
+        what: the item's name: number/column, number, scene/question, or path.
         old: the former value.
         new: the present value.
         here: True if the file here differs from a recomputation; else the recomputation differs from the pin.
@@ -161,12 +161,12 @@ def causes(old: Pins, new: Pins, *, differ: bool = True) -> list[Cause]:
 
 
 def _changes_of(was: Made, is_: Made, differ: bool) -> Iterator[Cause]:
-    """Yield the causes of a stage, without its name."""
+    """Yield a stage's causes, with `stages` empty."""
     known, ran = was.code and is_.code, was.environment and is_.environment
     found = [Cause("code", file) for file in sorted(changed(was.code, is_.code)) if known]
     for key, pair in sorted(changed(_values(was), _values(is_)).items()):
         found.append(Cause("parameter", key, (), *(text or "not set" for text in pair)))
-    # The maker of a changed input has its own cause, and a changed version alone makes no stage stale.
+    # A changed input's own stage has its cause; a changed package version alone makes no stage stale.
     if differ:
         for what, pair in sorted(changed(was.environment, is_.environment).items()) if ran else ():
             found.append(Cause("environment", what, (), *(short(text or NOTHING) for text in pair)))
@@ -187,8 +187,8 @@ def _values(made: Made) -> dict[str, str]:
 def explained(root: Path, profile: str, pins: Pins, now: Pins) -> Pins:
     """Add to pins the code that made them.
 
-    If no ledger records it, as in a clone, it is the code of the commit that last changed the pins, as far as
-    git reports changes since.
+    If no ledger records it, as in a clone, it is the present code, less the files that git reports changed
+    since the pins' last commit.
     """
     unknown = {name: now[name] for name in pins if name in now and now[name].code and not pins[name].code}
     base = git(root, "log", "-1", "--format=%H", "--", pin_name(profile)) if unknown else None

@@ -1,7 +1,7 @@
 """A benchmark's tables on Spark, one task per shard: make scenes, read cases, build logs, answer.
 
-A task reads its input from the storage row by row, and writes its file there. Neither goes through the
-driver, which receives rows, SHA-256 and cost. All files of a table are one job, so that a cluster's cores
+A task reads its input from the storage row by row, and writes its file there. Neither passes the driver,
+which gets the row count, SHA-256 and cost. All files of a table are one job, so that a cluster's cores
 stay busy until the last task. A finished file is kept under a key of its inputs, so that a run after a
 killed run computes only the missing files.
 """
@@ -73,7 +73,7 @@ class Parts:
 
     Attributes:
         rows: gives the input rows of a file.
-        work: returns rows with the same number.
+        work: gives rows of the input's number.
         stage: the stage's name, for progress and errors.
     """
 

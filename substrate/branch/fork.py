@@ -104,12 +104,12 @@ def fork(
 
     Keeps the deltas with tick < ``at`` and the log's opening deltas, applies the intervention at ``at``,
     then appends the emitter's deltas. Without an emitter, the observed deltas from ``at`` on are applied
-    again, as set operations, except those that contradict the place where an intervention put something:
-    ``withheld`` lists these. With neither intervention nor emitter the fork equals the log. The branch and
+    again, as set operations; those that contradict an intervention's placements are left out, and listed in
+    ``withheld``. With neither intervention nor emitter the fork equals the log. The branch and
     its file record the parent's digest and the branch tick; a fork may be forked again.
 
-    Under the rules of a TBox, its shapes check the intervention at the branch tick, and the rules' changes
-    at each tick from there on.
+    If a TBox's rules emit, its shapes check the intervention at the branch tick, and the rules' changes at
+    each tick from there on.
 
     Args:
         log: the observed log.
@@ -217,7 +217,7 @@ def _follow_but(branch: EventLog, observed: Iterable[Delta], put: _Put) -> None:
 
 
 def _require_steady(first: EventLog, second: EventLog) -> None:
-    """Refuse two branches from the same inputs that differ."""
+    """Refuse two differing branches from the same inputs."""
     for position, pair in enumerate(zip_longest(first, second)):
         if pair[0] != pair[1]:
             phrases = [
@@ -249,8 +249,8 @@ def _from_branch(deltas: Iterable[_Emitted], at: int) -> list[_Emitted]:
 class TwinTick(NamedTuple):
     """A tick of two arms, side by side.
 
-    ``a`` and ``b`` hold the deltas of each arm at this tick, in log order; ``difference`` holds the triples
-    that hold after it only in ``b`` (inserted) or only in ``a`` (retracted).
+    ``a`` and ``b`` hold the deltas of each arm at this tick, in log order; ``difference`` has the triples
+    true after this tick only in ``b`` (inserted) or only in ``a`` (retracted).
 
     >>> TwinTick(3, (), (), Difference((), ())).tick
     3

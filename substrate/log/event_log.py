@@ -60,7 +60,7 @@ _INSERTS = {"A ": 1, "D ": 0}
 _MARK = 256
 """The least number of deltas between two kept values of the chain; a digest starts from the nearest value."""
 _DEPTH = 16
-"""The depth of nested forks from which a fork copies its parent's content instead of sharing it."""
+"""From this depth of nesting on, a fork copies its parent's content instead of sharing it."""
 
 
 class TornTailWarning(UserWarning):
@@ -68,7 +68,7 @@ class TornTailWarning(UserWarning):
 
 
 class _Source(NamedTuple):
-    """The file a log was read from, the byte of its unpacked contents reached, and the deltas up to there."""
+    """The file a log was read from, how many unpacked bytes were read, and the deltas in them."""
 
     path: Path
     end: int
@@ -103,7 +103,7 @@ class EventLog(Timeline):
     _source: _Source | None = None
     _descent: Descent | None = None
     _forked: tuple[EventLog, int, int] | None = None
-    """A fork's parent, its number of deltas at the fork and the branch tick, until its digest is computed."""
+    """Until the parent's digest is known: a fork's parent, its delta count at the fork, the branch tick."""
     _deferred: int | None = None
     """The number of deltas that this log shares with its parent, until its chain is computed."""
 
@@ -263,7 +263,7 @@ class EventLog(Timeline):
         0
 
         Raises:
-            LogError: as :meth:`extend`, and if a line is not ``A`` or ``D`` and one N-Triples statement.
+            LogError: as :meth:`extend`, or a line is not one N-Triples statement after ``A`` or ``D``.
         """
         pairs = list(lines)
         ticks = [tick for tick, _ in pairs]
@@ -376,7 +376,7 @@ class EventLog(Timeline):
 
         Args:
             start: the number of shared deltas.
-            descent: the new log's origin; only the branch tick for a fork of this log.
+            descent: the new log's origin; for forks of this log, only the branch tick.
         """
         branch = type(self)()
         branch.prefixes, branch.opening = dict(self.prefixes), min(self.opening, start)
@@ -394,7 +394,7 @@ class EventLog(Timeline):
         return branch
 
     def follow(self, parent: EventLog, start: int, stop: int) -> None:
-        """For forks: append deltas of the log that this one was branched from, shared as well."""
+        """For forks: append deltas of the log that this one was branched from, sharing them."""
         if self.triples.depth == 0 or self._head is not None or self._journal:
             self.extend_from(parent, start, stop)
         else:
@@ -498,7 +498,7 @@ class EventLog(Timeline):
 
         Every append is durable when the call returns. A call makes one write and one sync for all its
         deltas, so give many at once to :meth:`extend`. An append that a crash cut off is moved to a file
-        next to the log, which :class:`TornTailWarning` and :attr:`torn` name.
+        next to the log, named by :class:`TornTailWarning` and :attr:`torn`.
 
         Raises:
             LogError: another writer has the file open, it is not a log (and stays unchanged), or its chain
@@ -642,7 +642,7 @@ class EventLog(Timeline):
         """
         require(text, str, "RDF Patch text", "text")
         data, log = text.encode("utf-8", "replace"), cls()
-        # Our own text is verified like a file; text that this refuses is read by its tokens
+        # Our own text is verified like a file; text that fails is read by its tokens
         with suppress(LogError):
             if log._take_verified(verify(BytesIO(data), name), Path(name)) == len(data):
                 log._source = None
@@ -695,7 +695,7 @@ class EventLog(Timeline):
 
 
 insert, retract, record = EventLog.insert, EventLog.retract, EventLog.record
-"""The same as functions of a log."""
+"""These methods as functions."""
 
 
 def _restored(

@@ -21,15 +21,15 @@ Pair = tuple[int, int]
 """Two objects by their indices among the paths, the lower first."""
 
 _NEAR, _SLACK = 0.3, 0.12
-"""A pair may have touched at up to the first distance beyond contact (units), and at up to the second beyond
-contact or beyond the pair's least distance, whichever is farther.
+"""A pair may have touched within the first distance (units) of contact if also within the second of contact
+or of its least distance, whichever is farther.
 """
 _OFF = 0.05
 """Standard error of a distance at contact (units)."""
 _MOST = 60.0
 """The largest penalty of a distance on a contact's gain."""
 _TAKEN, _DROPPED = 20.0, 8.0
-"""The search takes a contact from the first gain on, and drops it below the second."""
+"""The least gain at which the search takes a contact, and the least to keep it."""
 _ROUNDS = 12
 _GHOST = 14
 """Frames over which two bodies are extrapolated through each other."""
