@@ -377,20 +377,11 @@ def answer_cases(
 def each_case(
     workspace: Workspace, stage: str, benchmark: Explained, scenes: Collection[str], work: Any
 ) -> Iterator[Any]:
-    """Run :data:`orchestration.lineage.explain.Each` on Spark, with the logs of the table.
-
-    Explanations of unchanged rows, logs and code are reused, so that after a change of one number a report
-    computes only that number's explanations again.
-    """
+    """Run :data:`orchestration.lineage.explain.Each` on Spark, with the logs of the table."""
     if not (scenes and files_of(workspace, benchmark.source)):
         return
-    storage, told = workspace.storage, f"{stage}/{benchmark.name}/{work.func.__name__}"
+    told = f"{stage}/{benchmark.name}/{work.func.__name__}"
     _, parts = answer_parts(workspace, benchmark, told, rows=work, only=scenes)
-    name, key = parts.folder.split("/")[-2:]
-    folders = [f"{shelf}/answers/{name}" for shelf in workspace.shelves]
-    made = table_once(storage, folders, key, lambda _: write_parts(workspace.settings.spark, parts))
-    there = [name for name in parts.names if storage.exists(made.folder, name)]
-    if [storage.sum(made.folder, name) for name in there] != made.sums:  # damaged or lost since
-        storage.remove(made.folder)
-        made = write_parts(workspace.settings.spark, parts)
-    yield from map(msgspec.json.decode, parts.lines(made.folder))
+    write_parts(workspace.settings.spark, parts)
+    yield from map(msgspec.json.decode, parts.lines(parts.folder))
+    workspace.storage.remove(parts.folder.rpartition("/")[0])

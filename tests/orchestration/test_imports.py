@@ -78,7 +78,7 @@ def test_the_order_of_imports_changes_no_stage() -> None:
                 for name in ("errors", "extras", "files", "inputs", "limits", "numbered", "records")
             },
         ),
-        ("substrate.baselines", {"format", "deltas", "rows"}, None),
+        ("substrate.baselines", {"format", "film", "deltas", "rows"}, None),
     ],
 )
 def test_a_world_shares_the_format_alone_and_a_baseline_the_log_too(

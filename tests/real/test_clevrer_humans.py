@@ -151,7 +151,7 @@ def test_what_the_log_would_record_and_does_not_did_not_happen(scene: Scene, wor
     ("content", "message"),
     [
         ("{}", "holds no question"),
-        ('{"a": {"questions": []}}', "no scene number"),
+        ('{"a": {"questions": []}}', "not a scene number"),
         ('{"1": {"questions": 3}}', "Expected `array`"),
     ],
 )

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 import msgspec
 
@@ -20,9 +20,6 @@ from substrate.base.inputs import Measure, Source, Whole, decode
 from substrate.base.limits import LIMITS
 from substrate.base.numbered import numbered
 from substrate.base.records import Index, Records, Text, listed
-
-if TYPE_CHECKING:
-    from substrate.domains.clevrer.film import Filmed
 
 FRAMES = 128
 SECONDS_PER_FRAME = 0.028
@@ -174,7 +171,7 @@ def decode_annotation(source: Source) -> Annotation:
     return annotation
 
 
-def check_annotation(name: str, annotation: Annotation | Filmed) -> bool:
+def check_annotation(name: str, annotation: Any) -> bool:
     """Refuse an annotation that contradicts itself; tell whether its objects are in order."""
     numbers = [o.object_id for o in annotation.object_property]
     declared = _declared(name, "$.object_property", numbers)
@@ -196,7 +193,7 @@ def check_annotation(name: str, annotation: Annotation | Filmed) -> bool:
     return in_order
 
 
-def keys(annotation: Annotation | Filmed) -> int:
+def keys(annotation: Any) -> int:
     """The number of keys in the JSON of an annotation."""
     states = sum([len(frame.objects) for frame in annotation.motion_trajectory])
     return (
@@ -208,7 +205,7 @@ def keys(annotation: Annotation | Filmed) -> int:
     )
 
 
-def tracks(annotation: Annotation | Filmed, *, in_order: bool = False) -> Mapping[int, Sequence[Any]]:
+def tracks(annotation: Any, *, in_order: bool = False) -> Mapping[int, Sequence[Any]]:
     """Give each object's motion states by frame, keyed by object number; faster if the order is known."""
     states = [frame.objects for frame in annotation.motion_trajectory]
     numbers = [o.object_id for o in annotation.object_property]
@@ -217,7 +214,7 @@ def tracks(annotation: Annotation | Filmed, *, in_order: bool = False) -> Mappin
     return dict(zip(numbers, zip(*states, strict=True), strict=True))
 
 
-def _in_order(annotation: Annotation | Filmed) -> bool:
+def _in_order(annotation: Any) -> bool:
     """Tell whether every frame lists the objects in the order of their declaration, as official files do."""
     numbers, frames = [o.object_id for o in annotation.object_property], annotation.motion_trajectory
     ids = [state.object_id for frame in frames for state in frame.objects]

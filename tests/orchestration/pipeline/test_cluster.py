@@ -205,7 +205,7 @@ def test_a_connect_server_that_is_killed_in_any_stage_is_named_and_the_next_run_
     for stage, shards, out in (
         ("dataset", "made/twin/*/*.parquet", "data/sample/twin"),
         ("logs", "logs/twin/*/*.parquet", "artifacts/sample/twin/logs/index.jsonl"),
-        ("answers", "answers/twin.answers/*/*.jsonl", "artifacts/sample/twin/answers.jsonl"),
+        ("answers", "answers/twin.answers/*/*.parquet", "artifacts/sample/twin/answers.jsonl"),
     ):
         address, server = field.machines.start_server(f"server-{stage}")
         driver = start(root, storage, "slowly", "spark.shard=1", "twin", SPARK_REMOTE=address)
