@@ -7,6 +7,7 @@ import gc
 import math
 import os
 import time
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -198,6 +199,8 @@ def in_a_child(prepare: Callable[[], T], work: Callable[[T], object]) -> None:
             start = time.process_time()
             work(prepared)
             os.write(write, str(time.process_time() - start).encode())
+        except BaseException:
+            traceback.print_exc()
         finally:
             os._exit(0)
     os.close(write)
