@@ -76,8 +76,8 @@ class Counted(msgspec.Struct, frozen=True):
 
 
 class Logs(msgspec.Struct, frozen=True):
-    """A folder of event logs: their number, how many the counted rows were computed from, and the first
-    input files of these logs.
+    """A folder of event logs: their number, the number of those behind the counted rows, and the first
+    input files of the latter.
     """
 
     file: File

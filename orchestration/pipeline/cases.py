@@ -73,7 +73,7 @@ class Parts:
 
     Attributes:
         rows: gives the input rows of a file.
-        work: gives rows of the input's number.
+        work: gives rows numbered as the input.
         stage: the stage's name, for progress and errors.
     """
 

@@ -11,7 +11,7 @@ begins, and ends, when its moment comes.
 
 Threads may share a memory: no other write comes between a call's reads and its writes.
 
-A record with a ``cause`` rests on what that cause states, whichever record states it. A belief that
+A record with a ``cause`` rests on the cause's triple, whichever record states it. A belief that
 was told rests on its teller's knowledge at the time. If the last ground of a record is forgotten, the record
 is withdrawn; if the ground has ended, the record ends. :meth:`Memory.impact` tells beforehand which records
 would fall, and :meth:`Memory.imagine` what would not have happened (:mod:`substrate.memory._grounds`).

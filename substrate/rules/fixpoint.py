@@ -15,8 +15,8 @@ retract, also as a CONSTRUCT query; a rule has either or both::
 
 Both queries of a rule see the state before the rule. Retractions are applied first, and the next rule sees
 the result. Rules run in the order of ``sh:order``, then of their names; focus nodes in the order of their
-IRIs. The round is repeated until no rule changes anything. Queries may use the TBox file's prefixes, and
-those that ``sh:declare`` adds in it for other engines.
+IRIs. The round is repeated until no rule changes anything. Queries may use the prefixes that the TBox file
+defines, by ``@prefix`` or by ``sh:declare``.
 
 A rule must be deterministic: random and time functions are refused, and so are blank nodes in its results.
 Name a new node with ``BIND(IRI(CONCAT(…)) AS ?node)``.

@@ -21,8 +21,8 @@ Pair = tuple[int, int]
 """Two objects by their indices among the paths, the lower first."""
 
 _NEAR, _SLACK = 0.3, 0.12
-"""A pair may have touched within the first distance (units) of contact if also within the second of contact
-or of its least distance, whichever is farther.
+"""A pair may have touched where its distance is below contact plus the first (units), and below the larger
+of contact and its least distance plus the second.
 """
 _OFF = 0.05
 """Standard error of a distance at contact (units)."""
