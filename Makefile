@@ -90,7 +90,7 @@ ui: setup ## the Dagster UI on http://127.0.0.1:3000
 	$(VENV)/bin/substrate ui
 
 screenshots: tools ## the pictures of the UI and of the report in docs/images
-	SCREENSHOTS=docs/images $(VENV)/bin/python -m pytest tests/browser
+	SCREENSHOTS="$(CURDIR)/docs/images" $(VENV)/bin/python -m pytest tests/browser
 
 lock: tools ## requirements.lock anew from pyproject.toml
 	$(VENV)/bin/uv pip compile pyproject.toml --extra platform --group dev --python-version 3.11 --universal --generate-hashes --no-header --quiet --output-file requirements.lock
