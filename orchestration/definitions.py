@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dagster as dg
 
+import orchestration.base.quiet  # noqa: F401
 from orchestration.pipeline.assets import assets_of
 from orchestration.pipeline.checks import checks_of
 from orchestration.pipeline.form import form_resource

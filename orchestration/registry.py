@@ -101,7 +101,5 @@ LOGGERS: Mapping[str, Logger] = {
 """The loggers of all logs, by name."""
 TABLES: Mapping[str, Table] = {benchmark.table[0].name: benchmark.table[0] for benchmark in _IN_ORDER}
 """The tables of results, by name."""
-MAIN = CLEVRER
-"""The benchmark of the paper's first table; the report and the launch form list it first."""
 STUDIES: tuple[Study, ...] = tuple(_here(_STUDIES))
 """The studies, each with its own rows."""

@@ -41,7 +41,7 @@ def show(name: Name, json: JsonOption = False) -> None:
     root = find_root()
     experiment, numbers = read_experiment(root, name), counts_of(root, name)
     text = experiment_text(experiment, numbers)
-    give({"experiment": experiment, "numbers": numbers}, text.splitlines(), json=json)
+    give({"experiment": experiment, "numbers": numbers}, text.split("\n")[:-1], json=json)
 
 
 @experiment_app.command()
@@ -69,7 +69,7 @@ def diff(
     from orchestration.workspace.root import find_root
 
     compared = compare(find_root(), a, b)
-    give(compared, compared_text(compared).splitlines(), json=json)
+    give(compared, compared_text(compared).split("\n")[:-1], json=json)
 
 
 @experiment_app.command()

@@ -12,20 +12,17 @@ from substrate.cli.console import JsonOption, argument, give, option, voiced
 if TYPE_CHECKING:
     from orchestration.benchmarks.benchmark import Interpreted
 
-NameOfLogs = Annotated[str, argument("A benchmark with logs.", metavar="NAME")]
-TimeoutOption = Annotated[float | None, option("--timeout", "Seconds; 30 unless given.", min=0.1)]
-
 
 @voiced
 def logs(
-    name: NameOfLogs,
+    name: Annotated[str, argument("A benchmark with logs.", metavar="NAME")],
     sparql: Annotated[str | None, option("--sparql", "SELECT or ASK, of the state of each log.")] = None,
     sql: Annotated[
         str | None,
         option("--sql", "SELECT, of deltas(scene, log, position, tick, op, subject, predicate, object)."),
     ] = None,
     tick: Annotated[int | None, option("--tick", "For --sparql; the last unless given.")] = None,
-    timeout: TimeoutOption = None,
+    timeout: Annotated[float | None, option("--timeout", "Seconds; 30 unless given.", min=0.1)] = None,
     limit: Annotated[int | None, option("--limit", "Rows; 10,000 unless given.", min=1)] = None,
     profile: ProfileOption = None,
     set_: SetOption = NOTHING_SET,

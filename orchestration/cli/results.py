@@ -189,7 +189,7 @@ def verify(
     for line in mended:
         note(line)
     text = render_markdown(report) if markdown else render_text(report)
-    give(report, text.splitlines(), json=json, closing=verdict(report))
+    give(report, text.split("\n")[:-1], json=json, closing=verdict(report))
     raise typer.Exit(0 if report.fits else 1)
 
 

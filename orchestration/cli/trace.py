@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from orchestration.base.terminal import escape
 from orchestration.lineage.listing import Entry, Hit, Listing
 from orchestration.lineage.number import NUMBERS, Lineage, Trace, require_number, trace_number
 from orchestration.project import open_workspace
@@ -17,7 +16,7 @@ from orchestration.settings import flattened
 from substrate.base.errors import ParameterError
 from substrate.cli.console import give
 from substrate.cli.notices import ours
-from substrate.cli.printing import print_json, print_text
+from substrate.cli.printing import print_json, print_text, shown
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -165,6 +164,13 @@ def _print(way: Trace, answer: AnswerTrace | None = None, again: Reexecution | N
         print_text(answer.explanation)
     for problem in way.problems:
         out.print(f"[bold red]problem:[/] {escape(problem)}")
+
+
+def escape(text: str) -> str:
+    """Escape a text so that neither rich nor a terminal interprets it as markup or control codes."""
+    from rich import markup
+
+    return markup.escape(shown(text))
 
 
 def console() -> Console:

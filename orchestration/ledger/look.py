@@ -37,8 +37,8 @@ OFFICIAL = "pins/real.json"
 """The pins of what was measured on official data, which the report of any profile shows."""
 # Variables of the environment that let a run do what no file shows: ask a model, be an experiment.
 _ELSEWHERE = ("SUBSTRATE_MODEL_URL", "DVC_EXP_BASELINE_REV")
-# No run is made again for these; `paper` holds macros for a paper, which another command writes.
-_PASSED_OVER = {"__pycache__", Path(LEDGER).name, "paper"}
+# No run is made again for these.
+_PASSED_OVER = {"__pycache__", Path(LEDGER).name}
 
 
 def sources() -> list[str]:

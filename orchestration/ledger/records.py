@@ -169,8 +169,11 @@ def keep_records(workspace: Workspace, records: Mapping[str, Made]) -> None:
         stage: with_details(made, {out: workspace.path(out) for out in made.outs})
         for stage, made in records.items()
     }
+    made_now = {out for made in whole.values() for out in made.outs}
     with changing(ledger_of(workspace)) as manifest:
-        manifest.stages |= whole
+        # A stage of another name that made one of these outs is no longer its maker.
+        others = {name: made for name, made in manifest.stages.items() if made_now.isdisjoint(made.outs)}
+        manifest.stages = others | whole
         if storage and not workspace.experiment:
             there = table_sums(storage, workspace.settings.profile)
             # Replaced tables are forgotten with their benchmark's folder; lost tables stay recorded.

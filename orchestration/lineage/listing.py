@@ -269,8 +269,7 @@ class Listing:
         return what in ("n", *_EDGES) or (what.startswith(MINUS) and self.made(name).how != "not measured")
 
     def _table(self, number: str) -> str:
-        own = (benchmark for benchmark in BENCHMARKS.values() if number in benchmark.numbers)
-        return next((benchmark.table[0].name for benchmark in own), "numbers")
+        return NUMBERS[number].table[0].name if number in NUMBERS else "numbers"
 
     def _score_file(self, name: str) -> Path:
         return self.workspace.artifacts / "scores" / score_file(name)

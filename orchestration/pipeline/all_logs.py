@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import msgspec
@@ -85,15 +84,8 @@ def parsed(sparql: str, option: str) -> None:
         QueryError: the query is refused, or is not SPARQL.
         ParameterError: the query asks for a graph.
     """
-    with naming_option(option):
+    try:  # on an empty state, which shows every fault that a parser finds
         solutions(EventLog(), checked(sparql))
-
-
-@contextmanager
-def naming_option(option: str) -> Iterator[None]:
-    """Name the option in errors of a trial on an empty state, which shows every fault that a parser finds."""
-    try:
-        yield
     except (SyntaxError, RuntimeError) as error:
         what = "not SPARQL" if isinstance(error, SyntaxError) else "cannot be answered"
         raise QueryError(f"{what} ({error})", where=(option,), hint="Correct the query") from error

@@ -14,6 +14,8 @@ import sys
 from importlib.metadata import entry_points
 from threading import Thread
 
+import orchestration.base.quiet  # noqa: F401
+
 
 def _end_with_parent() -> None:
     while os.read(sys.stdin.fileno(), 1):

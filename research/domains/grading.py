@@ -8,7 +8,7 @@ wrong. Other keys of a line are passed over.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -68,12 +68,12 @@ class _Kind(msgspec.Struct, frozen=True):
     benchmark: str | None = None
 
 
-def read_answers(path: Path, arms: Mapping[int, Sequence[Arm]]) -> dict[int, tuple[Said, ...]]:
+def read_answers(path: Path, specs: Collection[int]) -> dict[int, tuple[Said, ...]]:
     """The answers of a file by specification, in the order of its arms.
 
     Args:
         path: JSON lines, in any order; gzipped or plain.
-        arms: those of each specification that was to be answered, by its number.
+        specs: the numbers of the specifications to answer.
 
     Raises:
         FormatError: a line is no answer, is of another benchmark or of a specification or an arm that is not
@@ -83,7 +83,7 @@ def read_answers(path: Path, arms: Mapping[int, Sequence[Arm]]) -> dict[int, tup
     places: dict[tuple[int, Arm], str] = {}
     for where, line in lines(path):
         spec, arm, answer = _read(line, where)
-        if spec not in arms:
+        if spec not in specs:
             hint = "Give the specifications that were asked with --specs"
             raise FormatError(f"there is no specification {spec}", where=(where,), hint=hint)
         if (spec, arm) in answers:
@@ -94,7 +94,7 @@ def read_answers(path: Path, arms: Mapping[int, Sequence[Arm]]) -> dict[int, tup
             hint = 'Write "yes" or "no", or "error" where none was given'
             raise FormatError(f"{answer[:80]!r} is no answer", where=(where,), hint=hint)
         answers[spec, arm], places[spec, arm] = word, where
-    wanted = [(number, arm) for number in sorted(arms) for arm in arms[number]]
+    wanted = [(number, arm) for number in sorted(specs) for arm in ARMS]
     if missing := [f"twin/{number}/{arm}" for number, arm in wanted if (number, arm) not in answers]:
         what = f"{len(missing)} of {len(wanted)} answers are missing, the first of them {missing[0]}"
         hint = (
@@ -102,7 +102,7 @@ def read_answers(path: Path, arms: Mapping[int, Sequence[Arm]]) -> dict[int, tup
             "specifications that were asked with --specs"
         )
         raise FormatError(what, where=(path,), hint=hint)
-    return {number: tuple(answers[number, arm] for arm in arms[number]) for number in sorted(arms)}
+    return {number: tuple(answers[number, arm] for arm in ARMS) for number in sorted(specs)}
 
 
 def _read(line: bytes, where: str) -> tuple[int, Arm, str]:
@@ -152,7 +152,7 @@ def score_twin(answers: Path, specs: Path) -> list[Score]:
     if without := [number for number in graded if number not in gold]:
         hint = "Give the specifications with their gold to grade against"
         raise FormatError(f"specification {without[0]} has no gold", where=(specs,), hint=hint)
-    return grade(to_answer, gold, read_answers(answers, {spec.spec: spec.arms for spec in to_answer}))
+    return grade(to_answer, gold, read_answers(answers, {spec.spec for spec in to_answer}))
 
 
 def scoreboard(scores: Iterable[Score]) -> str:

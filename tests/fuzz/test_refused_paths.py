@@ -30,7 +30,7 @@ from substrate.log.repair import repair
 
 DOORS: dict[str, Callable[[Path], object]] = {
     "annotations": annotation_names,
-    "answers": lambda path: read_answers(path, {}),
+    "answers": lambda path: read_answers(path, ()),
     "archive": lambda path: extract(path, str, path.parent / "out", what="file"),
     "babi tasks": lambda path: read_tasks(path.rename(path.with_name("qa1_test.txt"))),
     "comphy annotations": comphy.target_names,

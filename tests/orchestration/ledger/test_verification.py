@@ -190,6 +190,18 @@ def test_how_the_work_was_cut_is_no_part_of_what_is_verified(reproduced: Path) -
     run("verify", "--no-recompute", code=0)
 
 
+def test_a_stage_takes_over_the_outs_of_one_that_had_another_name(reproduced: Path) -> None:
+    workspace = open_workspace()
+    now = read_records(workspace)["provenance/prov"]
+    before = msgspec.structs.replace(now, outs=dict.fromkeys(now.outs, "sha256:0"))
+    with changing(ledger_of(workspace)) as manifest:
+        manifest.stages["provenance/crate"] = before
+    assert "provenance/crate" in run("verify", "--no-recompute", code=1)
+    run("materialize", "provenance/prov", "--force", code=0)
+    run("verify", "--no-recompute", code=0)
+    assert "provenance/crate" not in read_records(workspace)
+
+
 def test_a_result_that_differs_for_no_declared_reason_says_so(reproduced: Path) -> None:
     rows = reproduced / "artifacts/sample/gqa/answers.jsonl"
     rows.write_bytes(rows.read_bytes().replace(b'"correct": true', b'"correct": false', 1))
