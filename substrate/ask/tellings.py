@@ -105,9 +105,7 @@ class Heard:
         return dict(zip(numbers, self._log.triples.texts(numbers), strict=True))
 
 
-def chains(
-    tbox: TBox, log: EventLog, fact: Term, tick: int, *, heard: Heard | None = None
-) -> list[tuple[Learning, ...]]:
+def chains(tbox: TBox, log: EventLog, fact: Term, tick: int) -> list[tuple[Learning, ...]]:
     """Trace, for each agent that knows a fact at a tick, how it came to know, how its source did, and so on.
 
     Args:
@@ -115,7 +113,6 @@ def chains(
         log: the log; ticks after ``tick`` play no part.
         fact: a node or a triple term.
         tick: the tick at which the agents know the fact.
-        heard: the log's index, to be shared by several questions; by default a new index.
 
     Returns:
         A chain per knower, its own learning first, in the order of learning. If an agent came to know several
@@ -130,7 +127,7 @@ def chains(
     >>> [(box.label(learning.knower), learning.tick) for learning in last]
     [('Sam Moore', 8), ('John Lin', 2), ('Isabella Rodriguez', 0)]
     """
-    heard = heard or Heard(tbox, log)
+    heard = Heard(tbox, log)
     awareness: dict[Term, list[History]] = {}
     for h in heard.awareness(spelled(fact)):
         awareness.setdefault(h.triple[0], []).append(h)

@@ -137,7 +137,7 @@ def fork(
         "parent": branch.parent_digest,
         "branch_tick": branch.branch_tick,
     }
-    lines = [f"{name}: {value}" for name, value in about.items()]
+    lines = described(about)
     lines += [f"withheld: {' '.join(map(str, delta.values()))}" for delta in withheld]
     give(about | ({"withheld": withheld} if withheld else {}), lines, json=json)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import itemgetter
 
 from substrate.sparql.patterns import Pattern
@@ -38,7 +38,6 @@ class Orders:
         self._last = _Order(lambda number: _behind_subject(texts[number]))
         self._looked = 0
         self._known: dict[Pattern, tuple[int, array[int]]] = {}
-        self._place = 0
         self._starts: list[str] = []
         self._ends: list[str] = []
 
@@ -46,12 +45,7 @@ class Orders:
         """Sample the new texts, a stretch at a time; this costs least right after the texts were made."""
         while (size := len(self._ends) * _STRETCH) + _STRETCH <= len(self._texts):
             stretch = self._texts[size : size + _STRETCH]
-            if not size:
-                self._place = _telling({text.partition(" ")[0] for text in stretch})
-            starts = "".join(map(itemgetter(slice(self._place, self._place + _WIDE)), stretch))
-            if len(starts) < _WIDE * _STRETCH:  # some texts are shorter
-                starts = "".join([text[self._place :][:_WIDE].ljust(_WIDE) for text in stretch])
-            self._starts.append(starts)
+            self._starts.append("".join([text[: text.index(" ")][-_WIDE:].rjust(_WIDE) for text in stretch]))
             self._ends.append("".join(map(itemgetter(slice(-_WIDE, None)), stretch)))
 
     def unread(self, pattern: Pattern) -> int:
@@ -109,8 +103,7 @@ class Orders:
     def _key(self, pattern: Pattern, part: str) -> tuple[list[str], str]:
         """The samples to search for a part, and the part's own sample; empty if the part has none."""
         if pattern.subject is not None:
-            end = self._place + _WIDE
-            return self._starts, part[self._place : end] if len(part) >= end else ""
+            return self._starts, pattern.subject[-_WIDE:].rjust(_WIDE)
         return self._ends, "" if pattern.object is None or part[-1] == " " else part[-_WIDE:]
 
 
@@ -119,11 +112,6 @@ def _part(pattern: Pattern) -> str:
     if subject is None:
         return f" {predicate} {object_ or ''}"
     return f"{subject} " if predicate is None else f"{subject} {predicate} "
-
-
-def _telling(subjects: Collection[str]) -> int:
-    """The offset at which samples distinguish most subjects."""
-    return max(range(0, 64, _WIDE), key=lambda place: len({text[place : place + _WIDE] for text in subjects}))
 
 
 def containing(texts: Sequence[str], part: str, first: int = 0) -> Iterator[int]:

@@ -10,7 +10,7 @@ import pyoxigraph as ox
 
 from substrate.base.delta import Term, quads_of, spelled
 from substrate.base.vocabulary import AWAITS
-from substrate.log._fitting import Orders
+from substrate.log._fitting import Orders, containing
 from substrate.log._locking import MEMORY
 from substrate.sparql.patterns import Pattern
 
@@ -40,7 +40,7 @@ class Triples:
     (0, None)
     """
 
-    __slots__ = ("_awaited", "_base", "_floor", "_numbers", "_orders", "_quads", "_texts", "depth")
+    __slots__ = ("_awaited", "_base", "_floor", "_numbers", "_orders", "_quads", "_sought", "_texts", "depth")
 
     def __init__(self, base: Triples | None = None) -> None:
         self._base = base
@@ -51,6 +51,7 @@ class Triples:
         self._quads: dict[int, ox.Quad] = {}
         self._orders: Orders | None = None
         self._awaited: list[int] = []
+        self._sought = 0
 
     def __len__(self) -> int:
         return self._floor + len(self._texts)
@@ -94,16 +95,18 @@ class Triples:
         with MEMORY:
             for table, _ in self._below():
                 table._ordered().sample()
-
-    def await_from(self, number: int) -> None:
-        """Remember the triples with :data:`AWAITED` among those from a number on."""
-        new = enumerate(self._texts[number - self._floor :], start=number)
-        self._awaited += [number for number, text in new if AWAITED in text]
+            self.awaited()
 
     def awaited(self) -> list[int]:
-        """The numbers of the triples with the predicate of :data:`AWAITED`, in the order of the log."""
-        tables = reversed([*self._below()])
-        return [number for table, limit in tables for number in table._awaited if number < limit]
+        """The numbers of the triples that say what is awaited; each text is searched once."""
+        numbers: list[int] = []
+        with MEMORY:
+            for table, limit in self._below():
+                new = containing(table._texts, AWAITED, table._sought)
+                table._awaited += [number + table._floor for number in new]
+                table._sought = len(table._texts)
+                numbers += [number for number in table._awaited if number < limit]
+        return numbers
 
     def keep(self, numbers: Iterable[int], quads: Iterable[ox.Quad], most: int = KEPT) -> None:
         """Keep quads that are already made, up to ``most`` per table."""

@@ -28,7 +28,7 @@ from substrate.log._chain import Chain
 from substrate.log._columns import ascending, by_tick, whole_ticks
 from substrate.log._locking import MEMORY
 from substrate.log._spelling import apart, is_plain, require_spelled
-from substrate.log._triples import AWAITED, Triples
+from substrate.log._triples import Triples
 from substrate.log.foreign import read
 from substrate.log.history import Difference, History, diff, history
 from substrate.log.journal import MEMBER, Journal, TornTail, read_contents, write_atomically
@@ -322,10 +322,10 @@ class EventLog(Timeline):
         self, ticks: list[int], inserts: bytearray, texts: list[str], quads: list[ox.Quad] | None = None
     ) -> None:
         """Append deltas as one step; ``quads`` are the quads of ``texts``, if already made."""
-        journal, awaited = self._journal, AWAITED in "\n".join(texts)
+        journal = self._journal
         if journal is None:
             with MEMORY:
-                self._take(whole_ticks(ticks, self.last_tick), inserts, texts, quads, awaited=awaited)
+                self._take(whole_ticks(ticks, self.last_tick), inserts, texts, quads)
             return
         # Only the holder of the journal's lock may write; memory can still be read while the file is synced
         with journal.lock:
@@ -339,7 +339,7 @@ class EventLog(Timeline):
             with MEMORY:
                 for _, later in written[-1:]:
                     self._keep(later)
-                self._take(column, inserts, texts, quads, awaited=awaited)
+                self._take(column, inserts, texts, quads)
 
     def _take(
         self,
@@ -347,13 +347,8 @@ class EventLog(Timeline):
         inserts: bytearray,
         texts: Iterable[str],
         quads: list[ox.Quad] | None = None,
-        *,
-        awaited: bool,
     ) -> None:
-        known = len(self.triples)
         numbers = self.triples.numbers(texts)
-        if awaited:
-            self.triples.await_from(known)
         if quads is not None:
             self.triples.keep(numbers, quads)
         self._own.take(ticks, inserts, numbers)
@@ -586,7 +581,7 @@ class EventLog(Timeline):
             what = error.what if isinstance(error, LogError) else f"not a line of RDF Patch ({error})"
             raise LogError(what, where=(path,), hint=EDITED) from error
         inserts, texts = apart(text)
-        self._take(column, inserts, texts, awaited=AWAITED in text)
+        self._take(column, inserts, texts)
 
     def refresh(self) -> int:
         """Take in the deltas that a writer has appended since this log was read; return how many.

@@ -14,6 +14,7 @@ from substrate.base.delta import Delta, Op, Triple, quads_of, text_of, triple_of
 from substrate.base.errors import LogError
 from substrate.base.terms import term, triple, value
 from substrate.branch.merge import merge_base
+from substrate.log._triples import AWAITED
 from substrate.log.event_log import EventLog
 from substrate.log.grouping import opened, together
 from substrate.log.state import State
@@ -137,11 +138,13 @@ class Ahead:
         """The triples that wait for a moment that has come, in their order."""
         due: dict[str, Triple] = {}
         with self._turn:
-            if self._read < len(self._log):
-                self._read, self._ticks, self._times = len(self._log), [], []
+            start, self._read = self._read, len(self._log)
+            if start < self._read:
+                triples = self._log.triples
+                new = (number for _, number in self._log.steps(max(start, 0), self._read))
+                waiting = triples.awaited() if start < 0 else [n for n in new if AWAITED in triples.text(n)]
                 # The result is mostly empty, so no store is filled for it
-                standing = self._log.stand(self._log.triples.awaited(), self._read)
-                self._add(map(triple_of, self._log.triples.quads(sorted(standing))))
+                self._add(map(triple_of, triples.quads(sorted(self._log.stand(waiting, self._read)))))
             state = self._log.state()
             for heap in (self._ticks, self._times):
                 come: list[tuple[Moment, str]] = []

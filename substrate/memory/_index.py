@@ -72,19 +72,21 @@ class Index(Heard):
         """The triples, of one thing or of all, that the records after ``stop`` deltas state. This leaves out
         withdrawn records, and triples that do not hold although no record ended them.
         """
+        told: dict[str, list[str]] = {}
         if thing is None:
             about = self._standing(stop, Pattern(None, _REIFIES, None))
+            for text in self._standing(stop, *(Pattern(None, word, None) for word in _TOLD)):
+                told.setdefault(text.partition(" ")[0], []).append(text)
         else:
             about = self.about(thing, stop)
         for text in about:
             node, predicate, object_ = text.split(" ", 2)
             fact = object_[len("<<( ") : -len(" )>>")]
             if predicate == _REIFIES and (thing is None or fact.startswith(f"{thing} ")):
-                bounds = _bounds(
-                    text
-                    for text in self._standing(stop, Pattern(node, None, None))
-                    if text.startswith(f"{node} ")
-                )
+                if thing is not None:
+                    of_node = self._standing(stop, Pattern(node, None, None))
+                    told[node] = [text for text in of_node if text.startswith(f"{node} ")]
+                bounds = _bounds(told.get(node, ()))
                 if not bounds.withdrawn and (bounds.ended or self._stands(fact, stop)):
                     yield fact, bounds
 

@@ -560,7 +560,7 @@ class Memory:
     def _chains(self, fact: Value, tick: int | None) -> list[tuple[Learning, ...]]:
         tick = self.log.last_tick if tick is None else tick
         require_tick(tick, "tick")
-        return chains(self.tbox, self.log, term(fact), tick, heard=self._index)
+        return chains(self.tbox, self.log, term(fact), tick)
 
     def why(
         self, subject: Value, predicate: Value, object: Value, tick: int | None = None

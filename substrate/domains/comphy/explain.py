@@ -86,7 +86,7 @@ def _hidden(name: str, objects: list[str], reading: Reading) -> list[Evidence]:
     tick = reading.log.last_tick
     measured = _MEASURED[name]
     showed, shows = reading.opened.holding(_SHOWED), reading.opened.holding(measured)
-    videos = {video[1:-1] for thing in objects for video in showed.get(f"<{thing}>", ()) if video in shows}
+    videos = {video[1:-1] for thing in objects for video in showed.get(f"<{thing}>", ()) if shows.get(video)}
     own = reading.evidence(objects, (NAMESPACE + name,), tick)
     return sorted({*own, *reading.evidence(videos, (*_SEEN, measured), tick)})
 
