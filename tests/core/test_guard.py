@@ -13,7 +13,7 @@ import pytest
 
 from substrate import EventLog, State
 from substrate.sparql.guard import QueryError, QueryLimits, Solutions, checked, confined, query
-from substrate.sparql.tokens import deepest, tokens
+from substrate.sparql.tokens import deepest
 
 
 @pytest.fixture(scope="module")
@@ -163,23 +163,6 @@ def test_answers_are_those_of_the_state_itself(state: State) -> None:
         query(state, "ASK {}", prefixes={"SERVICE": "urn:"})
 
 
-def test_a_query_without_end_holds_up_no_other(state: State) -> None:
-    ended: list[float] = []
-
-    def endless() -> None:
-        with pytest.raises(QueryError):
-            query(state, ENDLESS[0], limits=QueryLimits(timeout=4))
-        ended.append(time.monotonic())
-
-    thread = threading.Thread(target=endless)
-    thread.start()
-    answers = [query(state, "ASK { <urn:s1> ?p ?o }") for _ in range(3)]
-    done = time.monotonic()
-    thread.join()
-    assert answers == [True] * 3
-    assert done < ended[0]
-
-
 def test_limits_are_positive() -> None:
     for wrong in ({"timeout": 0.0}, {"timeout": float("nan")}, {"rows": -1}, {"memory": 0}):
         with pytest.raises(QueryError, match="positive"):
@@ -198,15 +181,3 @@ def test_tokens_cost_the_same_a_character_however_long_the_text(piece: str) -> N
 
     # Sixteen times the text: sixteen times the work, or 256 times where something is scanned again
     assert spent(32_000) < 64 * spent(2_000)
-
-
-@pytest.mark.parametrize(
-    ("text", "wanted"),
-    [
-        ("1e+5.x 2.a:b a-b", ["1e+5", ".", "x", "2.a:b", "a", "-", "b"]),
-        ('x """a" "b" \'c\'', ["x", '"""a" "b" \'c\'']),
-        ('\'b\' "a\n"c"', ["'b'", '"a\n"c"']),
-    ],
-)
-def test_a_run_is_cut_and_a_string_without_an_end_comes_last(text: str, wanted: list[str]) -> None:
-    assert [token.text for token in tokens(text)] == wanted

@@ -8,11 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from pyoxigraph import Literal, NamedNode
+from pyoxigraph import Literal
 
-from substrate import Assert, EventLog, LogError, Namespace, ParameterError, RetractAwareness, TBox
+from substrate import EventLog, LogError, Namespace, ParameterError, TBox
 from substrate.base.vocabulary import AWARE_OF, RDF_TYPE
 from substrate.log.grouping import FORGETTING
 from substrate.memory.memory import Memory
@@ -131,66 +129,6 @@ def test_a_wrong_argument_is_named_and_nothing_is_written(call: Any, message: st
         memory.observe(V.ann, V.at, V.cafe, tick=4)
 
 
-def test_what_was_caused_by_what_fell_away_falls_away_too() -> None:
-    memory = Memory()
-    memory.believe(V.ann, V.party, tick=0)
-    told = memory.believe(V.bo, V.party, told_by=V.ann, tick=2)
-    bought = memory.observe(V.bo, V.buys, V.flowers, cause=told, tick=3)
-    memory.observe(V.cy, V.sells, V.flowers, cause=bought, tick=4)
-    memory.observe(V.cy, V.sells, V.bread, tick=5)
-    memory.end(V.bo, V.buys, V.flowers, tick=6)
-    branch = memory.imagine(1, RetractAwareness(V.ann, V.party))
-    assert {o for _, p, o in branch.as_of() if p == V.sells} == {V.bread}
-    assert not any(p == V.buys for _, p, _ in branch.as_of(3))
-    lost = memory.compare(branch, 5)
-    assert {(s, o) for s, _, o in lost.retracted} == {
-        (V.ann, V.party),
-        (V.bo, V.party),
-        (V.bo, V.flowers),
-        (V.cy, V.flowers),
-    }
-    assert not lost.inserted
-    assert branch.log.parent_digest == memory.log.digest
-    assert places(memory.imagine(1, Assert((V.ann, V.at, V.cafe))), 6, 6) == set(), "no record says it"
-
-
-people = st.sampled_from("abcdef")
-
-
-@given(
-    st.lists(st.tuples(people, st.none() | people), min_size=1, max_size=12),
-    people,
-    st.data(),
-)
-def test_a_branch_holds_what_a_retelling_by_hand_holds(
-    tellings: list[tuple[str, str | None]], forgetful: str, data: st.DataObject
-) -> None:
-    memory, known = Memory(), set[str]()
-    history = []
-    for hearer, teller in tellings:
-        if teller is None or (teller in known and teller != hearer):
-            memory.believe(V[hearer], V.fact, told_by=None if teller is None else V[teller])
-            known.add(hearer)
-            history.append((hearer, teller, set(known)))
-    knowing = [tick for tick, (_, _, then) in enumerate(history) if forgetful in then]
-    if not knowing:
-        return
-    at = data.draw(st.sampled_from(knowing)) + 1
-    branch = memory.imagine(at, RetractAwareness(V[forgetful], V.fact))
-    left = history[at - 1][2] - {forgetful}
-    for hearer, teller, _ in history[at:]:
-        if teller is None or teller in left:
-            left.add(hearer)
-    assert set(branch.who_knew(V.fact)) == {V[name] for name in left}
-
-
-def test_records_of_two_memories_have_names_of_their_own() -> None:
-    def node(place: NamedNode) -> NamedNode:
-        return Memory().observe(V.ann, V.at, place).node
-
-    assert node(V.cafe) == node(V.cafe) != node(V.park)
-
-
 @pytest.mark.parametrize(
     "given", ["tomorrow", 3.5, True, -1, datetime(2026, 2, 14)], ids=lambda moment: repr(moment)[:20]
 )
@@ -278,30 +216,6 @@ def test_what_another_memory_of_a_log_says_will_begin_begins() -> None:
     other.observe_many([(V.cy, V.at, V.home), (V.dee, V.at, V.home)])
     memory.observe(V.eve, V.at, V.home, tick=6)
     assert (V.bo, V.moon) in present(memory)
-
-
-def test_an_answer_is_the_same_for_the_first_time_and_the_fortieth() -> None:
-    memory = Memory()
-    memory.believe(V.ann, V.party)
-    memory.believe(V.bo, V.party, told_by=V.ann)
-    memory.observe(V.ann, V.at, V.cafe, valid_until=9)
-    memory.end(V.ann, V.at, V.cafe)
-    memory.observe(V.ann, V.at, V.park)
-
-    def answers() -> list[object]:
-        past, about = memory.as_of(2), memory.as_of(about=2)
-        return [
-            memory.who_knew(V.party),
-            memory.told_by(V.bo, V.party),
-            memory.why(V.bo, V.awareOf, V.party, 3),
-            set(past.match(V.ann)),
-            set(about.match(V.ann)),
-            past.texts(),
-        ]
-
-    first = answers()
-    assert first[0] == [V.ann, V.bo]
-    assert all(answers() == first for _ in range(40))
 
 
 def test_an_end_that_lies_ahead_does_not_outlive_what_began_later() -> None:
@@ -481,19 +395,6 @@ def test_what_has_lost_its_ground_is_in_doubt_where_the_tbox_says_so() -> None:
         assert [ground.lost for ground in memory.doubted()] == [False, False]
 
 
-def test_many_observations_are_the_same_bytes_in_one_step(tmp_path: Path) -> None:
-    facts = [(V[f"s{n}"], V.p, n) for n in range(50)]
-    with EventLog.open(tmp_path / "one.rdfp") as log:
-        single = Memory(log)
-        apart = [single.observe(*fact, author=V.bo) for fact in facts]
-    with EventLog.open(tmp_path / "many.rdfp") as log:
-        many = Memory(log)
-        assert many.observe_many(facts, author=V.bo) == apart
-        assert many.log.state().nquads() == single.log.state().nquads()
-    assert (tmp_path / "one.rdfp").read_bytes() == (tmp_path / "many.rdfp").read_bytes()
-    assert EventLog.read(tmp_path / "many.rdfp") == single.log
-
-
 @pytest.mark.parametrize("until", [None, 6])  # what comes due amid the many
 @pytest.mark.parametrize("last", [V.home, (V.a, V.b, V.c)])
 @pytest.mark.parametrize("tick", [None, 4])
@@ -530,18 +431,6 @@ def test_memories_are_merged_in_the_order_of_time() -> None:
     assert [who.valid_from for who in both.why(V.bo, AWARE_OF, V.secret)] == [7]
     assert both.log.digest == second.merge(first).log.digest == both.merge(second).log.digest
     assert first.merge(base).log == first.log
-
-
-def test_what_rests_on_a_lost_word_falls_with_the_last_word() -> None:
-    memory = Memory()
-    wind, sun = memory.observe(V.wind, V.comes, V.west), memory.observe(V.sun, V.shows, V.ring)
-    grey = memory.observe(V.sky, V.looks, V.grey, author=V.bo, cause=wind)
-    memory.observe(V.sky, V.looks, V.grey, author=V.cy, cause=sun)
-    memory.observe(V.picnic, V.place, V.hall, cause=grey)
-    memory.end(V.wind, V.comes, V.west)
-    assert any(memory.log.state().match(V.picnic, V.place)), "another says so as well"
-    memory.end(V.sun, V.shows, V.ring)
-    assert not any(memory.log.state().match(V.picnic, V.place))
 
 
 def test_a_memory_that_was_just_opened_answers_as_the_one_that_wrote_it(tmp_path: Path) -> None:

@@ -8,8 +8,7 @@ import pytest
 from pyoxigraph import NamedNode
 
 from substrate import EventLog, ParameterError, TBox, ancestors, unfold
-from substrate.ask import ask, chains, occurrences, survey
-from substrate.ask.questions import TEMPLATES
+from substrate.ask import ask, chains, occurrences
 
 GARDEN = """
 @prefix : <urn:garden:> . @prefix core: <urn:substrate:> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
@@ -25,21 +24,6 @@ GARDEN = """
 :maya a :Bee ; rdfs:label "Maya" ; :on :rose ; :smells :rose .
 :rose a :Flower ; rdfs:label "the rose is open" .
 """
-
-
-@pytest.mark.parametrize("source", ["village", "clinical", "garden.ttl"])
-def test_the_same_code_answers_every_domain(source: str, tmp_path: Path) -> None:
-    (tmp_path / "garden.ttl").write_text(GARDEN, "utf-8")
-    box = TBox.load(tmp_path / source if source.endswith(".ttl") else source)
-    log = unfold(box, box.opening(), until=12)
-    answers = survey(box, log)
-    assert {answer.template for answer in answers} == set(TEMPLATES)
-    for answer in answers:
-        assert all(0 <= position < len(log) for position in answer.evidence)
-        assert "urn:" not in answer.question + answer.answer
-        if answer.template == "happened":
-            assert (answer.answer == "yes") == bool(answer.evidence)
-    assert {a.answer for a in answers if a.template == "happened"} <= {"yes", "no"}
 
 
 def test_the_village_in_words() -> None:
@@ -69,29 +53,6 @@ def test_the_village_in_words() -> None:
         "telling of John Lin, Sam Moore; unknown to Sam Moore"
     )
     assert {log[p].tick for p in what_if.evidence} == {8}
-
-
-def test_the_ward_in_words() -> None:
-    box = TBox.load("clinical")
-    log = unfold(box, box.opening(), until=13)
-    allergy, kim, reyes = (NamedNode(f"urn:clinical:{name}") for name in ("allergy", "kim", "reyes"))
-    assert ask(box, log, "who_knew", fact=allergy, tick=6).answer == "Dr Osei, Nurse Adeyemi, Nurse Kim"
-    assert ask(box, log, "learned_from", fact=allergy, tick=6).answer == (
-        "Dr Osei from Nurse Kim at tick 6, from Nurse Adeyemi at tick 2, untold since tick 0; "
-        "Nurse Adeyemi untold since tick 0; Nurse Kim from Nurse Adeyemi at tick 2, untold since tick 0"
-    )
-    assert (
-        ask(
-            box, log, "happened", kind=NamedNode("urn:substrate:clinical:Reaction"), participants=[reyes]
-        ).answer
-        == "no"
-    )
-    what_if = ask(box, log, "without_knowing", agent=kim, fact=allergy, tick=4)
-    assert (
-        what_if.answer
-        == "allergic reaction of Mr Reyes instead of briefing of Dr Osei, Nurse Kim; recovery of Mr Reyes"
-        "; unknown to Dr Osei"
-    )
 
 
 def test_events_of_any_domain_have_an_ancestry() -> None:

@@ -130,22 +130,7 @@ def test_questions_and_graphs_with_a_key_twice(read: Callable[..., Any], text: s
             f'[{{"scene_index": 1, "questions": [{QUESTION}]}}]',
             lambda path: list(read_questions(path)),
         ),
-        (
-            "a.jsonl",
-            f'{{"scene_index": 1, "questions": [{QUESTION}]}}',
-            lambda path: list(read_questions(path)),
-        ),
-        (
-            "a.json",
-            '{"7": {"width": 9, "height": 9, "objects": {}}}',
-            lambda path: dict(gqa.read_scene_graphs(path)),
-        ),
         ("a.jsonl", EVENTS, lambda path: list(index_scene_events(path))),
-        (
-            "annotation_00007.json",
-            SCENE,
-            lambda path: decode_annotation(*sources_in(path.parent, [path.name])),
-        ),
     ],
 )
 def test_a_byte_order_mark_before_json_is_taken(

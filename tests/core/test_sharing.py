@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import pyoxigraph as ox
@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from substrate import Assert, EventLog, LogError, TornTailWarning, fork
+from substrate import Assert, EventLog, LogError, fork
 
 ROOT = Path(__file__).resolve().parents[2]
 forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork a process")
@@ -153,67 +153,6 @@ def test_a_forked_process_does_not_hold_the_log_when_its_opener_has_closed_it(tm
     finally:
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
-
-
-@forks
-def test_processes_forked_beside_busy_threads_can_read(tmp_path: Path) -> None:
-    with EventLog.open(tmp_path / "log.rdfp") as log:
-        done = threading.Event()
-
-        def write() -> None:
-            number = 0
-            while not done.is_set():
-                log.extend_lines([(number, statement(number))])
-                log.history(log[0].triple)
-                number += 1
-
-        threads = [threading.Thread(target=write) for _ in range(1)]
-        for thread in threads:
-            thread.start()
-        try:
-            for _ in range(20):
-                result = in_a_fork(lambda: str(len(log.state()) == len(log) and bool(log.digest)))
-                assert result == "True"
-        finally:
-            done.set()
-            for thread in threads:
-                thread.join()
-    assert EventLog.read(tmp_path / "log.rdfp").digest == log.digest
-
-
-@pytest.mark.parametrize("suffix", [".rdfp", ".rdfp.gz"])
-def test_what_was_acknowledged_before_a_kill_is_in_the_file(tmp_path: Path, suffix: str) -> None:
-    """A process that appends from two threads is killed at some moment or other."""
-    path = tmp_path / f"log{suffix}"
-    code = f"""
-import os, threading
-from substrate import EventLog
-log = EventLog.open({str(path)!r})
-def write(name):
-    for number in range(100000):
-        log.extend_lines([(0, f'A <urn:s> <urn:p> "{{name}} {{number}}" .')])
-        os.write(1, f"{{name}} {{number}}\\n".encode())
-threads = [threading.Thread(target=write, args=(name,)) for name in "ab"]
-[thread.start() for thread in threads]
-"""
-    for delay in (0.0, 0.03, 0.1):
-        path.unlink(missing_ok=True)
-        with subprocess.Popen(
-            [sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True
-        ) as writer:
-            assert writer.stdout
-            first = writer.stdout.readline()
-            time.sleep(delay)
-            writer.kill()
-            lines = (first + writer.stdout.read()).split("\n")[:-1]
-        with pytest.warns(TornTailWarning) if _is_torn(path) else nullcontext():
-            recorded = [str(delta.triple[2].value) for delta in EventLog.read(path)]  # pyright: ignore
-        assert set(lines) <= set(recorded)
-        assert len(recorded) <= len(lines) + 2, "at most one append a thread is not acknowledged"
-
-
-def _is_torn(path: Path) -> bool:
-    return not path.read_bytes().endswith(b"TC .\n") if path.suffix != ".gz" else False
 
 
 def test_a_log_without_the_systems_locks_still_writes_and_reads(tmp_path: Path) -> None:

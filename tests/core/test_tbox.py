@@ -119,14 +119,6 @@ def test_terms_of_rdf_1_2_do_not_stop_a_check() -> None:
     assert TBox.load("village").validate(log.state(), log) == []
 
 
-@shapes
-def test_a_check_changes_nothing_and_applies_no_rule() -> None:
-    log = village()
-    text = log.state().nquads()
-    TBox.load("village").validate(log.state(2), log)
-    assert log.state().nquads() == text
-
-
 def test_what_is_no_tbox_is_refused(tmp_path: Path) -> None:
     (tmp_path / "bad.ttl").write_text("this is not Turtle", "utf-8")
     with pytest.raises(TBoxError, match="not Turtle"):
@@ -134,17 +126,3 @@ def test_what_is_no_tbox_is_refused(tmp_path: Path) -> None:
     for absent in ("nowhere", tmp_path / "absent.ttl"):
         with pytest.raises(TBoxError, match="no such TBox"):
             TBox.load(absent)
-
-
-def test_importing_the_package_does_not_load_the_shape_checker() -> None:
-    import subprocess
-    import sys
-
-    code = "import sys, substrate; print(sorted({'pyshacl', 'rdflib'} & set(sys.modules)))"
-    root = Path(__file__).resolve().parents[2]
-    assert (
-        subprocess.run(
-            [sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True
-        ).stdout
-        == "[]\n"
-    )

@@ -17,7 +17,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 from substrate import EventLog, LogError, Namespace, Op, ParameterError, State, fork
 from substrate.base.terms import term, triple, value
-from substrate.log import insert, record, retract
+from substrate.log import insert, record
 from substrate.log.event_log import Triple as Said
 from substrate.log.export import to_turtle
 from substrate.sparql.guard import query as guarded
@@ -112,16 +112,6 @@ def test_a_namespace_makes_iris_and_keeps_still() -> None:
         _ = V["two words"]
     with pytest.raises(ParameterError):
         V.ann = 1  # pyright: ignore
-
-
-def test_a_log_is_written_by_values() -> None:
-    log = EventLog()
-    insert(log, V.ann, V.mood, "fine", tick=2)
-    retract(log, V.ann, V.mood, "fine")
-    insert(log, V.ann, V.mood, "better", tick=5)
-    assert [(d.tick, d.op) for d in log] == [(2, Op.INSERT), (2, Op.RETRACT), (5, Op.INSERT)]
-    with pytest.raises(LogError, match="before tick 5"):
-        insert(log, V.ann, V.mood, "young", tick=4)
 
 
 class Counter:
