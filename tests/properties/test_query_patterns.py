@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 
 import pyoxigraph as ox
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -125,33 +124,6 @@ def test_what_fits_the_patterns_of_a_query_answers_it(state: list[str], query: s
     if patterns is not None:
         some = [text for text in state if any(_fits(pattern, text) for pattern in patterns)]
         assert _answer(_store(some), query) == whole
-
-
-@pytest.mark.parametrize(
-    ("query", "patterns"),
-    [
-        ("ASK { t:a t:p ?x ; a ?y, 't' }", {("a", "p", None), ("a", "type", None), ("a", "type", '"t"')}),
-        ("ASK { ?x t:p t:b FILTER(?x = 1 || EXISTS { ?x t:q t:c }) }", {(None, "p", "b"), (None, "q", "c")}),
-        ("SELECT ?x { ?x t:p t:b. FILTER(?x != 1.5) }", {(None, "p", "b")}),
-        ("SELECT ?x { ?x (t:p|^t:q)+ t:b }", {(None, "p", None), (None, "q", None)}),
-        (
-            "CONSTRUCT { ?x t:p t:c } WHERE { ?x t:q 7 MINUS { t:a ?v ?x } }",
-            {(None, "q", None), ("a", None, None)},
-        ),
-    ],
-)
-def test_a_query_of_these_kinds_is_told_to_look_at_a_part(
-    query: str, patterns: set[tuple[str | None, ...]]
-) -> None:
-    names = {"type": PREDICATES[2]}
-    wanted = {
-        tuple(
-            part if part is None or part[0] == '"' else f"<{names.get(part, f'urn:t:{part}')}>"
-            for part in pattern
-        )
-        for pattern in patterns
-    }
-    assert looked_at(query, tuple(PREFIXES.items())) == wanted
 
 
 ASKED = [
