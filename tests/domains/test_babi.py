@@ -3,7 +3,6 @@ the log.
 """
 
 import gzip
-import re
 from itertools import product
 from pathlib import Path
 
@@ -21,7 +20,6 @@ from substrate.domains.babi.format import (
     Story,
     parse_stories,
     read_tasks,
-    render_stories,
 )
 from substrate.domains.babi.interpreter import answer_story
 from substrate.domains.babi.sentences import parse_sentence
@@ -61,20 +59,13 @@ MARY, ASKED = "1 Mary moved to the bathroom.\n", "2 Where is Mary? \tbathroom\t1
     ("text", "fault", "line"),
     [
         ("", "empty", ""),
-        ("\n \n", "empty", ""),
         ("Mary moved to the bathroom.\n", "does not begin with an ID", "line 1"),
-        (f"{MARY}John left.\n", "does not begin with an ID", "line 2"),
-        ("1\n", "does not begin with an ID", "line 1"),
         ("0 Mary moved to the bathroom.\n", "does not begin with an ID", "line 1"),
-        ("2 Mary moved to the bathroom.\n", "ID 2 does not follow", "line 1"),
         (f"{MARY}2 John left.\n2 Mary left.\n", "ID 2 does not follow", "line 3"),
         ("1 Where is Mary? \tbathroom\t1\n", "before any fact", "line 1"),
-        (f"{MARY}1 Where is Mary?\n", "before any fact", "line 2"),
         (f"{MARY}2 Where is Mary? \tbathroom\t2\n", "supporting ID", "line 2"),
-        (f"{MARY}2 Where is Mary? \tbathroom\tone\n", "supporting ID", "line 2"),
         (f"{MARY}2 Where is Mary? \t\t1\n", "not a question, an answer", "line 2"),
         (f"{MARY}{ASKED}3 Where is Mary? \tbath\n", "as many fields", "line 3"),
-        (f"{MARY}{ASKED}3 Where is Mary?\n", "as many fields", "line 3"),
     ],
 )
 def test_what_breaks_the_format_is_named(text: str, fault: str, line: str) -> None:
@@ -110,14 +101,9 @@ def test_a_folder_without_tasks_or_without_the_file_is_refused(tmp_path: Path) -
     "twin",
     [
         "qa2_y_test.txt",
-        "qa02_x_test.txt",
         "qa2_x_test.txt.gz",
         "qa2_x_test (1).txt",
-        "qa2_x_test(1).txt",
-        "qa2_x_test - Copy.txt",
-        "qa2_x_test (copy).txt",
         "qa2_x_test copy 2.txt",
-        "qa2_test_1.txt",
     ],
 )
 def test_a_task_that_two_files_hold_is_refused_by_both_names(tmp_path: Path, twin: str) -> None:
@@ -129,19 +115,6 @@ def test_a_task_that_two_files_hold_is_refused_by_both_names(tmp_path: Path, twi
     assert all(name in str(refused.value) for name in (twin, "qa2_x_test.txt"))
 
 
-@pytest.mark.parametrize(
-    ("name", "subset"), [("qa01_x.txt", "qa1"), ("qa21_x.txt", "qa21"), ("qa0 (1).txt", "qa0")]
-)
-def test_a_task_is_known_by_its_number(tmp_path: Path, name: str, subset: str) -> None:
-    (tmp_path / name).write_text(TWO, encoding="utf-8")
-    assert {(story.subset, story.split) for story in read_tasks(tmp_path)} == {(subset, "")}
-
-
-def test_what_is_rendered_reads_back() -> None:
-    stories = parse_stories(TWO, file="f", subset="qa1")
-    assert render_stories(story.lines for story in stories) == TWO
-
-
 def test_files_without_gold_are_answered_and_not_graded() -> None:
     (answer,) = answer_story(tell("Mary moved to the park.", "Where is Mary?"))
     assert (answer.predicted, answer.expected, answer.correct) == ("park", None, None)
@@ -149,16 +122,6 @@ def test_files_without_gold_are_answered_and_not_graded() -> None:
 
 
 # Grammar
-
-
-def test_an_unknown_sentence_or_question_names_file_line_and_text() -> None:
-    for lines, text in (
-        (("Mary sings loudly.", "Where is Mary?"), "Mary sings loudly."),
-        (("Mary moved to the park.", "Whither Mary?"), "Whither Mary?"),
-    ):
-        (row,) = answer_story(tell(*lines))
-        assert row.predicted == "error"
-        assert all(part in str(row.error) for part in ("told.txt", "line", "unknown", text))
 
 
 @pytest.mark.parametrize(
@@ -213,48 +176,6 @@ def test_new_names_and_nouns_need_no_new_grammar() -> None:
 # Answers
 
 
-STORIES = """
-Mary got the milk. Mary went to the office. Mary left the milk. Mary went to the park. Where is the milk?
-  office
-Mary went to the park. John went to the office. Mary got the milk. Mary gave the milk to John. Where is the
-  milk? office
-Mary took the milk. Mary went to the office. Where is the milk? office
-Mary went to the park. Mary took the milk. Mary gave the milk to John. How many objects is Mary carrying?
-  none
-Mary took the milk. Mary took the apple. Mary left the milk. Mary took the milk. What is Mary carrying?
-  milk,apple
-Mary is either in the park or the school. Is Mary in the park? maybe
-Mary is either in the park or the school. Mary is not in the park. Is Mary in the school? yes
-Mary is not in the park. Is Mary in the school? maybe
-Mary is in the park. Mary is not in the school. Is Mary in the park? yes
-Mary went to the park. Then John went to the office. After that she went to the hall. Where is Mary? hall
-Al is in the park. Then she is in the pub. Bo is in the pub. Then he is in the hall. Then she is in the bar.
-  Where is Al? bar
-Mary and John went to the park. Bill went to the school. Then they went to the office. Where is John? office
-This evening Mary went to the park. Yesterday Mary went to the school. Where is Mary? park
-Mary went to the school this morning. Yesterday Mary went to the park. Where was Mary before the school?
-  park
-The office is east of the hall. The park is north of the office. How do you go from the park to the hall?
-  s,w
-The cup fits inside the box. The chest is bigger than the box. Does the chest fit in the cup? no
-The cup fits inside the box. The chest is bigger than the box. Is the chest bigger than the cup? yes
-The cup fits inside the box. The cup fits inside the bag. Is the box bigger than the bag? unknown
-The square is above the disc. The ring is to the left of the square. Is the disc to the right of the ring?
-  yes
-Wolves are afraid of mice. Ann is a wolf. What is ann afraid of? mouse
-Bo is a swan. Bo is gray. Al is a swan. Al is white. Cy is a swan. What color is Cy? white
-Ann is tired. Where will ann go? bedroom
-Ann is tired. Ann is thirsty. Ann went to the kitchen. Why did ann go to the kitchen? thirsty
-"""
-"""A story a line, which a blank goes on; the last word is the answer."""
-
-
-@pytest.mark.parametrize("told", re.split(r"\n(?! )", STORIES.strip()))
-def test_a_question_is_answered_from_what_was_told(told: str) -> None:
-    *sentences, answer = re.findall(r"[^.?\s][^.?]*[.?]|\S+", told)
-    assert ask(*(" ".join(sentence.split()) for sentence in sentences)) == answer
-
-
 def test_what_the_story_does_not_say_is_unknown_and_the_explanation_says_what_was_missed() -> None:
     story = tell("Mary went to the park.", "Where is John? \tpark\t1")
     (answer,) = answer_story(story)
@@ -271,16 +192,6 @@ def test_a_question_that_cannot_run_is_an_error_row_that_names_the_place() -> No
     assert "told.txt: line 2" in str(answer.error)
     why = explain_answer(story, 2)
     assert (why.answer, why.parts[0].answer) == ("error", f"error: {answer.error}")
-
-
-def test_the_task_is_no_input() -> None:
-    lines = tell(
-        "Mary and John went to the park.", "Then they went to the office.", "Where is John? \toffice\t1 2"
-    ).lines
-    answers = [list(answer_story(Story("f", subset, "test", 0, lines))) for subset in ("qa1", "qa19")]
-    assert [(a.predicted, a.supporting, a.log) for a in answers[0]] == [
-        (a.predicted, a.supporting, a.log) for a in answers[1]
-    ]
 
 
 def test_the_gold_is_not_seen() -> None:

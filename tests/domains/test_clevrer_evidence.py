@@ -8,7 +8,6 @@ from collections import Counter
 import pytest
 from clevrer_scenes import annotation
 
-from research.domains.humans import Moment, by_chain, responsible
 from substrate.cause.evidence import ABSENT, FACTS, IMAGINED, RECORDED, RULED, Rest
 from substrate.domains.clevrer.deltas import annotation_log
 from substrate.domains.clevrer.evidence import frames_off, rests_on
@@ -85,26 +84,3 @@ def test_an_event_is_looked_for_in_another_record_by_looks_and_kind() -> None:
     seen, true = film((CUBE, BALL, 20), (BALL, CAN, 60)), film((CUBE, BALL, 23))
     first, second = (event.iri for event in seen.events if event.kind == "Collision")
     assert (frames_off(first, seen, true), frames_off(second, seen, true)) == (3, None)
-
-
-def test_but_for_is_nearer_to_a_world_without_them_than_the_chain_is() -> None:
-    agree: Counter[str] = Counter()
-    for number in range(10_000, 10_030):
-        made = generate_scene(number, 20)
-        scene = Scene(annotation_log(made.annotation))
-        met = [event for event in scene.events if event.kind == "Collision"]
-        for cause in met:
-            for effect in met:
-                others = cause.objects - effect.objects
-                if not others or (cause.frame or 0) > (effect.frame or 0) or len(others) > 1:
-                    continue
-                (gone,) = others
-                happen = {frozenset(c.object_ids) for c in made.truth.counterfactual_collisions[gone]}
-                moments = Moment(gone, cause), Moment(min(effect.objects), effect)
-                truth = effect.objects not in happen
-                agree["all"] += 1
-                agree["forks"] += responsible(*moments, scene, Parameters()) == truth
-                agree["chain"] += by_chain(*moments, scene, "event") == truth
-    assert agree["all"] > 20
-    assert agree["forks"] > 0.9 * agree["all"]
-    assert agree["forks"] > agree["chain"]

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +24,9 @@ from substrate.domains.gqa.format import (
     Step,
     read_questions,
     read_scene_graphs,
-    require_scenes,
 )
 from substrate.domains.gqa.interpreter import Resolve, Scene, answer_scene
-from substrate.domains.gqa.ontology import Ontology, local, phrase_of
+from substrate.domains.gqa.ontology import Ontology
 from substrate.domains.gqa.program import compile_program
 from substrate.log.event_log import EventLog
 from substrate.rules.tbox import TBox
@@ -96,42 +92,23 @@ def answer(steps: list[Step], graph: SceneGraph = KITCHEN, resolve: Resolve = "n
     ("steps", "expected"),
     [
         (["select;fruit (2);", "filter color;red;0", "query;name;1"], "apple"),
-        (["select;person (3);", "filter age;young;0", "query;name;1"], "woman"),
         (["select;person (3);", "filter age;not(old);0", "query;name;1"], "woman"),
         (["select;she (3);", "relate;_,wearing,o (4);0", "query;name;1"], "skirt"),
         (["select;skirt (4);", "relate;person,wearing,s (3);0", "query;name;1"], "woman"),
-        (["select;skirt (4);", "relate;person,wearing,o (3);0", "exist;?;1"], "no"),
-        (["select;banana (9);", "query;color;0"], "yellow"),
-        (["select;chair (6);", "filter color;brown;0", "query;name;1"], "wicker chair"),
         (["select;apples (2);", "query;shape;0"], "round"),
         (["select;woman (3);", "query;hposition;0"], "right"),
-        (["select;table (1);", "verify hposition;left ;0"], "yes"),
         (["select;table (1);", "choose vposition;top|bottom;0"], "bottom"),
         (["select;man (8);", "filter hposition;middle;0", "exist;?;1"], "yes"),
-        (["select;woman (3);", "query;gender;0"], "female"),
         (["select;person (3,8);", "same;gender;0"], "no"),
-        (["select;person (3,8);", "different;gender;0"], "yes"),
-        (["select;fruit (2,9);", "same;type;0"], "no"),
         (["select;apple (2);", "select;skirt (4);", "same color;;0 1"], "yes"),
-        (["select;apple (2);", "select;skirt (4);", "different color;;0 1"], "no"),
         (["select;apple (2);", "select;skirt (4);", "common;;0 1"], "color"),
         (["select;woman (3);", "select;man (8);", "choose younger;;0 1"], "woman"),
-        (["select;woman (3);", "select;man (8);", "choose older;;0 1"], "man"),
         (["select;table (1);", "relate;_,same color,_ (6);0", "query;name;1"], "wicker chair"),
-        (["select;table (1);", "relate;fruit,on,s (2);0", "query;color;1"], "red"),
         (["select;apple (2);", "verify rel;table,on,o (1);0"], "yes"),
-        (["select;apple (2);", "verify rel;table,under,o (1);0"], "no"),
         (["select;woman (3);", "choose rel;table,to the left of|to the right of,s (1);0"], "left"),
-        (["select;woman (3);", "choose rel;cell phone,holding|wearing,o (5);0"], "holding"),
-        (["select;apple (2);", "choose rel;woman,to the left of|to the right of,s (3);0"], "right"),
         (["select;device (5);", "choose;off|on;0"], "on"),
-        (["select;device (5);", "choose name;phone|laptop;0"], "phone"),
-        (["select;table (1);", "choose material;metal|wood;0"], "wood"),
         (["select;scene;", "query;room;0"], "kitchen"),
-        (["select;scene;", "query;location;0"], "indoors"),
-        (["select;scene;", "choose location;outdoors|indoors;0"], "indoors"),
         (["select;dog (-);", "exist;?;0", "select;woman (3);", "exist;?;2", "or;;1 3"], "yes"),
-        (["select;dog (-);", "exist;?;0", "select;woman (3);", "exist;?;2", "and;;1 3"], "no"),
         (["select;apple (2);", "verify color;red;0", "verify shape;round;0", "and;;1 2"], "yes"),
     ],
 )
@@ -304,11 +281,6 @@ def test_a_tbox_of_something_else_is_refused() -> None:
         Ontology(TBox("other", "<urn:a> <urn:b> <urn:c> ."))
 
 
-@given(st.text(min_size=1))
-def test_phrases_survive_their_iris(phrase: str) -> None:
-    assert phrase_of(f"urn:x:{local(phrase)}") == phrase
-
-
 # Logs
 
 
@@ -337,24 +309,6 @@ def test_whatever_a_graph_says_is_spelled_as_a_log_spells_it(attribute: str, tmp
     read = EventLog.read(tmp_path / "scene.rdfp")  # refuses any other spelling
     assert read.digest == log.digest
     assert Scene("1", read).has_value("<urn:gqa:1:1>", "", attribute)
-
-
-def test_answers_do_not_depend_on_the_hash_seed() -> None:
-    code = (
-        "from tests.domains.test_gqa import *\n"
-        "asked = ('name', 'color', 'hposition')\n"
-        "q = {a: Question('1', '', program('select;thing (1);', f'query;{a};0')) for a in asked}\n"
-        "rows = answer_scene(Scene.of('1', KITCHEN), q, 'test')\n"
-        "print([row.predicted for row in rows], scene_log('1', KITCHEN).digest)"
-    )
-    root = Path(__file__).resolve().parents[2]
-    runs: set[str] = set()
-    for seed in ("0", "1", "42"):
-        environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(root)}
-        command = [sys.executable, "-c", code]
-        done = subprocess.run(command, env=environment, cwd=root, capture_output=True, text=True, check=True)
-        runs.add(done.stdout)
-    assert len(runs) == 1
 
 
 _WORDS = st.text(min_size=1, max_size=8).filter(lambda s: s.strip() != "")
@@ -403,11 +357,8 @@ def test_any_scene_gives_a_conforming_log_and_an_answer_to_every_question(
     ("steps", "fault"),
     [
         (["select;cup (1);", "filter color;not();0", "exist;?;1"], "has no value"),
-        (["select; (1);", "exist;?;0"], "names no object"),
         (["select;cup (1);", "relate;cup,on (1);0", "exist;?;1"], "is not `name,relation,s|o`"),
-        (["select;cup (1);", "relate;cup,on,x (1);0", "exist;?;1"], "ends in 'x'"),
         (["select;cup (1);", "choose color;red;0"], "is not a choice"),
-        (["select;cup (1);", "choose rel;cup,on,s (1);0"], "leaves no choice"),
         (["select;cup (1);", "exist;?;0", "query;color;1"], "takes objects, but depends on truth"),
         (["select;cup (1);", "select;cup (1);", "same;;0 1"], "does not say what is compared"),
         (["select;cup (1);"], "ends in objects"),
@@ -418,10 +369,6 @@ def test_an_ill_typed_program_is_named(steps: list[str], fault: str) -> None:
         compile_program(program(*steps))
     assert fault in str(caught.value)
     assert "step" in str(caught.value)
-
-
-def test_steps_may_stand_in_any_order() -> None:
-    assert answer(program("filter color;red;1", "select;fruit (2);", "query;name;0")) == "apple"
 
 
 # Files
@@ -456,19 +403,9 @@ def steps_of(*steps: tuple[str, list[int]]) -> list[dict[str, Any]]:
             "no step 4 in a program of 2",
         ),
         (
-            {"semantic": steps_of(("select", []), ("exist", [-1]))},
-            "$.semantic[1].dependencies[0]",
-            "no step -1",
-        ),
-        (
             {"semantic": steps_of(("filter", [1]), ("filter", [0]), ("exist", [1]))},
             "$.semantic[0].dependencies",
             "depend on one another: 0 -> 1 -> 0",
-        ),
-        (
-            {"semantic": steps_of(("filter", [0]), ("exist", [0]))},
-            "$.semantic[0].dependencies",
-            "depend on one another: 0 -> 0",
         ),
         ({"semantic": steps_of(("teleport", []))}, "$.semantic[0].operation", "unknown operation 'teleport'"),
         (
@@ -476,14 +413,6 @@ def steps_of(*steps: tuple[str, list[int]]) -> list[dict[str, Any]]:
             "$.semantic[1].dependencies",
             "has 1 dependencies, not 2",
         ),
-        ({"semantic": []}, "$.semantic", "the program is empty"),
-        (
-            {"semantic": [{"operation": "select", "argument": 3, "dependencies": []}]},
-            "$.semantic[0].argument",
-            "Expected `str`, got `int`",
-        ),
-        ({"imageId": 5}, "$.imageId", "Expected `str`, got `int`"),
-        ({"answer": ["red"]}, "$.answer", "Expected `str | null`, got `array`"),
     ],
 )
 def test_a_bad_question_is_named_with_file_record_and_path(
@@ -500,12 +429,9 @@ def test_a_bad_question_is_named_with_file_record_and_path(
     ("data", "fault"),
     [
         (b"", "the file is empty"),
-        (b" \n", "the file is empty"),
         (b"{}", "holds no question"),
-        (b"[]", "holds no question"),
         (b'{"q": {"imageId": "1"', "line 1 column"),
         (b'{"q": \xff}', "UTF-8"),
-        (b"7", "Expected `object`"),
         (b"\x1f\x8b\x08\x00", "gzip stream"),
         (b'[{"imageId": "1", "question": "", "semantic": []}]', "no question_id"),
     ],
@@ -544,12 +470,6 @@ def test_questions_are_read_from_an_object_a_list_lines_and_gzip(tmp_path: Path)
     assert {image: list(questions) for image, questions in read[0].items()} == {"a": ["0"], "b": ["1", "2"]}
 
 
-def test_questions_about_an_image_that_is_not_there_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "graphs.json").write_text('{"2": {"width": 9, "height": 9, "objects": {}}}')
-    with pytest.raises(FormatError, match="no scene graph of image 1, which question q7 is about"):
-        require_scenes(read_questions(question_file(tmp_path)), read_scene_graphs(tmp_path / "graphs.json"))
-
-
 def test_a_question_that_occurs_twice_is_named(tmp_path: Path) -> None:
     record = {"question_id": "1", "imageId": "a", "question": "?", "semantic": steps_of(("select", []))}
     (tmp_path / "q.json").write_text(json.dumps([record, record]))
@@ -566,10 +486,7 @@ def test_a_question_that_occurs_twice_is_named(tmp_path: Path) -> None:
             "no object 9 in this scene",
         ),
         ({"objects": {"1": {"name": " "}}}, "$.objects.1.name", "the name is blank"),
-        ({"objects": {"1": {"w": -3}}}, "$.objects.1", "the box is -3 by 5"),
         ({"objects": {"1": {"x": "far"}}}, "$.objects[...].x", "Expected `int`, got `str`"),
-        ({"width": 0}, "$.width", "width is 0"),
-        ({"objects": None}, "$.objects", "Expected `object`, got `null`"),
     ],
 )
 def test_a_bad_scene_graph_is_named_with_file_image_and_path(
