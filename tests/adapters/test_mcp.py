@@ -230,17 +230,6 @@ def test_an_endless_query_holds_nobody_up(path: Path) -> None:
     serving(session, path, "--timeout", 3)
 
 
-def test_a_reader_sees_what_a_writer_appends(path: Path) -> None:
-    async def session(client: Any) -> None:
-        assert (await call(client, "about"))["last_tick"] == 2
-        with EventLog.open(path) as log:
-            Memory(log).believe(V.jennifer, V.party, told_by=V.sam)
-        assert (await call(client, "about"))["last_tick"] == 3
-        assert (await call(client, "who_knew", fact="party"))["who"][-1] == "jennifer"
-
-    serving(session, path)
-
-
 def test_a_second_writer_says_why_it_cannot_write_and_tries_again(path: Path) -> None:
     async def session(client: Any) -> None:
         about = await call(client, "about")

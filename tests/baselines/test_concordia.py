@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from villages import QUERIES, VILLAGE, spec
 
 from substrate.baselines.concordia import Sampler, concordia, simulate
 from substrate.baselines.model import ReplyError, Request
-from substrate.domains.smallville.format import Arm
 
 
 class Obedient:
@@ -33,28 +31,6 @@ class Obedient:
             if int(start) == tick and (knows or not condition):
                 place = goal
         return f'{{"answer": "{place}"}}'
-
-
-@pytest.mark.parametrize(
-    ("query", "intervention", "arm", "talk", "answer"),
-    [
-        ("did_meet", "retract", "a", "yes", "yes"),
-        ("did_meet", "retract", "b", "yes", "no"),
-        ("did_meet", "assert", "b", "no", "yes"),
-        ("learned_fact", "retract", "a", "yes", "yes"),
-        ("learned_fact", "retract", "a", "no", "no"),
-        ("learned_fact", "retract", "b", "yes", "no"),
-        ("learned_fact", "retract_awareness", "b", "yes", "no"),
-        ("learned_fact", "assert_awareness", "b", "yes", "yes"),
-        ("visited_location", "retract", "a", "yes", "yes"),
-        ("visited_location", "retract", "b", "yes", "no"),
-        ("visited_location", "override_location", "b", "yes", "yes"),
-    ],
-)
-def test_a_persona_that_keeps_its_schedule_gives_the_village_s_answer(
-    query: str, intervention: str, arm: Arm, talk: str, answer: str
-) -> None:
-    assert concordia(Obedient(talk), spec(query=query, intervention=intervention), arm) == answer
 
 
 def test_a_place_that_was_left_again_does_not_count_as_in_the_paper() -> None:
