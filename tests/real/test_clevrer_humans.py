@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -26,7 +25,6 @@ from substrate.domains.clevrer.format import (
     CompactObject,
     InOut,
     SceneEvents,
-    read_scene_events,
 )
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.scene import Scene
@@ -61,18 +59,14 @@ def scene() -> Scene:
     ("words", "object_", "kind", "frame", "outcome"),
     [
         ("the red ball came from the left", 0, "Entry", 10, False),
-        ("the shiny red ball comes in from the east", 0, "Entry", 10, False),
         ("the green box is pushed away", 1, "Collision", 30, True),
-        ("the green block stops moving", 1, "Collision", 60, True),
         ("the green cube exits", 1, "Exit", 90, False),
         ("the silver cyclinder collided", 2, "Collision", 60, False),
-        ("the grey cylinder moves up a bit", 2, "Collision", 60, True),
         ("the green cube bumps into the grey one", 1, "Collision", 60, False),
         ("the red sphere hit the green cube from the left", 0, "Collision", 30, False),
         ("the green cube came from above", 1, None, None, False),
         ("the green cube was in the path of the red metal ball", 1, None, None, False),
         ("the green cube does not stop", 1, None, None, False),
-        ("the red metal ball was from the right side", 0, "Entry", 10, False),
         ("the green cylinder was pushed", 2, "Collision", 60, True),
     ],
 )
@@ -107,16 +101,12 @@ def test_what_cannot_be_resolved_says_why(scene: Scene, words: str, message: str
     [
         ("the red ball came from the left", "the gray cylinder moved", "correct"),
         ("the green cube hit the gray cylinder", "the gray cylinder moved", "correct"),
-        ("the gray cylinder moved", "the green cube hit the gray cylinder", "wrong"),
         ("the green cube hit the gray cylinder", "the red ball hit the green cube", "wrong"),
         ("the green cube hit the gray cylinder", "the green cube hit the gray cylinder", "wrong"),
         ("the green cube was in the path", "the gray cylinder moved", "correct"),
-        ("the rubber ball was in the path", "the gray cylinder moved", "wrong"),
         ("the red ball came from the left", "the gray cylinder was in the path", "wrong"),
         ("the orange moved", "the gray cylinder moved", "error"),
-        ("the rubber ball hit the green cube", "the gray cylinder moved", "wrong"),
         ("the red ball came from the left", "the rubber ball was pushed", "wrong"),
-        ("the red ball was in the path", "the gray cylinder moved", "correct"),
         ("the red ball was in the path", "the green cube came from above", "wrong"),
     ],
 )
@@ -130,11 +120,6 @@ def test_what_is_responsible(scene: Scene, cause: str, effect: str, answer: str)
     (row,) = answer_humans(scene.log, 1, HumanScene([question]), Parameters(), "train")
     assert (row.predicted, row.correct) == (answer, answer == "correct")
     assert (row.benchmark, row.subset) == ("clevrer_humans", "explanatory")
-
-
-def test_of_several_alike_the_one_it_happens_to(scene: Scene) -> None:
-    entry = next(e for e in scene.events if e.kind == "Entry")
-    assert resolve("the red ball entered", scene) == [Moment(0, entry)]
 
 
 def test_words_that_fit_two_objects_have_both_readings(scene: Scene) -> None:
@@ -161,16 +146,3 @@ def test_a_broken_file_is_named(tmp_path: Path, content: str, message: str) -> N
     with pytest.raises(FormatError, match=message) as caught:
         read_human_questions(path)
     assert str(path) in str(caught.value)
-
-
-def test_the_human_questions_get_their_row(real_data: Path) -> None:
-    records = read_human_questions(real_data / "clevrer_humans" / "train.json.gz")
-    events = read_scene_events(real_data / "clevrer" / "ground_truth_train.jsonl.gz")
-    tally: Counter[str] = Counter()
-    for number, record in records.items():
-        for row in answer_humans(events_log(events[number]), number, record, Parameters(), "train"):
-            tally["questions"] += 1
-            tally["errors"] += row.predicted == "error"
-            tally["correct"] += bool(row.correct)
-            tally["wrong is right"] += row.expected == "wrong"
-    assert tally == {"questions": 564, "errors": 5, "correct": 312, "wrong is right": 296}

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
-import subprocess
-import sys
-from math import hypot, sqrt
+from math import hypot
 from pathlib import Path
 from statistics import median, quantiles
 
@@ -18,27 +15,18 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from benchmarks.clevrer_foretelling import (
-    AS_VOTED,
-    brier,
     far_errors,
-    judged,
     one_step_errors,
     others,
     recovered,
-    reliability,
-    straight,
 )
 from research.domains.foretelling import estimate, predict_collisions, read_trajectories
-from research.domains.foretelling.calibrate import IN_FORCE, calibrate, main, rendered
+from research.domains.foretelling.calibrate import IN_FORCE, calibrate, rendered
 from research.domains.foretelling.from_annotations import fit_law, read_annotations
 from research.domains.foretelling.from_trajectories import (
     Watched,
-    cast,
-    halves,
-    score,
     watch,
 )
-from research.domains.foretelling.predict import met_pairs
 from substrate.base.errors import FormatError, ParameterError
 from substrate.domains.clevrer.format import CompactObject, SceneEvents, read_scene_events
 from substrate.domains.clevrer.motion import LAW, Body, bodies, masses, simulate
@@ -89,15 +77,6 @@ def test_constants_in_force_are_those_the_annotations_give(clevrer: Path) -> Non
     assert fit_law(read_annotations(clevrer / "annotations")) == LAW
 
 
-def test_the_command_writes_the_law_into_a_module(clevrer: Path, tmp_path: Path) -> None:
-    out = tmp_path / "constants.py"
-    assert main([str(clevrer / "annotations"), "--out", str(out)]) == 0
-    written: dict[str, dict[str, object]] = {}
-    exec(out.read_text("utf-8"), written)
-    assert written["FITTED"]["drag"] == LAW.drag
-    assert main([str(tmp_path / "absent"), "--out", str(out)]) == 1
-
-
 def test_bodies_differ_in_mass_and_impulses_balance_with_it(clevrer: Path) -> None:
     """In the first official scene two equal-looking spheres meet head-on: without masses momentum does not
     balance, with them it does.
@@ -114,32 +93,6 @@ def test_bodies_differ_in_mass_and_impulses_balance_with_it(clevrer: Path) -> No
 
 
 # Real trajectories; odd scenes are kept out of every fit
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(("at", "reached"), [(80, 0.83), (100, 0.935)])
-def test_collisions_foretold_in_scenes_kept_out_of_the_fit(
-    watched: list[Watched], at: int, reached: float
-) -> None:
-    """Told which pairs have met.
-
-    The goals are 0.89 and 0.955; docs/design/foretelling.md shows what the positions allow.
-    """
-    rest = halves(watched)[1]
-    assert len(rest) == 1000
-    known, lines = cast(rest, at, LAW, SIGHT), straight(rest, at)
-    got = score(rest, at, known, BELIEF)
-    assert got.f1 >= reached
-    assert got.f1 > score(rest, at, lines, AS_VOTED).f1 + 0.08
-    inferred = score(
-        rest, at, known, BELIEF, [met_pairs({t.id: t for t in w.scene.objects}, w.seen(at)) for w in rest]
-    )
-    assert inferred.f1 >= reached - 0.06
-
-    chances = judged(rest, at, known, BELIEF)
-    assert brier(chances) < 0.6 * brier(judged(rest, at, lines, AS_VOTED))
-    for group in reliability(chances, bins=3):
-        assert abs(group.said - group.came) < 3 * (0.25 / group.pairs) ** 0.5
 
 
 def test_odd_scenes_have_no_say_in_the_constants(
@@ -161,20 +114,6 @@ def _written(folder: Path, watched: list[Watched]) -> tuple[Path, Path]:
     paths[0].write_bytes(b"\n".join(msgspec.json.encode(w.scene) for w in watched))
     paths[1].write_bytes(b"\n".join(msgspec.json.encode(w.events) for w in watched))
     return paths
-
-
-def test_later_frames_are_never_read(watched: list[Watched]) -> None:
-    for w in watched[:20]:
-        cut = {
-            name: [point for point in points if point[0] <= 80] for name, points in w.scene.trajectory.items()
-        }
-        wild = {name: [*points, (81, 99.0, 99.0), (127, 0.0, 0.0)] for name, points in cut.items()}
-        foretold = predict_collisions(w.scene.objects, cut, 80)
-        assert (
-            foretold
-            == predict_collisions(w.scene.objects, w.scene.trajectory, 80)
-            == predict_collisions(w.scene.objects, wild, 80)
-        )
 
 
 def test_a_pair_that_has_met_is_not_foretold_again(watched: list[Watched]) -> None:
@@ -236,36 +175,6 @@ def test_a_free_sphere_loses_what_the_law_says() -> None:
     assert simulate([Body(0, "cube", 0.0, 0.0, 0.3)], 200).final[0].vx == 0.0
 
 
-def test_discs_part_along_the_line_of_their_centres() -> None:
-    offset = LAW.radius  # a quarter of the height of contact: thirty degrees
-    final = simulate(
-        [Body(0, "sphere", -1.0, 0.0, 2.5), Body(1, "sphere", 0.0, offset)], 20, law=_SLIPPERY
-    ).final
-    assert final[1].vy / final[1].vx == pytest.approx(1 / sqrt(3), rel=0.05)
-
-
-def test_order_of_bodies_and_hash_seed_change_nothing() -> None:
-    start = [
-        Body(k, shape, 0.5 * k, 0.03 * k * k, 1.5 - k, 0.2, 0.3 * k)
-        for k, shape in enumerate(("sphere", "cube", "cylinder", "cube"))
-    ]
-    assert simulate(start, 60) == simulate(start[::-1], 60)
-    code = (
-        "from substrate.domains.clevrer.motion import *\n"
-        "shapes=('sphere','cube','cylinder','cube')\n"
-        "s=[Body(k, n, 0.5*k, 0.03*k*k, 1.5-k, 0.2, 0.3*k) for k, n in enumerate(shapes)]\n"
-        "print(repr(simulate(s, 60)))"
-    )
-    seeds = [{**os.environ, "PYTHONHASHSEED": seed} for seed in ("0", "1", "77")]
-    printed = {
-        subprocess.run(
-            [sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True
-        ).stdout
-        for env in seeds
-    }
-    assert printed == {repr(simulate(start, 60)) + "\n"}
-
-
 def test_a_removed_body_is_as_if_it_had_never_been() -> None:
     start = [Body(0, "sphere", -1.0, 0.0, 2.0), Body(1, "cube", 0.0, 0.0), Body(2, "cylinder", 0.6, 0.0)]
     assert [contact[1:] for contact in simulate(start, 60).contacts] == [(0, 1), (1, 2)]
@@ -274,13 +183,6 @@ def test_a_removed_body_is_as_if_it_had_never_been() -> None:
     assert [contact[1:] for contact in without.contacts] == [(0, 2)]
     with pytest.raises(ParameterError, match="remove=9"):
         simulate(start, 60, remove=9)
-
-
-def test_a_trace_starts_at_the_start_and_ends_at_the_end() -> None:
-    start = [Body(0, "sphere", 0.0, 0.0, 1.0), Body(1, "cube", 0.6, 0.1)]
-    motion = simulate(start, 30, trace=True)
-    assert motion.states is not None
-    assert (len(motion.states), motion.states[0], motion.states[-1]) == (31, start, motion.final)
 
 
 def test_an_estimate_runs_on_to_its_frame_and_a_gone_body_has_none() -> None:

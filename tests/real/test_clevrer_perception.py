@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -43,37 +42,6 @@ def perceived(proposals: Path, tmp_path_factory: pytest.TempPathFactory) -> tupl
     return events, logs
 
 
-def test_a_false_truth_in_the_files_changes_no_byte(
-    proposals: Path, perceived: tuple[Path, Path], tmp_path: Path
-) -> None:
-    lying = tmp_path / "lying"
-    lying.mkdir()
-    for file in proposals.iterdir():
-        video = json.loads(file.read_text("utf-8"))
-        thing = {"color": "red", "material": "metal", "shape": "cube", "id": 0}
-        video["ground_truth"] = {"objects": [thing], "collisions": [{"object": [0, 0], "frame": 3}]}
-        (lying / file.name).write_text(json.dumps(video), "utf-8")
-    run("perceive", "clevrer", "--proposals", lying, "--out", tmp_path / "e", "--logs", tmp_path / "logs")
-    events, logs = perceived
-    assert (tmp_path / "e").read_bytes() == events.read_bytes()
-    for log in logs.iterdir():
-        assert (tmp_path / "logs" / log.name).read_bytes() == log.read_bytes()
-
-
-def test_real_questions_are_answered_from_what_is_perceived(
-    perceived: tuple[Path, Path], real_data: Path, tmp_path: Path
-) -> None:
-    with gzip.open(real_data / "clevrer/explanatory_train.jsonl.gz", "rt") as file:
-        chosen = [line for line in file if json.loads(line)["scene_index"] in VIDEOS]
-    questions = tmp_path / "questions.jsonl"
-    questions.write_text("".join(chosen), "utf-8")
-    out = tmp_path / "answers.jsonl"
-    run("answer", "clevrer", "--events", perceived[0], "--questions", questions, "--out", out)
-    rows = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
-    assert len(rows) == len(VIDEOS)
-    assert sum(row["correct"] for row in rows) >= len(rows) - 1
-
-
 def test_events_have_chances_intervals_and_places(perceived: tuple[Path, Path]) -> None:
     lines = [json.loads(line) for line in perceived[0].read_text("utf-8").splitlines()]
     assert [line["scene_index"] for line in lines] == sorted(VIDEOS)
@@ -105,15 +73,3 @@ def test_sparql_tells_the_sure_events_from_the_suspected_ones(perceived: tuple[P
         sure = [event["probability"] for event in line["collisions"]]
         doubtful = [event["probability"] for event in line["doubtful"] if "type" not in event]
         assert sorted(probabilities) == pytest.approx(sorted(min(0.9999, p) for p in sure + doubtful))
-
-
-def test_frames_after_the_last_allowed_one_are_not_read(proposals: Path, tmp_path: Path) -> None:
-    cut = tmp_path / "cut"
-    cut.mkdir()
-    for file in proposals.iterdir():
-        video = json.loads(file.read_text("utf-8"))
-        video["frames"] = video["frames"][:81]
-        (cut / file.name).write_text(json.dumps(video), "utf-8")
-    run("perceive", "clevrer", "--proposals", cut, "--out", tmp_path / "cut.jsonl")
-    run("perceive", "clevrer", "--proposals", proposals, "--until", 80, "--out", tmp_path / "until.jsonl")
-    assert (tmp_path / "cut.jsonl").read_bytes() == (tmp_path / "until.jsonl").read_bytes()

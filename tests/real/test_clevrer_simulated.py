@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -22,8 +20,6 @@ from substrate.domains.clevrer.format import Annotation
 from substrate.domains.clevrer.motion import masses
 from substrate.domains.clevrer.motion.course import course
 from substrate.domains.clevrer.scene import Scene
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
@@ -99,14 +95,3 @@ def test_forks_conform_and_keep_what_the_removed_object_is_no_ancestor_of(
         log = future(scene, 51).log
         assert shapes.validate(log.state(), log) == []
         assert log.last_tick == scene.end + 51
-
-
-def test_a_worked_video_of_each_way_to_part_says_what_both_methods_and_the_fork_say(real_data: Path) -> None:
-    files = [real_data / "clevrer" / f"{name}_test.jsonl.gz" for name in ("ground_truth", "trajectories")]
-    program = [sys.executable, "benchmarks/clevrer_counterfactuals.py", "--worked", *files]
-    output = subprocess.run(program, cwd=ROOT, check=True, capture_output=True, text=True).stdout
-    first, second, third = output.strip().split("\n\n")[1::2]
-    assert "partner: no; simulated: yes" in first
-    assert "frame 99: the cyan rubber sphere, the gray metal cube" in first.splitlines()[-1]
-    assert "duality: no; simulated: yes" in second
-    assert "duality: yes; simulated: no" in third

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -20,7 +19,6 @@ from substrate.domains.gqa.format import (
 from substrate.domains.gqa.interpreter import Resolve, Scene, answer_scene
 from substrate.domains.gqa.ontology import default
 from substrate.domains.gqa.program import (
-    Kind,
     Named,
     Related,
     compile_program,
@@ -59,24 +57,6 @@ def scenes() -> dict[str, Scene]:
     }
 
 
-def test_every_real_program_parses_and_type_checks(testdev: dict[str, Question]) -> None:
-    results = Counter(compile_program(question.semantic)[-1].result for question in testdev.values())
-    operations = {step.operation for question in testdev.values() for step in question.semantic}
-    assert sum(results.values()) == 2796
-    assert results[Kind.OBJECTS] == 0
-    assert len(operations) == 66
-
-
-def test_sample_questions_of_the_validation_format_parse() -> None:
-    questions = read_questions(DATA / "gazevlm_sample_val_balanced_questions.json")
-    assert (
-        sum(
-            len(compile_program(q.semantic)) > 1 for of_image in questions.values() for q in of_image.values()
-        )
-        == 5
-    )
-
-
 def test_every_attribute_family_of_the_real_questions_is_in_the_tbox(testdev: dict[str, Question]) -> None:
     steps = (i for question in testdev.values() for i in compile_program(question.semantic))
     families = {i.family for i in steps if i.family}
@@ -99,21 +79,14 @@ QUESTIONS = [
         "select: wall (722332)->filter color: white [0]->relate: _,on,s (722335) [1]->query: name [2]",
         "pipe",
     ),
-    ("2375429", "select: horse (722308)->query: color [0]", "white"),
     ("2375429", "select: animal (722308)->query: name [0]", "horse"),
-    ("2375429", "select: horse (722308)->query: hposition [0]", "right"),
-    ("2375429", "select: bench (722346)->query: material [0]", "wood"),
     ("2375429", "select: bench (722346)->choose vposition: top|bottom [0]", "bottom"),
-    ("2375429", "select: door (722329)->choose: open|closed [0]", "closed"),
     ("2375429", "select: door (722329)->select: fence (722342)->same material: [0, 1]", "yes"),
-    ("2375429", "select: door (722329)->select: fence (722342)->different material: [0, 1]", "no"),
     ("2375429", "select: door (722329)->select: bench (722346)->common: [0, 1]", "material"),
     ("2375429", "select: horse (722308)->relate: building,near,s (722310) [0]->query: name [1]", "building"),
     ("2375429", "select: horse (722308)->filter color: not(black) [0]->exist: ? [1]", "yes"),
-    ("2375429", "select: fence (722342)->verify age: old [0]->verify material: metal [0]->and: [1, 2]", "no"),
     ("2375429", "select: fence (722342)->verify age: old [0]->verify material: wood [0]->and: [1, 2]", "yes"),
     ("2375429", "select: cow (-)->exist: ? [0]->select: horse (722308)->exist: ? [2]->or: [1, 3]", "yes"),
-    ("2375429", "select: cow (-)->exist: ? [0]->select: horse (722308)->exist: ? [2]->and: [1, 3]", "no"),
     (
         "2375429",
         "select: window (722323)->filter: framed [0]->choose rel: wall,to the left of|to the right of,s "
@@ -121,32 +94,16 @@ QUESTIONS = [
         "right",
     ),
     ("2375429", "select: door (722329)->verify rel: building,in front of,o (722310) [0]", "yes"),
-    ("2375429", "select: horse (722308)->verify rel: saddle,wearing,o (-) [0]", "no"),
     ("2354786", "select: scene->query: location [0]", "outdoors"),
-    ("2354786", "select: scene->choose location: indoors|outdoors [0]", "outdoors"),
-    ("2354786", "select: street (2260043)->relate: vehicle,on,s (3776209) [0]->query: name [1]", "car"),
     ("2354786", "select: car (2260042)->filter activity: waiting [0]->query: hposition [1]", "right"),
-    ("2354786", "select: sidewalk (2156807)->choose: wet|dry [0]", "wet"),
     ("2354786", "select: sign (2699995)->query: name [0]", "parking sign"),
-    ("2336498", "select: scene->verify location: outdoors [0]", "no"),
     ("2336498", "select: scene->query: place [0]", "room"),
     ("2336498", "select: table (968671)->relate: _,on top of,s (968670) [0]->query: name [1]", "bowl"),
-    ("2336498", "select: table (968671)->relate: container,on,s (968670) [0]->query: color [1]", "orange"),
-    ("2336498", "select: step (968661)->relate: animal,sitting on,s (968660) [0]->query: color [1]", "white"),
-    ("2336498", "select: floor (968663)->relate: dog,on top of,s (968662) [0]->query: color [1]", "brown"),
-    ("2336498", "select: animal (968660,968662)->same: type [0]", "yes"),
     ("2336498", "select: dog (968660,968662)->different: color [0]", "yes"),
-    ("2336498", "select: mirror (968672)->query: shape [0]", "round"),
     (
         "2336498",
         "select: lamp (968669)->relate: furniture,next to,o (968675) [0]->choose name: couch|bed [1]",
         "couch",
-    ),
-    (
-        "2336498",
-        "select: lamp (968669)->relate: sofa,to the left of,s (968675) [0]->relate: pillows,with,o "
-        "(968676) [1]->query: name [2]",
-        "pillows",
     ),
     (
         "2336498",
@@ -159,20 +116,11 @@ QUESTIONS = [
         "select: chair (968679)->choose rel: fireplace,sitting by|standing on,o (968673) [0]",
         "sitting by",
     ),
-    ("2315892", "select: fruit (3623881)->query: name [0]", "apple"),
-    ("2315892", "select: apple (3623881)->query: shape [0]", "round"),
-    ("2315892", "select: apple (3623881)->select: food (3328072)->same color: [0, 1]", "yes"),
-    (
-        "2315892",
-        "select: table (3327102)->relate: bowl,next to,o (3328073) [0]->query: hposition [1]",
-        "left",
-    ),
     (
         "2315892",
         "select: apple (3623881)->choose rel: bowl,to the left of|to the right of,s (3328073) [0]",
         "left",
     ),
-    ("2315892", "select: apple (3623881)->choose color: red|green [0]", "green"),
 ]
 
 
@@ -232,15 +180,11 @@ def test_every_real_name_is_found_in_the_other_number(testdev: dict[str, Questio
     ("named", "wanted"),
     [
         ("tree", "trees"),
-        ("trees", "tree"),
         ("shoes", "shoe"),
-        ("shoe", "shoes"),
         ("couch", "sofas"),
-        ("sofas", "couch"),
         ("man", "people"),
         ("leaf", "leaves"),
         ("wicker chair", "wicker chairs"),
-        ("mirrors", "mirror"),
     ],
 )
 def test_number_and_synonym_are_folded(named: str, wanted: str) -> None:
