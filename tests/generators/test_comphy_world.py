@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-import subprocess
-import sys
 from itertools import combinations
 from pathlib import Path
 
-import msgspec
 import pytest
 from releases import write_folder
 
-from substrate.base.errors import ParameterError
 from substrate.domains.clevrer.format import COLORS, FRAMES, MATERIALS, SECONDS_PER_FRAME, SHAPES
-from substrate.domains.comphy.format import REFERENCES, look, read_questions, read_target, target_names
+from substrate.domains.comphy.format import REFERENCES, look
 from substrate.generators.clevrer.physics import HIDDEN_FRAMES, Body, Run
 from substrate.generators.comphy import WorldTarget, generate_target, target_files
 from substrate.generators.comphy.physics import STRENGTH, Solid, simulate
@@ -42,26 +38,6 @@ def speed(run: Run, number: int, frame: int) -> float:
 
 def gap(run: Run, frame: int) -> float:
     return math.dist(run.poses[frame][0][0], run.poses[frame][1][0])
-
-
-def test_same_seed_gives_same_bytes_in_another_order_and_process(targets: list[WorldTarget]) -> None:
-    program = (
-        "import msgspec, sys; from substrate.generators.comphy import generate_target\n"
-        f"for index in (2, 0): sys.stdout.buffer.write(msgspec.json.encode(generate_target(index, {SEED})) "
-        "+ b'\\n')"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        capture_output=True,
-        check=True,
-        env={"PYTHONHASHSEED": "5", "PYTHONPATH": ":".join(sys.path)},
-    )
-    assert done.stdout.splitlines() == [msgspec.json.encode(targets[index]) for index in (2, 0)]
-
-
-def test_negative_index_is_refused() -> None:
-    with pytest.raises(ParameterError, match="scene_index is -1"):
-        generate_target(-1, SEED)
 
 
 # --- physics
@@ -133,18 +109,6 @@ def test_no_annotation_tells_what_is_hidden(tmp_path: Path) -> None:
         }
         assert "mass" not in path.read_text()
     assert json.loads((tmp_path / "truth" / "truth_00000.json").read_bytes())["properties"]
-
-
-def test_files_read_back_as_they_were_made(tmp_path: Path, targets: list[WorldTarget]) -> None:
-    write_folder(tmp_path, [target_files(index, SEED) for index in (0, 1)])
-    names = target_names(tmp_path / "annotation")
-    questions = read_questions(tmp_path / "questions.json")
-    assert list(names) == list(questions) == [0, 1]
-    for index in names:
-        read = read_target(tmp_path / "annotation", index, names[index])
-        assert read.annotation == targets[index].annotation
-        assert list(read.references) == targets[index].references
-        assert questions[index] == targets[index].questions
 
 
 # --- questions

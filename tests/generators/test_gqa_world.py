@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from collections import Counter
 from itertools import pairwise
 from pathlib import Path
 
@@ -12,15 +9,11 @@ import msgspec
 import pytest
 
 from substrate.base.errors import ParameterError
-from substrate.domains.gqa.deltas import scene_log
 from substrate.domains.gqa.format import VERBS, read_questions, read_scene_graphs
 from substrate.domains.gqa.interpreter import Resolve, Scene, answer_scene
 from substrate.domains.rows import Row
 from substrate.generators.gqa import sample, write
 from substrate.generators.gqa.sampling import Sample
-from substrate.rules.tbox import TBox
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def generate(scenes: int, *, seed: int, ambiguous: float = 0.1) -> list[Sample]:
@@ -66,12 +59,6 @@ def test_the_gold_is_about_the_scene(plain: list[Sample]) -> None:
     assert sum(bool(row.correct) for of_scene in turned for row in of_scene) < 0.7 * sum(map(len, turned))
 
 
-def test_yes_and_no_are_both_asked_for(plain: list[Sample]) -> None:
-    golds = Counter(question.answer for made in plain for question in made.questions.values())
-    assert 0.5 < golds["yes"] / golds["no"] < 2
-    assert len(golds) > 50
-
-
 def test_every_verb_of_the_language_occurs() -> None:
     operations = {
         step.operation
@@ -92,16 +79,6 @@ def test_every_verb_of_the_language_occurs() -> None:
     } <= operations
 
 
-def test_scenes_conform_to_the_shapes(plain: list[Sample]) -> None:
-    tbox = TBox.load("gqa")
-    assert [tbox.validate(scene_log(made.image_id, made.graph).state()) for made in plain[:5]] == [[]] * 5
-
-
-def test_a_scene_depends_on_its_seed_and_number_alone() -> None:
-    assert sample(7, seed=1) == generate(8, seed=1)[7]
-    assert sample(7, seed=1) != sample(7, seed=2)
-
-
 def test_the_files_are_official_and_the_same_every_time(tmp_path: Path) -> None:
     first, second = (write(tmp_path / name, scenes=8, seed=4) for name in "ab")
     assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
@@ -119,14 +96,3 @@ def test_the_files_are_official_and_the_same_every_time(tmp_path: Path) -> None:
 def test_numbers_out_of_range_are_refused(arguments: dict[str, float]) -> None:
     with pytest.raises(ParameterError):
         sample(**arguments, seed=1)  # type: ignore[arg-type]
-
-
-def test_the_world_loads_neither_the_interpreter_nor_the_program_nor_the_tbox() -> None:
-    code = (
-        "import sys, substrate.generators.gqa\n"
-        "print(sorted(m for m in sys.modules if m.startswith('substrate.domains')))"
-    )
-    loaded = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
-    ).stdout
-    assert loaded.strip() == "['substrate.domains', 'substrate.domains.gqa', 'substrate.domains.gqa.format']"
