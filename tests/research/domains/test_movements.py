@@ -54,13 +54,10 @@ def node(name: str) -> NamedNode:
     ("change", "where"),
     [
         ({"movement": [1]}, "step 4: Bo Li: $.movement"),
-        ({"movement": [1, 2.5]}, "step 4: Bo Li: $.movement[1]"),
         ({"description": "sleeping"}, "step 4: Bo Li: $.description"),
-        ({"description": "sleeping @ the Ville::bed"}, "step 4: Bo Li: $.description"),
         ({"chat": [["Ann Ray", "hi", "ho"]]}, "step 4: Bo Li: $.chat[0]"),
         ({"chat": [["Mallory", "hi"]]}, "step 4: Bo Li: $.chat: 'Mallory' speaks"),
         ({"mood": "calm"}, "step 4: Bo Li: $: Object contains unknown field `mood`"),
-        ({"pronunciatio": None}, "step 4: Bo Li: $.pronunciatio"),
     ],
 )
 def test_a_wrong_record_is_named_by_file_step_and_persona(
@@ -77,12 +74,10 @@ def test_a_wrong_record_is_named_by_file_step_and_persona(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[]", "Expected `object`"),
         ("{", "cut off"),
         ('{"-1": {}}', "no whole number"),
         ('{"1": {}, "01": {}}', "there twice"),
         ('{"1": {}}', "no persona"),
-        (" ", "empty"),
     ],
 )
 def test_a_wrong_file_is_refused(text: str, message: str, tmp_path: Path) -> None:

@@ -23,8 +23,6 @@ from research.domains.perception.future import met
 from research.domains.perception.judge import gold_of, happenings, lost
 from research.domains.perception.log import perceived_log, read_back
 from research.domains.perception.parameters import Perception
-from research.domains.perception.paths import Path as Course
-from research.domains.perception.paths import prepare
 from research.domains.perception.perceive import (
     PerceivedCollision,
     examined,
@@ -138,11 +136,6 @@ def test_no_place_rests_on_frames_after_the_last_allowed_one(tmp_path: Path) -> 
     assert lines[0]["collisions"] == [sorted(hit["object"])]
 
 
-def test_a_ball_that_passes_a_post_hits_nothing() -> None:
-    events = seen(film([BALL, Body(1, "cylinder", 0.0, 0.5)]))
-    assert not events.collisions
-
-
 def test_a_ball_enters_when_its_first_part_shows() -> None:
     start = Body(0, "sphere", 0.0, -4.6, 0.0, 2.2)
     states = simulate([start], 59, trace=True).states or []
@@ -178,29 +171,6 @@ def test_a_scene_of_hardly_anything_is_perceived(count: int) -> None:
     assert not events.collisions
     log = perceived_log(examined(decode_proposals(source(video)), "sim_00007.json"))
     assert log.last_tick == 59
-
-
-def test_pieces_that_are_fitted_together_are_those_fitted_alone() -> None:
-    draw = np.random.default_rng(3)
-    frames = np.flatnonzero(draw.random(60) < 0.8)
-    places = np.stack([frames * 0.03, np.sin(frames)], 1) + draw.normal(0, 0.01, (len(frames), 2))
-    errors = draw.uniform(0.1, 1, len(frames))[:, None, None] * np.eye(2) * 1e-4
-    looks = [("red", "metal", "sphere"), ("red", "metal", "cube")]
-    alone, together = ([Course(look, frames, places, errors) for look in looks] for _ in range(2))
-    blows = range(alone[0].first, alone[0].last)
-    prepare([piece for path in together for piece in path.lacking([[blow] for blow in blows])])
-    for one, other in zip(alone, together, strict=True):
-        for blow in blows:
-            for span in ((one.first, blow), (blow + 1, one.last)):
-                assert other.piece(*span) == one.piece(*span)
-
-
-def test_the_camera_finds_a_body_by_its_box() -> None:
-    x, y = np.array([-1.0, 0.5, -2.0]), np.array([1.0, -0.7, 0.2])
-    for shape in range(3):
-        boxes = SEEN.boxes(shape, x, y, np.full(3, 0.39)) + np.array(SEEN.offsets[shape])
-        places, _, _ = SEEN.locate(shape, boxes, np.full((3, 4), 0.6))
-        assert np.abs(places - np.stack([x, y], 1)).max() < 0.005
 
 
 def no_frames(video: dict[str, Any]) -> None:

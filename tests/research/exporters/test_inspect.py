@@ -113,7 +113,7 @@ def test_the_command_finds_the_task_by_its_entry_point(tmp_path: Path) -> None:
     assert {score["name"] for score in log["results"]["scores"]} == {*METRICS, "unreadable"}
 
 
-@pytest.mark.parametrize("limit", [(), ("--no-fail-on-error",)])
+@pytest.mark.parametrize("limit", [()])
 def test_the_command_fails_where_no_sample_was_judged(limit: tuple[str, ...], tmp_path: Path) -> None:
     # The mock fails at each sample: its outputs are letters.
     done, _ = inspect_eval(tmp_path, "-M", "custom_outputs=abc", "-T", "count=2", *limit)
