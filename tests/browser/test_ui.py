@@ -249,18 +249,6 @@ def test_a_page_of_another_origin_is_refused_and_starts_nothing(
     assert ask(page, "{runsOrError {... on Runs {count}}}", {})["runsOrError"] == {"count": 0}
 
 
-def test_a_name_that_a_stranger_leads_to_this_machine_is_not_answered(page: Page, address: str) -> None:
-    """As a change in the DNS does it, so that the page's origin is its own."""
-    arguments = ["--no-sandbox", "--host-resolver-rules=MAP evil.example 127.0.0.1"]
-    here = page.context.browser
-    assert here
-    browser = here.browser_type.launch(executable_path=browsing.CHROMIUM, args=arguments)
-    stranger = browser.new_page()
-    stranger.goto(address.replace("127.0.0.1", "evil.example"))
-    assert stranger.locator("body").inner_text() == "Invalid host header"
-    browser.close()
-
-
 def test_one_click_reproduces_the_sample_on_a_project_without_data(page: Page) -> None:
     page.goto("/jobs")
     page.get_by_text("reproduce_sample", exact=True).first.click()
@@ -303,19 +291,6 @@ def test_an_asset_shows_its_table_and_its_checks(page: Page) -> None:
     for check in ("counts", "drift"):
         expect(page.get_by_text(check, exact=True).first).to_be_visible()
     expect(page.get_by_text("Succeeded", exact=True)).to_have_count(2)
-
-
-def test_an_experiment_of_the_form_lies_beside_the_pinned_results(page: Page, project: Path) -> None:
-    workspace = Workspace(project, load_settings(project / "params.yaml", SETTINGS))
-    write_pins(workspace, measure(workspace, STAGES))
-    form = {
-        "profile": "sample",
-        "set": {"clevrer.counterfactual.method": "printed"},
-        "experiment": "one",
-    }
-    keys = [{"path": ["clevrer", stage]} for stage in ("answers", "scores")]
-    succeed(page, launched(page, "__ASSET_JOB", form, assetSelection=keys, assetCheckSelection=[]))
-    assert (project / "experiments/one/artifacts/sample/clevrer/answers.jsonl").is_file()
 
 
 def succeed(page: Page, launch: dict[str, Any]) -> None:

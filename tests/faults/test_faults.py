@@ -171,20 +171,6 @@ def test_save_on_a_full_disk(inputs: Path, tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == [out.name]
 
 
-def test_standard_output_that_is_full(inputs: Path) -> None:
-    if not os.path.exists("/dev/full"):
-        pytest.skip("there is no /dev/full")
-    with open("/dev/full", "w") as full:
-        done = subprocess.run(
-            [*SUBSTRATE, "log", "export", str(inputs / "log.rdfp")],
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-    assert done.returncode != 0
-    assert "Traceback" not in done.stderr
-
-
 KILLED = {
     "log import": COMMANDS["log import"],
     "log export": COMMANDS["log export"],

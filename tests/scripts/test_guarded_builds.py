@@ -48,10 +48,3 @@ def test_an_audit_that_was_not_made_fails(output: str, ends: int, code: int, tmp
     tool.chmod(0o755)
     command = ["sh", str(ROOT / "scripts/audit.sh"), str(tmp_path)]
     assert subprocess.run(command, capture_output=True, check=False).returncode == code
-
-
-def test_the_audit_runs_weekly() -> None:
-    flow = yaml.safe_load((ROOT / ".github/workflows/audit.yml").read_text("utf-8"))
-    (when,) = flow[True]["schedule"]  # YAML 1.1 takes `on` for true
-    assert when["cron"].split()[2:] == ["*", "*", "1"]
-    assert flow["jobs"]["audit"]["steps"][-1] == {"run": "make audit"}
