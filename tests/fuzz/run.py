@@ -90,7 +90,7 @@ def batch(name: str, seed: int) -> None:
 
 def exponent(shorter: float, longer: float) -> float:
     """The power of the length, which is four times as much, with which the time grows."""
-    return math.log(longer / max(shorter, 1e-6), LENGTHS[1] / LENGTHS[0])
+    return math.log(max(longer, 1e-6) / max(shorter, 1e-6), LENGTHS[1] / LENGTHS[0])
 
 
 def main() -> int:

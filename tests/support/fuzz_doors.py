@@ -18,8 +18,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 import pyoxigraph as ox
-from clevrer_scenes import annotation
-from fuzz_pages import answer_pages, table_page
+from clevrer_scenes import annotation, question
 
 from orchestration.benchmarks.benchmark import Case, Cases
 from orchestration.fetch.archives import extract
@@ -111,21 +110,8 @@ QUESTIONS = [
         "scene_index": 3,
         "video_filename": "video_00003.mp4",
         "questions": [
-            {
-                "question_id": 0,
-                "question": "How many?",
-                "question_type": "descriptive",
-                "question_subtype": "count",
-                "program": ["objects", "count"],
-                "answer": "2",
-            },
-            {
-                "question_id": 1,
-                "question": "Why?",
-                "question_type": "explanatory",
-                "program": ["events", "belong_to"],
-                "choices": [{"choice_id": 0, "choice": "a", "program": ["events"], "answer": "correct"}],
-            },
+            question("objects count", "2") | {"question_subtype": "count"},
+            question("events belong_to", number=1, kind="explanatory", choices=[("events", "correct")]),
         ],
     }
 ]
@@ -438,11 +424,6 @@ DOORS: dict[str, Door] = {
     "forged pins": Door(_pins, _bare_pins, wrap=forged_pins),
     "forged manifest": Door(_manifest, _manifests, wrap=forged_manifest),
     "proposals": Door(_proposals, _proposed),
-    "table page": Door(
-        table_page,
-        _json(["95 % [1, 2], of a_b", ["metric", "n"], [["a", "1"], ["b", "2"]]], ["c", ["a"], [["b"]]]),
-    ),
-    "answer pages": Door(answer_pages, _json({"scene_graphs": GRAPHS, "questions": GQA})),
     "memory tools": Door(_call, _calls),
     "answers": Door(
         lambda path: read_answers(path, (0, 1)),

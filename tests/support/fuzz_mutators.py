@@ -12,108 +12,13 @@ from functools import cache
 from typing import Any
 
 WORDS = [
-    *(
-        b"{",
-        b"}",
-        b"[",
-        b"]",
-        b"(",
-        b")",
-        b"<<(",
-        b")>>",
-        b'"',
-        b"'",
-        b"\\",
-        b"\\u0000",
-        b"\\ud800",
-        b"\n",
-        b"\r",
-        b"\t",
-    ),
-    *(
-        b":",
-        b",",
-        b".",
-        b";",
-        b"#",
-        b"<",
-        b">",
-        b"null",
-        b"true",
-        b"NaN",
-        b"-Infinity",
-        b"1e308",
-        b"1e999",
-        b"-1",
-    ),
-    *(
-        b"9" * 400,
-        b"9" * 5000,
-        b"9223372036854775808",
-        b"[" * 1500,
-        b"{" * 200,
-        b"\xff",
-        b"\x00",
-        b"\xef\xbb\xbf",
-        b"\x1f\x8b",
-    ),
-    *(
-        b"SERVICE <http://127.0.0.1:1/> {}",
-        b"&a ",
-        b"*a",
-        b"!!python/none",
-        b"<<: ",
-        b".nan",
-        b"A ",
-        b"D ",
-        b"TX .\n",
-        b"TC .\n",
-    ),
-    *(
-        b"H id <sha256:00> .\n",
-        b"@prefix ",
-        b"../",
-        b"\xe2\x80\xa8",
-        b"\xc5\xbf",
-        b"?tick",
-        b"$this",
-        b"_:b ",
-        b"core:",
-        b"\x1b[2J",
-        b"\xc2\x9b",
-        b"<script>alert(1)</script>",
-        b'" onload="x',
-        b"](javascript:x)",
-    ),
+    *rb"""{ } [ ] ( ) <<( )>> " ' \ \u0000 \ud800 : , . ; # < > null true NaN -Infinity 1e308 1e999 -1 .nan
+    9223372036854775808 &a *a !!python/none <<: A D @prefix ../ ?tick $this _:b core:""".split(),
+    *(b"\n", b"\r", b"\t", b"\xff", b"\x00", b"\xef\xbb\xbf", b"\x1f\x8b", b"\xe2\x80\xa8", b"\xc5\xbf"),
+    *(b"9" * 400, b"9" * 5000, b"[" * 1500, b"{" * 200, b"\x1b[2J", b"\xc2\x9b", b"TX .\n", b"TC .\n"),
+    *(b"SERVICE <http://127.0.0.1:1/> {}", b"H id <sha256:00> .\n", b"<script>alert(1)</script>"),
+    *(b'" onload="x', b"](javascript:x)"),
 ]
-
-
-def _by_bytes(data: bytearray, seeds: list[bytes], source: random.Random) -> bytes:
-    """Change a few places, wherever they are."""
-    for _ in range(source.randint(1, 6)):
-        start = source.randint(0, len(data))
-        stop = min(len(data), start + source.choice((0, 1, 2, 8, 64, 512)))
-        how = source.randrange(6)
-        if how == 0 and start < len(data):
-            data[start] ^= 1 << source.randrange(8)
-        elif how == 1:
-            del data[start:stop]
-        elif how == 2:
-            data[start:stop] = source.choice(WORDS)
-        elif how == 3:
-            data[stop:stop] = data[start:stop] * source.choice((1, 2, 40))
-        elif how == 4:
-            other = source.choice(seeds)
-            at = source.randint(0, len(other))
-            data[start:stop] = other[at : at + source.choice((1, 8, 64, 512))]
-        elif data:
-            word = source.choice((b"{", b'"', b":", b",", b" ", b"\n", b"<"))
-            at = data.find(word, start)
-            if at >= 0:
-                data[at : at + 1] = source.choice(WORDS)
-    return bytes(data)
-
-
 STRANGE: list[Any] = [
     *(None, True, -1, 0, 1, 2**31, 2**53, 2**63, 10**400, 0.1, 1e9, 1e308, -1e308, math.nan, math.inf),
     *("", " ", "x" * 3000, "\ud800", "\x00", "\x1b[2J", "\x9b", "\u202e", "\u2028", "../../x", "/dev/zero"),
@@ -121,6 +26,45 @@ STRANGE: list[Any] = [
     *("=1+1", [], {}, [[]], {"a": None}, [0] * 300),
 ]
 """Values in the place of others in a record."""
+
+
+@cache
+def _tokens(data: bytes) -> list[bytes]:
+    """The words of a text and what stands between them."""
+    return re.split(rb"(\s+|[\"{}()<>\[\].,;:|@^])", data)
+
+
+@cache
+def _lines(data: bytes) -> list[bytes]:
+    return data.splitlines(keepends=True)
+
+
+def _by_parts(data: bytes, seeds: list[bytes], source: random.Random) -> bytes:
+    """Change some bytes, words or lines for others, or leave them out, repeat or move them."""
+    cut: Callable[[bytes], Any] = source.choice((bytearray, _tokens, _lines))
+    parts: Any = bytearray(data) if cut is bytearray else list(cut(data))
+    for _ in range(source.randint(1, 5)):
+        here, there = source.randint(0, len(parts)), source.randint(0, len(parts))
+        stop = here + source.choice((0, 1, 1, 2, 8, 64))
+        how = source.randrange(6)
+        if how == 0:
+            del parts[here:stop]
+        elif how == 1:
+            parts[here:here] = parts[here:stop] * source.choice((1, 2, 40))
+        elif how == 2:
+            moved = parts[here:stop]
+            del parts[here:stop]
+            parts[there:there] = moved
+        elif how == 3:
+            others = cut(source.choice(seeds))
+            at = source.randint(0, len(others))
+            parts[here:stop] = others[at : at + source.choice((1, 8, 64))]
+        elif how == 4:
+            word = source.choice(WORDS)
+            parts[here:stop] = word if cut is bytearray else [word]
+        elif cut is bytearray and here < len(parts):
+            parts[here] ^= 1 << source.randrange(8)
+    return bytes(parts) if cut is bytearray else b"".join(parts)
 
 
 def _places(value: Any, places: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
@@ -168,56 +112,13 @@ def _by_values(data: bytes, source: random.Random) -> bytes:
     return b"\n".join([*lines[:at], text, *lines[at + 1 :]])
 
 
-@cache
-def _tokens(data: bytes) -> list[bytes]:
-    """The words of a text and what stands between them."""
-    return re.split(rb"(\s+|[\"{}()<>\[\].,;:|@^])", data)
-
-
-@cache
-def _lines(data: bytes) -> list[bytes]:
-    return data.splitlines(keepends=True)
-
-
-def _by_parts(data: bytes, seeds: list[bytes], source: random.Random) -> bytes:
-    """Change some words or lines of a text for others of it, or leave them out, repeat or move them."""
-    parts_of = source.choice((_tokens, _lines))
-    parts = list(parts_of(data))
-    for _ in range(source.randint(1, 4)):
-        here, there = source.randrange(len(parts) + 1), source.randrange(len(parts) + 1)
-        stop = here + source.choice((1, 1, 2, 8))
-        how = source.randrange(5)
-        if how == 0:
-            del parts[here:stop]
-        elif how == 1:
-            parts[here:here] = parts[here:stop] * source.choice((1, 2, 40))
-        elif how == 2:
-            moved = parts[here:stop]
-            del parts[here:stop]
-            parts[there:there] = moved
-        elif how == 3:
-            others = parts_of(source.choice(seeds))
-            at = source.randrange(len(others) + 1)
-            parts[here : here + 1] = others[at : at + 1]
-        else:
-            parts[here : here + 1] = [source.choice(WORDS)]
-    return b"".join(parts)
-
-
 def mutated(seeds: list[bytes], source: random.Random, wrap: Callable[[bytes], bytes] = bytes) -> bytes:
     """An input somewhat like those that a door takes."""
     data = source.choice(seeds)
-    how = source.randrange(4)
-    if how == 0:
-        return wrap(_by_bytes(bytearray(data), seeds, source))
-    if how == 1:
-        data = _by_parts(data, seeds, source)
-    else:
-        changed = _by_values(data, source)
-        data = changed if changed != data else _by_parts(data, seeds, source)
-    if source.random() < 0.1:
-        data = _by_bytes(bytearray(data), seeds, source)
-    return wrap(data)
+    changed = _by_values(data, source) if source.random() < 0.5 else data
+    if changed == data or source.random() < 0.1:
+        changed = _by_parts(changed, seeds, source)
+    return wrap(changed)
 
 
 def grown(seeds: list[bytes], source: random.Random) -> Callable[[int], bytes]:
