@@ -4,7 +4,6 @@ for byte.
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import signal
@@ -31,12 +30,10 @@ from orchestration.models.asking import Part
 from orchestration.models.client import Endpoint, ModelError
 from orchestration.models.transcript import (
     Answerer,
-    Journal,
     Records,
     Replay,
     TranscriptError,
     address,
-    journal,
     read_transcript,
 )
 from orchestration.pipeline.graph import stages_of
@@ -163,48 +160,6 @@ def test_neither_threads_nor_faults_change_a_byte(name: str, tmp_path: Path) -> 
     assert written[0] == written[1]
 
 
-def test_right_answers_score_and_wrong_ones_do_not(inputs: Given, tmp_path: Path) -> None:
-    for reply, right in (("4", 6), ("3", 0)):
-        transcript = tmp_path / f"{reply}.jsonl"
-        with model_server(lambda _, reply=reply: json.dumps({"answer": reply})) as server:
-            record("controlled", Endpoint(server.url), transcript, inputs, NO_WAIT)
-        assert (
-            sum(bool(row.correct) for row in replay("controlled", read_transcript(transcript), inputs))
-            == right
-        )
-
-
-def test_the_controlled_comparison_reads_the_log_that_the_substrate_reads(
-    inputs: Given, tmp_path: Path
-) -> None:
-    with model_server(some_answer) as server:
-        record("controlled", Endpoint(server.url), tmp_path / "kept.jsonl", inputs, NO_WAIT)
-    digests = {json.dumps(annotation([(0, 1, 30)], scene=scene)): scene for scene in (7, 8)}
-    logs = {
-        scene: annotation_log(decode_annotation(("scene", text.encode()))).digest
-        for text, scene in digests.items()
-    }
-    rows = replay("controlled", read_transcript(tmp_path / "kept.jsonl"), inputs)
-    assert {row.log for row in rows} <= set(logs.values())
-    assert all(row.log == logs[int(row.scene)] for row in rows)
-    assert all(
-        "how many objects are there?" in text_of(body) and "objects count" not in text_of(body)
-        for body in server.bodies
-    )
-
-
-def test_an_extracted_graph_is_answered_by_the_substrate(inputs: Given, tmp_path: Path) -> None:
-    with model_server(some_answer) as server:
-        record("gqa_extractor", Endpoint(server.url), tmp_path / "kept.jsonl", inputs, NO_WAIT)
-    rows = replay("gqa_extractor", read_transcript(tmp_path / "kept.jsonl"), inputs)
-    # One photograph is asked about once, however many questions it has, and no question is shown.
-    assert len(server.bodies) == len({row.scene for row in rows})
-    assert all("?" not in text_of(body) for body in server.bodies)
-    assert any(
-        row.predicted == "error" and row.error and "no such object" in row.error for row in rows
-    ) or any(row.correct for row in rows)
-
-
 @pytest.mark.parametrize("name", MODELS)
 def test_a_model_that_never_keeps_to_the_schema_is_wrong_and_stops_nothing(
     name: str, inputs: Given, tmp_path: Path
@@ -215,33 +170,6 @@ def test_a_model_that_never_keeps_to_the_schema_is_wrong_and_stops_nothing(
     rows = replay(name, read_transcript(transcript), inputs)
     assert {(row.predicted, row.correct) for row in rows} == {("error", False)}
     assert all("not what was asked for" in str(row.error) for row in rows)
-
-
-def test_a_run_that_fails_keeps_its_answers_and_the_next_asks_for_the_rest(
-    inputs: Given, tmp_path: Path
-) -> None:
-    transcript = tmp_path / "twin_direct.jsonl"
-    one_by_one = inputs._replace(parameters=msgspec.structs.replace(inputs.parameters, concurrency=1))
-    answered = 0
-
-    def five(body: dict[str, Any]) -> str:
-        nonlocal answered
-        answered += 1
-        if answered == 5:
-            server.faults += ["500"] * 6
-        return some_answer(body)
-
-    with model_server(five) as server:
-        with pytest.raises(ModelError):
-            record("twin_direct", Endpoint(server.url), transcript, one_by_one, NO_WAIT)
-        assert not transcript.exists()
-        server.bodies.clear()
-        assert (
-            record("twin_direct", Endpoint(server.url), transcript, one_by_one, NO_WAIT)
-            == 12 - 5
-            == len(server.bodies)
-        )
-    assert not transcript.with_suffix(".partial.jsonl").exists()
 
 
 KILLED = """
@@ -388,38 +316,6 @@ def test_a_request_that_does_not_fit_is_a_row_with_its_reason_and_the_run_goes_o
     assert again == replay(name, read_transcript(tmp_path / "all.jsonl"), inputs)
 
 
-def test_a_second_writer_is_refused(tmp_path: Path) -> None:
-    with (
-        journal(tmp_path / "a.partial.jsonl") as first,
-        pytest.raises(TranscriptError, match="another run"),
-        journal(tmp_path / "a.partial.jsonl"),
-    ):
-        assert isinstance(first, Journal)
-
-
-def test_a_full_disk_is_said_and_leaves_whole_records(
-    inputs: Given, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    transcript, real = tmp_path / "controlled.jsonl", os.write
-    left = 3
-
-    def half(file: int, data: bytes) -> int:
-        nonlocal left
-        left -= 1
-        if left >= 0:
-            return real(file, data)
-        real(file, data[:20])
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    with model_server(some_answer) as server:
-        monkeypatch.setattr("os.write", half)
-        with pytest.raises(TranscriptError, match=r"not kept: cannot append \(the disk is full\)"):
-            record("controlled", Endpoint(server.url), transcript, inputs, NO_WAIT)
-        monkeypatch.undo()
-        whole = record("controlled", Endpoint(server.url), tmp_path / "whole.jsonl", inputs, NO_WAIT)
-        assert record("controlled", Endpoint(server.url), transcript, inputs, NO_WAIT) == whole - 3
-
-
 def test_an_edited_transcript_and_another_model_s_are_found_out(inputs: Given, tmp_path: Path) -> None:
     transcript = tmp_path / "kept.jsonl"
     with model_server(some_answer) as server:
@@ -528,32 +424,6 @@ def test_without_photographs_nothing_is_measured_and_a_transcript_needs_none(
     assert len(measured.splitlines()) == 5
     monkeypatch.delenv("SUBSTRATE_MODEL_URL")
     assert run() == measured
-
-
-def test_another_model_is_named_in_the_same_table_without_a_change_of_code(
-    make_project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    make_project()
-    about = {"id": "Another-7B", "owned_by": "vllm", "meta": {"ftype": "Q8_0"}}
-    chosen = {"model": "Another-7B", "revision": "0123456789abcdef0123", "n": 3}
-    sets = [
-        part for key, value in chosen.items() for part in ("--set", f"baselines.twin_direct.{key}={value}")
-    ]
-    with model_server(some_answer, lists={"/v1/models": {"data": [about]}}) as server:
-        monkeypatch.setenv("SUBSTRATE_MODEL_URL", server.url)
-        result = CliRunner().invoke(
-            app, ["reproduce", "--tables", "--only", "twin_direct", "--name", "another", *sets]
-        )
-    assert result.exit_code == 0, result.output
-    assert {body["model"] for body in server.bodies} == {"Another-7B"}
-    lines = result.stdout.splitlines()
-    first = next(at for at, line in enumerate(lines) if line.startswith("twin_direct/joint "))
-    assert lines[first].split()[1:4] == ["Another-7B", "(Q8_0,", "3"]
-    assert lines[first + 1].startswith(" ")
-    assert "weights 0123456789ab," in lines[first + 1]
-    assert "vllm)" in lines[first + 2]
-    assert any(line.startswith("Twin-EventLog, ") for line in lines), "whose questions they are"
-    assert "SmolLM2" not in result.stdout
 
 
 def set_parameters(root: Path, **values: Any) -> None:

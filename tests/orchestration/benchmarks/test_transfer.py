@@ -48,21 +48,6 @@ def test_why_names_sentences_and_ticks(tasks: Path) -> None:
     assert "answer: garden" in result.stdout
 
 
-def test_an_unknown_sentence_costs_its_story_and_is_named_in_its_rows(tasks: Path, tmp_path: Path) -> None:
-    (tasks / "qa1_single_test.txt").write_text(
-        "1 Colorless green ideas sleep furiously.\n2 Where is Mary? \tgarden\t1\n", "utf-8"
-    )
-    result = run("answer", "babi", "--tasks", str(tasks), "--out", str(tmp_path / "rows.jsonl"))
-    assert result.exit_code == 0, result.output
-    rows = [json.loads(line) for line in (tmp_path / "rows.jsonl").read_text("utf-8").splitlines()]
-    (unread,) = [row for row in rows if row["subset"] == "qa1"]
-    assert unread["predicted"] == "error"
-    assert not unread["correct"]
-    for part in ("qa1_single_test.txt", "line 1", "Colorless green ideas"):
-        assert part in unread["error"]
-    assert any(row["correct"] for row in rows if row["subset"] != "qa1")
-
-
 @pytest.fixture
 def gqa(tmp_path: Path) -> Path:
     result = run("generate", "gqa", "--out", str(tmp_path / "gqa"), "--scenes", "3", "--seed", "4")

@@ -178,19 +178,6 @@ def test_half_an_answer_counts_for_its_arm_alone(specs: Path, rows: Path) -> Non
     assert [scores[f"twin/{metric}"] for metric in ("per_arm", "joint", "divergence")] == [17, 8, 8]
 
 
-def test_answers_are_read_however_they_are_written(specs: Path, rows: Path) -> None:
-    records = minimal(rows, lambda row: {"yes": ' "Yes!"', "no": "No."}[row.expected])
-    for number, record in enumerate(records):
-        record["seconds"] = number / 10
-    answers = write(specs.with_name("model.jsonl"), records)
-    scores = graded(answers, specs)
-    assert [scores[f"twin/{metric}"]["accuracy"] for metric in ("per_arm", "joint", "divergence")] == [
-        1,
-        1,
-        1,
-    ]
-
-
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
@@ -203,16 +190,8 @@ def test_answers_are_read_however_they_are_written(specs: Path, rows: Path) -> N
             "bad.jsonl: 1 of 18 answers are missing, the first of them twin/2/b",
         ),
         (
-            lambda records: [*records, {"spec": 9, "arm": "a", "answer": "no"}],
-            "bad.jsonl:19: there is no specification 9",
-        ),
-        (
             lambda records: [{**records[0], "answer": "maybe"}, *records[1:]],
             "bad.jsonl:1: 'maybe' is no answer",
-        ),
-        (
-            lambda records: [{**records[0], "arm": "d"}, *records[1:]],
-            "bad.jsonl:1: $.arm: Invalid enum value 'd'",
         ),
         (
             lambda records: [
@@ -220,13 +199,6 @@ def test_answers_are_read_however_they_are_written(specs: Path, rows: Path) -> N
                 *records[1:],
             ],
             "bad.jsonl:1: $.benchmark: a row of babi",
-        ),
-        (
-            lambda records: [
-                {"benchmark": "twin", "scene": 0, "question": 3, "predicted": "no"},
-                *records[1:],
-            ],
-            "bad.jsonl:1: $.question: Invalid enum value 3",
         ),
     ],
 )
@@ -248,13 +220,6 @@ def test_nothing_is_graded_against_specifications_without_gold(specs: Path, rows
         run("answer", "twin", "--specs", bare, "--out", specs.with_name("o.jsonl")).stdout.splitlines()[-1]
         == "18 questions, 16 of 16 correct (100.00%), 2 without gold"
     )
-
-
-def test_a_broken_specification_is_refused_before_anything_is_written(specs: Path) -> None:
-    specs.write_bytes(specs.read_bytes()[:-30])
-    result = run("answer", "twin", "--specs", specs, "--out", specs.with_name("o.jsonl"), code=1)
-    assert "specs.jsonl:9" in result.stderr
-    assert not specs.with_name("o.jsonl").exists()
 
 
 def test_why_an_arm_is_answered_as_it_is(specs: Path, rows: Path) -> None:

@@ -28,10 +28,9 @@ import pytest
 from orchestration.base import http
 from orchestration.base.http import Clock, Patience
 from orchestration.fetch.downloads import Fetched, fetch
-from orchestration.fetch.sources import Source, SourceFile, official_sources, read_pins
+from orchestration.fetch.sources import Source, SourceFile, read_pins
 from orchestration.fetch.transfer import DownloadError, RefusedError, Transfer, UnavailableError
 from substrate.base.errors import FormatError, ParameterError
-from substrate.base.files import OutputError
 from substrate.base.numbered import sources_in
 from substrate.domains.clevrer.format import annotation_names, read_questions
 
@@ -238,18 +237,6 @@ def test_the_official_layout_arrives_whole_and_the_readers_take_it(
     assert len(list(sources_in(out / "annotation_validation.zip", names.values()))) == len(SCENES)
 
 
-def test_the_first_download_of_an_archive_is_pinned_with_hash_size_and_address(
-    server: Server, out: Path, pins: Path
-) -> None:
-    get(server, out, pins)
-    expected = {
-        "sha256": hashlib.sha256(ARCHIVE).hexdigest(),
-        "size": len(ARCHIVE),
-        "url": f"{server.base}/annotation_validation.zip",
-    }
-    assert json.loads(pins.read_text()) == {"clevrer/annotation_validation.zip": expected}
-
-
 def test_matching_files_are_not_fetched_again(server: Server, out: Path, pins: Path) -> None:
     get(server, out, pins)
     server.requests.clear()
@@ -354,16 +341,6 @@ def test_a_source_that_trickles_is_given_up_and_its_part_is_kept(
     assert (out / NAMES[1]).read_bytes() == ARCHIVE
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, a device that is always full")
-def test_a_disk_that_fills_up_is_named(server: Server, out: Path, pins: Path) -> None:
-    out.mkdir()
-    (out / f"{NAMES[1]}.part").symlink_to("/dev/full")
-    with pytest.raises(OutputError, match=r"the disk is full: .*Free some space"):
-        get(server, out, pins, NAMES[1])
-    assert not (out / NAMES[1]).exists()
-    assert not pins.exists()
-
-
 def test_other_bytes_on_a_later_download_are_refused(
     server: Server, out: Path, pins: Path, tmp_path: Path
 ) -> None:
@@ -465,18 +442,6 @@ def test_a_damaged_pins_file_is_refused_before_anything_is_fetched(
         get(server, out, pins)
     assert not server.requests
     assert not read_pins(pins.with_name("absent.json"))
-
-
-def test_the_official_sources_are_complete() -> None:
-    known = official_sources()
-    files = [file for source in known.values() for file in source.files]
-    assert all(
-        file.url.startswith(("https://", "http://")) and file.name == file.url.rsplit("/", 1)[-1]
-        for file in files
-    )
-    assert all(re.fullmatch("[0-9a-f]{40}", file.blob) for file in files if file.blob)
-    assert {file.name for file in known["clevrer"].files if file.blob} == {"validation.json"}
-    assert all(source.files or source.manual for source in known.values())
 
 
 def test_a_source_that_leads_down_to_http_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from hashlib import sha256
 from itertools import groupby
 from operator import attrgetter
@@ -20,8 +19,8 @@ from typer.testing import CliRunner
 
 from orchestration.cli.main import app
 from orchestration.ledger.manifest import changing
-from orchestration.ledger.pinned import decode_rows, drift, encode_rows
-from orchestration.ledger.records import fingerprint, keep_records
+from orchestration.ledger.pinned import decode_rows, encode_rows
+from orchestration.ledger.records import fingerprint
 from orchestration.pipeline.graph import STAGES, stages_of
 from orchestration.project import open_workspace
 from orchestration.registry import BENCHMARKS
@@ -76,52 +75,6 @@ def test_rows_stand_a_few_scenes_in_a_line_and_a_line_of_one_scene_is_still_read
     before = [encode_rows({row.name: row for row in of}) for _, of in groupby(rows.values(), by_scene)]
     assert len(before) == scenes
     assert decode_rows(b"".join(before)) == rows
-
-
-def test_a_benchmark_that_shares_its_table_shows_its_own_rows(make_project: Callable[..., Path]) -> None:
-    make_project()
-    (Path.cwd() / "dvc.yaml").write_text("stages: {}\n", "utf-8")
-    dvc(Path.cwd(), "init", "--no-scm", "--quiet")
-    result = CliRunner().invoke(app, ["reproduce", "--tables", "--only", "gqa", "--set", "seed=3"])
-    assert result.exit_code == 0, result.output
-    assert "gqa/by_id/accuracy" in result.stdout
-    assert "babi/qa1" not in result.stdout
-
-
-def test_changed_results_are_reported_and_stay_unpinned_until_they_are_accepted(
-    pinned: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before = (pinned / "dvc.lock").read_bytes()
-    parameters = pinned / "params.yaml"
-    parameters.write_text(
-        parameters.read_text("utf-8")
-        .replace("method: partner", "method: duality")
-        .replace("horizon: null", "horizon: 1"),
-        "utf-8",
-    )
-    result = CliRunner().invoke(app, ["reproduce", "--only", "clevrer"])
-    assert result.exit_code == 0, result.output
-    assert "drift: artifacts/sample/clevrer/answers.jsonl is modified against its pin" in result.stderr
-    assert b"answers.jsonl" in before
-    assert drift(open_workspace())["artifacts/sample/clevrer/answers.jsonl"] == "modified"
-    monkeypatch.setenv("CI", "true")
-    result = CliRunner().invoke(app, ["reproduce", "--only", "clevrer"])
-    assert result.exit_code == 1
-    assert "artifacts/sample/clevrer/answers.jsonl is modified against its pin" in result.stderr
-
-
-def test_changed_data_stop_the_run_before_anything_is_computed_from_them(pinned: Path) -> None:
-    questions = pinned / "data/sample/clevrer/questions.json"
-    answers = (pinned / "artifacts/sample/clevrer/answers.jsonl").read_bytes()
-    questions.write_bytes(questions.read_bytes() + b"\n")
-    # As if a changed generator had made this.
-    workspace = open_workspace()
-    made = fingerprint(STAGES, STAGES["clevrer/dataset"], workspace)
-    keep_records(workspace, {"clevrer/dataset": msgspec.structs.replace(made, explained=True)})
-    result = CliRunner().invoke(app, ["reproduce", "--only", "clevrer"])
-    assert result.exit_code == 1
-    assert "data/sample/clevrer is modified against its pin" in result.stderr
-    assert (pinned / "artifacts/sample/clevrer/answers.jsonl").read_bytes() == answers
 
 
 def test_a_file_that_is_written_again_in_its_size_is_read_again(

@@ -134,13 +134,6 @@ def test_a_figure_of_the_paper_finds_its_number_or_the_several_that_match(projec
     assert trace("5,882")["number"]["name"] == "comphy/factual/per_question/n"
 
 
-def test_what_was_not_measured_names_the_command_that_measures_it(project: Path) -> None:
-    output = CliRunner().invoke(app, ["trace", "18.80"]).stdout
-    assert "`substrate reproduce --profile sample` measures it, where SUBSTRATE_MODEL_URL" in output
-    output = CliRunner().invoke(app, ["trace", "babi/qa7/accuracy"]).output
-    assert "`substrate reproduce --profile sample" in output
-
-
 def test_what_a_table_prints_is_what_trace_takes(reproduced: Path) -> None:
     assert trace("explanatory per-question")["trace"]["number"] == "clevrer/explanatory/per_question"
     refused = CliRunner().invoke(app, ["trace", "12.3456"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
@@ -17,8 +16,8 @@ import pytest
 from projects import QUICK_JAVA, ROOT
 from spark_cluster import Cluster, Machine, cluster, why_not
 
-from orchestration.pipeline.spark import LostError, spark_session
-from orchestration.pipeline.workers import NUMBER, PLACE, gathered, plain_errors
+from orchestration.pipeline.spark import spark_session
+from orchestration.pipeline.workers import NUMBER, PLACE, gathered
 from orchestration.settings import Spark
 from substrate.base.errors import FormatError, SubstrateError
 
@@ -99,6 +98,18 @@ def end(root: Path, driver: subprocess.Popen[str], patience: float = PATIENCE) -
     return Driven(root, driver.returncode, output)
 
 
+def killed(driver: subprocess.Popen[str], root: Path, storage: Path, doomed: Machine) -> Driven:
+    """The remains of a driver that lost a machine while it made the first of many shards of logs."""
+    try:
+        while not list(storage.glob("sample/logs/twin/*/00001.parquet")):
+            assert driver.poll() is None, driver.communicate()
+            time.sleep(0.05)
+        doomed.kill()
+    finally:
+        driven = end(root, driver)
+    return driven
+
+
 @pytest.fixture(scope="module")
 def field(tmp_path_factory: pytest.TempPathFactory, small_project: Callable[..., Path]) -> Iterator[Field]:
     if reason := why_not():
@@ -132,22 +143,9 @@ def test_workers_that_see_only_the_storage_give_the_same_bytes(
 
 
 @pytest.mark.long
-def test_a_worker_with_a_disk_of_its_own_ends_the_stage(
-    field: Field, small_project: Callable[..., Path]
-) -> None:
-    root = field.new("alone", small_project)
-    driver = start(root, root / "storage", "gqa", SPARK_MASTER=field.machines.master)
-    driven = end(root, driver)
-    assert driven.code == 1
-    assert "error: gqa/logs: " in driven.said
-    assert "storage" in driven.said.splitlines()[-1]
-    assert not list((root / "artifacts").rglob("*.jsonl"))
-
-
-@pytest.mark.long
 def test_spark_connect_gives_the_same_bytes(field: Field, small_project: Callable[..., Path]) -> None:
     root = field.new("connect", small_project)
-    address = field.machines.start_connect()
+    address = field.machines.start_server("connect")[0]
     driven = end(root, start(root, field.shared / "connect", *BENCHMARKS, SPARK_REMOTE=address))
     assert driven.code == 0, driven.said
     assert driven.results == field.local.results
@@ -161,158 +159,29 @@ def test_a_worker_that_is_killed_in_the_middle_changes_no_byte(
     storage = field.shared / "killed"
     doomed = field.machines.start_worker()
     driver = start(root, storage, "spark.shard=1", "twin", SPARK_MASTER=field.machines.master)
-    try:
-        # The logs of a case, as one of many shards: the next ones are asked for while the worker dies.
-        while not list(storage.glob("sample/logs/twin/*/00001.parquet")):
-            assert driver.poll() is None, driver.communicate()
-            time.sleep(0.05)
-        assert list(doomed.log.parent.glob("work/app-*")), "the worker has no part in it"
-        doomed.kill()
-    finally:
-        driven = end(root, driver)
+    driven = killed(driver, root, storage, doomed)
+    assert list(doomed.log.parent.glob("work/app-*")), "the worker has no part in it"
     assert driven.code == 0, driven.said
     assert driven.results == field.twin
 
 
 @pytest.mark.long
-def test_a_master_that_is_killed_in_the_middle_is_named_and_the_next_run_goes_on(
-    field: Field, small_project: Callable[..., Path]
+@pytest.mark.parametrize("server", ["master", "connect"])
+def test_a_server_that_is_killed_in_the_middle_is_named_and_the_next_run_goes_on(
+    server: str, field: Field, small_project: Callable[..., Path]
 ) -> None:
-    root, storage = field.new("master", small_project), field.shared / "master"
-    with cluster(field.machines.folder.with_name("machines-master"), field.machines.hidden) as machines:
-        driver = start(root, storage, "spark.shard=1", "twin", SPARK_MASTER=machines.master)
-        try:
-            while not list(storage.glob("sample/logs/twin/*/00001.parquet")):
-                assert driver.poll() is None, driver.communicate()
-                time.sleep(0.05)
-            machines.leader.kill()
-        finally:
-            driven = end(root, driver)
+    root, storage = field.new(server, small_project), field.shared / server
+    with cluster(field.machines.folder.with_name(f"machines-{server}"), field.machines.hidden) as machines:
+        address, doomed, key = machines.master, machines.leader, "SPARK_MASTER"
+        if server == "connect":
+            (address, doomed), key = machines.start_server("doomed"), "SPARK_REMOTE"
+        driver = start(root, storage, "spark.shard=1", "twin", **{key: address})
+        driven = killed(driver, root, storage, doomed)
     assert driven.code
-    assert machines.master.partition("://")[2] in driven.said
+    assert address.partition("://")[2] in driven.said
     driven = end(root, start(root, storage, "spark.shard=1", "twin", SPARK_MASTER=field.machines.master))
     assert driven.code == 0, driven.said
     assert driven.results == field.twin
-
-
-@pytest.mark.long
-def test_a_connect_server_that_is_killed_in_any_stage_is_named_and_the_next_run_goes_on(
-    field: Field, small_project: Callable[..., Path]
-) -> None:
-    root, storage = field.new("server", small_project), field.shared / "server"
-    shutil.rmtree(root / "data/sample/twin")
-    inodes: dict[Path, int] = {}
-    for stage, shards, out in (
-        ("dataset", "made/twin/*/*.parquet", "data/sample/twin"),
-        ("logs", "logs/twin/*/*.parquet", "artifacts/sample/twin/logs/index.jsonl"),
-        ("answers", "answers/twin.answers/*/*.parquet", "artifacts/sample/twin/answers.jsonl"),
-    ):
-        address, server = field.machines.start_server(f"server-{stage}")
-        driver = start(root, storage, "slowly", "spark.shard=1", "twin", SPARK_REMOTE=address)
-        try:
-            while not (done := [*storage.glob(f"sample/{shards}")]):
-                assert driver.poll() is None, driver.communicate()
-                time.sleep(0.05)
-        finally:
-            server.kill()
-        inodes |= {file: file.stat().st_ino for file in done if stage == "logs"}
-        driven = end(root, driver, 120)
-        lost = f"error: twin/{stage}: {address.partition('://')[2]}: "
-        assert any(line.startswith(lost) for line in driven.said.splitlines()), driven.said
-        assert not (root / out).exists()
-    address = field.machines.start_connect()
-    driven = end(root, start(root, storage, "spark.shard=1", "twin", SPARK_REMOTE=address))
-    assert driven.code == 0, driven.said
-    assert driven.results == field.twin
-    assert {file: file.stat().st_ino for file in inodes} == inodes
-
-
-def require_same_bytes(field: Field, root: Path, odd: Machine) -> None:
-    """Hold that an odd worker has a part in a project's run, and changes no byte of it; it is ended then."""
-    try:
-        driver = start(
-            root, field.shared / root.name, "spark.shard=1", "twin", SPARK_MASTER=field.machines.master
-        )
-        driven = end(root, driver)
-        assert list(odd.log.parent.glob("work/app-*")), "the worker has no part in it"
-    finally:
-        odd.kill()
-    assert driven.code == 0, driven.said
-    assert driven.results == field.twin
-
-
-@pytest.mark.long
-def test_a_worker_whose_disk_is_full_changes_no_byte(
-    field: Field, small_project: Callable[..., Path]
-) -> None:
-    # It has less room than the code that a session sends.
-    require_same_bytes(field, field.new("full", small_project), field.machines.start_worker(room="1m"))
-
-
-FAKETIME = Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1")
-"""Debian's libfaketime, which gives a process another time."""
-
-
-def other_java() -> Path | None:
-    """A Java on this machine that is not the one on the path."""
-    own = Path(shutil.which("java") or "/").resolve().parents[1]
-    homes = (java.parents[1] for java in Path("/usr/lib/jvm").glob("*/bin/java"))
-    return next((home for home in homes if home.resolve() != own), None)
-
-
-@pytest.mark.long
-def test_a_worker_of_another_java_whose_clock_is_off_changes_no_byte(
-    field: Field, small_project: Callable[..., Path]
-) -> None:
-    java = other_java()
-    if not (FAKETIME.is_file() and java):
-        pytest.skip("there is no libfaketime, or no second Java")
-    clock = {"LD_PRELOAD": str(FAKETIME), "FAKETIME": "+2h", "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
-    odd = field.machines.start_worker({"JAVA_HOME": str(java), **clock})
-    require_same_bytes(field, field.new("odd", small_project), odd)
-
-
-CLOCK_AHEAD = f"""
-import os, sys
-if "LD_PRELOAD" not in os.environ:
-    os.environ |= {{"LD_PRELOAD": "{FAKETIME}", "FAKETIME": "+2h"}}
-    os.execv(sys.executable, sys.orig_argv)
-"""
-"""A module that a worker's Pythons run first: their clock is ahead, that of its JVM is not."""
-
-
-@pytest.mark.long
-def test_the_check_names_a_worker_whose_clock_is_off_and_a_cluster_that_gives_none(field: Field) -> None:
-    if not FAKETIME.is_file():
-        pytest.skip("there is no libfaketime")
-    shared = field.shared / "check"
-    shared.mkdir()
-    (shared / "sitecustomize.py").write_text(CLOCK_AHEAD, "utf-8")
-    with cluster(field.machines.folder.with_name("machines-check"), field.machines.hidden, 1) as machines:
-        machines.start_worker({"PYTHONPATH": str(shared)})
-
-        def checked(spark: str, latest: float) -> tuple[int, dict[str, bool]]:
-            command = ["cluster", "check", "--json", "--set", f"storage={shared.as_uri()}", "--set", spark]
-            run = f"from orchestration.pipeline import cluster; cluster.LATEST = {latest}"
-            done = subprocess.run(
-                [sys.executable, "-c", f"{run}; from orchestration.cli.main import app; app({command})"],
-                cwd=field.local.project,
-                env=inherited() | {"SPARK_MASTER": machines.master, "PYTHONPATH": str(ROOT)},
-                capture_output=True,
-                text=True,
-                check=False,
-                timeout=PATIENCE,
-            )
-            assert done.returncode in (0, 1), done.stderr
-            workers = [part for part in json.loads(done.stdout) if part["what"].startswith("worker")]
-            return done.returncode, {part["said"]: part["fits"] for part in workers}
-
-        code, verdicts = checked(SMALL, 60)
-        none = checked(SMALL.replace("memory: 512m", "memory: 512g"), 3)
-    assert code == 1
-    assert none == (1, {"none did a task within 3 s": False})
-    for words, fits in (("every package", True), ("clock is 7200 s ahead", False)):
-        assert [verdicts[line] for line in verdicts if words in line] == [fits], verdicts
 
 
 def local_rows(work: Callable[[dict[str, Any]], Any], schema: pa.Schema = MADE, count: int = 9) -> pa.Table:
@@ -373,37 +242,3 @@ def test_any_other_error_says_its_type_its_case_and_where_it_was_raised() -> Non
     told = str(caught.value.__cause__)
     assert "in breaks" in told
     assert "org.apache.spark" not in told
-
-
-def test_an_error_of_sparks_own_is_its_first_line() -> None:
-    told = (
-        "An error occurred while calling o1.\n: Job aborted due to stage failure: Lost task 0.3 in stage 0.0 "
-        "(TID 3) (10.0.0.7 executor 0): java.nio.file.FileSystemException: No space left on device\n\tat java"
-    )
-    with pytest.raises(LostError) as caught, plain_errors(spark_session(Spark()), "a/stage"):
-        raise RuntimeError(told)
-    assert str(caught.value).startswith("a/stage: Job aborted due to stage failure: Lost task")
-    assert "No space left on device. Look in" in str(caught.value)
-
-
-def test_a_worker_that_dies_ends_the_stage_by_name() -> None:
-    def dies(row: dict[str, Any]) -> list[dict[str, Any]]:
-        if row[NUMBER] == 4:
-            os._exit(13)
-        return [{NUMBER: row[NUMBER], "scene": ""}]
-
-    with pytest.raises(SubstrateError, match=r"^a/stage: "):
-        local_rows(dies)
-
-
-def test_any_key_of_sparks_own_may_be_set(make_project: Callable[..., Path]) -> None:
-    from orchestration.project import open_workspace
-
-    make_project()
-    overrides = ("spark.config={spark.sql.session.timeZone: Asia/Tokyo, spark.app.name: mine}",)
-    settings = open_workspace(overrides=overrides).settings.spark
-    session = spark_session(settings)
-    try:
-        assert session.conf.get("spark.sql.session.timeZone") == "Asia/Tokyo"
-    finally:
-        session.conf.set("spark.sql.session.timeZone", "UTC")

@@ -52,7 +52,7 @@ def test_a_run_ends_in_a_table(unchanged_project: Path) -> None:
     assert (total["n"], total["correct"]) == (len(graded), sum(bool(row.correct) for row in graded))
 
 
-@pytest.mark.parametrize("benchmark", ["gqa", "comphy", pytest.param(None, marks=pytest.mark.long)])
+@pytest.mark.parametrize("benchmark", ["gqa", "comphy"])
 def test_neither_repetition_nor_partitions_change_a_byte(benchmark: str | None, reproduced: Path) -> None:
     first = snapshot(reproduced / "artifacts"), snapshot(reproduced / "data")
     run(3, benchmark, force=True)
@@ -67,18 +67,6 @@ def test_shards_that_are_computed_at_once_change_no_byte(reproduced: Path) -> No
     assert (snapshot(reproduced / "artifacts"), snapshot(reproduced / "data")) == first
     assert len(list((reproduced / "storage/sample/logs/gqa").rglob("0*.parquet"))) == 3
     assert all(any(path.iterdir()) for path in (reproduced / "storage").rglob("*") if path.is_dir())
-
-
-def test_a_stage_runs_again_only_where_something_changed(reproduced: Path) -> None:
-    run(2, "clevrer")
-    answers = reproduced / "artifacts/sample/clevrer/answers.jsonl"
-    before = answers.stat()
-    run(2, "clevrer")
-    after = answers.stat()
-    assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
-    answers.write_bytes(answers.read_bytes().replace(b"true", b"false"))
-    run(2, "clevrer")
-    assert b"true" in answers.read_bytes()
 
 
 def test_a_stage_that_fails_names_the_file_and_leaves_what_was_there(reproduced: Path) -> None:

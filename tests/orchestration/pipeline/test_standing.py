@@ -57,13 +57,6 @@ def test_results_that_differ_for_no_reason_are_computed_again(
     assert "differ" not in output.splitlines()[-1]
 
 
-def test_another_cut_of_the_work_is_no_difference(reproduced: Path) -> None:
-    code, output = substrate("reproduce", "--only", "babi", "--force", "--set", "spark.partitions=3")
-    assert code == 0, output
-    code, output = substrate("verify", "--no-recompute")
-    assert code == 0, output
-
-
 def test_pages_are_kept_and_damaged_ones_are_made_again(reproduced: Path) -> None:
     def pages() -> dict[str, bytes]:
         files = (reproduced / "artifacts/sample/report").rglob("*")

@@ -13,7 +13,7 @@ from twin_specs import twin_specs
 from orchestration.benchmarks.benchmark import Case
 from orchestration.benchmarks.twin import TWIN
 from orchestration.models.transcript import Answerer, Reply, make_record
-from orchestration.rendering.diagrams import AskedOfBoth, cross_domain, forked, in_page, parametric
+from orchestration.rendering.diagrams import AskedOfBoth, cross_domain, forked, parametric
 from orchestration.rendering.report import domains_of
 from orchestration.rendering.sizes import sizes
 from substrate.domains.clevrer.program import OPCODES
@@ -103,30 +103,6 @@ def test_no_reply_is_drawn_where_no_model_was_asked() -> None:
     lines = words(parametric(both(False)))
     assert "Parametric: no model was asked in this run" in lines
     assert lines[-1] == "not measured"
-
-
-def test_what_xml_may_not_hold_is_shown_as_a_sign() -> None:
-    asked_of_both = both(False)
-    strange = msgspec.structs.replace(asked_of_both.whys[0], question="Who\x00 & <b>?")
-    assert "Who\ufffd & <b>?" in words(
-        parametric(asked_of_both._replace(whys=[strange, asked_of_both.whys[1]]))
-    )
-
-
-def test_both_domains_stand_under_one_interpreter() -> None:
-    text = " ".join(words(cross_domain(domains_of(), 1234)))
-    for domain in domains_of():
-        assert f"{domain.name}.ttl" in text
-        assert domain.digest[:19] in text
-        for answers in domain.answers.values():
-            assert answers[0].answer[:20] in text
-    assert "One interpreter, 1,234 lines of code: 6 question templates" in text
-
-
-def test_a_page_gives_a_drawing_its_colours() -> None:
-    drawn = in_page(forked(village_twin()))
-    assert not re.search(r"#[0-9a-f]{6}", drawn)
-    assert "var(--muted)" in drawn
 
 
 def test_sizes_are_counted_when_they_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestration.rendering.figures import DRAWINGS, Fall, Point, fall
+from orchestration.rendering.figures import Fall, fall
 from orchestration.rendering.kept import SHOWN, Kept
 
 Make = tuple[list[str], Callable[[str], Callable[[Path], object]]]
@@ -55,16 +55,3 @@ def test_a_damaged_part_is_made_anew(tmp_path: Path, make: Make, damaged: str) -
     kept.part("gqa", of("text"), tmp_path / "third")
     assert (tmp_path / "third/answers/page.html").read_text("utf-8") == "text"
     assert made == ["text", "text"]
-
-
-def test_a_figure_of_a_report_is_drawn_again_where_its_points_moved(tmp_path: Path) -> None:
-    points = [Point("local", "exact", 10, 9)]
-    DRAWINGS.set(Kept(tmp_path, fall).part)
-    try:
-        first = fall("f", Fall("gqa", "GQA", points))
-        assert fall("f", Fall("gqa", "GQA", points)) == first
-        assert fall("f", Fall("gqa", "GQA", [Point("local", "exact", 10, 8)])) != first
-        assert len([*(tmp_path / SHOWN).iterdir()]) == 2
-    finally:
-        DRAWINGS.set(None)
-    assert fall("f", Fall("gqa", "GQA", points)) == first, "and drawn as it is without what was kept"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import msgspec
-import pytest
 
 from substrate import TBox, unfold
 from substrate.ask import occurrences
@@ -91,17 +90,6 @@ def test_ancestors_and_the_event_they_lead_to_stand_out() -> None:
         (20, "Collision"): "ancestor",
         (50, "Exit"): "focus",
     }
-
-
-def test_marks_stand_at_their_frames_on_the_lanes_they_join() -> None:
-    timeline = picture(["objects", "count"], None)
-    assert [(mark.lanes, mark.x) for mark in timeline.marks] == [
-        ((2, 3), pytest.approx(2 + 96 * 5 / 99, abs=0.01)),
-        ((0, 1), 11.7),
-        ((1, 2), 21.39),
-        ((2,), 50.48),
-    ]
-    assert timeline.singled_out == 0
 
 
 def test_the_arms_of_the_village_part_where_the_news_does_not_travel() -> None:

@@ -94,18 +94,6 @@ def test_without_answers_nothing_is_compared(tmp_path: Path) -> None:
             ),
         ),
         (
-            Comparison("twin", "twin_direct", 3, 497, 0, 0, 0.994, (0.98, 0.998), 1e-149),
-            3,
-            (
-                ["0.60 % [0.20, 1.75]", "81.20 % [77.54, 84.38]"],
-                ["+99.40 pp [98.02, 99.80]", ""],
-                ["+100.00 pp, always “yes”", ""],
-                ["1e-149", ""],
-                ["", "+18.80 pp [15.53, 22.46]"],
-                ["", "1e-28"],
-            ),
-        ),
-        (
             Comparison("twin", "twin_direct", 0, 0, 0, 0, None, None, None),
             0,
             (

@@ -87,11 +87,6 @@ def test_every_size_stands_where_it_is_said_to_stand(places: dict[str, str]) -> 
         assert size.printed in published().no_results
 
 
-def test_no_two_figures_have_one_name() -> None:
-    names = [figure.name for figure in published().figures()]
-    assert len(names) == len(set(names))
-
-
 def test_a_printed_difference_is_that_of_the_two_printed_accuracies() -> None:
     named = {figure.name: figure for figure in published().figures()}
     checked = 0
@@ -119,22 +114,3 @@ def test_a_figure_says_whose_it_is_what_that_system_reads_and_on_which_split() -
     for figure in figures.values():
         assert all(said(figure)), figure.name
         assert known.citation(figure), figure.name
-
-
-def test_rivals_at_second_hand_say_so_and_what_they_read() -> None:
-    rivals = {(rival.system, rival.benchmark): rival for rival in published().rivals}
-    assert {"VRDP", "DCL", "ALOE", "CausalVis"} <= {
-        system for system, benchmark in rivals if benchmark == "clevrer"
-    }
-    vrdp = rivals["VRDP", "clevrer"]
-    assert (vrdp.figures["explanatory"], vrdp.figures["explanatory per option"]) == ("91.9", "96.3")
-    for rival in rivals.values():
-        assert rival.reads
-        assert rival.split
-        assert "RESULTS.md" in rival.source
-
-
-@pytest.mark.parametrize("system", ["CRCG", "NS-DR+ on ComPhy", "Dreamer-V3 and V-JEPA-2"])
-def test_what_could_not_be_looked_up_is_said_to_be_missing(system: str) -> None:
-    assert system in published().missing
-    assert system not in {known.title for known in published().systems.values()}
