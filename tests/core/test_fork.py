@@ -49,27 +49,6 @@ def log() -> EventLog:
 
 
 @pytest.mark.parametrize(
-    ("intervention", "gone", "there"),
-    [
-        (Assert((BO, AWARE_OF, CAFE)), [], [(BO, AWARE_OF, CAFE)]),
-        (Retract((ANN, LOCATION, CAFE)), [(ANN, LOCATION, CAFE)], []),
-        (OverrideLocation(ANN, PARK), [(ANN, LOCATION, CAFE)], [(ANN, LOCATION, PARK)]),
-        (AssertAwareness(BO, SECRET), [], [(BO, AWARE_OF, SECRET)]),
-        (RetractAwareness(ANN, SECRET), [(ANN, AWARE_OF, SECRET)], []),
-    ],
-)
-def test_each_intervention_changes_its_triples_and_no_others(
-    log: EventLog, intervention: Intervention, gone: list, there: list
-) -> None:
-    text = log.to_patch()
-    branch = fork(log, 3, intervention)
-    assert set(branch.state(3)) == (set(log.state(3)) - set(gone)) | set(there)
-    assert branch.state(2).nquads() == log.state(2).nquads()
-    assert log.to_patch() == text, "the parent is never touched"
-    assert (branch.parent_digest, branch.branch_tick) == (log.digest, 3)
-
-
-@pytest.mark.parametrize(
     ("intervention", "message"),
     [
         (Assert((ANN, LOCATION, CAFE)), "<urn:ann> <urn:substrate:location> <urn:cafe> holds already"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -145,21 +145,6 @@ def test_a_moment_that_is_neither_tick_nor_time_is_refused_and_nothing_written(
     assert memory.log.digest == before
 
 
-def test_the_clock_of_the_world_has_times_in_any_zone() -> None:
-    memory = Memory()
-    tokyo = timezone(timedelta(hours=9))
-    memory.observe(V.ann, V.at, V.cafe, valid_from=datetime(2026, 2, 14, 9, tzinfo=tokyo))
-    memory.end(V.ann, V.at, V.cafe, at=datetime(2026, 2, 14, 3, tzinfo=UTC))
-    memory.observe(V.ann, V.at, V.park, valid_from=datetime(2026, 2, 14, 3, tzinfo=UTC))
-
-    def where(hour: int, minute: int = 0) -> list[object]:
-        state = memory.as_of(about=datetime(2026, 2, 14, hour, minute, tzinfo=UTC))
-        return [place for _, _, place in state]
-
-    assert [where(0), where(2, 59), where(3), where(23)] == [[V.cafe], [V.cafe], [V.park], [V.park]]
-    assert len(memory.as_of(about=datetime(2026, 2, 13, tzinfo=UTC))) == 0
-
-
 def test_two_clocks_are_never_compared() -> None:
     memory = Memory()
     noon = datetime(2026, 2, 14, 12, tzinfo=UTC)
@@ -174,15 +159,6 @@ def test_two_clocks_are_never_compared() -> None:
     # By ticks Ann's place has no beginning; by the clock Bo's begins when it was written.
     assert [s for s, _, _ in memory.as_of(about=9)] == [V.bo]
     assert {s for s, _, _ in memory.as_of(about=noon)} == {V.ann, V.bo}
-
-
-def test_a_closed_memory_refuses(tmp_path: Path) -> None:
-    with EventLog.open(tmp_path / "a.rdfp") as log:
-        memory = Memory(log)
-        memory.observe(V.ann, V.at, V.cafe)
-    with pytest.raises(LogError, match="closed"):
-        memory.observe(V.bo, V.at, V.cafe)
-    assert len(memory.log) == len(EventLog.read(tmp_path / "a.rdfp"))
 
 
 def present(memory: Memory) -> set[tuple[object, object]]:
@@ -268,30 +244,6 @@ def test_what_rests_on_a_fact_is_withdrawn_with_it() -> None:
     assert [reason.lost for reason in memory.why(V.picnic, V.at, V.hall, 3)] == [False, False]
     assert memory.impact(V.town, V.weather, V.rain) == ()
     assert places(memory, 5, 4) == {str(V.home)}, "withdrawn, it was never so"
-
-
-def test_what_rests_on_a_fact_ends_with_it() -> None:
-    memory = Memory()
-    city = memory.observe(V.ann, V.city, V.oslo, tick=1)
-    zone = memory.observe(V.ann, V.at, V.cet, cause=city, tick=2)
-    memory.believe(V.bo, V.oslo, cause=zone, tick=3)
-    memory.end(V.ann, V.city, V.oslo, at=6, tick=7)
-    assert present(memory) == set()
-    assert memory.who_knew(V.oslo) == [V.bo], "what was learned of it is known still"
-    assert places(memory, 7, 5) == {str(V.cet)}
-    assert places(memory, 7, 6) == set()
-
-
-def test_an_author_takes_back_their_own_word() -> None:
-    memory = Memory()
-    own = memory.observe(V.ann, V.at, V.cafe, author=V.bo)
-    memory.observe(V.ann, V.at, V.cafe, author=V.cy)
-    memory.observe(V.dee, V.at, V.cafe, cause=own)
-    memory.forget(V.ann, V.at, V.cafe, author=V.bo)
-    assert [ground.author for ground in memory.why(V.ann, V.at, V.cafe)] == [V.cy]
-    assert present(memory) == {(V.ann, V.cafe), (V.dee, V.cafe)}
-    memory.forget(V.ann, V.at, V.cafe, author=V.officer)
-    assert present(memory) == set(), "the last ground is gone, and what rested on it"
 
 
 def test_a_functional_property_is_looked_at_when_something_is_observed() -> None:
