@@ -4,7 +4,6 @@ bears out.
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter
 from pathlib import Path
@@ -20,7 +19,6 @@ from substrate.domains.clevrer.format import (
     Collision,
     MotionState,
     ObjectProperty,
-    Shape,
     annotation_names,
     decode_annotation,
     read_questions,
@@ -30,7 +28,6 @@ from substrate.generators.clevrer.choices import imagine
 from substrate.generators.clevrer.events import Event, Film
 from substrate.generators.clevrer.phrases import Names
 from substrate.generators.clevrer.physics import (
-    HIDDEN_FRAMES,
     Body,
     simulate,
 )
@@ -39,8 +36,6 @@ from substrate.generators.layout import encode_scene, write_release
 
 SEED = 11
 SCENES = range(10_000, 10_014)
-ANNOTATION_KEYS = ["scene_index", "video_filename", "object_property", "motion_trajectory", "collision"]
-STATE_KEYS = ["object_id", "location", "orientation", "velocity", "angular_velocity", "inside_camera_view"]
 
 
 @pytest.fixture(scope="module")
@@ -65,9 +60,6 @@ def pairs(collisions: list) -> set[tuple[int, ...]]:
     return {tuple(sorted(c.object_ids)) for c in collisions}
 
 
-# --- reproducibility
-
-
 # --- physics
 
 
@@ -77,27 +69,6 @@ def test_free_sphere_loses_speed_as_in_the_real_data(speed: float, percent: floa
     before, after = (ground_speed(run.frames[frame].objects[0]) for frame in (2, 10))
     assert 100 * (1 - (after / before) ** (1 / 8)) == pytest.approx(percent, abs=0.03)
     assert max(map(abs, run.frames[-1].objects[0].angular_velocity)) < 0.1
-
-
-@pytest.mark.parametrize("shape", ["cube", "cylinder"])
-@pytest.mark.parametrize(("speed", "loss"), [(2.8, 0.0195), (0.7, 0.0094)])
-def test_free_cube_and_cylinder_lose_speed_as_in_the_real_data(
-    shape: Shape, speed: float, loss: float
-) -> None:
-    run = simulate([Body(0, shape, (0.0, 0.0), 0.3, (0.0, speed))], frames=12)
-    before, after = (ground_speed(run.frames[frame].objects[0]) for frame in (2, 10))
-    assert (before - after) / 8 == pytest.approx(loss, abs=0.0008)
-
-
-@pytest.mark.parametrize("shape", ["cube", "sphere", "cylinder"])
-def test_resting_objects_stay_put_and_upright(shape: Shape) -> None:
-    run = simulate([Body(0, shape, (0.3, -0.4), 0.0, (0.0, 0.0))])
-    assert len(run.frames) == FRAMES + HIDDEN_FRAMES
-    for frame in run.frames:
-        state = frame.objects[0]
-        assert state.location == pytest.approx((0.3, -0.4, 0.2), abs=0.003)
-        assert ground_speed(state) < 0.005
-        assert state.orientation[0] == pytest.approx(math.pi / 2 if shape == "cylinder" else 0, abs=0.01)
 
 
 def test_a_heavy_solid_keeps_its_way_and_momentum_is_kept() -> None:
@@ -167,31 +138,9 @@ def test_files_read_back_as_official_ones(tmp_path: Path, scenes: list[WorldScen
     ]
     for source, scene in zip(sources_in(annotations, names.values()), scenes[:2], strict=True):
         assert decode_annotation(source) == scene.annotation
-        raw = json.loads(source[1])
-        assert list(raw) == ANNOTATION_KEYS
-        assert list(raw["motion_trajectory"][0]["objects"][0]) == STATE_KEYS
-        assert list(raw["collision"][0]) == ["object_ids", "frame_id", "location"]
-        numbers = [
-            x
-            for frame in raw["motion_trajectory"]
-            for o in frame["objects"]
-            for key in STATE_KEYS[1:5]
-            for x in o[key]
-        ]
-        assert all(x == round(x, 4) for x in numbers)
     assert read_questions(tmp_path / "questions.json") == {
         scene.annotation.scene_index: scene.questions for scene in scenes[:2]
     }
-    first = json.loads((tmp_path / "questions.json").read_bytes())[0]
-    assert list(first) == ["scene_index", "video_filename", "questions"]
-    assert list(first["questions"][0]) == [
-        "question_id",
-        "question",
-        "question_type",
-        "question_subtype",
-        "program",
-        "answer",
-    ]
     assert not list(tmp_path.rglob(".*"))
 
 

@@ -2,39 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 
-import msgspec
-
 from orchestration.project import open_workspace
-from orchestration.rendering.tables import Table
 from orchestration.studies.study import counted
-from research.studies.evidence import EVIDENCE, PLACES
 from research.studies.questions import CONFIGURATIONS, OTHERS
-from substrate.cause.evidence import RECORDED
-from substrate.domains.rows import decode
-
-
-def test_each_right_answer_rests_on_one_thing_and_the_table_has_the_counts(reproduced: Path) -> None:
-    folder = open_workspace().artifacts
-    table = msgspec.json.decode((folder / "evidence/table.json").read_bytes(), type=Table)
-    assert {row[0] for row in table.rows} == {part.base.title for part in EVIDENCE.parts}
-    pools: dict[tuple[str, str], set[str]] = {}
-    sums: Counter[tuple[str, str]] = Counter()
-    for title, setting, on, many, pool, *_ in table.rows:
-        assert on in PLACES
-        sums[title, setting] += int(many.replace(",", ""))
-        pools.setdefault((title, setting), set()).add(pool)
-    assert {key: {f"{n:,}"} for key, n in sums.items()} == pools
-    babi = counted(folder / "evidence/babi.jsonl")
-    assert set(babi) == {f"all tasks: {RECORDED}"}
-    right = {
-        row.question
-        for row in map(decode, (folder / "clevrer/answers.jsonl").read_bytes().splitlines())
-        if row.subset == "descriptive" and row.correct
-    }
-    assert right
 
 
 def test_near_misses_and_trials_are_counted_and_the_report_shows_them(reproduced: Path) -> None:
