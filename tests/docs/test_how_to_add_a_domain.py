@@ -220,29 +220,3 @@ class TestEveryDomain:
                     )
                     seen.add(expected)
         assert len(seen) > 1
-
-
-def test_answers_hang_on_labels_and_on_ties_to_the_core_alone(tmp_path: Path) -> None:
-    box, log = domain("greenhouse.ttl", tmp_path)
-    words = sorted(
-        name.rpartition(":")[2]
-        for name in box.vocabulary
-        if name.startswith("urn:greenhouse:") and ":entity:" not in name
-    )
-    strange = {word: f"w{number}" for number, word in enumerate(words)}
-
-    def disguise(text: str) -> str:
-        text = re.sub(r"(?<![\w:]):(\w+)", lambda match: f":{strange.get(match[1], match[1])}", text)
-        return re.sub(
-            r"urn:greenhouse:(?!entity)(\w*)", lambda match: f"urn:strange:{strange.get(match[1], '')}", text
-        )
-
-    other = TBox("strange", disguise(box.turtle))
-    given = other.opening()
-    given.extend(EventLog.from_patch(disguise((tmp_path / "weather.patch").read_text("utf-8"))))
-    assert not other.vocabulary & {name for name in box.vocabulary if ":entity:" not in name}
-    told, retold = (
-        sorted((answer.question, answer.answer) for answer in survey(*pair))
-        for pair in ((box, log), (other, unfold(other, given, UNTIL)))
-    )
-    assert told == retold

@@ -1,4 +1,4 @@
-"""The tutorial's blocks run, and print what the page says."""
+"""The tutorial and the pages on merging and memories run, and print what they say."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ from pathlib import Path
 import pytest
 from runnable_pages import Page
 
-TUTORIAL = Page("tutorial.md", exits={"diff": 1})
 
-
-def test_the_tutorial_runs_and_prints_what_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("name", ["tutorial", "how-to-merge", "how-to-remember"])
+def test_the_page_runs_and_prints_what_it_says(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
-    for block, output in TUTORIAL.run():
-        if block.expected is not None:
-            assert output == block.expected, block.text
+    outputs = [
+        (block, output) for block, output in Page(f"{name}.md", exits={"diff": 1}).run() if block.expected
+    ]
+    assert outputs
+    for block, output in outputs:
+        assert output == block.expected, block.text

@@ -27,11 +27,10 @@ def flip(path: Path, at: int) -> None:
     path.write_bytes(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :])
 
 
-@pytest.mark.parametrize(("skip", "count"), [(0, 15), pytest.param(15, 60, marks=pytest.mark.long)])
-def test_a_random_byte_is_named_by_its_file(skip: int, count: int, reproduced: Path) -> None:
+def test_a_random_byte_is_named_by_its_file(reproduced: Path) -> None:
     assert verified("nothing", 0, 0).outcome == "silent"
-    flipped = list(flips(reproduced, count, SEED, skip))
-    assert len(flipped) == count - skip
+    flipped = list(flips(reproduced, 15, SEED))
+    assert len(flipped) == 15
     assert {damage.outcome for damage in flipped} == {"named"}, summary(flipped)
 
 

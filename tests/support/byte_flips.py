@@ -46,14 +46,13 @@ def files(root: Path) -> dict[str, list[Path]]:
     return by_kind
 
 
-def flips(root: Path, count: int, seed: int, skip: int = 0) -> Iterator[Flip]:
+def flips(root: Path, count: int, seed: int) -> Iterator[Flip]:
     """Change a byte, verify, and change it back, some times; the working directory must be the project.
 
     Args:
         root: the project.
         count: the number of flips.
         seed: what they are drawn with.
-        skip: the number of the first ones that are drawn and not made.
     """
     source, kinds = random.Random(seed), files(root)
     for number in range(count):
@@ -63,8 +62,6 @@ def flips(root: Path, count: int, seed: int, skip: int = 0) -> Iterator[Flip]:
             source.randrange(len(data)),
             source.choice((1 << source.randrange(8), source.randrange(1, 256))),
         )
-        if number < skip:
-            continue
         path.write_bytes(data[:at] + bytes([data[at] ^ by]) + data[at + 1 :])
         try:
             yield verified(path.relative_to(root).as_posix(), at, by)

@@ -42,20 +42,16 @@ def free_port() -> int:
         return probe.getsockname()[1]
 
 
-def isolated(command: Sequence[str], hidden: Iterable[Path], scratch: Path, room: str = "") -> list[str]:
+def isolated(command: Sequence[str], hidden: Iterable[Path], scratch: Path) -> list[str]:
     """A command in a mount namespace where some folders are empty, but for the Python environment in them.
 
     Args:
         hidden: the folders.
         scratch: an empty folder of this command's own.
-        room: the size of the disk that holds Spark's local files, such as ``1m``; the machine's own unless
-            given.
     """
     environment, mounted = Path(sys.prefix), scratch / "environment"
     mounted.mkdir(parents=True, exist_ok=True)
     lines = ["set -e", "mount --make-rprivate /"]
-    if room:
-        lines.append(f"mount -t tmpfs -o size={room} none {shlex.quote(str(scratch / 'local'))}")
     for folder in hidden:
         inside = environment.is_relative_to(folder)
         if inside:
@@ -98,14 +94,11 @@ class Cluster:
     hidden: tuple[Path, ...]
     master: str = ""
     pages: int = 0
-    connect: str = ""
     workers: list[Machine] = field(default_factory=list)
     leader: Machine = field(init=False)
     stack: ExitStack = field(default_factory=ExitStack)
 
-    def start(
-        self, name: str, command: Sequence[str], environment: dict[str, str] | None = None, room: str = ""
-    ) -> Machine:
+    def start(self, name: str, command: Sequence[str], **environment: str) -> Machine:
         """A machine that runs a command of Spark's."""
         scratch = self.folder / name
         (scratch / "local").mkdir(parents=True)
@@ -122,10 +115,10 @@ class Cluster:
         inherited = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
         with log.open("wb") as out:
             process = subprocess.Popen(
-                isolated(command, self.hidden, scratch, room),
+                isolated(command, self.hidden, scratch),
                 stdout=out,
                 stderr=subprocess.STDOUT,
-                env=inherited | own | (environment or {}),
+                env=inherited | own | environment,
                 start_new_session=True,
             )
         machine = Machine(process, log)
@@ -141,25 +134,19 @@ class Cluster:
         self.leader.wait_for("I have been elected leader")
         self.master = f"spark://127.0.0.1:{port}"
 
-    def start_worker(self, environment: dict[str, str] | None = None, room: str = "") -> Machine:
-        """A further worker; ``room`` as :func:`isolated` takes it."""
+    def start_worker(self) -> Machine:
+        """A further worker."""
         name = f"worker{len(self.workers)}"
         daemon = [str(SPARK / "bin/spark-class"), "org.apache.spark.deploy.worker.Worker", self.master]
         has = ["--host", "127.0.0.1", "--webui-port", "0", "--cores", "2", "--memory", "2g"]
         work = ["--work-dir", str(self.folder / name / "work")]
-        worker = self.start(name, [*daemon, *has, *work], environment, room)
+        worker = self.start(name, [*daemon, *has, *work])
         worker.wait_for("Successfully registered with master")
         self.workers.append(worker)
         return worker
 
-    def start_connect(self) -> str:
-        """A Spark Connect server on the cluster, started once; gives its address."""
-        if not self.connect:
-            self.connect, _ = self.start_server("connect")
-        return self.connect
-
     def start_server(self, name: str) -> tuple[str, Machine]:
-        """A further Spark Connect server, with its address first."""
+        """A Spark Connect server on the cluster, with its address first."""
         port = free_port()
         configuration = {
             "spark.connect.grpc.binding.address": "127.0.0.1",
@@ -172,7 +159,7 @@ class Cluster:
         submit += ["--class", "org.apache.spark.sql.connect.service.SparkConnectServer"]
         for key, value in configuration.items():
             submit += ["--conf", f"{key}={value}"]
-        server = self.start(name, [*submit, "spark-internal"], {"SPARK_DAEMON_MEMORY": "640m"})
+        server = self.start(name, [*submit, "spark-internal"], SPARK_DAEMON_MEMORY="640m")
         server.wait_for("Spark Connect server started at")
         return f"sc://127.0.0.1:{port}", server
 
