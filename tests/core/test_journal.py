@@ -65,13 +65,12 @@ def test_every_edited_byte_is_found_with_its_tick(tmp_path: Path, suffix: str) -
     raw = path.read_bytes()
     ends = _ends(path)
     for position in range(len(raw)):
-        for change in (1, 255):
-            edited.write_bytes(raw[:position] + bytes([raw[position] ^ change]) + raw[position + 1 :])
-            with pytest.raises(LogError) as caught:
-                EventLog.read(edited)
-            tick = next(tick for end, tick in ends if position < end)
-            assert re.search(rf"\btick {tick}\b", str(caught.value)), (position, change, str(caught.value))
-            assert "edited" in str(caught.value)
+        edited.write_bytes(raw[:position] + bytes([raw[position] ^ 1]) + raw[position + 1 :])
+        with pytest.raises(LogError) as caught:
+            EventLog.read(edited)
+        tick = next(tick for end, tick in ends if position < end)
+        assert re.search(rf"\btick {tick}\b", str(caught.value)), (position, str(caught.value))
+        assert "edited" in str(caught.value)
 
 
 def _ends(path: Path) -> list[tuple[int, int]]:

@@ -62,17 +62,6 @@ def test_a_rule_says_what_ends_to_hold() -> None:
     assert places == [["<urn:t:p0>"]] * 2 + [["<urn:t:p2>"]] * 2 + [["<urn:t:p4>"]] * 2
 
 
-def test_subclasses_are_targets_too() -> None:
-    zoo = box("""
-        :Animal a owl:Class . :Dog a owl:Class ; rdfs:subClassOf :Animal .
-        :Animal sh:rule [ a sh:SPARQLRule ; rdfs:label "live" ;
-            sh:construct "CONSTRUCT { $this :alive true } WHERE {}" ] .""")
-    log = unfold(
-        zoo, given("<urn:t:rex> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <urn:t:Dog>"), until=0
-    )
-    assert bool(log.state().query("ASK { <urn:t:rex> <urn:t:alive> true }"))
-
-
 @pytest.mark.parametrize(
     ("rules", "still"),
     [
@@ -86,12 +75,6 @@ def test_subclasses_are_targets_too() -> None:
             ":grow a sh:SPARQLRule ; "
             'sh:construct "CONSTRUCT { :n :is ?m } WHERE { :n :is ?k . BIND(?k + 1 AS ?m) }" .',
             "still firing: grow",
-        ),
-        (
-            ":a a sh:SPARQLRule ; "
-            'sh:construct "CONSTRUCT { :n :is ?m } WHERE { :n :is ?k . BIND(3 - ?k AS ?m) }" ; '
-            'core:retract "CONSTRUCT { :n :is ?k } WHERE { :n :is ?k }" .',
-            "still firing: a",
         ),
     ],
 )
@@ -112,10 +95,6 @@ def test_rules_that_never_settle_are_stopped_and_named(rules: str, still: str) -
         (
             'sh:construct "CONSTRUCT { :a :b ?t } WHERE { BIND(NOW() AS ?t) }"',
             "NOW, which is not deterministic",
-        ),
-        (
-            'sh:construct "CONSTRUCT { :a :b ?t } WHERE { BIND(rand() AS ?t) }"',
-            "rand, which is not deterministic",
         ),
         ('sh:construct "SELECT * WHERE { ?s ?p ?o }"', "not one CONSTRUCT"),
         ('rdfs:comment "nothing"', "neither sh:construct nor core:retract"),

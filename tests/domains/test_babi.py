@@ -10,6 +10,7 @@ import pyoxigraph as ox
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from stories import ask, tell
 
 from substrate import Assert, FormatError, TBox, fork
 from substrate.cause.explanation import Evidence
@@ -17,7 +18,6 @@ from substrate.domains.babi.deltas import story_log
 from substrate.domains.babi.explain import explain_answer
 from substrate.domains.babi.facts import Related
 from substrate.domains.babi.format import (
-    Story,
     parse_stories,
     read_tasks,
 )
@@ -34,19 +34,6 @@ AT = ox.NamedNode("urn:substrate:babi:at")
 
 def entity(name: str) -> ox.NamedNode:
     return ox.NamedNode(f"urn:babi:{name}")
-
-
-def tell(*lines: str) -> Story:
-    (story,) = parse_stories(
-        "".join(f"{number} {line}\n" for number, line in enumerate(lines, start=1)),
-        file="told.txt",
-        subset="qa0",
-    )
-    return story
-
-
-def ask(*lines: str) -> str:
-    return list(answer_story(tell(*lines)))[-1].predicted
 
 
 # Format

@@ -1,19 +1,9 @@
 """bAbI's grammar: all of a sentence is read or none of it, and what is not told is unknown."""
 
 import pytest
+from stories import ask, tell
 
-from substrate.domains.babi.format import Story, parse_stories
 from substrate.domains.babi.interpreter import answer_story
-
-
-def tell(*lines: str) -> Story:
-    numbered = "".join(f"{number} {line}\n" for number, line in enumerate(lines, start=1))
-    (story,) = parse_stories(numbered, file="told.txt", subset="qa0")
-    return story
-
-
-def ask(*lines: str) -> str:
-    return list(answer_story(tell(*lines)))[-1].predicted
 
 
 @pytest.mark.parametrize(

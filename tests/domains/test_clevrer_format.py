@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from clevrer_scenes import annotation
 
 from substrate.base.errors import FormatError
 from substrate.domains.clevrer.film import decode_film
@@ -20,30 +21,13 @@ def scene_events(in_outs: list[Any], collisions: list[Any]) -> bytes:
     return msgspec.json.encode({"scene_index": 7, "n_frames": 128, "objects": objects, **events})
 
 
-def annotation(collisions: list[Any]) -> bytes:
-    still = {
-        "location": [0, 0, 0.2],
-        "orientation": [0] * 3,
-        "velocity": [0] * 3,
-        "angular_velocity": [0] * 3,
-    }
-    objects = [{"object_id": number, **still, "inside_camera_view": True} for number in (0, 1)]
-    record = {
-        "scene_index": 7,
-        "video_filename": "video_00007.mp4",
-        "object_property": [{"object_id": 0, **LOOK}, {"object_id": 1, **LOOK, "color": "blue"}],
-        "motion_trajectory": [{"frame_id": frame, "objects": objects} for frame in range(10)],
-        "collision": [{**collision, "location": [0, 0, 0]} for collision in collisions],
-    }
-    return msgspec.json.encode(record)
-
-
 @pytest.mark.parametrize("turned", [[0, 1], [1, 0]])
 def test_a_collision_that_is_listed_twice_is_refused(turned: list[int]) -> None:
     events = [{"object": [0, 1], "frame": 5}, {"object": turned, "frame": 5}]
     with pytest.raises(FormatError, match=r"collisions\[1\]: is the same event as \$\.collisions\[0\]"):
         decode_scene_events(("events.jsonl:1", scene_events([], events)))
-    filmed = annotation([{"object_ids": [0, 1], "frame_id": 5}, {"object_ids": turned, "frame_id": 5}])
+    first, second = turned
+    filmed = msgspec.json.encode(annotation([(0, 1, 5), (first, second, 5)], frames=10))
     for decode in (decode_annotation, decode_film):
         with pytest.raises(FormatError, match=r"a\.json: \$\.collision\[1\]: is the same event"):
             decode(("a.json", filmed))

@@ -50,6 +50,11 @@ AWAY = {
 }
 
 
+STOPPED: dict[int, list[Leg]] = {
+    BALL: [(0, -1.0, 0.0, 2.0, 0.0), (11, -0.4, 0.0, 0.0, 0.0)],
+    CUBE: [(0, 0.0, 0.0, 0.0, 0.0)],
+}
+"""The ball is stopped half-way by the cube, at frame 11."""
 _BLUE, _CUBE, _CAN = "blue filter_color", "cube filter_shape", "cylinder filter_shape"
 
 
@@ -102,14 +107,7 @@ def collide(a: str, b: str) -> str:
 @pytest.fixture(scope="module")
 def blocked() -> Scene:
     """A ball rolls at a can, and is stopped half-way by the cube, at frame 11."""
-    return scene(
-        {
-            BALL: [(0, -1.0, 0.0, 2.0, 0.0), (11, -0.4, 0.0, 0.0, 0.0)],
-            CUBE: [(0, 0.0, 0.0, 0.0, 0.0)],
-            CAN: [(0, 1.2, 0.0, 0.0, 0.0)],
-        },
-        [(CUBE, BALL, 11)],
-    )
+    return scene(STOPPED | {CAN: [(0, 1.2, 0.0, 0.0, 0.0)]}, [(CUBE, BALL, 11)])
 
 
 def test_a_ball_hits_what_the_removed_object_kept_it_from(blocked: Scene) -> None:
@@ -186,8 +184,7 @@ def test_an_event_may_be_prevented_by_a_collision_that_was_not_seen() -> None:
     # the can is gone by then.
     spared = scene(
         {
-            BALL: [(0, -1.0, 0.0, 2.0, 0.0), (11, -0.4, 0.0, 0.0, 0.0)],
-            CUBE: [(0, 0.0, 0.0, 0.0, 0.0)],
+            **STOPPED,
             CAN: [(0, 1.2, 0.0, 0.0, 0.0)],
             SPHERE: [(0, 1.2, 5.9, 0.0, -2.0), (98, 1.2, 0.4, 0.0, 0.0)],
         },
@@ -197,27 +194,12 @@ def test_an_event_may_be_prevented_by_a_collision_that_was_not_seen() -> None:
     assert verdict(spared, CAN, SPHERE, removed=CUBE) == Verdict(False, "simulated")
 
 
-def test_two_partners_need_not_meet_without_the_third() -> None:
-    # Both balls come at the cube on ways that do not cross in time.
-    parted = scene(
-        {
-            CUBE: [(0, 0.0, 0.0, 0.0, 0.0)],
-            BALL: [(0, -1.0, 0.0, 2.0, 0.0), (11, -0.4, 0.0, 0.0, 0.0)],
-            SPHERE: [(0, 0.0, 5.0, 0.0, -2.0), (82, 0.0, 0.4, 0.0, 0.0)],
-        },
-        [(CUBE, BALL, 11), (CUBE, SPHERE, 82)],
-    )
-    assert verdict(parted, BALL, SPHERE, removed=CUBE, method="partner") == Verdict(True, "heuristic")
-    assert verdict(parted, BALL, SPHERE, removed=CUBE) == Verdict(False, "simulated")
-
-
 def test_who_is_not_reached_moves_and_collides_as_observed() -> None:
     # The sphere's recorded way bends at the can as no law would have it: it is the observed motion that
     # holds.
     bent = scene(
         {
-            BALL: [(0, -1.0, 0.0, 2.0, 0.0), (11, -0.4, 0.0, 0.0, 0.0)],
-            CUBE: [(0, 0.0, 0.0, 0.0, 0.0)],
+            **STOPPED,
             CAN: [(0, 3.0, 3.0, 0.0, 0.0)],
             SPHERE: [(0, 2.0, 3.0, 1.0, 0.0), (21, 2.6, 3.0, 0.0, 2.0)],
         },
@@ -232,24 +214,12 @@ def test_who_is_not_reached_moves_and_collides_as_observed() -> None:
 
 def test_who_enters_later_joins_where_it_was_seen_to_enter(blocked: Scene) -> None:
     late = scene(
-        {
-            CUBE: [(0, 0.0, 0.0, 0.0, 0.0)],
-            BALL: [(0, -1.0, 0.0, 2.0, 0.0), (11, -0.4, 0.0, 0.0, 0.0)],
-            SPHERE: [(0, 1.4, 2.0, 0.0, 0.0)],
-        },
-        [(CUBE, BALL, 11)],
-        views={SPHERE: range(25, 128)},
+        STOPPED | {SPHERE: [(0, 1.4, 2.0, 0.0, 0.0)]}, [(CUBE, BALL, 11)], views={SPHERE: range(25, 128)}
     )
     assert ("Entry", 25, [SPHERE]) in happening(without(late, CUBE))
     assert not verdict(late, BALL, SPHERE, removed=CUBE).occurs
     on_its_way = scene(
-        {
-            CUBE: [(0, 0.0, 0.0, 0.0, 0.0)],
-            BALL: [(0, -1.0, 0.0, 2.0, 0.0), (11, -0.4, 0.0, 0.0, 0.0)],
-            SPHERE: [(0, 1.4, 0.0, 0.0, 0.0)],
-        },
-        [(CUBE, BALL, 11)],
-        views={SPHERE: range(25, 128)},
+        STOPPED | {SPHERE: [(0, 1.4, 0.0, 0.0, 0.0)]}, [(CUBE, BALL, 11)], views={SPHERE: range(25, 128)}
     )
     assert verdict(on_its_way, BALL, SPHERE, removed=CUBE).occurs
 
@@ -286,26 +256,6 @@ def test_a_branch_tells_of_what_its_log_tells_of(blocked: Scene, horizon: int) -
     for branch in (*branches, future(blocked, horizon), without(late, CUBE)):
         read = Scene(branch.log)
         assert (branch.events, branch.simulated) == (read.events, read.simulated)
-
-
-def test_a_fork_can_be_forked_again(blocked: Scene) -> None:
-    branch = without(blocked, CUBE)
-    again = without(branch, CAN)
-    assert again.log.parent_digest == branch.log.digest
-    assert not [event for event in again.events if event.kind == "Collision"]
-    assert sorted(again.objects) == [BALL, SPHERE]
-    assert without(branch, SPHERE).simulated == {BALL, CAN}, "the first fork simulated them"
-    assert TBox.load("clevrer").validate(again.log.state(), again.log) == []
-
-
-def test_a_fork_without_what_touches_nothing_differs_in_that_alone(blocked: Scene) -> None:
-    branch = without(blocked, SPHERE)
-    assert happening(branch) == happening(blocked)
-    assert not branch.simulated
-    assert sorted(branch.objects) == [CUBE, BALL, CAN]
-    assert branch.poses == {
-        frame: {n: pose for n, pose in poses.items() if n != SPHERE} for frame, poses in blocked.poses.items()
-    }
 
 
 def test_a_log_without_motion_cannot_be_simulated() -> None:
@@ -473,9 +423,7 @@ def test_an_imagined_answer_has_a_probability_that_only_the_graph_makes_certain(
 
 def test_a_clear_hit_is_surer_than_a_graze() -> None:
     def said(off: float) -> float:
-        ball = [(0, -1.0, 0.0, 2.0, 0.0), (11, -0.4, 0.0, 0.0, 0.0)]
-        legs = {BALL: ball, CUBE: [(0, 0.0, 0.0, 0.0, 0.0)], CAN: [(0, 1.2, off, 0.0, 0.0)]}
-        film = scene(legs, [(CUBE, BALL, 11)])
+        film = scene(STOPPED | {CAN: [(0, 1.2, off, 0.0, 0.0)]}, [(CUBE, BALL, 11)])
         (part, *_) = explain(film.log, 7, QUESTION, SIMULATED).parts
         assert part.probability is not None
         return part.probability if part.answer == "yes" else 1 - part.probability

@@ -22,39 +22,10 @@ states = st.lists(
 )
 
 _subject = st.sampled_from(["?x", "?y", "t:a", "<urn:t:b>", "_:n", "z:c"])
-_verb = st.sampled_from(
-    [
-        "t:p",
-        "<urn:t:q>",
-        "a",
-        "?v",
-        "^t:p",
-        "t:p+",
-        "(t:p|^t:q)+",
-        "t:p/t:q",
-        "^(t:q|a)",
-        "t:p*",
-        "!t:p",
-        "t:q?",
-    ]
-)
-_object = st.sampled_from(
-    [
-        "?y",
-        "?z",
-        "t:b",
-        "t:c",
-        '"a"',
-        "'a'",
-        '"a"@en',
-        "1",
-        "01",
-        "-1",
-        '"1"^^t:x',
-        f'"1"^^<{INTEGER}>',
-        '"}"',
-    ]
-)
+_PATHS = ["^t:p", "t:p+", "(t:p|^t:q)+", "t:p/t:q", "^(t:q|a)", "t:p*", "!t:p", "t:q?"]
+_verb = st.sampled_from(["t:p", "<urn:t:q>", "a", "?v", *_PATHS])
+_numbers = ["1", "01", "-1", '"1"^^t:x', VALUES[2]]
+_object = st.sampled_from(["?y", "?z", "t:b", "t:c", '"a"', "'a'", '"a"@en', *_numbers, '"}"'])
 _pairs = st.builds("{} {}".format, _verb, st.lists(_object, min_size=1, max_size=2).map(", ".join))
 _triples = st.builds("{} {}".format, _subject, st.lists(_pairs, min_size=1, max_size=2).map(" ; ".join))
 _block = st.lists(_triples, min_size=1, max_size=2).map(lambda some: " . ".join(some) + " .")

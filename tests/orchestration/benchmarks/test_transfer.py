@@ -7,11 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from releases import write_folder
 from typer.testing import CliRunner
 
 from orchestration.cli.main import app
-from substrate.generators.comphy import target_files
 
 STORY = (
     "1 Mary went to the kitchen.\n2 Mary took the milk.\n3 Where is the milk? \tkitchen\t1 2\n4 Mary went "
@@ -48,6 +46,10 @@ def test_why_names_sentences_and_ticks(tasks: Path) -> None:
     assert "answer: garden" in result.stdout
 
 
+def given(gqa: Path) -> tuple[str, ...]:
+    return ("--scene-graphs", str(gqa / "sceneGraphs.json"), "--questions", str(gqa / "questions.json"))
+
+
 @pytest.fixture
 def gqa(tmp_path: Path) -> Path:
     result = run("generate", "gqa", "--out", str(tmp_path / "gqa"), "--scenes", "3", "--seed", "4")
@@ -56,16 +58,7 @@ def gqa(tmp_path: Path) -> Path:
 
 
 def test_each_question_is_answered_by_name_and_by_id(gqa: Path, tmp_path: Path) -> None:
-    result = run(
-        "answer",
-        "gqa",
-        "--scene-graphs",
-        str(gqa / "sceneGraphs.json"),
-        "--questions",
-        str(gqa / "questions.json"),
-        "--out",
-        str(tmp_path / "rows.jsonl"),
-    )
+    result = run("answer", "gqa", *given(gqa), "--out", str(tmp_path / "rows.jsonl"))
     assert result.exit_code == 0, result.output
     rows = [json.loads(line) for line in (tmp_path / "rows.jsonl").read_text("utf-8").splitlines()]
     keys = [(row["scene"], row["question"], row["subset"]) for row in rows]
@@ -73,14 +66,7 @@ def test_each_question_is_answered_by_name_and_by_id(gqa: Path, tmp_path: Path) 
     assert {row["subset"] for row in rows} == {"by_name", "by_id"}
     assert sum(row["correct"] for row in rows if row["subset"] == "by_id") == len(rows) / 2
     scene, question, subset = keys[0]
-    why = run(
-        "explain",
-        f"gqa/{subset}/{scene}/{question}",
-        "--scene-graphs",
-        str(gqa / "sceneGraphs.json"),
-        "--questions",
-        str(gqa / "questions.json"),
-    )
+    why = run("explain", f"gqa/{subset}/{scene}/{question}", *given(gqa))
     assert f"answer: {rows[0]['predicted']}" in why.stdout
 
 
@@ -88,44 +74,10 @@ def test_a_question_about_a_missing_image_is_refused(gqa: Path, tmp_path: Path) 
     graphs = json.loads((gqa / "sceneGraphs.json").read_text("utf-8"))
     graphs.pop("1")
     (gqa / "sceneGraphs.json").write_text(json.dumps(graphs), "utf-8")
-    result = run(
-        "answer",
-        "gqa",
-        "--scene-graphs",
-        str(gqa / "sceneGraphs.json"),
-        "--questions",
-        str(gqa / "questions.json"),
-        "--out",
-        str(tmp_path / "rows.jsonl"),
-    )
+    result = run("answer", "gqa", *given(gqa), "--out", str(tmp_path / "rows.jsonl"))
     assert result.exit_code == 1
     assert "image 1" in result.stderr
     assert not (tmp_path / "rows.jsonl").exists()
-
-
-def test_hidden_properties_are_known_only_where_they_are_inferred(tmp_path: Path) -> None:
-    write_folder(tmp_path, [target_files(1, 5)])
-    arguments = (
-        "--annotations",
-        str(tmp_path / "annotation"),
-        "--questions",
-        str(tmp_path / "questions.json"),
-    )
-    rows = {}
-    for infer in ("false", "true"):
-        out = tmp_path / f"{infer}.jsonl"
-        result = run(
-            "answer", "comphy", *arguments, "--out", str(out), "--set", f"comphy.infer_properties={infer}"
-        )
-        assert result.exit_code == 0, result.output
-        rows[infer] = [
-            json.loads(line) for line in out.read_text("utf-8").splitlines() if '"factual"' in line
-        ]
-    assert sum(row["correct"] for row in rows["false"]) < sum(row["correct"] for row in rows["true"])
-    why = run("explain", f"comphy/1/{rows['true'][0]['question']}", *arguments)
-    assert "answer: " in why.stdout
-    with_subset = run("explain", f"comphy/factual/1/{rows['true'][0]['question']}", *arguments)
-    assert with_subset.stdout == why.stdout, "the name that a number's list of answers gives is taken too"
 
 
 @pytest.mark.parametrize("name", ["clevrer/1", "babi/qa1/0", "gqa/by_sight/0/1", "chess/1/2"])

@@ -164,20 +164,6 @@ def test_any_agents_answers_are_graded_by_linkage_and_query_too(specs: Path, row
     assert f"twin/joint                          9  {scores['twin/joint']['correct']:>9}" in scored.stdout
 
 
-def test_half_an_answer_counts_for_its_arm_alone(specs: Path, rows: Path) -> None:
-    records = minimal(rows, lambda row: row.expected)
-    records[1]["answer"] = "error"
-    scores = {
-        score["name"]: score["correct"]
-        for score in json.loads(
-            run(
-                "score", "twin", write(specs.with_name("half.jsonl"), records), "--specs", specs, "--json"
-            ).stdout
-        )
-    }
-    assert [scores[f"twin/{metric}"] for metric in ("per_arm", "joint", "divergence")] == [17, 8, 8]
-
-
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [

@@ -69,13 +69,6 @@ def files(tmp_path: Path) -> Files:
     return Files(tmp_path)
 
 
-def test_the_last_line_has_counts_and_accuracy(files: Files) -> None:
-    files.ask([COUNT, question("objects count", "5", number=1)])
-    result = files.run()
-    assert result.exit_code == 0
-    assert result.stdout.splitlines()[-1] == "2 questions, 1 of 2 correct (50.00%)"
-
-
 def test_zip_gzip_and_json_lines_give_the_same_rows(files: Files) -> None:
     assert files.run().exit_code == 0
     expected = files.out.read_bytes()
@@ -172,28 +165,12 @@ def _nan(files: Files) -> None:
     files.annotation_file.write_text(json.dumps(record), "utf-8")
 
 
-def _unknown_object(files: Files) -> None:
-    files.annotation_file.write_text(json.dumps(annotation([(0, 9, 3)])), "utf-8")
-
-
 def _other_scene(files: Files) -> None:
     files.ask([COUNT], scene=8)
 
 
-def _latin1(files: Files) -> None:
-    files.questions.write_bytes(
-        json.dumps([{"scene_index": 7, "questions": [COUNT | {"question": "é"}]}], ensure_ascii=False).encode(
-            "latin-1"
-        )
-    )
-
-
 def _twice(files: Files) -> None:
     files.ask([COUNT, COUNT])
-
-
-def _no_choices(files: Files) -> None:
-    files.ask([question("events", kind="predictive")])
 
 
 def _absent(files: Files) -> None:
@@ -205,11 +182,8 @@ def _absent(files: Files) -> None:
     [
         (_cut, ["annotation_00007.json", "cut off"]),
         (_nan, ["annotation_00007.json", "$.motion_trajectory[3].objects[1].velocity[0]", "not finite"]),
-        (_unknown_object, ["annotation_00007.json", "$.collision[0]", "[0, 9]"]),
         (_other_scene, ["questions.json", "scene 8"]),
-        (_latin1, ["questions.json", "not UTF-8"]),
         (_twice, ["questions.json", "scene 7", "question 0 occurs twice"]),
-        (_no_choices, ["questions.json", "lacks choices"]),
         (_absent, ["holds no annotation"]),
     ],
 )
@@ -309,7 +283,7 @@ def possible(files: Files, record: dict[str, Any], worlds: int) -> Any:
     )
 
 
-@pytest.mark.parametrize(("worlds", "probability"), [(64, 0.55), (2, 0.6), (1, 1.0)])
+@pytest.mark.parametrize(("worlds", "probability"), [(64, 0.55), (1, 1.0)])
 def test_possible_worlds_answer_with_a_probability(files: Files, worlds: int, probability: float) -> None:
     result = possible(files, EVENTS, worlds)
     assert result.stdout.splitlines()[-1] == "1 questions, 1 of 1 correct (100.00%)"
@@ -322,12 +296,6 @@ def test_possible_worlds_of_what_says_no_probability_are_refused(files: Files) -
     assert result.exit_code == 1
     assert "events.jsonl:1: $.collisions[0]: carries no probability" in result.stderr
     assert not files.out.exists()
-
-
-def test_possible_worlds_of_an_annotation_are_refused(files: Files) -> None:
-    result = files.run("--worlds", "64")
-    assert result.exit_code == 1
-    assert "an annotation has no probabilities" in result.stderr
 
 
 def test_hash_seed_locale_and_time_zone_change_no_byte(files: Files, tmp_path: Path) -> None:

@@ -178,17 +178,6 @@ def test_branches_are_merged_and_what_is_in_conflict_is_chosen(
     run("verify", out, "--parent", file)
 
 
-def test_a_difference_of_two_ticks(file: Path) -> None:
-    difference = read("diff", file, 4, 5, code=1)
-    assert any(
-        "isabella> <urn:substrate:village:at> <urn:village:cafe>" in triple
-        for triple in difference["inserted"]
-    )
-    run("diff", file, 4, 4)
-    run("diff", file, code=2)
-    run("diff", file, 3, code=2)
-
-
 def test_verify_finds_what_does_not_hold(file: Path, tmp_path: Path) -> None:
     log = EventLog.read(file)
     run("verify", file, "--digest", log.digest, "--tbox", "village")

@@ -170,7 +170,8 @@ def test_a_worker_that_is_killed_in_the_middle_changes_no_byte(
 def test_a_server_that_is_killed_in_the_middle_is_named_and_the_next_run_goes_on(
     server: str, field: Field, small_project: Callable[..., Path]
 ) -> None:
-    root, storage = field.new(server, small_project), field.shared / server
+    name = f"without-{server}"
+    root, storage = field.new(name, small_project), field.shared / name
     with cluster(field.machines.folder.with_name(f"machines-{server}"), field.machines.hidden) as machines:
         address, doomed, key = machines.master, machines.leader, "SPARK_MASTER"
         if server == "connect":

@@ -31,20 +31,10 @@ EVENTS = {
         {"object": [1, 2], "frame": 20},
     ],
 }
-CHOICE = [
-    "all_events",
-    "objects",
-    "green",
-    "filter_color",
-    "unique",
-    "filter_collision",
-    "objects",
-    "blue",
-    "filter_color",
-    "unique",
-    "filter_collision",
-    "unique",
-]
+GREEN, BLUE = (
+    ["objects", color, "filter_color", "unique", "filter_collision"] for color in ("green", "blue")
+)
+CHOICE = ["all_events", *GREEN, *BLUE, "unique"]
 
 
 def picture(program: list[str], choice: list[str] | None) -> Timeline:

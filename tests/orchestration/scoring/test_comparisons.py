@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import pytest
-
 from orchestration.benchmarks.baselines import COMPARISONS
 from orchestration.models.transcript import TOLD, Answerer, Told
 from orchestration.project import SETTINGS
@@ -78,44 +76,13 @@ def test_without_answers_nothing_is_compared(tmp_path: Path) -> None:
     assert (pair.n, pair.difference, pair.newcombe, pair.mcnemar) == (0, None, None, None)
 
 
-@pytest.mark.parametrize(
-    ("comparison", "correct", "cells"),
-    [
-        (
-            Comparison("twin", "twin_direct", 406, 94, 0, 0, 0.188, (0.155279, 0.224578), 1.00974e-28),
-            406,
-            (
-                ["81.20 % [77.54, 84.38]", "81.20 % [77.54, 84.38]"],
-                ["+18.80 pp [15.53, 22.46]", ""],
-                ["+100.00 pp, always “yes”", ""],
-                ["1e-28", ""],
-                ["", "+18.80 pp [15.53, 22.46]"],
-                ["", "1e-28"],
-            ),
-        ),
-        (
-            Comparison("twin", "twin_direct", 0, 0, 0, 0, None, None, None),
-            0,
-            (
-                ["not measured", "81.20 % [77.54, 84.38]"],
-                ["not measured", ""],
-                ["not measured", ""],
-                ["not measured", ""],
-                ["", "+18.80 pp [15.53, 22.46]"],
-                ["", "1e-28"],
-            ),
-        ),
-    ],
-)
-def test_table_2_says_what_was_measured_beside_what_was_published(
-    comparison: Comparison, correct: int, cells: tuple[list[str], ...], tmp_path: Path
-) -> None:
-    n = 500 if comparison.n else 0
+def test_table_2_says_what_was_measured_beside_what_was_published(tmp_path: Path) -> None:
+    comparison = Comparison("twin", "twin_direct", 406, 94, 0, 0, 0.188, (0.155279, 0.224578), 1.00974e-28)
     scores = {
         name: score(name, 500 * (1 + name.endswith("per_arm")), 500 * (1 + name.endswith("per_arm")))
         for name in BENCHMARKS["twin"].numbers
     }
-    scores |= {name: score(name, correct, n) for name in BENCHMARKS["twin_direct"].numbers} | {
+    scores |= {name: score(name, 406, 500) for name in BENCHMARKS["twin_direct"].numbers} | {
         name: score(name, 0, 0) for name in BENCHMARKS["twin_concordia"].numbers
     }
     workspace = Workspace(tmp_path, load_settings(ROOT / "params.yaml", SETTINGS))
@@ -127,39 +94,35 @@ def test_table_2_says_what_was_measured_beside_what_was_published(
     for benchmark in benchmarks:
         rows = [
             Row(benchmark=benchmark.name, question=arm, expected=gold, correct=gold == "yes", **common)
-            for arm, gold in enumerate(("yes", "no") if n and benchmark.name != "twin_concordia" else ())
+            for arm, gold in enumerate(("yes", "no") if benchmark.name != "twin_concordia" else ())
         ]
         (workspace.artifacts / benchmark.name).mkdir(exist_ok=True)
         (workspace.artifacts / benchmark.name / "answers.jsonl").write_bytes(b"\n".join(map(encode, rows)))
-    if n:
-        by = Answerer("Small", "b1", "server 1", "Q4", "sha256:0123456789abcdef")
-        told = Told("Small", "sha256:0123456789abcdef", [by], 2, 30, 6, 1.5, 1, 1)
-        (workspace.data / "twin_direct").mkdir(parents=True)
-        write_json(workspace.data / "twin_direct" / TOLD, told, indent=1)
+    by = Answerer("Small", "b1", "server 1", "Q4", "sha256:0123456789abcdef")
+    told = Told("Small", "sha256:0123456789abcdef", [by], 2, 30, 6, 1.5, 1, 1)
+    (workspace.data / "twin_direct").mkdir(parents=True)
+    write_json(workspace.data / "twin_direct" / TOLD, told, indent=1)
     declared = benchmarks[0].table[0]
     table = LAYOUTS[declared.layout](declared, benchmarks, scores, workspace)
-    here = table.heads.index("direct, Small" if n else "direct, no model")
+    here = table.heads.index("direct, Small")
     assert table.heads[here + 1] == "Llama-3.1-8B direct (text), published"
     direct = {row[0]: list(row[here : here + 2]) for row in table.rows}
-    assert (
-        direct["joint accuracy (A and B)"],
-        direct["joint: substrate minus this, measured here"],
-        direct["joint: substrate minus the best constant, measured here"],
-        direct["McNemar, exact, two-sided p, measured here"],
-        direct["joint: substrate minus this, as the paper prints it"],
-        direct["McNemar's p, as the paper prints it"],
-    ) == cells
-    if n:
-        assert "twin_direct: Small (Q4, weights 0123456789ab, server 1)" in table.caption
-        assert direct["per-arm accuracy, always “yes”"][0] == "50.00 %"
-        assert direct["joint accuracy (A and B), always “no”"][0] == "0.00 %"
-        assert direct["divergence detection, always “no”"][0] == "0.00 %"
-        assert direct["unreadable replies"][0] == "0 of 2, 0.00 %"
-        assert direct["same reply when asked again"][0] == "1 of 1"
-        assert direct["cost"][0] == "2 requests, 30 tokens in, 6 out, 1.5 s a request"
-    else:
-        assert "Models: no model." in table.caption
-        assert direct["cost"][0] == ""
+    for row, cells in {
+        "joint accuracy (A and B)": ["81.20 % [77.54, 84.38]", "81.20 % [77.54, 84.38]"],
+        "joint: substrate minus this, measured here": ["+18.80 pp [15.53, 22.46]", ""],
+        "joint: substrate minus the best constant, measured here": ["+100.00 pp, always “yes”", ""],
+        "McNemar, exact, two-sided p, measured here": ["1e-28", ""],
+        "joint: substrate minus this, as the paper prints it": ["", "+18.80 pp [15.53, 22.46]"],
+        "McNemar's p, as the paper prints it": ["", "1e-28"],
+    }.items():
+        assert direct[row] == cells
+    assert "twin_direct: Small (Q4, weights 0123456789ab, server 1)" in table.caption
+    assert direct["per-arm accuracy, always “yes”"][0] == "50.00 %"
+    assert direct["joint accuracy (A and B), always “no”"][0] == "0.00 %"
+    assert direct["divergence detection, always “no”"][0] == "0.00 %"
+    assert direct["unreadable replies"][0] == "0 of 2, 0.00 %"
+    assert direct["same reply when asked again"][0] == "1 of 1"
+    assert direct["cost"][0] == "2 requests, 30 tokens in, 6 out, 1.5 s a request"
     assert all(
         len(row) == len(table.heads) == len(names)
         for row, names in zip(table.rows, table.numbers, strict=True)

@@ -136,31 +136,6 @@ def test_no_place_rests_on_frames_after_the_last_allowed_one(tmp_path: Path) -> 
     assert lines[0]["collisions"] == [sorted(hit["object"])]
 
 
-def test_a_ball_enters_when_its_first_part_shows() -> None:
-    start = Body(0, "sphere", 0.0, -4.6, 0.0, 2.2)
-    states = simulate([start], 59, trace=True).states or []
-    (event,) = seen(film([start, POST])).in_outs
-    first = next(frame for frame, (body,) in enumerate(states) if SEEN.sees(1, body.x, body.y))
-    assert event.type == "in"
-    assert abs(event.frame - first) <= 1
-
-
-def test_a_slip_of_the_label_and_a_double_make_no_object() -> None:
-    video = film([BALL, POST])
-    for frame in video["frames"][20:24]:
-        frame["objects"][0]["material"] = "rubber"
-    for frame in video["frames"][30:33]:
-        frame["objects"].append({**frame["objects"][1], "shape": "cube", "score": 0.91})
-    assert len(seen(video).objects) == 2
-
-
-def test_missing_frames_are_bridged() -> None:
-    video = film([BALL, POST])
-    del video["frames"][15:22]
-    video["frames"][40]["objects"] = []
-    assert len(seen(video).collisions) == 1
-
-
 @pytest.mark.parametrize("count", [0, 1])
 def test_a_scene_of_hardly_anything_is_perceived(count: int) -> None:
     video = film([BALL, POST])
@@ -177,21 +152,9 @@ def no_frames(video: dict[str, Any]) -> None:
     video["frames"] = []
 
 
-def another_size(video: dict[str, Any]) -> None:
-    video["frames"][3]["objects"][1]["mask"] = {"size": [240, 320], "counts": "`d2"}
-
-
-def no_number(video: dict[str, Any]) -> None:
-    video["frames"][3]["objects"][1]["score"] = "high"
-
-
 def torn_mask(video: dict[str, Any]) -> None:
     mask_ = video["frames"][3]["objects"][1]["mask"]
     mask_["counts"] = mask_["counts"][:-3]
-
-
-def past_the_picture(video: dict[str, Any]) -> None:
-    video["frames"][3]["objects"][1]["mask"]["counts"] += "PPPPP0"
 
 
 def backwards(video: dict[str, Any]) -> None:
@@ -202,10 +165,7 @@ def backwards(video: dict[str, Any]) -> None:
     ("spoil", "place"),
     [
         (no_frames, "$.frames: no frames"),
-        (another_size, "$.frames[3].objects[1].mask.size"),
-        (no_number, "$.frames[3].objects[1].score"),
         (torn_mask, "$.frames[3].objects[1].mask.counts"),
-        (past_the_picture, "$.frames[3].objects[1].mask.counts"),
         (backwards, "$.frames[3]: frame_index is 2 after 2"),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
