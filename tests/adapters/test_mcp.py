@@ -250,19 +250,6 @@ def test_a_second_writer_says_why_it_cannot_write_and_tries_again(path: Path) ->
         serving(session, path, "--write")
 
 
-def test_a_tbox_gives_its_words_and_prefixes(tmp_path: Path) -> None:
-    box = TBox.load("village")
-    unfold(box, box.opening(), until=8).save(tmp_path / "village.rdfp")
-
-    async def session(client: Any) -> None:
-        assert len((await call(client, "who_knew", fact="entity:party", tick=7))["who"]) == 3
-        chain = (await call(client, "told_by", agent="entity:sam", fact="party"))["chain"]
-        assert [link["tick"] for link in chain] == [8, 2, 0]
-        assert (await call(client, "sparql", sparql="ASK { entity:sam :knows entity:party }"))["boolean"]
-
-    serving(session, tmp_path / "village.rdfp", "--tbox", "village")
-
-
 class Wire:
     """`substrate mcp` as a client without the protocol's library talks to it: a line a message."""
 

@@ -4,37 +4,14 @@ from __future__ import annotations
 
 import random
 
-import pyoxigraph as ox
 import pytest
 from pyoxigraph import Literal, NamedNode
 
 from substrate import Assert, Delta, EventLog, Op, fork
 from substrate.base import Triple
 from substrate.log import Interval, _columns, _fitting, _stores, histories
-from substrate.log.replay import SPACING
 
 S, P = NamedNode("urn:s"), NamedNode("urn:p")
-
-
-def busy(ticks: int = 6000, width: int = 300, seed: int = 5) -> EventLog:
-    chance = random.Random(seed)
-    return EventLog(
-        Delta(t, Op.INSERT if chance.random() < 0.6 else Op.RETRACT, (S, P, Literal(chance.randrange(width))))
-        for t in range(ticks)
-    )
-
-
-def test_states_come_from_the_nearest_checkpoint() -> None:
-    log = busy()
-    model: set[ox.Quad] = set()
-    wanted = {}
-    for tick, (op, quad) in enumerate(log.changes()):
-        (model.add if op is Op.INSERT else model.discard)(quad)
-        wanted[tick] = len(model)
-    order = list(range(0, 6000, 97))
-    random.Random(1).shuffle(order)
-    assert {tick: len(log.state(tick)) for tick in order} == {tick: wanted[tick] for tick in order}
-    assert log.checkpoints.nearest(5999) >= 5999 - 2 * SPACING
 
 
 def test_the_history_of_a_triple_says_when_and_by_which_deltas() -> None:

@@ -62,31 +62,13 @@ def test_a_rule_says_what_ends_to_hold() -> None:
     assert places == [["<urn:t:p0>"]] * 2 + [["<urn:t:p2>"]] * 2 + [["<urn:t:p4>"]] * 2
 
 
-@pytest.mark.parametrize(
-    ("rules", "still"),
-    [
-        (
-            ':on a sh:SPARQLRule ; sh:construct "CONSTRUCT { :lamp :is :on } WHERE {}" . '
-            ':off a sh:SPARQLRule ; core:retract "CONSTRUCT { :lamp :is :on } WHERE {}" . '
-            ':calm a sh:SPARQLRule ; sh:construct "CONSTRUCT { :sea :is :calm } WHERE {}" .',
-            "still firing: off, on",
-        ),
-        (
-            ":grow a sh:SPARQLRule ; "
-            'sh:construct "CONSTRUCT { :n :is ?m } WHERE { :n :is ?k . BIND(?k + 1 AS ?m) }" .',
-            "still firing: grow",
-        ),
-    ],
-)
-def test_rules_that_never_settle_are_stopped_and_named(rules: str, still: str) -> None:
-    with pytest.raises(TBoxError, match=still) as caught:
-        unfold(
-            box(rules),
-            given('<urn:t:n> <urn:t:is> "1"^^<http://www.w3.org/2001/XMLSchema#integer>', tick=2),
-            until=2,
-        )
-    assert "tick 2" in str(caught.value) or "tick 0" in str(caught.value)
-    assert "calm" not in str(caught.value)
+def test_rules_that_never_settle_are_stopped_and_named() -> None:
+    growing = box(
+        ":grow a sh:SPARQLRule ; "
+        'sh:construct "CONSTRUCT { :n :is ?m } WHERE { :n :is ?k . BIND(?k + 1 AS ?m) }" .'
+    )
+    with pytest.raises(TBoxError, match="tick 2: .*still firing: grow"):
+        unfold(growing, given(f'<urn:t:n> <urn:t:is> "1"^^{INTEGER}', tick=2), until=2)
 
 
 @pytest.mark.parametrize(

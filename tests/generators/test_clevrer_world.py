@@ -60,30 +60,6 @@ def pairs(collisions: list) -> set[tuple[int, ...]]:
     return {tuple(sorted(c.object_ids)) for c in collisions}
 
 
-# --- physics
-
-
-@pytest.mark.parametrize(("speed", "percent"), [(2.9, 0.43), (1.7, 0.31), (0.5, 0.23)])
-def test_free_sphere_loses_speed_as_in_the_real_data(speed: float, percent: float) -> None:
-    run = simulate([Body(0, "sphere", (0.0, 0.0), 0.0, (-speed, 0.0))], frames=12)
-    before, after = (ground_speed(run.frames[frame].objects[0]) for frame in (2, 10))
-    assert 100 * (1 - (after / before) ** (1 / 8)) == pytest.approx(percent, abs=0.03)
-    assert max(map(abs, run.frames[-1].objects[0].angular_velocity)) < 0.1
-
-
-def test_a_heavy_solid_keeps_its_way_and_momentum_is_kept() -> None:
-    heavy, light = (
-        Body(0, "sphere", (0.0, 0.0), 0.0, (-2.5, 0.0), 1.5),
-        Body(1, "sphere", (-1.0, 0.0), 0.0, (0.0, 0.0), 0.8),
-    )
-    run = simulate([heavy, light], frames=40)
-    (contact,) = run.contacts
-    before, after = run.frames[contact.frame_id - 2].objects, run.frames[contact.frame_id + 2].objects
-    assert 1.5 * (before[0].velocity[0] - after[0].velocity[0]) == pytest.approx(
-        0.8 * (after[1].velocity[0] - before[1].velocity[0]), rel=0.06
-    )
-
-
 # --- scenes
 
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from releases import write_folder
 
-from substrate.domains.clevrer.format import COLORS, FRAMES, MATERIALS, SECONDS_PER_FRAME, SHAPES
+from substrate.domains.clevrer.format import COLORS, FRAMES, MATERIALS, SHAPES
 from substrate.domains.comphy.format import REFERENCES, look
 from substrate.generators.clevrer.physics import HIDDEN_FRAMES, Body, Run
 from substrate.generators.comphy import WorldTarget, generate_target, target_files
-from substrate.generators.comphy.physics import STRENGTH, Solid, simulate
+from substrate.generators.comphy.physics import Solid, simulate
 from substrate.generators.comphy.questions import FACTUAL, TARGETS, asks_of_future, factual_quota
 from substrate.generators.comphy.sampling import REFERENCE_FRAMES, example
 
@@ -53,23 +53,9 @@ def test_charges_push_and_pull(charges: tuple[int, int], sign: int) -> None:
     )
 
 
-def test_the_force_falls_with_the_square_of_the_distance() -> None:
-    speeds = [
-        abs(speed(simulate([solid(0, 0.0, charge=1), solid(1, -apart, charge=1)], 3), 0, 2))
-        for apart in (1.0, 2.0)
-    ]
-    assert speeds[0] / speeds[1] == pytest.approx(4, rel=0.1)
-    assert speeds[0] == pytest.approx(STRENGTH * 2 * SECONDS_PER_FRAME, rel=0.1)
-
-
 def test_a_force_moves_the_heavy_one_five_times_less() -> None:
     run = simulate([solid(0, 0.0, mass=5, charge=1), solid(1, -1.5, charge=-1)], 8)
     assert speed(run, 1, 7) / -speed(run, 0, 7) == pytest.approx(5, rel=0.05)
-
-
-def test_an_uncharged_heavy_solid_slides_like_a_light_one() -> None:
-    runs = [simulate([solid(0, 0.0, -2.0, mass=mass)], 40) for mass in (1, 5)]
-    assert runs[0].poses[39][0][0] == pytest.approx(runs[1].poses[39][0][0], abs=1e-6)
 
 
 # --- examples

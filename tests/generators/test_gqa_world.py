@@ -8,7 +8,6 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from substrate.base.errors import ParameterError
 from substrate.domains.gqa.format import VERBS, read_questions, read_scene_graphs
 from substrate.domains.gqa.interpreter import Resolve, Scene, answer_scene
 from substrate.domains.rows import Row
@@ -88,11 +87,3 @@ def test_the_files_are_official_and_the_same_every_time(tmp_path: Path) -> None:
     assert questions == {m.image_id: m.questions for m in made}
     record = next(iter(msgspec.json.decode(first[1].read_bytes()).values()))
     assert {"imageId", "question", "answer", "semantic", "semanticStr", "types"} <= set(record)
-
-
-@pytest.mark.parametrize(
-    "arguments", [{"number": -1}, {"number": 0, "questions": 0}, {"number": 0, "ambiguous": 1.5}]
-)
-def test_numbers_out_of_range_are_refused(arguments: dict[str, float]) -> None:
-    with pytest.raises(ParameterError):
-        sample(**arguments, seed=1)  # type: ignore[arg-type]

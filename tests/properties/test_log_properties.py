@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from substrate import Assert, Delta, Emitter, EventLog, LogError, Op, Replay, Retract, fork
 from substrate.base.delta import quads_of, text_of, texts_of
-from substrate.branch import twin
 from substrate.log import difference, histories
 from substrate.log._spelling import is_plain
 from substrate.log._triples import fitting
@@ -73,22 +72,6 @@ def apply(state: set[Any], steps: list[Delta]) -> set[Any]:
 
 
 @thorough
-@given(deltas(), st.integers(0, 25))
-def test_replay_is_a_fold_however_the_log_is_split(steps: list[Delta], split: int) -> None:
-    log = EventLog(steps)
-    grown = EventLog(steps[:split])
-    replay = Replay(grown)
-    assert set(replay.seek(grown.last_tick)) == apply(set(), steps[:split])
-    grown.extend(steps[split:])
-    assert (
-        set(replay.seek(grown.last_tick))
-        == set(log.state())
-        == apply(apply(set(), steps[:split]), steps[split:])
-    )
-    assert grown.digest == log.digest
-
-
-@thorough
 @given(deltas(), st.lists(st.integers(-1, 55), max_size=8))
 def test_every_way_to_a_tick_leads_to_one_state(steps: list[Delta], visits: list[int]) -> None:
     log = EventLog(steps)
@@ -127,28 +110,6 @@ def test_digests_are_equal_where_logs_are(left: list[Delta], right: list[Delta])
 class _Nothing:
     def emit(self, branch: EventLog, parent: EventLog, at: int) -> list[Delta]:
         return []
-
-
-@thorough
-@given(deltas(), few, st.data())
-def test_an_intervention_touches_nothing_before_it(
-    steps: list[Delta], triple: Any, data: st.DataObject
-) -> None:
-    log = EventLog(steps)
-    text, at = log.to_patch(), data.draw(st.one_of(st.just(log.last_tick), st.integers(0, log.last_tick + 1)))
-    intervention = Retract(triple) if triple in log.state(at - 1) else Assert(triple)
-    emitter: Emitter | None = data.draw(st.sampled_from([None, _Nothing()]))
-    branch = fork(log, at, intervention, emitter)
-    assert log.to_patch() == text
-    assert [d for d in branch if d.tick < at] == [d for d in steps if d.tick < at]
-    assert branch.digest_at(at - 1) == log.digest_at(at - 1)
-    assert set(branch.state(at - 1)) == set(log.state(at - 1))
-    inserted = {triple} if isinstance(intervention, Assert) else set()
-    changed = (set(log.state(at - 1)) - {triple}) | inserted
-    assert set(branch.state()) == (changed if emitter else apply(changed, [d for d in steps if d.tick >= at]))
-    for t in twin(log, branch, start=0):
-        assert set(t.difference.inserted) == set(branch.state(t.tick)) - set(log.state(t.tick))
-        assert set(t.difference.retracted) == set(log.state(t.tick)) - set(branch.state(t.tick))
 
 
 @thorough

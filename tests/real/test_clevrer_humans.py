@@ -59,14 +59,11 @@ def scene() -> Scene:
     ("words", "object_", "kind", "frame", "outcome"),
     [
         ("the red ball came from the left", 0, "Entry", 10, False),
-        ("the green box is pushed away", 1, "Collision", 30, True),
         ("the green cube exits", 1, "Exit", 90, False),
-        ("the silver cyclinder collided", 2, "Collision", 60, False),
         ("the green cube bumps into the grey one", 1, "Collision", 60, False),
         ("the red sphere hit the green cube from the left", 0, "Collision", 30, False),
         ("the green cube came from above", 1, None, None, False),
         ("the green cube was in the path of the red metal ball", 1, None, None, False),
-        ("the green cube does not stop", 1, None, None, False),
         ("the green cylinder was pushed", 2, "Collision", 60, True),
     ],
 )
@@ -102,8 +99,6 @@ def test_what_cannot_be_resolved_says_why(scene: Scene, words: str, message: str
         ("the red ball came from the left", "the gray cylinder moved", "correct"),
         ("the green cube hit the gray cylinder", "the gray cylinder moved", "correct"),
         ("the green cube hit the gray cylinder", "the red ball hit the green cube", "wrong"),
-        ("the green cube hit the gray cylinder", "the green cube hit the gray cylinder", "wrong"),
-        ("the green cube was in the path", "the gray cylinder moved", "correct"),
         ("the red ball came from the left", "the gray cylinder was in the path", "wrong"),
         ("the orange moved", "the gray cylinder moved", "error"),
         ("the red ball came from the left", "the rubber ball was pushed", "wrong"),

@@ -74,11 +74,6 @@ def test_real_scene_graphs_conform_to_the_shapes(scenes: dict[str, Scene]) -> No
 # off the graphs by hand.
 QUESTIONS = [
     ("2354786", "select: sky (2486325)->verify: dark [0]", "yes"),
-    (
-        "2375429",
-        "select: wall (722332)->filter color: white [0]->relate: _,on,s (722335) [1]->query: name [2]",
-        "pipe",
-    ),
     ("2375429", "select: animal (722308)->query: name [0]", "horse"),
     ("2375429", "select: bench (722346)->choose vposition: top|bottom [0]", "bottom"),
     ("2375429", "select: door (722329)->select: fence (722342)->same material: [0, 1]", "yes"),
@@ -87,12 +82,6 @@ QUESTIONS = [
     ("2375429", "select: horse (722308)->filter color: not(black) [0]->exist: ? [1]", "yes"),
     ("2375429", "select: fence (722342)->verify age: old [0]->verify material: wood [0]->and: [1, 2]", "yes"),
     ("2375429", "select: cow (-)->exist: ? [0]->select: horse (722308)->exist: ? [2]->or: [1, 3]", "yes"),
-    (
-        "2375429",
-        "select: window (722323)->filter: framed [0]->choose rel: wall,to the left of|to the right of,s "
-        "(722333) [1]",
-        "right",
-    ),
     ("2375429", "select: door (722329)->verify rel: building,in front of,o (722310) [0]", "yes"),
     ("2354786", "select: scene->query: location [0]", "outdoors"),
     ("2354786", "select: car (2260042)->filter activity: waiting [0]->query: hposition [1]", "right"),
@@ -100,27 +89,6 @@ QUESTIONS = [
     ("2336498", "select: scene->query: place [0]", "room"),
     ("2336498", "select: table (968671)->relate: _,on top of,s (968670) [0]->query: name [1]", "bowl"),
     ("2336498", "select: dog (968660,968662)->different: color [0]", "yes"),
-    (
-        "2336498",
-        "select: lamp (968669)->relate: furniture,next to,o (968675) [0]->choose name: couch|bed [1]",
-        "couch",
-    ),
-    (
-        "2336498",
-        "select: bowl (968670)->relate: furniture,same material,_ (968671) [0]->filter: not(brown) "
-        "[1]->query: name [2]",
-        "table",
-    ),
-    (
-        "2336498",
-        "select: chair (968679)->choose rel: fireplace,sitting by|standing on,o (968673) [0]",
-        "sitting by",
-    ),
-    (
-        "2315892",
-        "select: apple (3623881)->choose rel: bowl,to the left of|to the right of,s (3328073) [0]",
-        "left",
-    ),
 ]
 
 
@@ -179,12 +147,9 @@ def test_every_real_name_is_found_in_the_other_number(testdev: dict[str, Questio
 @pytest.mark.parametrize(
     ("named", "wanted"),
     [
-        ("tree", "trees"),
-        ("shoes", "shoe"),
         ("couch", "sofas"),
         ("man", "people"),
         ("leaf", "leaves"),
-        ("wicker chair", "wicker chairs"),
     ],
 )
 def test_number_and_synonym_are_folded(named: str, wanted: str) -> None:

@@ -237,13 +237,6 @@ def test_the_official_layout_arrives_whole_and_the_readers_take_it(
     assert len(list(sources_in(out / "annotation_validation.zip", names.values()))) == len(SCENES)
 
 
-def test_matching_files_are_not_fetched_again(server: Server, out: Path, pins: Path) -> None:
-    get(server, out, pins)
-    server.requests.clear()
-    assert [f.status for f in get(server, out, pins)] == ["present", "present"]
-    assert not server.requests
-
-
 @pytest.mark.parametrize("label", ["ETag", "Last-Modified"])
 def test_a_cut_connection_is_resumed_where_it_broke(
     server: Server, out: Path, pins: Path, label: str

@@ -178,17 +178,6 @@ def test_a_question_is_named_in_short_or_as_explain_names_it(reproduced: Path) -
     assert "Give --question" in refused(DESCRIPTIVE, "--reexecute")
 
 
-def test_explain_takes_a_name_as_trace_lists_it(reproduced: Path) -> None:
-    lines = CliRunner().invoke(app, ["trace", "clevrer/counterfactual/per_question"]).stdout.splitlines()
-    listed = next(line for line in lines if "not right: " in line).partition("not right: ")[2].split(", ")[0]
-    assert listed.startswith("clevrer/counterfactual/")
-    done = CliRunner().invoke(app, ["explain", listed])
-    assert done.exit_code == 0, done.output
-    refused = CliRunner().invoke(app, ["explain", listed.removeprefix("clevrer/")])
-    assert refused.exit_code == 1
-    assert "no answer is named 'counterfactual/" in refused.output
-
-
 def test_a_row_that_was_edited_is_found_by_the_trace_and_by_computing_it_again(reproduced: Path) -> None:
     path = reproduced / "artifacts/sample/clevrer/answers.jsonl"
     first, _, rest = path.read_bytes().partition(b"\n")

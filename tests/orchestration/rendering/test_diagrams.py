@@ -15,8 +15,6 @@ from orchestration.benchmarks.twin import TWIN
 from orchestration.models.transcript import Answerer, Reply, make_record
 from orchestration.rendering.diagrams import AskedOfBoth, cross_domain, forked, parametric
 from orchestration.rendering.report import domains_of
-from orchestration.rendering.sizes import sizes
-from substrate.domains.clevrer.program import OPCODES
 from substrate.domains.rows import Row
 from substrate.domains.smallville.experiment import village_twin
 
@@ -103,16 +101,3 @@ def test_no_reply_is_drawn_where_no_model_was_asked() -> None:
     lines = words(parametric(both(False)))
     assert "Parametric: no model was asked in this run" in lines
     assert lines[-1] == "not measured"
-
-
-def test_sizes_are_counted_when_they_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    def counted() -> dict[str, str]:
-        return {weighed.printed.what: weighed.here for weighed in sizes()}
-
-    before = counted()
-    monkeypatch.setitem(OPCODES, "another", OPCODES["count"]._replace(query="another"))
-    after = counted()
-    assert re.fullmatch(r"\d+ opcodes, under \d+ names", before["language of CLEVRER"])
-    opcodes, names = (int(word) for word in re.findall(r"\d+", before["language of CLEVRER"]))
-    assert after["language of CLEVRER"] == f"{opcodes + 1} opcodes, under {names + 1} names"
-    assert re.fullmatch(r"\d,\d{3} lines in \d+ modules", before["CLEVRER interpreter"])

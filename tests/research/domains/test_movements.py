@@ -4,7 +4,6 @@ conversations.
 
 from __future__ import annotations
 
-import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -69,29 +68,6 @@ def test_a_wrong_record_is_named_by_file_step_and_persona(
     with pytest.raises(FormatError) as error:
         read_movements(file)
     assert f"{file}: {where}" in str(error.value)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("{", "cut off"),
-        ('{"-1": {}}', "no whole number"),
-        ('{"1": {}, "01": {}}', "there twice"),
-        ('{"1": {}}', "no persona"),
-    ],
-)
-def test_a_wrong_file_is_refused(text: str, message: str, tmp_path: Path) -> None:
-    file = tmp_path / "movement.json"
-    file.write_text(text, "utf-8")
-    with pytest.raises(FormatError, match=message):
-        read_movements(file)
-
-
-def test_a_file_may_be_gzipped_and_start_at_step_0(tmp_path: Path) -> None:
-    file = tmp_path / "movement.json.gz"
-    file.write_bytes(gzip.compress(json.dumps({0: {"Ann Ray": record(1, CAFE)}, 1: {}}).encode()))
-    log = movement_log(read_movements(file))
-    assert (log.last_tick, answer(log, "where", 1, entity=node("ann-ray"))) == (0, "Hobbs Cafe, cafe")
 
 
 def test_a_persona_is_on_its_way_until_it_stands_where_it_acts() -> None:
