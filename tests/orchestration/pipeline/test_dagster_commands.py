@@ -39,8 +39,6 @@ def test_a_selection_a_job_and_the_list_of_definitions(make_project: Callable[..
     }
     assert {"reproduce_sample", "reproduce_gqa", "verify"} <= {job["name"] for job in listed["jobs"]}
 
-    run("dg", "check", "defs")
-
 
 def invoke(*arguments: str) -> None:
     """Run a command of `dagster` in this process, where the definitions and Spark are loaded already."""
