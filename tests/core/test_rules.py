@@ -67,7 +67,7 @@ def test_rules_that_never_settle_are_stopped_and_named() -> None:
         ":grow a sh:SPARQLRule ; "
         'sh:construct "CONSTRUCT { :n :is ?m } WHERE { :n :is ?k . BIND(?k + 1 AS ?m) }" .'
     )
-    with pytest.raises(TBoxError, match="tick 2: .*still firing: grow"):
+    with pytest.raises(TBoxError, match=r"tick 2: .*still firing: grow"):
         unfold(growing, given(f'<urn:t:n> <urn:t:is> "1"^^{INTEGER}', tick=2), until=2)
 
 
