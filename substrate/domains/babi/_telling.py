@@ -171,10 +171,11 @@ class Telling:
             self.drop(node, known, *self.objects(node, known))
         self.add(node, predicate, *places)
 
-    def bring(self, agent: str, places: Iterable[str], predicate: str = AT) -> None:
-        """Bring an agent somewhere with everything that the agent carries."""
+    def bring(self, agent: str, places: Iterable[str], predicate: str = AT, *, but: str = "") -> None:
+        """Bring an agent somewhere with everything that the agent carries, except ``but``."""
         for node in (agent, *self.objects(agent, CARRIES)):
-            self.put(node, places, predicate)
+            if node != but:
+                self.put(node, places, predicate)
 
     def leave(self, agent: str, place: str) -> None:
         """Take an agent, with everything that the agent carries, from a place to nowhere known."""

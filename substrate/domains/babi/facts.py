@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from substrate.domains.babi._telling import AT, CARRIES, MAY_BE_AT, NOT_AT, Telling, Who, iri, term
@@ -81,30 +82,39 @@ class Either(NamedTuple):
 
 
 class Took(NamedTuple):
-    """Someone picks a thing up."""
+    """Someone picks a thing up; ``place`` and ``source`` say where and from whom, if told."""
 
     who: Who
     thing: str
+    place: str | None = None
+    source: str | None = None
 
     def tell(self, story: Telling) -> None:
         """Let the agent carry it."""
         agent = story.people(self.who)[0]
-        _handled(story, "Take", agent, self.thing, agent)
+        holders = story.holders(iri(self.thing))
+        if self.source and holders and holders != [iri(self.source)]:
+            what = f"{self.source!r} is said to hold the {self.thing}"
+            story.fail(what, "Someone else was told to have taken it")
+        if self.source:
+            story.mention(self.source, "Agent")
+        _handled(story, "Take", agent, self.thing, agent, self.place)
 
 
 class Dropped(NamedTuple):
-    """Someone puts a thing down."""
+    """Someone puts a thing down; ``place`` says where, if told."""
 
     who: Who
     thing: str
+    place: str | None = None
 
     def tell(self, story: Telling) -> None:
         """Let nobody carry it; if someone else holds it, record only a claim."""
         agent = story.people(self.who)[0]
         if agent in (story.holders(iri(self.thing)) or [agent]):
-            _handled(story, "Drop", agent, self.thing, None)
+            _handled(story, "Drop", agent, self.thing, None, self.place)
         else:
-            _claimed(story, agent, self.thing)
+            _claimed(story, agent, self.thing, self.place)
 
 
 class Gave(NamedTuple):
@@ -120,18 +130,38 @@ class Gave(NamedTuple):
         if agent in (story.holders(iri(self.thing)) or [agent]):
             _handled(story, "Give", agent, self.thing, receiver, receiver=receiver)
         else:
-            _claimed(story, agent, self.thing, receiver=receiver)
+            _claimed(story, agent, self.thing, None, receiver=receiver)
 
 
-def _claimed(story: Telling, agent: str, thing: str, **roles: str) -> None:
-    """Record a claim to let go of a thing that someone else holds: the thing stays with its holder."""
-    story.happens("Claim", agent=agent, claimed=iri(thing), place=story.objects(agent, AT), **roles)
+def _claimed(story: Telling, agent: str, thing: str, told_place: str | None, **roles: str) -> None:
+    """Record a claim to let go of a thing that someone else holds: the thing stays with its holder.
+
+    If the sentence names the place, the agent is there, with everything that the agent carries.
+    """
+    places: Iterable[str] = story.objects(agent, AT)
+    if told_place and places != [iri(told_place)]:
+        story.bring(agent, [story.mention(told_place, "Place")])
+    story.happens("Claim", agent=agent, claimed=iri(thing), place=places, **roles)
 
 
-def _handled(story: Telling, kind: str, agent: str, name: str, holder: str | None, **roles: str) -> None:
-    """Let a thing change hands: its holder carries it, if any, and it is at the holder's or agent's place."""
+def _handled(
+    story: Telling,
+    kind: str,
+    agent: str,
+    name: str,
+    holder: str | None,
+    told: str | None = None,
+    **roles: str,
+) -> None:
+    """Let a thing change hands: its holder, if any, carries it, and it is where its holder or the agent is.
+
+    If the sentence has ``told`` the place, the agent is there too, with everything that the agent carries.
+    """
     thing = iri(name)
     places = (story.objects(holder, AT) if holder else []) or story.objects(agent, AT)
+    if told and places != [(place := story.mention(told, "Place"))]:
+        places = [place]
+        story.bring(agent, places, but=thing)
     story.mention(name, "Thing")
     story.happens(kind, agent=agent, thing=thing, place=places, period=term("now"), **roles)
     for other in sorted(story.holders(thing)):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple, NoReturn
 
 from substrate.base.errors import FormatError
@@ -22,6 +22,7 @@ _PERIODS = "|".join(PERIODS)
 _FRAME = re.compile(
     rf"(?:(?:{'|'.join(OPENINGS)}),? )?(?:({_PERIODS}),? )?(.*?)(?: ({_PERIODS}))?", re.IGNORECASE
 )
+_JOINT = re.compile(r",? (?:and then|and|then) ")
 Names = tuple[str, ...]
 
 
@@ -46,21 +47,13 @@ def parse_sentence(text: str, kinds: Kinds | None = None) -> list[Fact]:
     frame = _FRAME.fullmatch(" ".join(text.split()).removesuffix(".").rstrip())
     assert frame, "the frame takes any text"
     first, words, last = frame.groups()
-    for pattern, tell in _patterns():
-        fillers: dict[str, Any] | None = pattern.read(words)
-        if fillers is None:
-            continue
-        if "who" in fillers:
-            fillers["who"] = sentence.who(fillers["who"])
-        if not (told := tell(sentence, **fillers)):
-            continue
-        if not (first or last):
-            return told
-        move = told[0]
-        if (first and last) or len(told) > 1 or not isinstance(move, facts.Moved):
-            sentence.fail("a time of day is read with a single move only")
-        return [move._replace(period=PERIODS[(first or last).lower()])]
-    return sentence.fail("no pattern fits it")
+    told = sentence.clauses(words) or sentence.fail("no pattern fits it")
+    if not (first or last):
+        return told
+    move = told[0]
+    if (first and last) or len(told) > 1 or not isinstance(move, facts.Moved):
+        sentence.fail("a time of day is read with a single move only")
+    return [move._replace(period=PERIODS[(first or last).lower()])]
 
 
 def singular(plural: str) -> str:
@@ -85,6 +78,25 @@ class _Sentence(NamedTuple):
         """Refuse the sentence."""
         hint = "The grammar has no such sentence; correct it, or add to the grammar"
         raise FormatError(f"unknown sentence {self.text!r}: {what}", hint=hint)
+
+    def clauses(self, words: str) -> list[Fact]:
+        """The facts of clauses joined by "and" or "then"; none if there is a part that no pattern fits."""
+        for pattern, tell in _patterns():
+            fillers: dict[str, Any] | None = pattern.read(words)
+            if fillers is not None:
+                if "who" in fillers:
+                    fillers["who"] = self.who(fillers["who"])
+                if told := tell(self, **fillers):
+                    return told
+        for joint in _JOINT.finditer(words):
+            told, rest = self.clauses(words[: joint.start()]), words[joint.end() :]
+            # More may be told of the same people: another deed, or another place to go to
+            who = getattr(told[-1], "who", ()) if told else ()
+            again = who.word if isinstance(who, Pronoun) else " and ".join(who)
+            for text in (rest, f"{again} {rest}", f"{again} went {rest}") if told else ():
+                if more := self.clauses(text):
+                    return told + more
+        return []
 
     def who(self, names: Names) -> Who:
         """The people of a sentence: a pronoun, or names."""
@@ -113,6 +125,12 @@ class _Sentence(NamedTuple):
             self.fail(f"{' '.join(words[known[-1] :])!r} cannot be read")
         return noun
 
+    def known_place(self, place: Names) -> str | None:
+        """Check that a noun, if there is one, is known to name a place."""
+        if place and "Place" not in self.kinds(place[0]):
+            self.fail(f"the {place[0]} is not known to be a place")
+        return place[0] if place else None
+
     def place(self, noun: str) -> str:
         """Check that a noun may name a place."""
         return self.noun(noun, frozenset({"Thing", "Vehicle"}), "Place")
@@ -123,38 +141,54 @@ class _Sentence(NamedTuple):
 
 
 def _moved(
-    sentence: _Sentence, who: Who, place: Names, company: Names = (), vehicle: Names = ()
+    sentence: _Sentence,
+    who: Who,
+    place: Names,
+    company: Names = (),
+    brought: Names = (),
+    origin: Names = (),
+    vehicle: Names = (),
 ) -> list[Fact]:
     if any(sentence.kinds(noun) != {"Vehicle"} for noun in vehicle):
         return []
-    company = sentence.people(company)
+    groups = _together(who, sentence.people(company))
+    places = tuple(map(sentence.place, place))
+    left = [facts.Departed(group, sentence.place(noun)) for noun in origin for group in groups]
+    if len(places) > 1:
+        return [*left, *(facts.Either(group, places) for group in groups)]
+    moved = [facts.Moved(group, noun) for noun in places for group in groups]
+    return [*(_took(sentence, who, brought) if brought else ()), *left, *moved]
+
+
+def _together(who: Who, company: Names) -> list[Who]:
+    """People with their company, in one group if all are named."""
     if isinstance(who, Pronoun):
-        groups: list[Who] = [who, company] if company else [who]
-    else:
-        groups = [tuple(dict.fromkeys((*who, *company)))]
-    return [facts.Moved(group, sentence.place(place[0])) for group in groups]
+        return [who, company] if company else [who]
+    return [tuple(dict.fromkeys((*who, *company)))]
 
 
-def _departed(sentence: _Sentence, who: Who, place: Names) -> list[Fact]:
-    return [facts.Departed(who, sentence.place(place[0]))]
-
-
-def _left(sentence: _Sentence, who: Who, things: Names) -> list[Fact]:
+def _left(sentence: _Sentence, who: Who, things: Names, place: Names = ()) -> list[Fact]:
     """Read "left": a place is left, a known thing is put down."""
     kinds = [sentence.kinds(noun) for noun in things]
     if not all(kinds):
         sentence.fail(f"it cannot be read before it is told what the {things[kinds.index(frozenset())]} is")
-    if "Place" in kinds[0] and len(things) == 1:
-        return _departed(sentence, who, things)
-    return _dropped(sentence, who, things)
+    if "Place" in kinds[0] and len(things) == 1 and not place:
+        return _moved(sentence, who, (), origin=things)
+    return _dropped(sentence, who, things, place=place)
 
 
-def _took(sentence: _Sentence, who: Who, things: Names, apart: Names) -> list[Fact]:
-    return [facts.Took(sentence.holder(who), sentence.thing(noun)) for noun in things or apart]
+def _took(
+    sentence: _Sentence, who: Who, things: Names, apart: Names = (), place: Names = (), source: Names = ()
+) -> list[Fact]:
+    at, holder = sentence.known_place(place), "".join(sentence.people(source)) or None
+    return [facts.Took(sentence.holder(who), sentence.thing(noun), at, holder) for noun in things or apart]
 
 
-def _dropped(sentence: _Sentence, who: Who, things: Names, apart: Names = ()) -> list[Fact]:
-    return [facts.Dropped(sentence.holder(who), sentence.thing(noun)) for noun in things or apart]
+def _dropped(
+    sentence: _Sentence, who: Who, things: Names, apart: Names = (), place: Names = ()
+) -> list[Fact]:
+    at = sentence.known_place(place)
+    return [facts.Dropped(sentence.holder(who), sentence.thing(noun), at) for noun in things or apart]
 
 
 def _gave(sentence: _Sentence, who: Who, things: Names, receiver: Names) -> list[Fact]:
@@ -173,10 +207,6 @@ def _described(sentence: _Sentence, who: Who, kind: Names = (), quality: Names =
         sentence.fail("it is read of one person by name only")
     (word,) = kind or quality
     return [(facts.Belongs if kind else facts.Quality)(who[0], word.lower())]
-
-
-def _either(sentence: _Sentence, who: Who, places: Names) -> list[Fact]:
-    return [facts.Either(who, tuple(map(sentence.place, places)))]
 
 
 def _absent(sentence: _Sentence, who: Who, place: Names) -> list[Fact]:
@@ -211,14 +241,20 @@ def _patterns() -> tuple[tuple[Pattern, Callable[..., list[Fact]]], ...]:
         for effect, particle in (("Take", "up"), ("Drop", "down"))
         for apart in [_past(effect, "Thing", particle)]
     )
+    carry, place, at = (
+        f"(?:{_past('Carriage', 'Thing')}|took)",
+        _past("Placement", "Thing"),
+        "(?:in|at|inside)",
+    )
+    with_, leave = "(?: with (?:<company:names>|<brought:nouns>))?", _past("Departure", "Place")
     patterns: tuple[tuple[str, Callable[..., list[Fact]]], ...] = (
-        (f"<who:who> {go}(?: back| over)? (?:to|into) the <place:noun>(?: with <company:names>)?", _moved),
+        (f"<who:who> {go}(?: back| over)? (?:to|into) the <place:noun>{with_}", _moved),
         (f"<who:who> {take}(?: there)?", _took),
-        (f"<who:who> left {things}(?: there)?", _left),
-        (f"<who:who> {drop}(?: there)?", _dropped),
-        ("<who:who> (?:is|are)(?: now| back)? (?:in|at|inside) the <place:noun>", _moved),
+        (f"<who:who> left {things}(?: there| {at} the <place:noun>)?", _left),
+        (f"<who:who> {drop}(?: there| {at} the <place:noun>)?", _dropped),
+        (f"<who:who> (?:is|are)(?: now| back)? {at} the <place:noun>(?: with <company:names>)?", _moved),
         (f"<who:who> {give} {things}(?: back)? to <receiver:name>", _gave),
-        ("<who:who> (?:is|are) either (?:in|at) <places:choice>", _either),
+        ("<who:who> (?:is|are) either (?:in|at) <place:choice>", _moved),
         ("<who:who> (?:is|are) (?:not|no longer) (?:in|at) the <place:noun>", _absent),
         ("the <subject:noun> is <relation:relation> the <object:noun>", _related),
         ("the <subject:noun> fits (?:inside|in) the <object:noun>", _related),
@@ -226,10 +262,17 @@ def _patterns() -> tuple[tuple[Pattern, Callable[..., list[Fact]]], ...]:
         ("<who:who> is an? <kind:name>", _described),
         ("<who:who> is <quality:name>", _described),
         (f"<who:who> {go} with <company:names> to the <place:noun>", _moved),
+        (f"<who:who> {go}(?: back)? (?:to|into) <place:choice>", _moved),
+        (f"<who:who> {go} from the <origin:noun> (?:to|into) the <place:noun>", _moved),
         (f"<who:who> {_past('Move', 'Place')} the <place:noun>", _moved),
         ("<who:who> took the <vehicle:noun> to the <place:noun>", _moved),
-        (f"<who:who> {go}(?: back)? (?:out of|from) the <place:noun>", _departed),
-        (f"<who:who> {_past('Departure', 'Place')} the <place:noun>", _departed),
+        (f"<who:who> {carry} <brought:nouns> to the <place:noun>", _moved),
+        (f"<who:who> {leave} the <origin:noun> (?:for|to) the <place:noun>", _moved),
+        (f"<who:who> {go}(?: back)? (?:out of|from) the <origin:noun>", partial(_moved, place=())),
+        (f"<who:who> {leave} the <origin:noun>", partial(_moved, place=())),
+        (f"<who:who> {take} (?:from|in|at) the <place:noun>", _took),
+        (f"<who:who> {take} from <source:name>", _took),
+        (f"<who:who> {place} {things} {at} the <place:noun>", _dropped),
         (f"<who:who> {give} <receiver:name> {things}", _gave),
         (f"<who:who> {_past('Receipt', 'Thing')} {things} from <giver:name>", _received),
     )
