@@ -548,7 +548,7 @@ def _record(**changes: Any) -> dict[str, Any]:
         ([_record(program="objects count")], r"\$\[0\]: \$.questions\[0\].program: Expected `array`"),
         (
             [_record(answer=None, choices=[{"choice_id": 0, "choice": "?", "program": []}] * 2)],
-            "a choice occurs twice",
+            "choice 0 occurs twice",
         ),
     ],
 )

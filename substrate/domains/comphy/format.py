@@ -18,7 +18,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -26,7 +27,6 @@ import msgspec
 
 from substrate.base.errors import FormatError
 from substrate.base.inputs import Source, Whole
-from substrate.base.limits import LIMITS
 from substrate.base.numbered import names_in, sources_in
 from substrate.base.records import Records
 from substrate.domains.clevrer.format import (
@@ -34,6 +34,7 @@ from substrate.domains.clevrer.format import (
     Annotation,
     Choice,
     ObjectProperty,
+    check_questions,
     decode_annotation,
     read_by_scene,
 )
@@ -213,29 +214,9 @@ def read_questions(path: Path) -> Records[int, TargetQuestions]:
         FormatError: the file breaks the format, a target or question number occurs twice, a question
             has both answer and choices, or the file has no question.
     """
-    return read_by_scene(path, TargetQuestions, _check_questions)
+    hint = "A question has one or the other"
+    return read_by_scene(path, TargetQuestions, partial(check_questions, own=_misfit, hint=hint))
 
 
-def _check_questions(name: str, record: TargetQuestions) -> None:
-    for place, what, hint in _faults(record):
-        raise FormatError(what, where=(name, f"scene {record.scene_index}", place), hint=hint)
-
-
-def _faults(record: TargetQuestions) -> Iterator[tuple[str, str, str]]:
-    seen: set[int] = set()
-    for index, question in enumerate(record.questions):
-        place = f"$.questions[{index}]"
-        if question.question_id in seen:
-            yield place, f"question {question.question_id} occurs twice", "Number a target's questions once"
-        seen.add(question.question_id)
-        if max(map(len, (question.program, *(c.program for c in question.choices or ())))) > LIMITS.steps:
-            yield (
-                place,
-                f"its program has more than {LIMITS.steps} steps",
-                "If it is meant to, raise steps in SUBSTRATE_LIMITS",
-            )
-        if question.choices and question.answer is not None:
-            yield place, "has an answer and choices", "A question has one or the other"
-        numbers = [choice.choice_id for choice in question.choices or ()]
-        if len(numbers) != len(set(numbers)):
-            yield f"{place}.choices", "a choice occurs twice", "Number a question's choices once"
+def _misfit(question: Question) -> str:
+    return "has an answer and choices" if question.choices and question.answer is not None else ""
