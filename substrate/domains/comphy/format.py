@@ -17,7 +17,6 @@ ground, with up away from the camera. Other fields of a record, such as a mass o
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
@@ -27,7 +26,7 @@ import msgspec
 
 from substrate.base.errors import FormatError
 from substrate.base.inputs import Source, Whole
-from substrate.base.numbered import names_in, sources_in
+from substrate.base.numbered import sources_in, unique
 from substrate.base.records import Records
 from substrate.domains.clevrer.format import (
     MOVING_SPEED,
@@ -96,9 +95,6 @@ class TargetNames(NamedTuple):
     references: tuple[str, ...]
 
 
-_NAME = re.compile(r"annotation_([0-9]{1,9})(?:_([0-9]{1,9}))?\.json(\.gz)?$")
-
-
 def look(thing: ObjectProperty) -> Look:
     """An object's look: colour, material and shape.
 
@@ -139,34 +135,18 @@ def target_names(where: Path) -> dict[int, TargetNames]:
         FormatError: it cannot be read, has no annotation or one twice, or an example lacks one of its videos.
     """
     by_scene: dict[int, dict[int, str]] = {}
-    for name in names_in(where, "annotation"):
-        if match := _NAME.search(name):
-            videos, video = by_scene.setdefault(int(match[1]), {}), int(match[2] or -1)
-            if video in videos:
-                raise FormatError(
-                    f"a video occurs twice: {videos[video]} and {name}",
-                    where=(where,),
-                    hint="Keep one of them",
-                )
-            videos[video] = name
-    if not by_scene:
-        raise FormatError(
-            "holds no annotation_NNNNN.json",
-            where=(where,),
-            hint="Give the folder or zip of target and reference annotations",
-        )
-    for scene, videos in sorted(by_scene.items()):
+    files = "target and reference annotations"
+    for (scene, *video), name in unique(where, "annotation", "video", files, parts=2).items():
+        by_scene.setdefault(scene, {})[video[0] if video else -1] = name
+    for scene, videos in by_scene.items():
         for video in range(-1, REFERENCES):
             if video not in videos:
                 lacking = f"annotation_{scene:05d}" + (f"_{video}" if video >= 0 else "") + ".json"
-                raise FormatError(
-                    f"scene {scene} lacks {lacking}",
-                    where=(where,),
-                    hint="An example is one target and four reference videos",
-                )
+                hint = "An example is one target and four reference videos"
+                raise FormatError(f"scene {scene} lacks {lacking}", where=(where,), hint=hint)
     return {
         scene: TargetNames(videos[-1], tuple(videos[video] for video in range(REFERENCES)))
-        for scene, videos in sorted(by_scene.items())
+        for scene, videos in by_scene.items()
     }
 
 
