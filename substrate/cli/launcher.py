@@ -15,16 +15,24 @@ from typing import Any
 
 from substrate.cli import platform
 
-COMMANDS: Mapping[str, str] = {
-    "log": "cli",
-    "mcp": "mcp",
-    "score": "research",
-    "generate": "cli",
-    "predict": "research",
-    "perceive": "research",
-    "models": "cli",
+COMMANDS: Mapping[str, tuple[str, str, str]] = {
+    "log": ("cli", "substrate.cli.log:log_app", "Show, query, fork, merge and verify one event log."),
+    "score": ("research", "research.cli.score:score_app", "Grade anyone's answers."),
+    "generate": ("cli", "substrate.cli.generate:worlds", "Generate data in an official format, with truth."),
+    "models": ("cli", "substrate.cli.models:models_app", "Serve a small language model on this machine."),
+    "predict": (
+        "research",
+        "research.cli.clevrer:predict_app",
+        "Predict the unseen future from your own files.",
+    ),
+    "perceive": (
+        "research",
+        "research.cli.clevrer:perceive_app",
+        "Make events from a detector's proposals.",
+    ),
+    "mcp": ("mcp", "", ""),
 }
-"""The library's own commands, and the extra that each needs."""
+"""The library's own commands: the extra that each needs and, for a group, its place and its help."""
 
 _ABOUT = """substrate {version}: the library is installed, and none of its commands.
 
@@ -65,8 +73,9 @@ def main() -> None:
         if missing is None:
             raise
         if start or command:
-            if not start and (extra := COMMANDS.get(command or "")):
-                missing = MissingExtraError(f"`substrate {command}` is not installed", hint=install(extra))
+            if not start and (library := COMMANDS.get(command or "")):
+                hint = install(library[0])
+                missing = MissingExtraError(f"`substrate {command}` is not installed", hint=hint)
             sys.exit(f"error: {missing}")
         from substrate import __version__
 

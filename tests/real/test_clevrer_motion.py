@@ -29,6 +29,7 @@ from benchmarks.clevrer_foretelling import (
     straight,
 )
 from research.domains.foretelling import estimate, predict_collisions, read_trajectories
+from research.domains.foretelling.annotated import bodies, masses
 from research.domains.foretelling.calibrate import IN_FORCE, calibrate, main, rendered
 from research.domains.foretelling.from_annotations import fit_law, read_annotations
 from research.domains.foretelling.from_trajectories import (
@@ -41,7 +42,7 @@ from research.domains.foretelling.from_trajectories import (
 from research.domains.foretelling.predict import met_pairs
 from substrate.base.errors import FormatError, ParameterError
 from substrate.domains.clevrer.format import CompactObject, SceneEvents, read_scene_events
-from substrate.domains.clevrer.motion import LAW, Body, bodies, masses, simulate
+from substrate.domains.clevrer.motion import LAW, Body, simulate
 from substrate.domains.clevrer.motion.law import BELIEF, SIGHT
 
 
