@@ -14,8 +14,8 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from substrate.cli import COMMANDS
 from substrate.cli.console import argument, guarded, option
-from substrate.cli.launcher import COMMANDS
 
 PLAIN: dict[str, Any] = {"no_args_is_help": True, "rich_markup_mode": None}
 """Plain-text help: the library that draws frames around it takes longer to load than all else together."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol
 
 import pyoxigraph as ox
 
@@ -12,11 +12,29 @@ from substrate.base.errors import TBoxError
 from substrate.base.vocabulary import RDF_TYPE, RDFS_LABEL, RETRACT, SHACL
 from substrate.sparql.tokens import tokens
 
-if TYPE_CHECKING:
-    from substrate.rules.tbox import TBox
-
 _TARGETS = ("targetClass", "targetNode", "targetSubjectsOf", "targetObjectsOf")
 _UNSTEADY = frozenset({"NOW", "RAND", "UUID", "STRUUID", "BNODE", "SERVICE"})
+
+
+class RuleSource(Protocol):
+    """A source of rules, such as a :class:`substrate.rules.tbox.TBox`."""
+
+    name: str
+    prefixes: dict[str, str]
+
+    @property
+    def store(self) -> ox.Store:
+        """Its triples."""
+        ...
+
+    @property
+    def classes(self) -> frozenset[Term]:
+        """The classes that it declares."""
+        ...
+
+    def label(self, term: Term) -> str:
+        """The name that it gives a term."""
+        ...
 
 
 class Rule(NamedTuple):
@@ -44,7 +62,7 @@ class Rule(NamedTuple):
         return tuple(filter(None, (self.retract, self.construct)))
 
 
-def read_rules(tbox: TBox) -> tuple[Rule, ...]:
+def read_rules(tbox: RuleSource) -> tuple[Rule, ...]:
     """Read a TBox's rules in the order of their application.
 
     Raises:
@@ -69,7 +87,7 @@ def read_rules(tbox: TBox) -> tuple[Rule, ...]:
     )
 
 
-def _rule(tbox: TBox, node: Term, shapes: Sequence[Term]) -> Rule:
+def _rule(tbox: RuleSource, node: Term, shapes: Sequence[Term]) -> Rule:
     labels, order = _values(tbox, node, RDFS_LABEL), _values(tbox, node, "order")
     named = node if isinstance(node, ox.NamedNode) or not shapes else shapes[0]
     name = labels[0].value if labels else tbox.label(named)
@@ -86,7 +104,7 @@ def _rule(tbox: TBox, node: Term, shapes: Sequence[Term]) -> Rule:
     return Rule(float(order[0].value) if order else 0.0, name, construct, retract, targets, _prefixes(tbox))
 
 
-def _refused(tbox: TBox, rule: str, what: str, hint: str) -> TBoxError:
+def _refused(tbox: RuleSource, rule: str, what: str, hint: str) -> TBoxError:
     return TBoxError(what, where=(tbox.name, f"rule {rule}"), hint=hint)
 
 
@@ -94,17 +112,17 @@ def _sh(name: str) -> ox.NamedNode:
     return ox.NamedNode(SHACL + name)
 
 
-def _subjects(tbox: TBox, predicate: ox.NamedNode, object_: Term) -> list[Term]:
+def _subjects(tbox: RuleSource, predicate: ox.NamedNode, object_: Term) -> list[Term]:
     return [quad.subject for quad in tbox.store.quads_for_pattern(None, predicate, object_)]
 
 
-def _values(tbox: TBox, node: Term, name: str | ox.NamedNode) -> list[ox.Literal]:
+def _values(tbox: RuleSource, node: Term, name: str | ox.NamedNode) -> list[ox.Literal]:
     predicate = _sh(name) if isinstance(name, str) else name
     quads = tbox.store.quads_for_pattern(node, predicate, None)  # pyright: ignore[reportArgumentType]
     return sorted((quad.object for quad in quads if isinstance(quad.object, ox.Literal)), key=str)
 
 
-def _query(tbox: TBox, name: str, queries: Sequence[ox.Literal]) -> str | None:
+def _query(tbox: RuleSource, name: str, queries: Sequence[ox.Literal]) -> str | None:
     if not queries:
         return None
     words = [token.text for token in tokens(queries[0].value) if token.kind == "word"]
@@ -117,7 +135,7 @@ def _query(tbox: TBox, name: str, queries: Sequence[ox.Literal]) -> str | None:
     return queries[0].value
 
 
-def _targets(tbox: TBox, shape: Term) -> Iterator[tuple[str, Term]]:
+def _targets(tbox: RuleSource, shape: Term) -> Iterator[tuple[str, Term]]:
     for kind in _TARGETS:
         quads = tbox.store.quads_for_pattern(shape, _sh(kind), None)  # pyright: ignore[reportArgumentType]
         yield from ((kind, quad.object) for quad in quads)
@@ -125,7 +143,7 @@ def _targets(tbox: TBox, shape: Term) -> Iterator[tuple[str, Term]]:
         yield "targetClass", shape
 
 
-def _prefixes(tbox: TBox) -> tuple[tuple[str, str], ...]:
+def _prefixes(tbox: RuleSource) -> tuple[tuple[str, str], ...]:
     declared = tbox.store.query(
         f"SELECT ?p ?n WHERE {{ ?d <{SHACL}prefix> ?p ; <{SHACL}namespace> ?n }} ORDER BY ?p ?n"
     )

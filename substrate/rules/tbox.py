@@ -159,7 +159,8 @@ class TBox:
     @cached_property
     def rules(self) -> tuple[Rule, ...]:
         """The TBox's rules in the order in which they are applied; see :mod:`substrate.rules.rule`."""
-        return read_rules(self)
+        # Pyright does not accept a cached property as a property
+        return read_rules(self)  # pyright: ignore[reportArgumentType]
 
     @cached_property
     def exogenous(self) -> frozenset[Term]:
