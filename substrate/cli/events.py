@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from typing import Any, TextIO
@@ -33,6 +34,8 @@ QUIET = 10.0
 """Seconds after which a line reports progress although no part has ended."""
 FIRST = 3.0
 """Seconds after which a silent command reports its current step."""
+_RECENT = 300.0
+"""Seconds over which a pace is measured; during a pause it falls, and the time left grows."""
 
 
 def line_of(event: Event) -> str | None:
@@ -115,7 +118,7 @@ class Stream:
             self._faces.append(_writing(self._file, lambda event: msgspec.json.encode(event).decode()))
         self._closing: tuple[str, object] = "", None
         self._parts, self._ended, self._doing = 1, 0, command
-        self._first: dict[tuple[str, str], tuple[float, int]] = {}
+        self._recent: dict[tuple[str, str], deque[tuple[float, int]]] = defaultdict(deque)
         self._counted: tuple[str, int, int, str] | None = None
         self._began = time.monotonic()
         self._begun = {command: self._began}
@@ -142,8 +145,13 @@ class Stream:
         with self._lock:
             now = time.monotonic()
             self._begun.setdefault(part, now)
-            if done < self._first.setdefault((part, unit), (now, done))[1]:  # it starts over
-                self._first[part, unit] = now, done
+            recent = self._recent[part, unit]
+            if recent and done < recent[-1][1]:  # it starts over
+                recent.clear()
+            if not recent or done > recent[-1][1]:
+                recent.append((now, done))
+            while len(recent) > 2 and now - recent[1][0] > _RECENT:
+                recent.popleft()
             self._counted = part, done, total or 0, unit
             if self._bars:
                 self._bars.show(self._event("progress", *self._progress()))
@@ -206,9 +214,9 @@ class Stream:
     def _progress(self) -> tuple[Any, ...]:
         now, pace, left = time.monotonic(), None, None
         part, done, total, unit = self._counted or (self._doing, 0, 0, "parts")
-        since, before = self._first.get((part, unit), (now, done))
-        if done > before:
-            speed = (done - before) / max(now - since, 1e-3)
+        if len(recent := self._recent[part, unit]) > 1:
+            (since, before), (_, done_then) = recent[0], recent[-1]
+            speed = (done_then - before) / max(now - since, 1e-3)
             pace, left = round(speed, 3), round((total - done) / speed, 1) if total > done else None
         number, took = min(self._ended + 1, self._parts), round(now - self._begun[part], 1)
         return part, number, self._parts, done, total, unit, pace, left, took
