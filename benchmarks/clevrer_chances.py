@@ -28,8 +28,8 @@ from msgspec.structs import replace
 from benchmarks.clevrer_foretelling import brier, reliability
 from research.domains.foretelling import read_trajectories
 from research.domains.foretelling.from_trajectories import Watched, halves, watch
+from research.studies.reliability import said_of
 from substrate.domains.clevrer.deltas import annotation_log
-from substrate.domains.clevrer.explain import said_of
 from substrate.domains.clevrer.format import FRAMES, SceneEvents, Shape, read_scene_events
 from substrate.domains.clevrer.motion import simulate
 from substrate.domains.clevrer.motion.course import Recorded, course

@@ -18,12 +18,12 @@ from itertools import combinations
 from pathlib import Path
 
 from research.benchmarks import agreement as agreed
+from research.domains.foretelling.annotated import bodies, masses
 from research.domains.foretelling.from_annotations import read_annotations
 from substrate.domains.clevrer.counterfactual import Counterfactual, judge
 from substrate.domains.clevrer.deltas import annotation_log
 from substrate.domains.clevrer.emitter import without
 from substrate.domains.clevrer.format import Annotation
-from substrate.domains.clevrer.motion import bodies, masses
 from substrate.domains.clevrer.scene import Event, Scene
 from substrate.generators.clevrer import physics
 

@@ -21,8 +21,9 @@ from statistics import fmean, median
 
 import pybullet as bullet
 
+from research.domains.foretelling.annotated import bodies, masses
 from research.domains.foretelling.from_annotations import Impact, impacts, read_annotations
-from substrate.domains.clevrer.motion import LAW, Body, bodies, masses, simulate
+from substrate.domains.clevrer.motion import LAW, Body, simulate
 
 Engine = Callable[[Sequence[Body], int], tuple[list[tuple[int, int, int]], list[Body]]]
 """Bodies and frames to contacts (frame, a, b) and final bodies."""

@@ -18,10 +18,11 @@ from research.domains.perception.calibrate import is_aside
 from research.domains.perception.format import decode_proposals, proposal_names
 from research.domains.perception.log import perceived_log
 from research.domains.perception.perceive import examined
+from research.studies.evidence import frames_off
 from substrate.base.numbered import sources_in
 from substrate.cause.evidence import RECORDED
 from substrate.domains.clevrer.deltas import events_log
-from substrate.domains.clevrer.evidence import frames_off, rests_on
+from substrate.domains.clevrer.evidence import rests_on
 from substrate.domains.clevrer.explain import explain
 from substrate.domains.clevrer.format import read_questions, read_scene_events
 from substrate.domains.clevrer.interpreter import answer_scene

@@ -18,6 +18,7 @@ from statistics import fmean, quantiles
 
 from msgspec import Struct
 
+from research.domains.foretelling.annotated import bodies, masses
 from research.domains.foretelling.estimate import estimate
 from research.domains.foretelling.from_annotations import fit_law, read_annotations
 from research.domains.foretelling.from_trajectories import (
@@ -44,7 +45,6 @@ from substrate.base.errors import SubstrateError
 from substrate.domains.clevrer.format import FRAMES, Annotation, read_scene_events
 from substrate.domains.clevrer.motion.engine import Body, simulate
 from substrate.domains.clevrer.motion.law import BELIEF, LAW, SIGHT, Belief, Law
-from substrate.domains.clevrer.motion.observe import bodies, masses
 
 FAR = 100
 CLOSE = 3

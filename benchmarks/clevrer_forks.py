@@ -21,6 +21,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.json import Decoder
 
+from research.domains.foretelling.annotated import bodies
 from substrate.base.inputs import decode
 from substrate.base.numbered import sources_in
 from substrate.domains.clevrer.counterfactual import judge
@@ -37,7 +38,7 @@ from substrate.domains.clevrer.format import (
     read_questions,
 )
 from substrate.domains.clevrer.interpreter import answer_scene, in_order
-from substrate.domains.clevrer.motion import bodies, simulate
+from substrate.domains.clevrer.motion import simulate
 from substrate.domains.clevrer.parameters import Counterfactual, Parameters, Predictive
 from substrate.domains.clevrer.scene import Event, Scene
 from substrate.log.event_log import EventLog

@@ -16,9 +16,8 @@ from orchestration.registry import INTERPRETED
 from orchestration.settings import parameters_of
 from substrate.base.errors import ParameterError
 from substrate.base.files import require_other
-from substrate.cli.console import JsonOption, give, option, say
+from substrate.cli.console import REQUIRED, JsonOption, command_of, give, option, say
 from substrate.cli.events import speaking
-from substrate.cli.options import REQUIRED, command_of
 
 MOST_WORLDS = 1024
 """The most logs to answer a case from: a scene with ten uncertain events has 1,024."""

@@ -35,8 +35,7 @@ from substrate.domains.clevrer.format import SceneQuestions, read_questions
 from substrate.domains.clevrer.interpreter import answer_scene
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.rows import Row
-from substrate.generators.clevrer.release import write_scenes
-from substrate.generators.layout import encode_scene
+from substrate.generators.layout import encode_scene, write_release
 from substrate.log.event_log import EventLog
 
 NAME = "perceived"
@@ -177,7 +176,7 @@ SEEN = bm.Source(
         bm.World(
             numbers=lambda data: range(data.first_scene, data.first_scene + data.scenes),
             make=make_scene,
-            write=write_scenes,
+            write=write_release,
             about="CLEVRER's scenes as a detector with measured slips sees them, with gold of their own.",
             first=10000,
             needs=("bullet",),

@@ -17,8 +17,7 @@ from research.benchmarks.comphy_inferred import COMPHY_INFERRED
 from research.studies.robustness import EVERYTHING, ROBUSTNESS
 from substrate.cause.evidence import ABSENT, FACTS, IMAGINED, RECORDED, RULED, Rest
 from substrate.cause.explanation import OWN, Explanation
-from substrate.domains.clevrer.evidence import frames_off
-from substrate.domains.clevrer.scene import Scene
+from substrate.domains.clevrer.scene import Event, Scene
 from substrate.domains.rows import Row
 
 KEY = "evidence"
@@ -31,6 +30,22 @@ PLACES = (RECORDED, *OFF, UNTRUE, IMAGINED, RULED, ABSENT, FACTS)
 
 If the true record is not the log's own, an event's condition is its distance to the true event.
 """
+
+
+def frames_off(event: str, seen: Scene, true: Scene) -> int | None:
+    """The frames between an event of a log and the record's nearest event of its kind and participants.
+
+    ``None`` if the record has no such event. Both identify objects by their looks.
+    """
+
+    def told(e: Event, scene: Scene) -> tuple[str, frozenset[tuple[str, str, str]]]:
+        things = (scene.objects[number] for number in e.objects)
+        return e.kind, frozenset((thing.color, thing.material, thing.shape) for thing in things)
+
+    event_seen = next(e for e in seen.events if e.iri == event)
+    wanted = told(event_seen, seen)
+    frames = [e.frame for e in true.events if told(e, true) == wanted]
+    return min((abs((frame or 0) - (event_seen.frame or 0)) for frame in frames), default=None)
 
 
 def rows(

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import msgspec
 from markupsafe import Markup
@@ -21,11 +21,13 @@ from research.benchmarks.perceived import PERCEIVED, look, truth_of
 from research.domains.perception.judge import Kind, gold_of, said
 from research.domains.perception.parameters import Perception
 from research.studies.robustness import ROBUSTNESS
+from substrate.base.errors import ProgramError
 from substrate.base.files import write_json
-from substrate.domains.clevrer.explain import said_of
-from substrate.domains.clevrer.format import SceneQuestions
+from substrate.domains.clevrer.explain import Chances, ground_of
+from substrate.domains.clevrer.format import Question, SceneQuestions
+from substrate.domains.clevrer.interpreter import choice_program, in_order
 from substrate.domains.clevrer.parameters import Counterfactual, Parameters, Predictive
-from substrate.domains.clevrer.program import World
+from substrate.domains.clevrer.program import World, run
 from substrate.domains.clevrer.scene import Scene
 
 if TYPE_CHECKING:
@@ -73,6 +75,32 @@ class Reliability(msgspec.Struct, frozen=True):
     plain: float
     constant: float
     bins: list[Bin]
+
+
+class Said(NamedTuple):
+    """The stated probability that a choice of a question is correct."""
+
+    question: int
+    choice: int
+    probability: float
+
+
+def said_of(world: World, questions: Iterable[Question]) -> list[Said]:
+    """The probability of each choice that the ensemble can judge; gold is not read."""
+    chances = Chances(world, ground_of)
+    probabilities: list[Said] = []
+    for question in questions:
+        for choice in in_order(question.choices or ()):
+            program = choice_program(question.program, choice)
+            try:
+                answer = run(program, world)
+            except ProgramError:
+                continue
+            chance = chances.of(program, answer)
+            if chance is not None:
+                correct = chance if answer == "yes" else 1 - chance
+                probabilities.append(Said(question.question_id, choice.choice_id, round(correct, 3)))
+    return probabilities
 
 
 def rows(case: Case, logs: Logs, parameters: Parameters, split: str) -> Iterator[Chance]:

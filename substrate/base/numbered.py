@@ -51,17 +51,25 @@ def numbered(where: Path, stem: str, thing: str, files: str) -> dict[int, str]:
     ...     numbered(Path(folder), "sim", "video", "proposals")
     {7: 'sim_00007.json', 12: 'sim_00012.json'}
     """
-    pattern, by_number = re.compile(stem + r"_([0-9]{1,9})\.json(\.gz)?$"), dict[int, str]()
+    return {number: name for (number,), name in unique(where, stem, thing, files).items()}
+
+
+def unique(where: Path, stem: str, thing: str, files: str, parts: int = 1) -> dict[tuple[int, ...], str]:
+    """The name of every ``STEM_N.json`` or, with more parts, ``STEM_N_M.json`` by its numbers, ascending.
+
+    With several parts a name may have fewer numbers; arguments and errors as for :func:`numbered`.
+    """
+    number = "_([0-9]{1,9})"
+    pattern = re.compile(stem + number + f"(?:{number})?" * (parts - 1) + r"\.json(?:\.gz)?$")
+    by_number: dict[tuple[int, ...], str] = {}
     for name in names_in(where, stem):
         if match := pattern.search(name):
-            number = int(match[1])
-            if number in by_number:
-                raise FormatError(
-                    f"{thing} {number} occurs twice: {by_number[number]} and {name}",
-                    where=(where,),
-                    hint="Keep one of them",
-                )
-            by_number[number] = name
+            numbers = tuple(int(part) for part in match.groups() if part)
+            if numbers in by_number:
+                called = "_".join(map(str, numbers))
+                what = f"{thing} {called} occurs twice: {by_number[numbers]} and {name}"
+                raise FormatError(what, where=(where,), hint="Keep one of them")
+            by_number[numbers] = name
     if not by_number:
         hint = f"Give the folder or zip of {files}"
         raise FormatError(f"holds no {stem}_NNNNN.json", where=(where,), hint=hint)

@@ -12,7 +12,7 @@ import msgspec
 
 from substrate.base.errors import SubstrateError
 from substrate.base.inputs import NOT_JSON
-from substrate.domains.rows import Row
+from substrate.domains.rows import Row, graded
 
 K = TypeVar("K")
 
@@ -145,14 +145,8 @@ def row(answer: str | ReplyError, expected: str | None, **common: Any) -> Row:
         expected: the gold, if there is one.
         common: the row's other fields.
     """
-    failed = isinstance(answer, ReplyError)
-    return Row(
-        predicted="error" if failed else answer,
-        expected=expected,
-        correct=None if expected is None else answer == expected,
-        error=str(answer) if failed else msgspec.UNSET,
-        **common,
-    )
+    error = str(answer) if isinstance(answer, ReplyError) else None
+    return graded(str(answer), expected, error, **common)
 
 
 def answer(model: Model, request: Request) -> str | ReplyError:

@@ -6,10 +6,9 @@ so that an explanation can only cite what the log contains.
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from pyoxigraph import Literal, NamedNode
@@ -29,9 +28,6 @@ _MOST_CHARACTERS = 160
 """Characters of a step's inputs and result in the short form."""
 _MOST_IN_LINE = 100
 """Characters of a premise, which must fit on one line of a terminal."""
-_TABLE_HEAD = """<table class="steps"><thead><tr><th scope="col">step</th>
-<th scope="col">operation</th><th scope="col">took, gave, rests on</th></tr></thead>
-<tbody>"""
 _XSD = "http://www.w3.org/2001/XMLSchema#"
 _BARE = {NamedNode(_XSD + name) for name in ("integer", "decimal", "double", "boolean")}
 
@@ -104,6 +100,16 @@ class ExplainedPart(msgspec.Struct, frozen=True):
         return f"{self.ground}, probability {self.probability:g}"
 
 
+class ToldStep(NamedTuple):
+    """A step in words: its operation, its inputs and result, its query, and a line for each reason."""
+
+    name: str
+    took: str
+    gave: str
+    query: str
+    reasons: list[str]
+
+
 class Explanation(msgspec.Struct, frozen=True):
     """An answer with its reasons.
 
@@ -158,20 +164,30 @@ class Explanation(msgspec.Struct, frozen=True):
                 lines, and a line has all its deltas of one tick about one subject.
         """
         lines, queries = [self.question, f"answer: {self.answer}"], set[str]()
-        for part, told in zip(self.parts, _told(self.parts), strict=True):
+        for part, steps in self.told(full):
             lines.append("")
             if part.title:
                 lines.append(f"{part.heading}: {part.answer}")
-            for number, (step, before) in enumerate(zip(part.steps, told, strict=True)):
-                lines.append(f"{number:>3} {_head(step, full)}")
+            for number, step in enumerate(steps):
+                lines.append(f"{number:>3} {' '.join(filter(None, (step.name, step.took)))} => {step.gave}")
                 if step.query and step.query not in queries:
                     queries.add(step.query)
                     lines += ["", *(f"      {line}" for line in step.query.splitlines()), ""]
-                lines += [f"      {line}" for line in self._reasons(step, before, full)]
+                lines += [f"      {line}" for line in step.reasons]
             if part.ground:
                 lines.append(f"    ground: {part.surety}")
         lines += ["", *(_source(name, log, full) for name, log in self.logs.items())]
         return "\n".join(lines) + "\n"
+
+    def told(self, full: bool = False) -> Iterator[tuple[ExplainedPart, list[ToldStep]]]:
+        """The steps of each part in words; ``full`` as for :meth:`text`."""
+        for part, told in zip(self.parts, _told(self.parts), strict=True):
+            steps: list[ToldStep] = []
+            for step, before in zip(part.steps, told, strict=True):
+                took, gave = (text if full else _clipped(text) for text in (", ".join(step.took), step.gave))
+                reasons = [*self._reasons(step, before, full)]
+                steps.append(ToldStep(step.name, took, gave, step.query, reasons))
+            yield part, steps
 
     def premises(self, part: ExplainedPart) -> list[str]:
         """The steps of a part without deltas, one line per step, with their results in words.
@@ -198,34 +214,6 @@ class Explanation(msgspec.Struct, frozen=True):
             parts.append({**msgspec.structs.asdict(part), "steps": steps})
         logs = {name: log.digest for name, log in self.logs.items()}
         return {"question": self.question, "answer": self.answer, "parts": parts, "logs": logs}
-
-    def html(self) -> str:
-        """The steps as an HTML fragment: for each part, a ``details`` element with a table.
-
-        Tables have the class ``steps``, lists of deltas ``deltas``, and code ``mono``.
-        """
-        lines: list[str] = []
-        for index, (part, told) in enumerate(zip(self.parts, _told(self.parts), strict=True)):
-            count = f"{len(part.steps)} step{'' if len(part.steps) == 1 else 's'}"
-            answer = f"<strong>{html.escape(part.answer)}</strong>"
-            title = f"{html.escape(part.heading)}: {answer}, in {count}" if part.title else f"In {count}"
-            cells = (self._cells(step, before) for step, before in zip(part.steps, told, strict=True))
-            lines += [
-                f"<details{'' if index else ' open'}><summary>{title}</summary>",
-                _TABLE_HEAD,
-                *(f"<tr><td>{number}</td>{row}</tr>" for number, row in enumerate(cells)),
-                "</tbody></table>",
-                *([f"<p>Ground: {html.escape(part.surety)}</p>"] if part.ground else []),
-                "</details>",
-            ]
-        return "\n".join(lines)
-
-    def _cells(self, step: ExplainedStep, before: str) -> str:
-        took = html.escape(_clipped(", ".join(step.took)))
-        gave = f"{took} ⇒ <strong>{html.escape(_clipped(step.gave))}</strong>".lstrip()
-        reasons = "".join(f"<li>{html.escape(line)}</li>" for line in self._reasons(step, before, False))
-        listed = f'<ul class="deltas mono">{reasons}</ul>' if reasons else ""
-        return f'<td class="token mono">{html.escape(step.name)}</td><td>{gave}{listed}</td>'
 
     def _reasons(self, step: ExplainedStep, before: str, full: bool) -> Iterator[str]:
         """The lines under a step: its deltas, or the step with the same deltas, and the missing patterns."""
@@ -294,11 +282,6 @@ def _told(parts: Sequence[ExplainedPart]) -> list[list[str]]:
             place = f"step {earlier}" + (f" of {there.title}" if there is not part else "")
             told[-1].append("" if new else place)
     return told
-
-
-def _head(step: ExplainedStep, full: bool) -> str:
-    took, gave = (text if full else _clipped(text) for text in (", ".join(step.took), step.gave))
-    return f"{step.name} {took} => {gave}" if took else f"{step.name} => {gave}"
 
 
 def _clipped(text: str, most: int = _MOST_CHARACTERS) -> str:

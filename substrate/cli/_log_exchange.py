@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from substrate.base.files import require_other
 from substrate.cli._log_text import (
@@ -22,13 +21,8 @@ from substrate.cli.console import JsonOption, argument, give, option
 from substrate.cli.printing import print_exactly
 from substrate.log.event_log import EventLog
 
-
-class Format(StrEnum):
-    """The formats that a log can be exported to."""
-
-    patch = "patch"
-    nquads = "nquads"
-    turtle = "turtle"
+Format = Literal["patch", "nquads", "turtle"]
+"""The formats that a log can be exported to."""
 
 
 def export(
@@ -36,7 +30,7 @@ def export(
     format_: Annotated[
         Format,
         option("--format", "patch: the whole log; nquads and turtle: the state at a tick."),
-    ] = Format.patch,
+    ] = "patch",
     tick: TickOption = None,
     out: Annotated[Path | None, option("--out", "A file instead of standard output.", metavar="OUT")] = None,
     prefix: PrefixOption = NO_PREFIXES,
@@ -49,9 +43,9 @@ def export(
     if out:
         require_other(out, [file])
     log = read_log(file)
-    if format_ is Format.patch:
+    if format_ == "patch":
         text = log.to_patch()
-    elif format_ is Format.nquads:
+    elif format_ == "nquads":
         text = log.state(tick).nquads()
     else:
         text = to_turtle(log.state(tick), prefixes_of(prefix, tbox))
@@ -67,7 +61,7 @@ def import_(
         argument("RDF Patch of any program, or a state as N-Quads or Turtle.", metavar="SOURCE"),
     ],
     out: Annotated[Path, option("--out", "The event log to write.", metavar="FILE")],
-    format_: Annotated[Format, option("--format", "What SOURCE is.")] = Format.patch,
+    format_: Annotated[Format, option("--format", "What SOURCE is.")] = "patch",
     tick: Annotated[
         int,
         option("--tick", "For nquads and turtle: where the triples are inserted.", metavar="T", min=0),
@@ -83,10 +77,10 @@ def import_(
 
     require_other(out, [source])
     text, name = text_of_file(source), str(source)
-    if format_ is Format.patch:
+    if format_ == "patch":
         log = EventLog.from_patch(text, name, graph)
     else:
-        log = from_state(text, format_.value, tick, name)
+        log = from_state(text, format_, tick, name)
     log.save(out)
     about = {"out": str(out), "digest": log.digest, "deltas": len(log), "last_tick": log.last_tick}
     give(about, described(about), json=json)

@@ -10,7 +10,7 @@ import os
 import threading
 import time
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from typing import Any, TextIO
 
@@ -19,119 +19,65 @@ import msgspec
 from substrate.cli.notices import Voice, ours
 from substrate.cli.printing import shown
 
-
-class _Event(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, tag_field="event"):
-    """An event; docs/commands.md describes each field."""
-
-    at: float
-
-
-class Begun(_Event, tag="begun"):
-    """The command began; the first event."""
-
-    command: str
-
-
-class Doing(_Event, tag="doing"):
-    """A step without parts begins."""
-
-    text: str
-
-
-class Planned(_Event, tag="planned"):
-    """The number of parts is known, and their name."""
-
-    parts: int
-    unit: str
-
-
-class Progress(_Event, tag="progress"):
-    """A part is under way."""
-
-    part: str
-    number: int
-    of: int
-    done: int
-    total: int
-    unit: str
-    pace: float | None
-    left: float | None
-    took: float
-
-
-class Ended(_Event, tag="ended"):
-    """A part has ended."""
-
-    part: str
-    number: int
-    of: int
-    how: str
-    rows: int | None
-    took: float
-
-
-class Said(_Event, tag="said"):
-    """A line that is not a result."""
-
-    level: str
-    text: str
-
-
-class Done(_Event, tag="done"):
-    """The command ended; the last event."""
-
-    exit: int
-    text: str
-    result: Any
-
-
-Event = Begun | Doing | Planned | Progress | Ended | Said | Done
-"""Any event, distinguished by the key `event`."""
+FIELDS: Mapping[str, tuple[str, ...]] = {
+    "begun": ("command",),
+    "doing": ("text",),
+    "planned": ("parts", "unit"),
+    "progress": ("part", "number", "of", "done", "total", "unit", "pace", "left", "took"),
+    "ended": ("part", "number", "of", "how", "rows", "took"),
+    "said": ("level", "text"),
+    "done": ("exit", "text", "result"),
+}
+"""The fields of each event, beside ``event`` and ``at``; docs/commands.md describes them."""
+Event = Mapping[str, Any]
 QUIET = 10.0
 """Seconds after which a line reports progress although no part has ended."""
 FIRST = 3.0
 """Seconds after which a silent command reports its current step."""
 _RECENT = 300.0
-"""Seconds over which a pace is measured."""
+"""Seconds over which a pace is measured; during a pause it falls, and the time left grows."""
 
 
 def line_of(event: Event) -> str | None:
     """Format an event as a line for people; ``None`` if the command's own lines say more.
 
-    >>> line_of(Ended(at=9, part="twin/logs", number=17, of=60, how="computed", rows=1000, took=9.13))
+    >>> ended = {"part": "twin/logs", "number": 17, "of": 60, "how": "computed", "rows": 1000, "took": 9.13}
+    >>> line_of({"event": "ended", **ended})
     '[17/60] twin/logs  computed  1,000 rows  9.1 s'
     """
     match event:
-        case Doing(text=text):
+        case {"event": "doing", "text": text}:
             return text
-        case Planned(parts=parts, unit=unit):
-            return f"{parts} {unit}"
-        case Progress(total=total, done=done) if total > 1 or done:
-            return f"{_place(event)}  {_counted(event)}"
-        case Progress(took=took):
-            return f"{_place(event)}  {took:,.0f} s so far"
-        case Ended(how=how, rows=rows, took=took, of=of) if of > 1:
+        case {"event": "planned"}:
+            return f"{event['parts']} {event['unit']}"
+        case {"event": "progress", "took": took}:
+            return f"{_place(event)}  {_counted(event) or f'{took:,.0f} s so far'}"
+        case {"event": "ended", "of": of, "rows": rows} if of > 1:
             counted = "" if rows is None else f"  {rows:,} rows"
-            return f"{_place(event)}  {how}{counted}  {took:,.1f} s"
+            return f"{_place(event)}  {event['how']}{counted}  {event['took']:,.1f} s"
         case _:
             return None
 
 
-def _place(event: Progress | Ended) -> str:
-    return f"[{event.number}/{event.of}] {event.part}" if event.of > 1 else event.part
+def _place(event: Event) -> str:
+    part = event["part"]
+    return f"[{event['number']}/{event['of']}] {part}" if event["of"] > 1 else part
 
 
-def _counted(event: Progress) -> str:
-    """Describe the finished amount of a part, its pace, and the time left."""
-    done, total, unit, pace = f"{event.done:,}", f"{event.total:,}", event.unit, event.pace
+def _counted(event: Event) -> str:
+    """Describe the finished amount of a part, its pace, and the time left; empty if nothing is counted."""
+    done, total, unit, pace = (event[name] for name in ("done", "total", "unit", "pace"))
+    if total <= 1 and not done:
+        return ""
+    figures = [f"{number:,}" for number in (done, total)]
     if unit.startswith("bytes"):  # only the first digits matter
-        done, total = f"{event.done / 1e6:,.1f}", f"{event.total / 1e6:,.1f}"
+        figures = [f"{number / 1e6:,.1f}" for number in (done, total)]
         unit, pace = f"MB{unit.removeprefix('bytes')}", pace and pace / 1e6
-    told = [f"{done} of {total} {unit}" if event.total else f"{done} {unit}"]
+    told = [f"{' of '.join(figures[: 1 + bool(total)])} {unit}"]
     if pace is not None:
         told.append(f"{pace:,.1f} a second" if pace >= 1 else f"{60 * pace:,.1f} a minute")
-    if event.left is not None:
-        told.append(f"about {_span(event.left)} left")
+    if event["left"] is not None:
+        told.append(f"about {_span(event['left'])} left")
     return ", ".join(told)
 
 
@@ -172,11 +118,11 @@ class Stream:
             self._faces.append(_writing(self._file, lambda event: msgspec.json.encode(event).decode()))
         self._closing: tuple[str, object] = "", None
         self._parts, self._ended, self._doing = 1, 0, command
-        self._recent: dict[tuple[str, str], Recent] = defaultdict(Recent)
+        self._recent: dict[tuple[str, str], deque[tuple[float, int]]] = defaultdict(deque)
         self._counted: tuple[str, int, int, str] | None = None
         self._began = time.monotonic()
         self._begun = {command: self._began}
-        self._tell(Begun(at=0.0, command=command))
+        self._tell("begun", command)
         self._quiet = FIRST
         self._beat = threading.Thread(target=self._keep_speaking, daemon=True)
         self._beat.start()
@@ -185,23 +131,30 @@ class Stream:
         """Report the begin of a step without parts."""
         with self._lock:
             self._at_rest(text)
-            self._tell(Doing(at=self._now(), text=text))
+            self._tell("doing", text)
 
     def plan(self, parts: int, unit: str) -> None:
         """Report the number of parts."""
         with self._lock:
             self._parts, self._ended = parts, 0
             self._at_rest("starting")
-            self._tell(Planned(at=self._now(), parts=parts, unit=unit))
+            self._tell("planned", parts, unit)
 
     def advance(self, part: str, done: int, total: int | None, unit: str) -> None:
         """Record the progress of a part; it becomes an event after a long silence."""
         with self._lock:
-            self._begun.setdefault(part, time.monotonic())
-            self._recent[part, unit].add(done)
+            now = time.monotonic()
+            self._begun.setdefault(part, now)
+            recent = self._recent[part, unit]
+            if recent and done < recent[-1][1]:  # it starts over
+                recent.clear()
+            if not recent or done > recent[-1][1]:
+                recent.append((now, done))
+            while len(recent) > 2 and now - recent[1][0] > _RECENT:
+                recent.popleft()
             self._counted = part, done, total or 0, unit
             if self._bars:
-                self._bars.show(self._progress())
+                self._bars.show(self._event("progress", *self._progress()))
             self._speak_after(QUIET)
 
     def end(self, part: str, how: str, rows: int | None = None) -> None:
@@ -212,13 +165,13 @@ class Stream:
             self._ended += 1
             number, of = self._ended, max(self._parts, self._ended)
             self._at_rest(f"after {part}")
-            self._tell(Ended(at=self._now(), part=part, number=number, of=of, how=how, rows=rows, took=took))
+            self._tell("ended", part, number, of, how, rows, took)
 
     def say(self, text: str, level: str) -> None:
         """Send an event for a line that is not a result; the command prints the line itself."""
         self.rest()
         with self._lock:
-            self._tell(Said(at=self._now(), level=level, text=text))
+            self._tell("said", level, text)
 
     def give(self, result: object, text: str) -> None:
         """Keep the result for the last event; the command prints it itself."""
@@ -237,18 +190,20 @@ class Stream:
         self._beat.join()
         with self._lock, self._file or nullcontext():
             text, result = self._closing
-            self._tell(Done(at=self._now(), exit=code, text=text, result=result))
+            self._tell("done", code, text, result)
             self.rest()
 
-    def _now(self) -> float:
-        return round(time.monotonic() - self._began, 1)
+    def _event(self, name: str, *values: Any) -> Event:
+        at = round(time.monotonic() - self._began, 1)
+        return {"event": name, "at": at, **dict(zip(FIELDS[name], values, strict=True))}
 
     def _at_rest(self, doing: str) -> None:
         """Enter a step in which nothing is counted."""
         self._counted, self._doing = None, doing
         self._begun[doing] = time.monotonic()
 
-    def _tell(self, event: Event) -> None:
+    def _tell(self, name: str, *values: Any) -> None:
+        event = self._event(name, *values)
         self._spoke, self._quiet = time.monotonic(), QUIET
         for face in list(self._faces):
             try:
@@ -256,25 +211,19 @@ class Stream:
             except BrokenPipeError:  # the reader has gone, but the work continues
                 self._faces.remove(face)
 
-    def _progress(self) -> Progress:
+    def _progress(self) -> tuple[Any, ...]:
+        now, pace, left = time.monotonic(), None, None
         part, done, total, unit = self._counted or (self._doing, 0, 0, "parts")
-        pace, left = self._recent[part, unit].figures(total) if self._counted else (None, None)
-        return Progress(
-            at=self._now(),
-            part=part,
-            number=min(self._ended + 1, self._parts),
-            of=self._parts,
-            done=done,
-            total=total,
-            unit=unit,
-            pace=pace,
-            left=left,
-            took=round(time.monotonic() - self._begun[part], 1),
-        )
+        if len(recent := self._recent[part, unit]) > 1:
+            (since, before), (_, done_then) = recent[0], recent[-1]
+            speed = (done_then - before) / max(now - since, 1e-3)
+            pace, left = round(speed, 3), round((total - done) / speed, 1) if total > done else None
+        number, took = min(self._ended + 1, self._parts), round(now - self._begun[part], 1)
+        return part, number, self._parts, done, total, unit, pace, left, took
 
     def _speak_after(self, seconds: float) -> None:
         if time.monotonic() - self._spoke >= seconds:
-            self._tell(self._progress())
+            self._tell("progress", *self._progress())
 
     def _keep_speaking(self) -> None:
         with suppress(OSError):  # the working code will meet the error too, and report it
@@ -343,13 +292,13 @@ class Bars:
     def show(self, event: Event) -> None:
         """Draw an event."""
         match event:
-            case Progress(part=part, done=done, total=total):
-                self._draw(part, done, total or None, _counted(event) if total > 1 or done else "")
+            case {"event": "progress", "part": part, "done": done, "total": total}:
+                self._draw(part, done, total or None, _counted(event))
                 return
-            case Doing(text=text):
+            case {"event": "doing", "text": text}:
                 self._draw(text, 0, None, "")
                 return
-            case Planned() | Ended():
+            case {"event": "planned" | "ended"}:
                 self._name = ""
                 self._drawn.update(self._bar, visible=False)
             case _:
@@ -367,33 +316,3 @@ class Bars:
             self._name = name
             self._drawn.reset(self._bar, description=name, visible=True)
         self._drawn.update(self._bar, completed=done, total=total, told=told, refresh=new)
-
-
-class Recent:
-    """The pace of some work over its last minutes; during a pause it falls, and the time left grows.
-
-    >>> Recent().figures(1000)
-    (None, None)
-    """
-
-    def __init__(self) -> None:
-        self._seen: deque[tuple[float, float]] = deque()
-
-    def add(self, done: float) -> None:
-        """Record the finished amount; work that starts over gets a new pace."""
-        now, seen = time.monotonic(), self._seen
-        if seen and done < seen[-1][1]:
-            seen.clear()
-        if not seen or done > seen[-1][1]:
-            seen.append((now, done))
-        while len(seen) > 2 and now - seen[1][0] > _RECENT:
-            seen.popleft()
-
-    def figures(self, total: float | None) -> tuple[float | None, float | None]:
-        """Return the pace per second and the seconds left of a known total; ``None`` before any progress."""
-        if len(self._seen) < 2:
-            return None, None
-        (since, before), (_, done) = self._seen[0], self._seen[-1]
-        pace = (done - before) / max(time.monotonic() - since, 1e-3)
-        left = (total - done) / pace if total and total > done else None
-        return round(pace, 3), None if left is None else round(left, 1)

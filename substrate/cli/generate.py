@@ -12,10 +12,9 @@ import typer
 
 from substrate.base.extras import missing_extra
 from substrate.base.files import filling
-from substrate.cli.console import JsonOption, give, option
+from substrate.cli.console import REQUIRED, JsonOption, command_of, give, option
 from substrate.cli.events import speaking
 from substrate.cli.notices import others_apart
-from substrate.cli.options import REQUIRED, command_of
 from substrate.generators.world import World
 
 WORLDS: Mapping[str, str] = {

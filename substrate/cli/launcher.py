@@ -9,22 +9,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from io import TextIOWrapper
 from typing import Any
 
-from substrate.cli import platform
-
-COMMANDS: Mapping[str, str] = {
-    "log": "cli",
-    "mcp": "mcp",
-    "score": "research",
-    "generate": "cli",
-    "predict": "research",
-    "perceive": "research",
-    "models": "cli",
-}
-"""The library's own commands, and the extra that each needs."""
+from substrate.cli import COMMANDS, platform
 
 _ABOUT = """substrate {version}: the library is installed, and none of its commands.
 
@@ -65,8 +54,9 @@ def main() -> None:
         if missing is None:
             raise
         if start or command:
-            if not start and (extra := COMMANDS.get(command or "")):
-                missing = MissingExtraError(f"`substrate {command}` is not installed", hint=install(extra))
+            if not start and (library := COMMANDS.get(command or "")):
+                hint = install(library[0])
+                missing = MissingExtraError(f"`substrate {command}` is not installed", hint=hint)
             sys.exit(f"error: {missing}")
         from substrate import __version__
 

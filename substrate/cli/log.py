@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -230,23 +229,9 @@ def _binding(term: Any) -> dict[str, object]:
     return literal
 
 
-COMMANDS: Mapping[str, Callable[..., None]] = {
-    "show": show,
-    "state": state,
-    "query": query,
-    "history": history,
-    "fork": fork,
-    "diff": diff,
-    "merge": merge,
-    "verify": verify,
-    "repair": repair,
-    "export": export,
-    "import": import_,
-}
-"""The commands in the order of the help."""
-
 log_app = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, help="The auditor's tools over one event log."
 )
-for _name, _command in COMMANDS.items():
-    log_app.command(_name)(guarded(_command))
+# In the order of the help
+for _command in (show, state, query, history, fork, diff, merge, verify, repair, export, import_):
+    log_app.command(_command.__name__.rstrip("_"))(guarded(_command))

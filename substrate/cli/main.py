@@ -6,7 +6,7 @@ A group is loaded only when it is used, so that `substrate --help` starts fast.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from substrate.cli import COMMANDS
 from substrate.cli.console import argument, guarded, option
 
 PLAIN: dict[str, Any] = {"no_args_is_help": True, "rich_markup_mode": None}
@@ -69,16 +70,6 @@ def absent(name: str) -> Callable[..., None]:
     return guarded(run)
 
 
-_GROUPS: Mapping[str, tuple[str, str]] = {
-    "log": ("substrate.cli.log:log_app", "Show, query, fork, merge and verify one event log."),
-    "score": ("research.cli.score:score_app", "Grade anyone's answers."),
-    "generate": ("substrate.cli.generate:worlds", "Generate data in an official format, with truth."),
-    "models": ("substrate.cli.models:models_app", "Serve a small language model on this machine."),
-    "predict": ("research.cli.clevrer:predict_app", "Predict the unseen future from your own files."),
-    "perceive": ("research.cli.clevrer:perceive_app", "Make events from a detector's proposals."),
-}
-
-
 def _print_version(wanted: bool) -> None:
     if wanted:
         from substrate import __version__
@@ -124,8 +115,9 @@ def mcp(
 def add_commands(app: typer.Typer) -> None:
     """Add the library's commands to a command."""
     app.callback()(common)
-    for name, (made_by, about) in _GROUPS.items():
-        add_group(app, name, made_by, about)
+    for name, (_, made_by, about) in COMMANDS.items():
+        if made_by:
+            add_group(app, name, made_by, about)
     app.command()(mcp)
 
 

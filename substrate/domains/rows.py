@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
 
@@ -37,6 +39,18 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     expected_supporting: tuple[int, ...] | msgspec.UnsetType = msgspec.UNSET
     probability: float | msgspec.UnsetType = msgspec.UNSET
     """The answer's probability, given the question's presuppositions."""
+
+
+def graded(predicted: str, expected: str | None, error: str | None = None, **fields: Any) -> Row:
+    """The row of an open question; with an error its answer is ``error``, which is wrong.
+
+    >>> place = {"benchmark": "babi", "split": "train", "subset": "qa1", "scene": 1, "question": 2, "log": ""}
+    >>> [graded(answer, "hall", **place).correct for answer in ("hall", "park")]
+    [True, False]
+    """
+    correct = None if expected is None else not error and predicted == expected
+    answer, reason = ("error", error) if error else (predicted, msgspec.UNSET)
+    return Row(predicted=answer, expected=expected, correct=correct, error=reason, **fields)
 
 
 _encoder = msgspec.json.Encoder()

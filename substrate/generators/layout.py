@@ -33,7 +33,7 @@ def encode_scene(files: Mapping[str, Any]) -> bytes:
     return msgspec.json.encode(files)
 
 
-def write_release(out: Path, scenes: Iterable[bytes]) -> int:
+def write_release(out: Path, scenes: Iterable[bytes], _seed: int = 0) -> int:
     """Write scenes as a release does: ``annotation.zip``, ``truth.zip`` and the list ``questions.json``.
 
     A file ``KIND/…`` of a scene becomes a member of ``KIND.zip``. The same scenes give the same bytes:

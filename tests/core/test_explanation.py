@@ -1,9 +1,8 @@
-"""An answer's reasons as a reader, a machine and a page are given them."""
+"""An answer's reasons as a reader and a machine are given them."""
 
 from __future__ import annotations
 
 import json
-from html.parser import HTMLParser
 
 from pyoxigraph import Literal, NamedNode
 
@@ -90,37 +89,3 @@ def test_a_machine_gets_each_delta_as_the_log_has_it() -> None:
             "triple": '<urn:v:ann> <urn:v:in> "room <1>"',
         }
     ]
-
-
-class _Reader(HTMLParser):
-    """The tags of a fragment, and what is written between them."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.tags: list[str] = []
-        self.words = ""
-        self.open: list[str] = []
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append(tag)
-        self.open.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        self.words += data
-
-
-def test_a_page_shows_the_steps_and_escapes_what_they_say() -> None:
-    parts = (
-        ExplainedPart("choice 0", (step(2),), "yes", said="is <b> it"),
-        ExplainedPart("choice 1", (step(0), step(2)), "no"),
-    )
-    page = _Reader(explained(moves(3), *parts).html())
-    assert page.open == []
-    assert page.tags.count("details") == page.tags.count("table") == 2
-    for words in ("choice 0, is <b> it: yes, in 1 step", ':ann :in "room <1>"', "in 2 steps"):
-        assert words in page.words
-    assert "b" not in page.tags

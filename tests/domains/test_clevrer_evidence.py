@@ -10,7 +10,7 @@ from clevrer_scenes import annotation
 
 from substrate.cause.evidence import ABSENT, FACTS, IMAGINED, RECORDED, RULED, Rest
 from substrate.domains.clevrer.deltas import annotation_log
-from substrate.domains.clevrer.evidence import frames_off, rests_on
+from substrate.domains.clevrer.evidence import rests_on
 from substrate.domains.clevrer.explain import explain
 from substrate.domains.clevrer.format import Choice, Question, decode_annotation
 from substrate.domains.clevrer.parameters import Counterfactual, Parameters, Predictive
@@ -78,9 +78,3 @@ def test_a_simulated_future_is_told_from_straight_lines() -> None:
                         f"{name}: {rests_on(why, part).on}" for part in why.parts if part.answer == "yes"
                     )
     assert set(grounds) == {f"C: {RULED}", f"S: {IMAGINED}"}
-
-
-def test_an_event_is_looked_for_in_another_record_by_looks_and_kind() -> None:
-    seen, true = film((CUBE, BALL, 20), (BALL, CAN, 60)), film((CUBE, BALL, 23))
-    first, second = (event.iri for event in seen.events if event.kind == "Collision")
-    assert (frames_off(first, seen, true), frames_off(second, seen, true)) == (3, None)

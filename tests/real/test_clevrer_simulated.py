@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from research.domains.foretelling.annotated import masses
 from research.domains.foretelling.from_annotations import read_annotations
 from substrate import TBox
 from substrate.domains.clevrer.deltas import annotation_log
@@ -17,7 +18,6 @@ from substrate.domains.clevrer.emitter import (
     without,
 )
 from substrate.domains.clevrer.format import Annotation
-from substrate.domains.clevrer.motion import masses
 from substrate.domains.clevrer.motion.course import course
 from substrate.domains.clevrer.scene import Scene
 

@@ -12,6 +12,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
+from research.domains.foretelling.annotated import bodies, observed
 from substrate.base.errors import FormatError
 from substrate.base.numbered import sources_in
 from substrate.domains.clevrer.format import (
@@ -24,7 +25,6 @@ from substrate.domains.clevrer.format import (
 )
 from substrate.domains.clevrer.motion.engine import simulate
 from substrate.domains.clevrer.motion.law import Law
-from substrate.domains.clevrer.motion.observe import bodies, observed
 
 # Bodies whose centres are farther apart than this do not touch: two cubes corner to corner, plus a margin.
 _ALONE = 0.62

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-import msgspec
-
 from substrate.base.errors import FormatError, ProgramError
 from substrate.domains._facts import text_of_term
 from substrate.domains.babi._reading import Reader, UnknownError
@@ -14,7 +12,7 @@ from substrate.domains.babi._telling import event
 from substrate.domains.babi.deltas import REASON, story_log
 from substrate.domains.babi.format import Question, Story
 from substrate.domains.babi.queries import parse_question
-from substrate.domains.rows import Row
+from substrate.domains.rows import Row, graded
 from substrate.log.event_log import EventLog
 from substrate.log.replay import Replay
 
@@ -41,23 +39,13 @@ def answer_story(story: Story, log: EventLog | None = None, split: str | None = 
     """
     log = story_log(story) if log is None else log
     replay, reader, digest = Replay(log), Reader(log), log.digest
+    split = story.split if split is None else split
+    place = {"benchmark": "babi", "split": split, "subset": story.subset, "scene": story.scene}
     for question in story.questions:
         reader.turn_to(question.id, replay.seek(question.id))
         reply = answer_question(story, question, reader)
-        yield Row(
-            benchmark="babi",
-            split=story.split if split is None else split,
-            subset=story.subset,
-            scene=story.scene,
-            question=question.id,
-            predicted=reply.answer,
-            expected=question.answer,
-            correct=None if question.answer is None else reply.answer == question.answer,
-            log=digest,
-            error=reply.error or msgspec.UNSET,
-            supporting=reader.supporting,
-            expected_supporting=question.supporting,
-        )
+        facts = {"supporting": reader.supporting, "expected_supporting": question.supporting, "log": digest}
+        yield graded(reply.answer, question.answer, reply.error, question=question.id, **place, **facts)
 
 
 class Reply(NamedTuple):

@@ -9,7 +9,7 @@ from substrate.cause.evidence import ABSENT, FACTS, IMAGINED, RECORDED, RULED, R
 from substrate.cause.explanation import OWN, ExplainedPart, ExplainedStep, Explanation
 from substrate.domains.clevrer._chances import REMOVALS
 from substrate.domains.clevrer.deltas import NAMESPACE
-from substrate.domains.clevrer.scene import Event, Scene
+from substrate.domains.clevrer.scene import Scene
 
 _IMAGINING = (*REMOVALS, "unseen_events")
 _BY_GROUND = {"observed": RECORDED, "dual": RECORDED, "simulated": IMAGINED, "heuristic": RULED}
@@ -64,19 +64,3 @@ def _filmed(why: Explanation, objects: tuple[str, ...]) -> str:
     scene = Scene.of(why.logs[OWN])
     wanted = frozenset(int(iri.rpartition(":")[2]) for iri in objects)
     return next((e.iri for e in scene.events if e.kind == "Collision" and e.objects == wanted), "")
-
-
-def frames_off(event: str, seen: Scene, true: Scene) -> int | None:
-    """The frames between an event of a log and the record's nearest event of its kind and participants.
-
-    ``None`` if the record has no such event. Both identify objects by their looks.
-    """
-
-    def told(e: Event, scene: Scene) -> tuple[str, frozenset[tuple[str, str, str]]]:
-        things = (scene.objects[number] for number in e.objects)
-        return e.kind, frozenset((thing.color, thing.material, thing.shape) for thing in things)
-
-    event_seen = next(e for e in seen.events if e.iri == event)
-    wanted = told(event_seen, seen)
-    frames = [e.frame for e in true.events if told(e, true) == wanted]
-    return min((abs((frame or 0) - (event_seen.frame or 0)) for frame in frames), default=None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import NamedTuple, get_args
+from typing import get_args
 
 import msgspec
 
@@ -176,32 +176,6 @@ def _forked(fork: EventLog) -> list[int]:
         if ":event:" in text_of(subject) or said_of_object:
             positions.append(position)
     return positions
-
-
-class Said(NamedTuple):
-    """The stated probability that a choice of a question is correct."""
-
-    question: int
-    choice: int
-    probability: float
-
-
-def said_of(world: World, questions: Iterable[Question]) -> list[Said]:
-    """The probability of each choice that the ensemble can judge; gold is not read."""
-    chances = Chances(world, ground_of)
-    probabilities: list[Said] = []
-    for question in questions:
-        for choice in in_order(question.choices or ()):
-            program = choice_program(question.program, choice)
-            try:
-                answer = run(program, world)
-            except ProgramError:
-                continue
-            chance = chances.of(program, answer)
-            if chance is not None:
-                correct = chance if answer == "yes" else 1 - chance
-                probabilities.append(Said(question.question_id, choice.choice_id, round(correct, 3)))
-    return probabilities
 
 
 def ground_of(steps: list[Step], world: World) -> str:

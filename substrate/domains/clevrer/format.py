@@ -311,7 +311,8 @@ def read_questions(path: Path) -> Records[int, SceneQuestions]:
         FormatError: as :func:`decode`; also if a scene or a question number occurs twice, a
             multiple-choice question has no choices, or there is no question at all.
     """
-    return read_by_scene(path, SceneQuestions, _check_questions)
+    hint = "Only multiple-choice questions have choices"
+    return read_by_scene(path, SceneQuestions, partial(check_questions, own=_misfit, hint=hint))
 
 
 class _OfScene(Protocol):
@@ -351,11 +352,17 @@ def read_by_scene(path: Path, kind: type[Q], check: Callable[[str, Q], None]) ->
     return Records(str(path), index, lambda _, __, raw: decoder.decode(raw))
 
 
-def _check_questions(name: str, record: SceneQuestions) -> None:
+def check_questions(name: str, record: Any, own: Callable[[Any], str], hint: str) -> None:
+    """Refuse a scene's questions if a number occurs twice or a program is too long.
+
+    Args:
+        own: gives a further fault of a question; empty if there is none.
+        hint: the advice for that fault.
+    """
     seen: set[int] = set()
     for index, question in enumerate(record.questions):
         fault = partial(FormatError, where=(name, f"scene {record.scene_index}", f"$.questions[{index}]"))
-        kind, choices = question.question_type, question.choices or ()
+        choices = question.choices or ()
         if question.question_id in seen:
             what = f"question {question.question_id} occurs twice"
             raise fault(what, hint="Number a scene's questions once")
@@ -363,10 +370,16 @@ def _check_questions(name: str, record: SceneQuestions) -> None:
             what = f"its program has more than {LIMITS.steps} steps"
             raise fault(what, hint="If it is meant to, raise steps in SUBSTRATE_LIMITS")
         seen.add(question.question_id)
-        if (kind == "descriptive") == bool(choices):
-            what = f"a {kind} question {'has' if choices else 'lacks'} choices"
-            raise fault(what, hint="Only multiple-choice questions have choices")
+        if what := own(question):
+            raise fault(what, hint=hint)
         numbers = [choice.choice_id for choice in choices]
         for number in numbers:
             if numbers.count(number) > 1:
                 raise fault(f"choice {number} occurs twice", hint="Number a question's choices once")
+
+
+def _misfit(question: Question) -> str:
+    """The fault of a question whose kind and choices do not go together."""
+    kind, choices = question.question_type, bool(question.choices)
+    has = "has" if choices else "lacks"
+    return f"a {kind} question {has} choices" if (kind == "descriptive") == choices else ""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from substrate.base.vocabulary import RDF_TYPE
 from substrate.cause.explanation import ExplainedStep, Explanation
 from substrate.cause.pictures import Lane, Mark, Scale, Span, Timeline
 from substrate.domains.clevrer.scene import Event, Scene
@@ -19,7 +18,7 @@ def scene_timeline(scene: Scene, explanation: Explanation) -> Timeline:
     """
     steps = [step for part in explanation.parts for step in part.steps]
     numbers = {f"{scene.iri}:object:{number}": number for number in scene.objects}
-    removed = _removed(steps, explanation, numbers)
+    removed = _removed(steps)
     predicted = _predicted(steps, numbers, explanation)
     x = Scale(scene.end * (1.15 if predicted else 1))
     rows = {number: row for row, number in enumerate(scene.objects)}
@@ -55,17 +54,10 @@ def scene_timeline(scene: Scene, explanation: Explanation) -> Timeline:
     )
 
 
-def _removed(
-    steps: Sequence[ExplainedStep], explanation: Explanation, numbers: Mapping[str, int]
-) -> int | None:
-    """The object that a question removes: the evidence of the removing step contains its type."""
-    for step in steps:
-        if step.name in ("get_counterfact", "filter_counterfact") and len(step.took) == 2:
-            for piece in step.evidence:
-                subject, predicate, _ = explanation.delta(piece).triple
-                if predicate == RDF_TYPE and str(subject)[1:-1] in numbers:
-                    return numbers[str(subject)[1:-1]]
-    return None
+def _removed(steps: Sequence[ExplainedStep]) -> int | None:
+    """The object that a question removes, the last input of the removing step."""
+    removing = (step for step in steps if step.name in ("get_counterfact", "filter_counterfact"))
+    return next((int(step.took[1]) for step in removing if len(step.took) == 2), None)
 
 
 def _predicted(
@@ -107,13 +99,8 @@ def _states(
 
 
 _SINGLED_OUT = (
-    "unique",
-    "filter_before",
-    "filter_after",
-    "filter_collision",
-    "filter_in",
-    "filter_out",
-    "filter_order",
+    *("unique", "filter_before", "filter_after", "filter_order"),
+    *("filter_collision", "filter_in", "filter_out"),
 )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -52,18 +52,6 @@ class PropertyChange(NamedTuple):
             "opposite": (mass, -charge),
         }
         return cls(number, *changed[word.removeprefix("counterfact_")])
-
-
-class CollisionEmitter(Protocol):
-    """An imagined world's collisions, as pairs of objects."""
-
-    def future(self, scene: TargetScene, parameters: Parameters) -> list[Pair]:
-        """Pairs that collide after the video."""
-        ...
-
-    def changed(self, scene: TargetScene, change: PropertyChange) -> list[Pair]:
-        """Pairs that collide within the video's time if an object had a different mass or charge."""
-        ...
 
 
 class Kinematic:
@@ -207,7 +195,8 @@ def _pushed(bodies: Iterable[Body], charges: Mapping[int, int], strength: float)
     return [replace(body, vx=rows[body.id][0], vy=rows[body.id][1]) for body in by_id.values()]
 
 
-EMITTERS: Mapping[str, CollisionEmitter] = {"kinematic": Kinematic(), "motion": Simulated()}
+EMITTERS: Mapping[str, Kinematic | Simulated] = {"kinematic": Kinematic(), "motion": Simulated()}
+"""The sources of the collisions of an imagined world, by the parameters' names for them."""
 
 
 def collisions(pairs: Iterable[Pair]) -> list[Event]:

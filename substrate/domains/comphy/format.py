@@ -17,8 +17,8 @@ ground, with up away from the camera. Other fields of a record, such as a mass o
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -26,14 +26,14 @@ import msgspec
 
 from substrate.base.errors import FormatError
 from substrate.base.inputs import Source, Whole
-from substrate.base.limits import LIMITS
-from substrate.base.numbered import names_in, sources_in
+from substrate.base.numbered import sources_in, unique
 from substrate.base.records import Records
 from substrate.domains.clevrer.format import (
     MOVING_SPEED,
     Annotation,
     Choice,
     ObjectProperty,
+    check_questions,
     decode_annotation,
     read_by_scene,
 )
@@ -95,9 +95,6 @@ class TargetNames(NamedTuple):
     references: tuple[str, ...]
 
 
-_NAME = re.compile(r"annotation_([0-9]{1,9})(?:_([0-9]{1,9}))?\.json(\.gz)?$")
-
-
 def look(thing: ObjectProperty) -> Look:
     """An object's look: colour, material and shape.
 
@@ -138,34 +135,18 @@ def target_names(where: Path) -> dict[int, TargetNames]:
         FormatError: it cannot be read, has no annotation or one twice, or an example lacks one of its videos.
     """
     by_scene: dict[int, dict[int, str]] = {}
-    for name in names_in(where, "annotation"):
-        if match := _NAME.search(name):
-            videos, video = by_scene.setdefault(int(match[1]), {}), int(match[2] or -1)
-            if video in videos:
-                raise FormatError(
-                    f"a video occurs twice: {videos[video]} and {name}",
-                    where=(where,),
-                    hint="Keep one of them",
-                )
-            videos[video] = name
-    if not by_scene:
-        raise FormatError(
-            "holds no annotation_NNNNN.json",
-            where=(where,),
-            hint="Give the folder or zip of target and reference annotations",
-        )
-    for scene, videos in sorted(by_scene.items()):
+    files = "target and reference annotations"
+    for (scene, *video), name in unique(where, "annotation", "video", files, parts=2).items():
+        by_scene.setdefault(scene, {})[video[0] if video else -1] = name
+    for scene, videos in by_scene.items():
         for video in range(-1, REFERENCES):
             if video not in videos:
                 lacking = f"annotation_{scene:05d}" + (f"_{video}" if video >= 0 else "") + ".json"
-                raise FormatError(
-                    f"scene {scene} lacks {lacking}",
-                    where=(where,),
-                    hint="An example is one target and four reference videos",
-                )
+                hint = "An example is one target and four reference videos"
+                raise FormatError(f"scene {scene} lacks {lacking}", where=(where,), hint=hint)
     return {
         scene: TargetNames(videos[-1], tuple(videos[video] for video in range(REFERENCES)))
-        for scene, videos in sorted(by_scene.items())
+        for scene, videos in by_scene.items()
     }
 
 
@@ -213,29 +194,9 @@ def read_questions(path: Path) -> Records[int, TargetQuestions]:
         FormatError: the file breaks the format, a target or question number occurs twice, a question
             has both answer and choices, or the file has no question.
     """
-    return read_by_scene(path, TargetQuestions, _check_questions)
+    hint = "A question has one or the other"
+    return read_by_scene(path, TargetQuestions, partial(check_questions, own=_misfit, hint=hint))
 
 
-def _check_questions(name: str, record: TargetQuestions) -> None:
-    for place, what, hint in _faults(record):
-        raise FormatError(what, where=(name, f"scene {record.scene_index}", place), hint=hint)
-
-
-def _faults(record: TargetQuestions) -> Iterator[tuple[str, str, str]]:
-    seen: set[int] = set()
-    for index, question in enumerate(record.questions):
-        place = f"$.questions[{index}]"
-        if question.question_id in seen:
-            yield place, f"question {question.question_id} occurs twice", "Number a target's questions once"
-        seen.add(question.question_id)
-        if max(map(len, (question.program, *(c.program for c in question.choices or ())))) > LIMITS.steps:
-            yield (
-                place,
-                f"its program has more than {LIMITS.steps} steps",
-                "If it is meant to, raise steps in SUBSTRATE_LIMITS",
-            )
-        if question.choices and question.answer is not None:
-            yield place, "has an answer and choices", "A question has one or the other"
-        numbers = [choice.choice_id for choice in question.choices or ()]
-        if len(numbers) != len(set(numbers)):
-            yield f"{place}.choices", "a choice occurs twice", "Number a question's choices once"
+def _misfit(question: Question) -> str:
+    return "has an answer and choices" if question.choices and question.answer is not None else ""

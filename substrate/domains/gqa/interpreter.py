@@ -14,13 +14,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
 from typing import Literal, NamedTuple
 
-import msgspec
-
 from substrate.base.errors import ParameterError, ProgramError, SubstrateError
 from substrate.domains.gqa.format import Question
 from substrate.domains.gqa.program import Instruction, Named, Related, compile_program
 from substrate.domains.gqa.scene import EXACT, Node, Objects, Scene
-from substrate.domains.rows import Row
+from substrate.domains.rows import Row, graded
 
 Resolve = Literal["name", "id"]
 SUBSETS: Mapping[Resolve, str] = {"name": "by_name", "id": "by_id"}
@@ -116,7 +114,7 @@ def _truth(step: Instruction, witnesses: Iterable[Node]) -> Truth:
 
 
 def _query(run: _Run, step: Instruction, objects: Objects) -> Said:
-    scene, word, ranked = run.scene, step.argument.word, run.ranked(objects)
+    scene, word, ranked = run.scene, step.argument, run.ranked(objects)
     if word == "name":
         if ranked[0] == scene.node:
             raise ProgramError("a scene has no name", hint="Ask for its place, location or weather")
@@ -139,7 +137,7 @@ def _query(run: _Run, step: Instruction, objects: Objects) -> Said:
 
 
 def _choose(run: _Run, step: Instruction, objects: Objects) -> Said:
-    words = step.argument.words
+    words = step.argument
     for node, word in product(run.ranked(objects), words):
         if run.scene.has_value(node, step.family, word):
             return Said(word, (node,))
@@ -147,7 +145,7 @@ def _choose(run: _Run, step: Instruction, objects: Objects) -> Said:
 
 
 def _choose_name(run: _Run, step: Instruction, objects: Objects) -> Said:
-    words, ranked = step.argument.words, run.ranked(objects)
+    words, ranked = step.argument, run.ranked(objects)
     fits = [
         (penalty, position, index)
         for position, node in enumerate(ranked)
@@ -240,7 +238,7 @@ def _same(run: _Run, step: Instruction, first: Objects, second: Objects) -> Trut
 
 
 def _all_same(run: _Run, step: Instruction, objects: Objects) -> Truth:
-    family = step.argument.word
+    family = step.argument
     each = [set(run.scene.values(node, family)) for node in run.ranked(objects)]
     held = [values for values in each if values]
     if not held:
@@ -266,25 +264,23 @@ def _or(_: _Run, step: Instruction, first: Truth, second: Truth) -> Truth:
 
 
 OPERATIONS: Mapping[str, Callable[..., Result]] = {
-    "select": _select,
-    "relate": _relate,
-    "filter": _filter,
-    "exist": _exist,
-    "verify": _verify,
-    "verify rel": _verify_rel,
-    "query": _query,
-    "choose": _choose,
-    "choose name": _choose_name,
-    "choose rel": _choose_rel,
-    "compare": _compare,
-    "common": _common,
-    "same": _same,
-    "different": _different,
-    "all same": _all_same,
-    "all different": _different,
-    "and": _and,
-    "or": _or,
-}
+    function.__name__[1:].replace("_", " "): function
+    for function in (
+        *(
+            _select,
+            _relate,
+            _filter,
+            _exist,
+            _verify,
+            _verify_rel,
+            _query,
+            _choose,
+            _choose_name,
+            _choose_rel,
+        ),
+        *(_compare, _common, _same, _different, _all_same, _and, _or),
+    )
+} | {"all different": _different}
 """Every operation of :data:`substrate.domains.gqa.program.SIGNATURES`."""
 
 
@@ -373,27 +369,17 @@ def answer_scene(
     if resolve is not None and resolve not in SUBSETS:
         raise ParameterError(f"resolve is {resolve!r}", hint=f"Give one of {', '.join(SUBSETS)}")
     ways: Iterable[Resolve] = SUBSETS if resolve is None else (resolve,)
+    common = {"benchmark": benchmark, "split": split, "scene": scene.image_id, "log": scene.digest}
     rows: list[Row] = []
     for number, question in questions.items():
         program: Sequence[Instruction] = ()
         for way in ways:
             try:
                 program = program or compile_program(question.semantic)
-                predicted, error = _predicted(scene, question, program, way), msgspec.UNSET
+                predicted, error = _predicted(scene, question, program, way), None
             except SubstrateError as fault:
                 predicted, error = "error", str(fault)
-            right = error is msgspec.UNSET and predicted == question.answer
-            row = Row(
-                benchmark=benchmark,
-                split=split,
-                subset=SUBSETS[way],
-                scene=scene.image_id,
-                question=number,
-                predicted=predicted,
-                expected=question.answer,
-                correct=None if question.answer is None else right,
-                log=scene.digest,
-                error=error,
+            rows.append(
+                graded(predicted, question.answer, error, subset=SUBSETS[way], question=number, **common)
             )
-            rows.append(row)
     return sorted(rows, key=lambda row: (str(row.question), row.subset))

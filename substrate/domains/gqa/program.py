@@ -53,18 +53,6 @@ class Value(NamedTuple):
     negated: bool
 
 
-class Options(NamedTuple):
-    """The words of a choice."""
-
-    words: tuple[str, ...]
-
-
-class Word(NamedTuple):
-    """The object of a question: ``name``, an attribute family, or a class."""
-
-    word: str
-
-
 class Instruction(NamedTuple):
     """A typed step: its position in the file, its entry of :data:`SIGNATURES`, attribute family, argument
     (``None`` if it has none) and inputs.
@@ -126,17 +114,19 @@ def _value(text: str) -> Value:
     return Value(value, match is not None)
 
 
-def _options(text: str) -> Options:
+def _options(text: str) -> tuple[str, ...]:
+    """The words of a choice."""
     words = _words(text)
     if len(words) < 2 or not all(words):
         raise ValueError("is not a choice of words separated by |")
-    return Options(words)
+    return words
 
 
-def _word(text: str) -> Word:
+def _word(text: str) -> str:
+    """The object of a question: ``name``, an attribute family, or a class."""
     if not text.strip():
         raise ValueError("asks for nothing")
-    return Word(text.strip())
+    return text.strip()
 
 
 def _nothing(_: str) -> None:
@@ -192,7 +182,7 @@ def compile_program(steps: Sequence[Step]) -> list[Instruction]:
     ...     print(i.operation, i.argument, i.result.value)
     select Named(name='man', ids=('3',)) objects
     filter Value(value='young', negated=True) objects
-    query Word(word='hposition') word
+    query hposition word
 
     Raises:
         ProgramError: an argument has the wrong form, an input has the wrong kind, or the program does not end

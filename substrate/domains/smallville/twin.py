@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cache
 
-import msgspec
 import pyoxigraph as ox
 
 from substrate.base.delta import Op, Spelled, Triple, text_of
@@ -19,7 +18,7 @@ from substrate.base.errors import InterventionError
 from substrate.base.vocabulary import RDF_TYPE, RDFS_LABEL
 from substrate.branch.fork import fork
 from substrate.branch.interventions import Intervention, made
-from substrate.domains.rows import Row
+from substrate.domains.rows import Row, graded
 from substrate.domains.smallville.format import ARMS, ArmIntervention, Gold, Plan, Spec, Yes
 from substrate.log.event_log import EventLog
 from substrate.rules.fixpoint import RuleEmitter, unfold
@@ -192,15 +191,5 @@ def _row(
     spec: Spec, number: int, gold: Gold | None, split: str, predicted: str, log: str, error: str | None = None
 ) -> Row:
     expected = getattr(gold, ARMS[number]) if gold else None
-    return Row(
-        benchmark="twin",
-        split=split,
-        subset=spec.linkage,
-        scene=spec.spec,
-        question=number,
-        predicted=predicted,
-        expected=expected,
-        correct=predicted == expected if gold else None,
-        log=log,
-        error=error or msgspec.UNSET,
-    )
+    place = {"benchmark": "twin", "split": split, "subset": spec.linkage, "scene": spec.spec}
+    return graded(predicted, expected, error, question=number, log=log, **place)

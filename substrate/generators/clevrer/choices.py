@@ -54,14 +54,14 @@ class MultipleChoice:
     """A question without its number; each choice says whether it is correct."""
 
     text: str
-    program: tuple[str, ...]
+    program: str
     choices: tuple[tuple[Phrase, bool], ...]
 
     @property
     def numbered(self) -> list[Choice]:
         """The choices in the format of the question file, numbered."""
         return [
-            Choice(place, phrase.text, list(phrase.program), "correct" if right else "wrong")
+            Choice(place, phrase.text, phrase.program.split(), "correct" if right else "wrong")
             for place, (phrase, right) in enumerate(self.choices)
         ]
 
@@ -93,7 +93,7 @@ def explain(film: Film, names: Names, rng: Random, number: int) -> list[Multiple
             4,
             rng.choices(list(_CORRECT), list(_CORRECT.values()))[0],
         )
-        program = ("events", *phrase.program, "filter_ancestor", "belong_to", *negate(negated))
+        program = f"events {phrase.program} filter_ancestor belong_to{negate(negated)}"
         questions.append(MultipleChoice(_EXPLANATORY.format(_not(negated), phrase.text), program, choices))
     return questions
 
@@ -165,7 +165,7 @@ def predict(
         )
         pairs = [*((pair, True) for pair in right), (rng.choice(never), False)][:2]
         choices = tuple((names.possible_collision(pair, rng), true) for pair, true in rng.sample(pairs, 2))
-        questions.append(MultipleChoice(text, ("unseen_events", "belong_to"), choices))
+        questions.append(MultipleChoice(text, "unseen_events belong_to", choices))
     return questions
 
 
@@ -191,7 +191,7 @@ def imagine(
     candidates = [(removed, negated) for removed in without for negated in (False, True)]
     for removed, negated in _telling_first(rng, candidates, lambda pair: outcomes[pair[0]])[:number]:
         phrase = names.of(removed, rng)
-        program = ("all_events", *phrase.program, "get_counterfact", "belong_to", *negate(negated))
+        program = f"all_events {phrase.program} get_counterfact belong_to{negate(negated)}"
         choices = tuple(
             (names.possible_collision(pair, rng), happens != negated) for pair, happens in outcomes[removed]
         )
@@ -253,9 +253,9 @@ def ordered(objects: Pair) -> Pair:
     return (first, second) if first < second else (second, first)
 
 
-def negate(negated: bool) -> tuple[str, ...]:
+def negate(negated: bool) -> str:
     """The end of a program whose question is negated."""
-    return ("negate",) if negated else ()
+    return " negate" if negated else ""
 
 
 def _not(negated: bool) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Sized
 from dataclasses import dataclass
 from itertools import combinations
 from random import Random
+from typing import Any
 
 from substrate.domains.clevrer.format import FRAMES
 from substrate.generators.clevrer.events import Event, EventType, Film
@@ -16,9 +17,19 @@ SUBTYPES = {"count": 27, "exist": 25, "query_color": 18, "query_material": 13, "
 """Subtypes, with the per cent of questions that have each."""
 
 _STATES = ("moving", "stationary")
+_STATED: dict[str, tuple[str, ...]] = {
+    "count": ("How many {0.plural} are {1} {2}?",),
+    "exist": ("Are there any {1} {0.plural} {2}?", "Is there any {1} {0.singular} {2}?"),
+}
+_THROUGHOUT = ("How many {1} {0.plural} are there?", "How many {0.plural} are {1}?")
 _VERBS: dict[EventType, tuple[str, str]] = {
     "in": ("enters the scene", "enter the scene"),
     "out": ("exits the scene", "exit the scene"),
+}
+_CROSSED = ("Are there any {0.plural} that {2}{3}?", "Is there any {0.singular} that {1}{3}?")
+_COLLIDED = {
+    "count": ("How many collisions happen{0}?", "How many collisions are there{0}?"),
+    "exist": ("Are there any collisions{0}?", "Is there any collision{0}?"),
 }
 _ORDERS = {"first": 0, "second": 1, "last": -1}
 _QUERIES = ("What {0} is {1}?", "What is the {0} of {1}?")
@@ -30,7 +41,7 @@ class Descriptive:
 
     subtype: str
     text: str
-    program: tuple[str, ...]
+    program: str
     answer: str
 
 
@@ -39,7 +50,7 @@ class Moment:
     """A moment of the video: the program of its frame, the objects in each state, the objects it names."""
 
     text: str
-    program: tuple[str, ...]
+    program: str
     members: dict[str, frozenset[int] | None]
     named: tuple[int, ...]
 
@@ -49,7 +60,7 @@ class Span:
     """A part of the video: the program of its events, its events of one kind, and the objects it names."""
 
     text: str
-    program: tuple[str, ...]
+    program: str
     events: list[Event]
     named: tuple[int, ...]
 
@@ -68,22 +79,20 @@ class Tale:
 
     def moments(self) -> Iterator[Moment]:
         """The beginning, the end and the moment of each event."""
-        yield self._moment(
-            Phrase(f"when the video {self.rng.choice(('begins', 'starts'))}", ("start",)), 0, ()
-        )
+        yield self._moment(Phrase(f"when the video {self.rng.choice(('begins', 'starts'))}", "start"), 0, ())
         if self.film.end_is_clear:
-            yield self._moment(Phrase("when the video ends", ("end",)), FRAMES - 1, ())
+            yield self._moment(Phrase("when the video ends", "end"), FRAMES - 1, ())
         for event in self.film.events:
             phrase = self.event(event)
             yield self._moment(Phrase(f"when {phrase.text}", phrase.program), event.frame, event.objects)
 
     def _moment(self, phrase: Phrase, frame: int, named: tuple[int, ...]) -> Moment:
-        return Moment(
-            phrase.text,
-            (*phrase.program, "get_frame"),
-            {state: self.film.in_state(state, frame) for state in _STATES},
-            named,
-        )
+        members = {state: self.film.in_state(state, frame) for state in _STATES}
+        return Moment(phrase.text, f"{phrase.program} get_frame", members, named)
+
+    def worded(self, wordings: Sequence[str], *parts: object) -> str:
+        """A wording at random, with its parts."""
+        return (self.rng.choice(wordings) if len(wordings) > 1 else wordings[0]).format(*parts)
 
     def states(self) -> Iterator[tuple[Moment, str, Group, frozenset[int]]]:
         """Moments, states and groups, each with the group's objects in that state at that moment."""
@@ -98,7 +107,7 @@ class Tale:
         A span is left out if an event of the kind coincides with the event that bounds it.
         """
         events = self.film.of_type(kind)
-        yield Span("", ("events",), events, ())
+        yield Span("", "events", events, ())
         for bound in self.film.events:
             others = [event for event in events if event != bound]
             if any(event.frame == bound.frame for event in others):
@@ -108,31 +117,32 @@ class Tale:
                 ("after", [e for e in others if e.frame > bound.frame]),
             ):
                 phrase = self.event(bound)
-                yield Span(
-                    f" {word} {phrase.text}",
-                    ("events", *phrase.program, f"filter_{word}"),
-                    inside,
-                    bound.objects,
-                )
+                program = f"events {phrase.program} filter_{word}"
+                yield Span(f" {word} {phrase.text}", program, inside, bound.objects)
 
 
-def _count_states(tale: Tale) -> Iterator[Descriptive]:
-    for moment, state, group, members in tale.states():
-        text = f"How many {group.plural} are {state} {moment.text}?"
-        yield Descriptive(
-            "count", text, (*group.program, *moment.program, f"filter_{state}", "count"), str(len(members))
-        )
+Template = Callable[[Tale], Iterator[Descriptive]]
+
+
+def _states(subtype: str) -> Template:
+    """How many of a group are in a state at a moment, or whether any is."""
+
+    def template(tale: Tale) -> Iterator[Descriptive]:
+        for moment, state, group, members in tale.states():
+            text = tale.worded(_STATED[subtype], group, state, moment.text)
+            program = f"{group.program} {moment.program} filter_{state} {subtype}"
+            yield Descriptive(subtype, text, program, _ANSWERS[subtype](members))
+
+    return template
 
 
 def _count_states_throughout(tale: Tale) -> Iterator[Descriptive]:
     for state in _STATES:
         members = tale.film.in_state_throughout(state)
         for group in tale.names.groups if members is not None else ():
-            text = tale.rng.choice(
-                (f"How many {state} {group.plural} are there?", f"How many {group.plural} are {state}?")
-            )
-            count = len(group.members & (members or frozenset()))
-            yield Descriptive("count", text, (*group.program, "null", f"filter_{state}", "count"), str(count))
+            text = tale.worded(_THROUGHOUT, group, state)
+            program = f"{group.program} null filter_{state} count"
+            yield Descriptive("count", text, program, _length(group.members & (members or frozenset())))
 
 
 def _count_crossings(tale: Tale) -> Iterator[Descriptive]:
@@ -140,111 +150,68 @@ def _count_crossings(tale: Tale) -> Iterator[Descriptive]:
         for span in tale.spans(kind):
             for group in tale.names.groups:
                 count = sum(event.objects[0] in group.members for event in span.events)
-                program = (*span.program, *group.program, f"filter_{kind}", "count")
+                program = f"{span.program} {group.program} filter_{kind} count"
                 yield Descriptive("count", f"How many {group.plural} {verb}{span.text}?", program, str(count))
 
 
-def _count_collisions(tale: Tale) -> Iterator[Descriptive]:
-    for span in tale.spans("collision"):
-        text = tale.rng.choice(
-            (f"How many collisions happen{span.text}?", f"How many collisions are there{span.text}?")
-        )
-        yield Descriptive(
-            "count", text, (*span.program, "objects", "filter_collision", "count"), str(len(span.events))
-        )
+def _collisions(subtype: str) -> Template:
+    """How many collisions there are, or whether there is any."""
 
+    def template(tale: Tale) -> Iterator[Descriptive]:
+        for span in tale.spans("collision"):
+            text = tale.worded(_COLLIDED[subtype], span.text)
+            program = f"{span.program} objects filter_collision {subtype}"
+            yield Descriptive(subtype, text, program, _ANSWERS[subtype](span.events))
 
-def _exist_states(tale: Tale) -> Iterator[Descriptive]:
-    for moment, state, group, members in tale.states():
-        text = tale.rng.choice(
-            (
-                f"Are there any {state} {group.plural} {moment.text}?",
-                f"Is there any {state} {group.singular} {moment.text}?",
-            )
-        )
-        yield Descriptive(
-            "exist", text, (*group.program, *moment.program, f"filter_{state}", "exist"), yes(members)
-        )
+    return template
 
 
 def _exist_crossings(tale: Tale) -> Iterator[Descriptive]:
-    for kind, (third, verb) in _VERBS.items():
+    for kind, verbs in _VERBS.items():
         for span in tale.spans(kind):
             crossing = {event.objects[0] for event in span.events}
             for group in tale.names.groups:
-                text = tale.rng.choice(
-                    (
-                        f"Are there any {group.plural} that {verb}{span.text}?",
-                        f"Is there any {group.singular} that {third}{span.text}?",
-                    )
-                )
-                yield Descriptive(
-                    "exist",
-                    text,
-                    (*span.program, *group.program, f"filter_{kind}", "exist"),
-                    yes(group.members & crossing),
-                )
+                text = tale.worded(_CROSSED, group, *verbs, span.text)
+                program = f"{span.program} {group.program} filter_{kind} exist"
+                yield Descriptive("exist", text, program, yes(group.members & crossing))
             for thing in tale.names.properties:
                 phrase = tale.names.of(thing.object_id, tale.rng)
-                program = (*span.program, *phrase.program, f"filter_{kind}", "exist")
-                yield Descriptive(
-                    "exist",
-                    f"Does {phrase.text} {verb}{span.text}?",
-                    program,
-                    yes(thing.object_id in crossing),
-                )
-
-
-def _exist_collisions(tale: Tale) -> Iterator[Descriptive]:
-    for span in tale.spans("collision"):
-        text = tale.rng.choice(
-            (f"Are there any collisions{span.text}?", f"Is there any collision{span.text}?")
-        )
-        yield Descriptive(
-            "exist", text, (*span.program, "objects", "filter_collision", "exist"), yes(span.events)
-        )
+                text = f"Does {phrase.text} {verbs[1]}{span.text}?"
+                program = f"{span.program} {phrase.program} filter_{kind} exist"
+                yield Descriptive("exist", text, program, yes(thing.object_id in crossing))
 
 
 def _exist_meetings(tale: Tale) -> Iterator[Descriptive]:
     met = {event.objects for event in tale.film.of_type("collision")}
     for pair in combinations(range(len(tale.names.properties)), 2):
-        first, second = (tale.names.of(number, tale.rng) for number in tale.rng.sample(pair, 2))
-        program = ("events", *first.program, "filter_collision", *second.program, "filter_collision", "exist")
-        yield Descriptive(
-            "exist", f"Does {first.text} collide with {second.text}?", program, yes(pair in met)
-        )
+        a, b = (tale.names.of(number, tale.rng) for number in tale.rng.sample(pair, 2))
+        program = f"events {a.program} filter_collision {b.program} filter_collision exist"
+        yield Descriptive("exist", f"Does {a.text} collide with {b.text}?", program, yes(pair in met))
 
 
 def _query_states(tale: Tale) -> Iterator[Descriptive]:
     for moment, state, group, members in tale.states():
         # An object that the moment names would give its own answer away.
         if len(members) == 1 and not members & set(moment.named):
-            phrase = Phrase(
-                f"the {state} {group.singular} {moment.text}",
-                (*group.program, *moment.program, f"filter_{state}", "unique"),
-            )
+            words = f"the {state} {group.singular} {moment.text}"
+            phrase = Phrase(words, f"{group.program} {moment.program} filter_{state} unique")
             yield from _queries(tale, phrase, *members, known=[attribute for attribute, _ in group.looks])
 
 
 def _query_crossings(tale: Tale) -> Iterator[Descriptive]:
     for kind, (third, verb) in _VERBS.items():
         for span in tale.spans(kind):
-            source = (*span.program, "objects", f"filter_{kind}")
+            source = f"{span.program} objects filter_{kind}"
             for order, event in _ordered(span.events):
-                phrase = Phrase(
-                    f"the {order} object to {verb}{span.text}", (*source, order, "filter_order", "get_object")
-                )
+                program = f"{source} {order} filter_order get_object"
+                phrase = Phrase(f"the {order} object to {verb}{span.text}", program)
                 yield from _queries(tale, phrase, event.objects[0], named=span.named)
             if len(span.events) == 1:
-                words = tale.rng.choice(
-                    (f"the object that {third}{span.text}", f"the object to {verb}{span.text}")
+                words = tale.worded(
+                    ("the object that {0}{2}", "the object to {1}{2}"), third, verb, span.text
                 )
-                yield from _queries(
-                    tale,
-                    Phrase(words, (*source, "unique", "get_object")),
-                    span.events[0].objects[0],
-                    named=span.named,
-                )
+                phrase = Phrase(words, f"{source} unique get_object")
+                yield from _queries(tale, phrase, span.events[0].objects[0], named=span.named)
 
 
 def _query_partners(tale: Tale) -> Iterator[Descriptive]:
@@ -252,25 +219,16 @@ def _query_partners(tale: Tale) -> Iterator[Descriptive]:
         for thing in tale.names.properties:
             hits = [event for event in span.events if thing.object_id in event.objects]
             phrase = tale.names.of(thing.object_id, tale.rng)
-            source = (*span.program, *phrase.program, "filter_collision")
-            partner = (*phrase.program, "get_col_partner")
+            source = f"{span.program} {phrase.program} filter_collision"
+            partner, of_whom = f"{phrase.program} get_col_partner", f"with {phrase.text}{span.text}"
             for order, event in _ordered(hits):
-                words = f"the {order} object to collide with {phrase.text}{span.text}"
-                yield from _queries(
-                    tale,
-                    Phrase(words, (*source, order, "filter_order", *partner)),
-                    _partner(event, thing.object_id),
-                    named=span.named,
-                )
+                program = f"{source} {order} filter_order {partner}"
+                partnered = Phrase(f"the {order} object to collide {of_whom}", program)
+                yield from _queries(tale, partnered, _partner(event, thing.object_id), named=span.named)
             if len(hits) == 1:
-                collides = tale.rng.choice(("to collide", "that collides"))
-                words = f"the object {collides} with {phrase.text}{span.text}"
-                yield from _queries(
-                    tale,
-                    Phrase(words, (*source, "unique", *partner)),
-                    _partner(hits[0], thing.object_id),
-                    named=span.named,
-                )
+                words = f"the object {tale.rng.choice(('to collide', 'that collides'))} {of_whom}"
+                partnered = Phrase(words, f"{source} unique {partner}")
+                yield from _queries(tale, partnered, _partner(hits[0], thing.object_id), named=span.named)
 
 
 def _queries(
@@ -281,13 +239,9 @@ def _queries(
     """
     for attribute in ATTRIBUTES if number not in named else ():
         if attribute not in known:
-            text = tale.rng.choice(_QUERIES).format(attribute, phrase.text)
-            yield Descriptive(
-                f"query_{attribute}",
-                text,
-                (*phrase.program, f"query_{attribute}"),
-                getattr(tale.names.properties[number], attribute),
-            )
+            text, kind = tale.worded(_QUERIES, attribute, phrase.text), f"query_{attribute}"
+            answer = getattr(tale.names.properties[number], attribute)
+            yield Descriptive(kind, text, f"{phrase.program} {kind}", answer)
 
 
 def _ordered(events: list[Event]) -> Iterator[tuple[str, Event]]:
@@ -307,23 +261,27 @@ def yes(holds: object) -> str:
     return "yes" if holds else "no"
 
 
-_TEMPLATES: dict[str, tuple[Callable[[Tale], Iterator[Descriptive]], ...]] = {
-    "count": (_count_states, _count_states_throughout, _count_crossings, _count_collisions),
-    "exist": (_exist_states, _exist_crossings, _exist_collisions, _exist_meetings),
-    "query": (_query_states, _query_crossings, _query_partners),
-}
+def _length(things: Sized) -> str:
+    return str(len(things))
+
+
+_ANSWERS: dict[str, Callable[[Any], str]] = {"count": _length, "exist": yes}
+_TEMPLATES: tuple[Template, ...] = (
+    *(_states("count"), _count_states_throughout, _count_crossings, _collisions("count")),
+    *(_states("exist"), _exist_crossings, _collisions("exist"), _exist_meetings),
+    *(_query_states, _query_crossings, _query_partners),
+)
 
 
 def ask(film: Film, names: Names, rng: Random, number: int) -> list[Descriptive]:
     """Draw ``number`` different questions: subtype, then template, then answer, so that answers balance."""
     tale = Tale(film, names, rng)
-    shelves: dict[str, dict[str, dict[str, list[Descriptive]]]] = defaultdict(
+    shelves: dict[str, dict[Template, dict[str, list[Descriptive]]]] = defaultdict(
         lambda: defaultdict(lambda: defaultdict(list))
     )
-    for templates in _TEMPLATES.values():
-        for template in templates:
-            for question in template(tale):
-                shelves[question.subtype][template.__name__][question.answer].append(question)
+    for template in _TEMPLATES:
+        for question in template(tale):
+            shelves[question.subtype][template][question.answer].append(question)
     by_text: dict[str, Descriptive] = {}
     while len(by_text) < number:
         by_template = shelves[rng.choices(list(SUBTYPES), list(SUBTYPES.values()))[0]]

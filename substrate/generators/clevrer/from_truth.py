@@ -100,7 +100,7 @@ def descriptive(real: SceneEvents, seed: int) -> list[Question]:
     film = Recorded(real)
     made = ask(film, film.names, Random(f"{seed}/{real.scene_index}/descriptive"), ASKED)
     return [
-        Question(number, q.text, "descriptive", list(q.program), q.subtype, q.answer)
+        Question(number, q.text, "descriptive", q.program.split(), q.subtype, q.answer)
         for number, q in enumerate(made)
     ]
 
@@ -134,7 +134,7 @@ def explanatory(real: SceneEvents, seed: int, *, sharing: bool = False) -> list[
                 depth * _BY_DEPTH + place,
                 f"Which of the following is responsible for {phrase.text}?",
                 "explanatory",
-                ["events", *phrase.program, "filter_ancestor", "belong_to"],
+                f"events {phrase.program} filter_ancestor belong_to".split(),
                 f"chain_{depth}",
                 choices=list(_options(film, names, rng, target)),
             )
@@ -156,7 +156,7 @@ def _options(film: Recorded, names: Names, rng: Random, target: Event) -> Iterat
     ]
     options += [(names.event(event, rng, clause=False), event in causes) for event in events]
     for place, (phrase, true) in enumerate(options):
-        yield Choice(place, phrase.text, list(phrase.program), "correct" if true else "wrong")
+        yield Choice(place, phrase.text, phrase.program.split(), "correct" if true else "wrong")
 
 
 def depth_of(question: int) -> int:

@@ -30,7 +30,7 @@ class Phrase:
     """Words, and the program that leaves the named object or event on the stack."""
 
     text: str
-    program: tuple[str, ...]
+    program: str
 
 
 @dataclass(frozen=True)
@@ -41,12 +41,9 @@ class Group:
     members: frozenset[int]
 
     @property
-    def program(self) -> tuple[str, ...]:
+    def program(self) -> str:
         """The program that selects the group."""
-        return (
-            "objects",
-            *(token for attribute, value in self.looks for token in (value, f"filter_{attribute}")),
-        )
+        return " ".join(["objects", *(f"{value} filter_{attribute}" for attribute, value in self.looks)])
 
     @property
     def singular(self) -> str:
@@ -69,7 +66,7 @@ class Names:
     >>> cube, ball = ObjectProperty(0, "red", "metal", "cube"), ObjectProperty(1, "red", "metal", "sphere")
     >>> names = Names((cube, ball))
     >>> names.of(1, Random(0))
-    Phrase(text='the sphere', program=('objects', 'sphere', 'filter_shape', 'unique'))
+    Phrase(text='the sphere', program='objects sphere filter_shape unique')
     """
 
     properties: tuple[ObjectProperty, ...]
@@ -108,7 +105,7 @@ class Names:
     def of(self, number: int, rng: Random) -> Phrase:
         """A minimal unique description of an object."""
         group = rng.choice(self._minimal[number])
-        return Phrase(f"the {group.singular}", (*group.program, "unique"))
+        return Phrase(f"the {group.singular}", f"{group.program} unique")
 
     def event(self, event: Event, rng: Random, *, clause: bool = True) -> Phrase:
         """An observed event, as a clause ("the cube enters the scene") or a name ("the cube's entrance")."""
@@ -123,5 +120,5 @@ class Names:
         return Phrase(text[0].upper() + text[1:], _event_program("all_events", "collision", objects))
 
 
-def _event_program(source: str, kind: str, objects: Sequence[Phrase]) -> tuple[str, ...]:
-    return (source, *(token for o in objects for token in (*o.program, f"filter_{kind}")), "unique")
+def _event_program(source: str, kind: str, objects: Sequence[Phrase]) -> str:
+    return " ".join([source, *(f"{o.program} filter_{kind}" for o in objects), "unique"])

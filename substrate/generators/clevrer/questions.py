@@ -94,10 +94,10 @@ def _number(
 ) -> Iterator[Question]:
     for number, question in enumerate(descriptive):
         yield Question(
-            number, question.text, "descriptive", list(question.program), question.subtype, question.answer
+            number, question.text, "descriptive", question.program.split(), question.subtype, question.answer
         )
     number = len(descriptive)
     for kind, questions in others.items():
         for question in questions:
-            yield Question(number, question.text, kind, list(question.program), choices=question.numbered)
+            yield Question(number, question.text, kind, question.program.split(), choices=question.numbered)
             number += 1

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 from substrate.generators.clevrer import scene_files
@@ -17,15 +15,10 @@ def make_scene(number: int, seed: int, _: Any) -> bytes:
     return encode_scene(scene_files(number, seed))
 
 
-def write_scenes(out: Path, scenes: Iterable[bytes], _: int) -> None:
-    """Generated scenes in the official layout."""
-    write_release(out, scenes)
-
-
 WORLD = World(
     numbers=lambda data: range(data.first_scene, data.first_scene + data.scenes),
     make=make_scene,
-    write=write_scenes,
+    write=write_release,
     about="CLEVRER's annotations and questions: simulated rigid-body scenes with gold of their own.",
     first=10000,
     needs=("bullet",),

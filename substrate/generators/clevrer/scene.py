@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
 
 from substrate.base.errors import ParameterError
-from substrate.domains.clevrer.format import FRAMES, Annotation, Collision, Question, SceneQuestions
+from substrate.domains.clevrer.format import (
+    FRAMES,
+    Annotation,
+    Collision,
+    ObjectProperty,
+    Question,
+    SceneQuestions,
+)
 from substrate.generators.clevrer._sampling import Shot, shoot
 from substrate.generators.clevrer.choices import Wrong
 from substrate.generators.clevrer.events import Event, causes, observed_events
-from substrate.generators.clevrer.physics import near_misses, simulate
+from substrate.generators.clevrer.physics import Run, near_misses, simulate
 from substrate.generators.clevrer.questions import quota, write_down
 from substrate.generators.layout import QUESTIONS
-
-_FOLDER = 1000
-"""Annotations per folder, as in the official archives."""
 
 
 class Truth(msgspec.Struct, frozen=True):
@@ -110,23 +115,32 @@ def generate_annotation(scene_index: int, seed: int) -> Annotation:
 
 
 def _shot(scene_index: int, seed: int) -> Shot:
-    if scene_index < 0:
-        raise ParameterError(
-            f"scene_index is {scene_index}",
-            where=("generate_scene",),
-            hint="Number scenes from 0; validation scenes start at 10000",
-        )
+    require_number(scene_index, "generate_scene", "Number scenes from 0; validation scenes start at 10000")
     return shoot(scene_index, seed, future=quota(scene_index)["predictive"] > 0)
 
 
+def annotation_of(
+    scene_index: int, name: str, properties: Iterable[ObjectProperty], run: Run, frames: int = FRAMES
+) -> Annotation:
+    """The annotation of a simulated video: its first ``frames`` frames."""
+    seen = [c for c in run.contacts if c.frame_id < frames]
+    return Annotation(scene_index, name, list(properties), run.frames[:frames], seen)
+
+
 def _annotation(scene_index: int, shot: Shot) -> Annotation:
-    return Annotation(
-        scene_index=scene_index,
-        video_filename=f"video_{scene_index:05d}.mp4",
-        object_property=list(shot.properties),
-        motion_trajectory=shot.run.frames[:FRAMES],
-        collision=[c for c in shot.run.contacts if c.frame_id < FRAMES],
-    )
+    return annotation_of(scene_index, f"video_{scene_index:05d}.mp4", shot.properties, shot.run)
+
+
+def require_number(scene_index: int, where: str, hint: str) -> None:
+    """Refuse a negative number of a scene."""
+    if scene_index < 0:
+        raise ParameterError(f"scene_index is {scene_index}", where=(where,), hint=hint)
+
+
+def thousand(scene_index: int) -> str:
+    """The annotation folder of a scene: the first scene of its thousand, and the next thousand's."""
+    start = scene_index // 1000 * 1000
+    return f"{start:05d}-{start + 1000:05d}"
 
 
 def _contacts_without(shot: Shot, removed: int) -> list[Collision]:
@@ -143,10 +157,8 @@ def scene_files(scene_index: int, seed: int) -> dict[str, Any]:
     ['annotation/annotation_10000-11000/annotation_10000.json', 'truth/truth_10000.json', 'questions']
     """
     scene = generate_scene(scene_index, seed)
-    start = scene_index // _FOLDER * _FOLDER
-    thousand = f"annotation_{start:05d}-{start + _FOLDER:05d}"
     return {
-        f"annotation/{thousand}/annotation_{scene_index:05d}.json": scene.annotation,
+        f"annotation/annotation_{thousand(scene_index)}/annotation_{scene_index:05d}.json": scene.annotation,
         f"truth/truth_{scene_index:05d}.json": scene.truth,
         QUESTIONS: _official(scene.questions),
     }
@@ -155,22 +167,11 @@ def scene_files(scene_index: int, seed: int) -> dict[str, Any]:
 def _official(record: SceneQuestions) -> dict[str, Any]:
     """The record with its keys in the official order."""
     fields: dict[str, Any] = msgspec.to_builtins(record)
-    questions = [
-        {key: question[key] for key in _QUESTION_KEYS if key in question} for question in fields["questions"]
-    ]
-    return {
-        "scene_index": record.scene_index,
-        "video_filename": record.video_filename,
-        "questions": questions,
-    }
+    asked = [{key: one[key] for key in _QUESTION_KEYS if key in one} for one in fields["questions"]]
+    return {"scene_index": record.scene_index, "video_filename": record.video_filename, "questions": asked}
 
 
 _QUESTION_KEYS = (
-    "question_id",
-    "question",
-    "question_type",
-    "question_subtype",
-    "program",
-    "answer",
-    "choices",
+    *("question_id", "question", "question_type", "question_subtype"),
+    *("program", "answer", "choices"),
 )

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import dataclasses
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
-from substrate.base.errors import ParameterError
-from substrate.domains.clevrer.format import FRAMES, Annotation, Collision, ObjectProperty
+from substrate.domains.clevrer.format import FRAMES, Annotation, Collision
 from substrate.domains.comphy.format import TargetQuestions
 from substrate.generators.clevrer.physics import HIDDEN_FRAMES
+from substrate.generators.clevrer.scene import annotation_of, require_number, thousand
 from substrate.generators.comphy.physics import Solid, pulls, simulate
 from substrate.generators.comphy.questions import Change, asks_of_future, changes, write_down
 from substrate.generators.comphy.sampling import REFERENCE_FRAMES, Example, Video, example
 from substrate.generators.layout import QUESTIONS
-
-_FOLDER = 1000
-"""Annotations per folder."""
 
 
 class HiddenProperties(msgspec.Struct, frozen=True):
@@ -64,10 +62,7 @@ def generate_target(scene_index: int, seed: int) -> WorldTarget:
     >>> len(target.annotation.motion_trajectory), [len(r.motion_trajectory) for r in target.references]
     (128, [50, 50, 50, 50])
     """
-    if scene_index < 0:
-        raise ParameterError(
-            f"scene_index is {scene_index}", where=("generate_target",), hint="Number targets from 0"
-        )
+    require_number(scene_index, "generate_target", "Number targets from 0")
     made = example(scene_index, seed, future=asks_of_future(scene_index))
     contacts = made.target.run.contacts
     annotation = _annotation(scene_index, made, made.target, f"sim_{scene_index:05d}.mp4", FRAMES)
@@ -89,23 +84,15 @@ def generate_target(scene_index: int, seed: int) -> WorldTarget:
 
 def _annotation(scene: int, made: Example, video: Video, name: str, frames: int) -> Annotation:
     looks = [made.properties[number] for number in video.members]
-    properties = [
-        ObjectProperty(place, look.color, look.material, look.shape) for place, look in enumerate(looks)
-    ]
-    return Annotation(
-        scene,
-        name,
-        properties,
-        video.run.frames[:frames],
-        [c for c in video.run.contacts if c.frame_id < frames],
-    )
+    properties = (replace(look, object_id=place) for place, look in enumerate(looks))
+    return annotation_of(scene, name, properties, video.run, frames)
 
 
 _CHANGED = {
-    "counterfact_lighter": lambda solid: replace(solid, mass=1),
-    "counterfact_heavier": lambda solid: replace(solid, mass=5),
-    "counterfact_uncharged": lambda solid: replace(solid, charge=0),
-    "counterfact_opposite": lambda solid: replace(solid, charge=-solid.charge),
+    "counterfact_lighter": lambda solid: dataclasses.replace(solid, mass=1),
+    "counterfact_heavier": lambda solid: dataclasses.replace(solid, mass=5),
+    "counterfact_uncharged": lambda solid: dataclasses.replace(solid, charge=0),
+    "counterfact_opposite": lambda solid: dataclasses.replace(solid, charge=-solid.charge),
 }
 
 
@@ -142,14 +129,12 @@ def target_files(scene_index: int, seed: int) -> dict[str, Any]:
     'annotation/reference/00000-01000/annotation_00012_0.json'
     """
     made = generate_target(scene_index, seed)
-    start = scene_index // _FOLDER * _FOLDER
-    thousand = f"{start:05d}-{start + _FOLDER:05d}"
     references = {
-        f"annotation/reference/{thousand}/annotation_{scene_index:05d}_{number}.json": reference
+        f"annotation/reference/{thousand(scene_index)}/annotation_{scene_index:05d}_{number}.json": reference
         for number, reference in enumerate(made.references)
     }
     return {
-        f"annotation/target/{thousand}/annotation_{scene_index:05d}.json": made.annotation,
+        f"annotation/target/{thousand(scene_index)}/annotation_{scene_index:05d}.json": made.annotation,
         **references,
         f"truth/truth_{scene_index:05d}.json": made.truth,
         QUESTIONS: made.questions,

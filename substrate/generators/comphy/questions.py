@@ -14,7 +14,7 @@ from substrate.domains.comphy.format import DIRECTIONS, Question, TargetQuestion
 from substrate.generators.clevrer.choices import MultipleChoice, Pair, drawn, negate, ordered, predict
 from substrate.generators.clevrer.descriptive import Descriptive, Tale, ask, yes
 from substrate.generators.clevrer.events import Film
-from substrate.generators.clevrer.phrases import ATTRIBUTES, Names, Phrase
+from substrate.generators.clevrer.phrases import ATTRIBUTES, Group, Names, Phrase
 from substrate.generators.comphy.sampling import Hidden
 
 Change = tuple[int, str]
@@ -123,7 +123,7 @@ def write_down(
     about_hidden = _balanced(Lore(Tale(film, names, rng["hidden"]), hidden), unseen)
     seen = ask(film, names, rng["seen"], wanted - len(about_hidden))
     questions = [
-        Question(place, q.text, list(q.program), "factual", q.subtype, q.answer)
+        Question(place, q.text, q.program.split(), "factual", q.subtype, q.answer)
         for place, q in enumerate([*seen, *about_hidden])
     ]
     chosen = {
@@ -132,92 +132,71 @@ def write_down(
     }
     for kind, multiple in chosen.items():
         for question in multiple:
-            number, program, choices = len(questions), list(question.program), question.numbered
+            number, program, choices = len(questions), question.program.split(), question.numbered
             questions.append(Question(number, question.text, program, kind, kind, choices=choices))
     return TargetQuestions(scene, questions, annotation.video_filename)
 
 
-def _exist(lore: Lore) -> Iterator[Descriptive]:
+def _kinds(lore: Lore) -> Iterator[tuple[str, Group, list[int]]]:
+    """Each kind of hidden property and group, with the group's objects of the kind."""
     for kind, holds in _KINDS.items():
         for group in lore.tale.names.groups:
-            exists = any(holds(lore.hidden[number]) for number in group.members)
-            yield Descriptive(
-                f"exist_{kind}",
-                f"Are there any {kind} {group.plural}?",
-                (*group.program, f"filter_{kind}", "exist"),
-                yes(exists),
-            )
+            yield kind, group, [number for number in sorted(group.members) if holds(lore.hidden[number])]
+
+
+def _exist(lore: Lore) -> Iterator[Descriptive]:
+    for kind, group, fitting in _kinds(lore):
+        program = f"{group.program} filter_{kind} exist"
+        yield Descriptive(f"exist_{kind}", f"Are there any {kind} {group.plural}?", program, yes(fitting))
 
 
 def _count(lore: Lore) -> Iterator[Descriptive]:
-    for kind, holds in _KINDS.items():
-        for group in lore.tale.names.groups:
-            total = sum(holds(lore.hidden[number]) for number in group.members)
-            yield Descriptive(
-                f"count_{kind}",
-                f"How many {kind} {group.plural} are there?",
-                (*group.program, f"filter_{kind}", "count"),
-                str(total),
-            )
+    for kind, group, fitting in _kinds(lore):
+        text, program = f"How many {kind} {group.plural} are there?", f"{group.program} filter_{kind} count"
+        yield Descriptive(f"count_{kind}", text, program, str(len(fitting)))
 
 
 def _query(lore: Lore) -> Iterator[Descriptive]:
-    for kind, holds in _KINDS.items():
-        for group in lore.tale.names.groups:
-            fitting = [number for number in sorted(group.members) if holds(lore.hidden[number])]
-            for attribute in ATTRIBUTES if len(fitting) == 1 else ():
-                if attribute not in dict(group.looks):
-                    answer = getattr(lore.tale.names.properties[fitting[0]], attribute)
-                    program = (*group.program, f"filter_{kind}", "unique", f"query_{attribute}")
-                    yield Descriptive(
-                        f"query_{kind}",
-                        f"What is the {attribute} of the {kind} {group.singular}?",
-                        program,
-                        answer,
-                    )
+    for kind, group, fitting in _kinds(lore):
+        for attribute in ATTRIBUTES if len(fitting) == 1 else ():
+            if attribute not in dict(group.looks):
+                text = f"What is the {attribute} of the {kind} {group.singular}?"
+                program = f"{group.program} filter_{kind} unique query_{attribute}"
+                answer = getattr(lore.tale.names.properties[fitting[0]], attribute)
+                yield Descriptive(f"query_{kind}", text, program, answer)
 
 
 def _compare(lore: Lore) -> Iterator[Descriptive]:
-    for a, b in combinations(range(len(lore.hidden)), 2):
-        for first, second in ((a, b), (b, a)):
+    for pair in combinations(range(len(lore.hidden)), 2):
+        for first, second in (pair, pair[::-1]):
             for word, holds in _COMPARISONS.items():
-                one, other = lore.one(first), lore.one(second)
-                found = (token for p in (one, other) for token in (*p.program[:-1], "filter_mass", "unique"))
-                text, answer = (
-                    f"Is {one.text} {word} than {other.text}?",
-                    yes(holds(lore.hidden[first], lore.hidden[second])),
-                )
-                yield Descriptive(f"is_{word}", text, (*found, f"is_{word}"), answer)
+                a, b = lore.one(first), lore.one(second)
+                found = (p.program.removesuffix("unique") + "filter_mass unique" for p in (a, b))
+                program, text = f"{' '.join(found)} is_{word}", f"Is {a.text} {word} than {b.text}?"
+                answer = yes(holds(lore.hidden[first], lore.hidden[second]))
+                yield Descriptive(f"is_{word}", text, program, answer)
 
 
 def _same_charge(lore: Lore) -> Iterator[Descriptive]:
     for pair in combinations(range(len(lore.hidden)), 2):
         a, b = lore.tale.rng.sample(pair, 2)
-        phrase_a, phrase_b = lore.one(a), lore.one(b)
+        first, second = lore.one(a), lore.one(b)
         charge = lore.hidden[a].charge
         answer = yes(bool(charge) and charge == lore.hidden[b].charge)
-        yield Descriptive(
-            "equal_charge",
-            f"Are {phrase_a.text} and {phrase_b.text} charged alike?",
-            (*phrase_a.program, *phrase_b.program, "equal_charge"),
-            answer,
-        )
+        text = f"Are {first.text} and {second.text} charged alike?"
+        yield Descriptive("equal_charge", text, f"{first.program} {second.program} equal_charge", answer)
 
 
 def _both(lore: Lore) -> Iterator[Descriptive]:
     charged = [number for number, traits in enumerate(lore.hidden) if traits.charge]
     for relation, (words, product) in _RELATIONS.items():
         related = len(charged) == 2 and math.prod(lore.hidden[number].charge for number in charged) == product
-        text = f"Are there objects that {words}?"
-        yield Descriptive(f"exist_{relation}", text, ("objects", f"filter_{relation}", "exist"), yes(related))
+        text, kept = f"Are there objects that {words}?", f"objects filter_{relation}"
+        yield Descriptive(f"exist_{relation}", text, f"{kept} exist", yes(related))
         for attribute in ATTRIBUTES if related else ():
-            answer = " and ".join(
-                getattr(lore.tale.names.properties[number], attribute) for number in charged
-            )
-            program = ("objects", f"filter_{relation}", f"query_both_{attribute}")
-            yield Descriptive(
-                "query_both", f"What are the {attribute}s of the two objects that {words}?", program, answer
-            )
+            values = (getattr(lore.tale.names.properties[number], attribute) for number in charged)
+            text = f"What are the {attribute}s of the two objects that {words}?"
+            yield Descriptive("query_both", text, f"{kept} query_both_{attribute}", " and ".join(values))
 
 
 def _heading(lore: Lore) -> Iterator[Descriptive]:
@@ -231,12 +210,9 @@ def _heading(lore: Lore) -> Iterator[Descriptive]:
             way = max(DIRECTIONS, key=lambda word: _WAYS[word][0] * vx + _WAYS[word][1] * vy)
             if _WAYS[way][0] * vx + _WAYS[way][1] * vy > speed * math.cos(math.radians(_CLEAR)):
                 phrase, when = lore.one(state.object_id), lore.tale.event(event)
-                yield Descriptive(
-                    "query_direction",
-                    f"In which direction does {phrase.text} move when {when.text}?",
-                    (*phrase.program, *when.program, "get_frame", "query_direction"),
-                    way,
-                )
+                text = f"In which direction does {phrase.text} move when {when.text}?"
+                program = f"{phrase.program} {when.program} get_frame query_direction"
+                yield Descriptive("query_direction", text, program, way)
 
 
 _TEMPLATES = (_exist, _count, _query, _compare, _same_charge, _both, _heading)
@@ -286,8 +262,7 @@ def _imagine(
         chosen += drawn(rng, [outcome for outcome in clear if outcome not in chosen], 4 - len(chosen))
         negated = rng.random() < 0.5
         phrase = names.of(number, rng)
-        end = ("filter_counterfact", "belong_to", *negate(negated))
-        program = ("all_events", *phrase.program, word, *end)
+        program = f"all_events {phrase.program} {word} filter_counterfact belong_to{negate(negated)}"
         text = rng.choice(_COUNTERFACTUALS).format(phrase.text, _WISHES[word], "not " if negated else "")
         choices = tuple(
             (names.possible_collision(pair, rng), happens != negated)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 from substrate.generators.comphy import target_files
@@ -16,15 +14,10 @@ def make_target(number: int, seed: int, _: Any) -> bytes:
     return encode_scene(target_files(number, seed))
 
 
-def write_targets(out: Path, targets: Iterable[bytes], _: int) -> None:
-    """Generated targets in the layout of a release."""
-    write_release(out, targets)
-
-
 WORLD = World(
     numbers=lambda data: range(data.targets),
     make=make_target,
-    write=write_targets,
+    write=write_release,
     counted=("targets", 60),
     unit="targets",
     about="ComPhy's annotations and questions: simulated targets with hidden mass and charge.",

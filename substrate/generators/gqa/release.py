@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 from substrate.generators.gqa.sampling import scene_records, write_records
@@ -15,14 +13,9 @@ def make_scene(number: int, seed: int, _: Any) -> bytes:
     return scene_records(number, seed=seed)
 
 
-def write_scenes(out: Path, scenes: Iterable[bytes], _: int) -> None:
-    """Generated scenes as official files."""
-    write_records(out, scenes)
-
-
 WORLD = World(
     numbers=lambda data: range(data.scenes),
     make=make_scene,
-    write=write_scenes,
+    write=write_records,
     about="GQA's scene graphs and questions: sampled everyday scenes with gold of their own.",
 )

@@ -99,7 +99,7 @@ def scene_records(number: int, *, seed: int, questions: int = QUESTIONS_PER_SCEN
 _records = msgspec.json.Decoder(tuple[str, list[str]])
 
 
-def write_records(out: Path, scenes: Iterable[bytes]) -> None:
+def write_records(out: Path, scenes: Iterable[bytes], _seed: int = 0) -> None:
     """Write ``sceneGraphs.json`` and ``questions.json`` from the records of :func:`scene_records`."""
     out.mkdir(parents=True, exist_ok=True)
     with (out / SCENE_GRAPHS_FILE).open("wb") as graphs, (out / QUESTIONS_FILE).open("wb") as questions:

@@ -6,7 +6,26 @@ from pathlib import Path
 
 from orchestration.project import open_workspace
 from orchestration.studies.study import counted
+from research.studies.evidence import frames_off
 from research.studies.questions import CONFIGURATIONS, OTHERS
+from substrate.domains.clevrer.deltas import events_log
+from substrate.domains.clevrer.format import CompactCollision, CompactObject, SceneEvents
+from substrate.domains.clevrer.scene import Scene
+
+
+def test_an_event_is_looked_for_in_another_record_by_looks_and_kind() -> None:
+    cube, ball, can = (
+        CompactObject(color, "metal", shape, number)  # pyright: ignore[reportArgumentType]
+        for number, (color, shape) in enumerate([("red", "cube"), ("blue", "sphere"), ("gray", "cylinder")])
+    )
+
+    def film(*hits: tuple[int, int, int]) -> Scene:
+        met = [CompactCollision((a, b), frame) for a, b, frame in hits]
+        return Scene(events_log(SceneEvents(7, 128, [cube, ball, can], [], met)))
+
+    seen, true = film((0, 1, 20), (1, 2, 60)), film((0, 1, 23))
+    first, second = (event.iri for event in seen.events if event.kind == "Collision")
+    assert (frames_off(first, seen, true), frames_off(second, seen, true)) == (3, None)
 
 
 def test_near_misses_and_trials_are_counted_and_the_report_shows_them(reproduced: Path) -> None:

@@ -259,22 +259,16 @@ def _brake(moving: Iterable[tuple[_Row, float, float]], law: Law) -> None:
                 row.vy = vy * keep
 
 
-class _Pair:
+class _Pair(Struct):
     """Two bodies by row number, the function that finds their contacts, and the largest distance of centres
     at which they can touch.
     """
 
-    __slots__ = ("flat", "i", "j", "meet", "reach")
-
-    def __init__(
-        self,
-        i: int,
-        j: int,
-        meet: Callable[[Pose, Pose, float, float], list[Point]],
-        reach: float,
-        flat: bool,
-    ) -> None:
-        self.i, self.j, self.meet, self.reach, self.flat = i, j, meet, reach, flat
+    i: int
+    j: int
+    meet: Callable[[Pose, Pose, float, float], list[Point]]
+    reach: float
+    flat: bool
 
 
 @lru_cache(maxsize=1 << 10)

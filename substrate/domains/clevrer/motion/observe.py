@@ -1,58 +1,15 @@
-"""Bodies from records: the states of an annotation, and masses from its collisions."""
+"""The masses of bodies, from the collisions of a record."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
 from substrate.domains.clevrer.deltas import AFTER, BEFORE
-from substrate.domains.clevrer.format import Annotation, MotionState, Shape, tracks
 from substrate.domains.clevrer.motion.engine import Body, Contact, simulate
 from substrate.domains.clevrer.motion.law import LAW, Law
 
 _DIGITS = 6
 _DOUBT = 0.1  # units/s of unexplained momentum that cost as much as a mass that is off by its whole value
-
-
-def observed(state: MotionState, shape: Shape, mass: float = 1.0) -> Body:
-    """The body of a recorded state; yaw and spin are kept for cubes only, as a disc's change nothing.
-
-    >>> place, turned, velocity, turning = (1.0, 2.0, 0.2), (0.0, 0.0, 0.5), (0.1, 0.0, 0.0), (0.0, 0.0, 2.0)
-    >>> observed(MotionState(3, place, turned, velocity, turning, True), "cube")
-    Body(id=3, shape='cube', x=1.0, y=2.0, vx=0.1, vy=0.0, yaw=0.5, spin=2.0, mass=1.0)
-    """
-    yaw, spin = (state.orientation[2], state.angular_velocity[2]) if shape == "cube" else (0.0, 0.0)
-    return Body(
-        state.object_id,
-        shape,
-        state.location[0],
-        state.location[1],
-        state.velocity[0],
-        state.velocity[1],
-        yaw,
-        spin,
-        mass,
-    )
-
-
-def bodies(annotation: Annotation, frame: int, masses: dict[int, float] | None = None) -> list[Body]:
-    """All bodies of a video at a frame, visible or not."""
-    shapes: dict[int, Shape] = {o.object_id: o.shape for o in annotation.object_property}
-    states = sorted(annotation.motion_trajectory[frame].objects, key=lambda state: state.object_id)
-    return [observed(s, shapes[s.object_id], (masses or {}).get(s.object_id, 1.0)) for s in states]
-
-
-def masses(annotation: Annotation, *, law: Law = LAW) -> dict[int, float]:
-    """The masses of a video's bodies; see :func:`relative_masses`."""
-    shapes: dict[int, Shape] = {o.object_id: o.shape for o in annotation.object_property}
-    track = tracks(annotation)
-    contacts = [(c.frame_id, min(c.object_ids), max(c.object_ids)) for c in annotation.collision]
-    return relative_masses(
-        shapes,
-        contacts,
-        lambda name, frame: observed(track[name][frame], shapes[name]),
-        len(annotation.motion_trajectory) - 1,
-        law=law,
-    )
 
 
 def relative_masses(
