@@ -35,7 +35,7 @@ def show(name: Name, json: JsonOption = False) -> None:
     """Show an experiment: what it was made of, and its numbers with their intervals."""
     from orchestration.experiments.comparison import counts_of
     from orchestration.experiments.record import read_experiment
-    from orchestration.rendering.comparison import experiment_text
+    from orchestration.rendering.drift import experiment_text
     from orchestration.workspace.root import find_root
 
     root = find_root()
@@ -65,7 +65,7 @@ def diff(
 ) -> None:
     """Compare A with B: causes, accuracies with Wilson's intervals, McNemar, changed answers."""
     from orchestration.experiments.comparison import compare
-    from orchestration.rendering.comparison import compared_text
+    from orchestration.rendering.drift import compared_text
     from orchestration.workspace.root import find_root
 
     compared = compare(find_root(), a, b)

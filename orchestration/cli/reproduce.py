@@ -15,14 +15,63 @@ import msgspec
 
 from orchestration.base.yaml_text import read_yaml
 from orchestration.cli.console import running, stages_told
-from orchestration.ledger.look import hashes, keep, sources, stands
-from orchestration.ledger.manifest import Reproduction, read_manifest
+from orchestration.ledger.look import keep, sources, stands
+from orchestration.ledger.manifest import read_manifest
 from orchestration.settings import PARAMETERS_FILE, REAL
 from orchestration.workspace.root import find_root
 from substrate.cli.console import doing
 
 if TYPE_CHECKING:
     from orchestration.workspace.folders import Workspace
+
+
+class Reproduction(msgspec.Struct, frozen=True, kw_only=True):
+    """The outcome of a reproduction.
+
+    Attributes:
+        profile: the profile.
+        stages: its stages, in order.
+        ran: true if the graph was run; false if there was nothing to do.
+        seconds: its duration.
+        tables: in Markdown, as `--tables` prints them.
+        conclusion: a summary of the numbers, in a few lines.
+        report: the report's path in the project, if everything was reproduced.
+        checks: the messages of failed checks that stopped nothing.
+        lacking: the missing official files, each with a way to get it.
+        real: the folder of official files that the environment named.
+        pinned: whether its results are compared with pins.
+        drifted: by path, how the file differs from its pin.
+        moved: a description of the changed numbers and answers.
+        experiment: the experiment's name, if the run was one.
+        computed: the stages that were computed; the others were reused.
+    """
+
+    profile: str
+    stages: Sequence[str]
+    ran: bool = True
+    seconds: float = 0.0
+    tables: Sequence[str] = ()
+    conclusion: Sequence[str] = ()
+    report: str | None = None
+    checks: Sequence[str] = ()
+    lacking: Sequence[str] = ()
+    real: str = ""
+    pinned: bool = False
+    drifted: Mapping[str, str] = {}
+    moved: Sequence[str] = ()
+    experiment: str | None = None
+    computed: Sequence[str] = ()
+
+    def line(self) -> str:
+        """Return the last line that the command prints."""
+        count, computed = len(self.stages), len(self.computed)
+        rest = "; every result as pinned" if self.pinned else ""
+        rest = f"; {len(self.drifted)} outputs differ from their pins" if self.drifted else rest
+        if not self.ran:
+            return f"Nothing to do: all {count} stages of profile {self.profile} stand as they were{rest}."
+        made = f"experiment {self.experiment} beside profile" if self.experiment else "profile"
+        took = f"{computed} computed, {count - computed} reused, in {self.seconds:,.0f} s"
+        return f"Done: {count} stages of {made} {self.profile}: {took}{rest}."
 
 
 def reproduced(
@@ -42,7 +91,7 @@ def reproduced(
     start, root = time.monotonic(), find_root()
     if not overrides and not force and not name:
         named = profile or str(read_yaml(root / PARAMETERS_FILE).get("profile"))
-        last = stands(root, named, only)
+        last = (kept := stands(root, named, only)) and msgspec.convert(kept, Reproduction)
         if last and not last.lacking and last.real == os.environ.get(REAL, ""):
             took, report = time.monotonic() - start, last.report and str(root / last.report)
             return msgspec.structs.replace(last, ran=False, seconds=took, report=report, computed=())
@@ -94,7 +143,7 @@ def _run(
     # The report shows whatever results exist.
     names = [name for name in stages_of(only, stages) if name in whole or name == "report/html"]
     with project_lock(workspace.root):
-        before = hashes(workspace.root, sources())
+        before = sources(workspace.root)
         if workspace.experiment:
             begin(workspace, overrides)
         with stages_told(names) as how:
@@ -112,8 +161,8 @@ def _run(
     experiment = workspace.experiment.name if workspace.experiment else None
     if experiment:
         workspace = open_experiment(workspace.root, experiment)
-    before_it = read_manifest(ledger_of(workspace)).runs.get(only or "")
-    checks = [line for line in before_it.checks if line.partition(":")[0] not in ran] if before_it else []
+    _, last = read_manifest(ledger_of(workspace)).outcomes.get(only or "", ("", {"checks": []}))
+    checks = [line for line in last["checks"] if line.partition(":")[0] not in ran]
     checks += [
         f"{name}: {check.check_name}: {check.description}"
         for name, failed in ran.items()
@@ -138,7 +187,7 @@ def _run(
         computed=[name for name in names if how.get(name) == "computed"],
     )
     if not overrides:
-        _keep(workspace, only or "", done, before)
+        _keep(workspace, only, done, before)
     report = done.report and str(workspace.path(done.report))
     return msgspec.structs.replace(done, seconds=time.monotonic() - start, report=report)
 
@@ -175,19 +224,12 @@ def conclusion_of(workspace: Workspace, only: str | None) -> list[str]:
     return concluded(workspace, [only] if only else BENCHMARKS)
 
 
-def _keep(workspace: Workspace, only: str, run: Reproduction, before: Mapping[str, str]) -> None:
-    """Store the outcome of a run next to other valid outcomes."""
-    from orchestration.ledger.records import fingerprint, ledger_of
+def _keep(workspace: Workspace, only: str | None, run: Reproduction, before: str) -> None:
+    """Store the outcome of a run, unless code or parameters changed meanwhile or a stage must run again."""
+    from orchestration.ledger.records import fingerprint, read_records
     from orchestration.pipeline.graph import stages_in
 
-    root, profile, manifest = workspace.root, workspace.settings.profile, read_manifest(ledger_of(workspace))
-    stages = stages_in(workspace)
-    if hashes(root, sources()) != before:
-        return  # code or parameters changed during the run: its outcome belongs to neither version
-    for name in run.stages:
-        if not fingerprint(stages, stages[name], workspace).repeats(manifest.stages.get(name)):
-            return
-    runs = {only: run}
-    if only and manifest.runs and stands(root, profile, next(iter(manifest.runs))):
-        runs = {**manifest.runs, **runs}
-    keep(root, profile, runs)
+    stages, records = stages_in(workspace), read_records(workspace)
+    made = ((fingerprint(stages, stages[name], workspace), records.get(name)) for name in run.stages)
+    if sources(workspace.root) == before and all(now.repeats(known) for now, known in made):
+        keep(workspace.root, workspace.settings.profile, only, run)

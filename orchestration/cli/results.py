@@ -127,8 +127,8 @@ def verify(
         str | None,
         option(
             "--since",
-            "Also list the changes of numbers accepted after this commit, and by whom; other changes "
-            "count as drift.",
+            "Also list the numbers that changed in the pins after this commit, and why; a change that nobody "
+            "accepted counts as drift.",
             metavar="COMMIT",
         ),
     ] = None,
@@ -139,7 +139,6 @@ def verify(
             "First restore damaged files: from DVC's cache, from its remote, or by computing them again.",
         ),
     ] = False,
-    markdown: Annotated[bool, option("--markdown", "As Markdown, for a comment on a change.")] = False,
     json: JsonOption = False,
 ) -> None:
     """Compute the results again, and name what differs.
@@ -154,7 +153,7 @@ def verify(
         from orchestration.pipeline.graph import STAGES, stages_in
         from orchestration.pipeline.run import recompute as compute
         from orchestration.project import find_root, open_workspace
-        from orchestration.rendering.drift import render_markdown, render_text, verdict
+        from orchestration.rendering.drift import render_text, verdict
         from substrate.base.errors import ParameterError
 
         root = find_root()
@@ -188,8 +187,7 @@ def verify(
             report = verify_profile(workspace, stages, recompute=recomputing, since=since)
     for line in mended:
         note(line)
-    text = render_markdown(report) if markdown else render_text(report)
-    give(report, text.split("\n")[:-1], json=json, closing=verdict(report))
+    give(report, render_text(report).split("\n")[:-1], json=json, closing=verdict(report))
     raise typer.Exit(0 if report.fits else 1)
 
 
@@ -208,7 +206,9 @@ def accept(
     Prints the changed numbers, pins the present data and artifacts as the results, and records the reason in
     pins/accepted.jsonl, which `verify --since` reads.
     """
-    from orchestration.ledger.acceptance import accept_results, proposed, told_beside
+    from orchestration.ledger.acceptance import accept_results, proposed
+    from orchestration.ledger.moved import moved
+    from orchestration.ledger.pinned import read_pins
     from orchestration.pipeline.graph import stages_in
     from orchestration.pipeline.project_lock import project_lock
     from orchestration.project import is_usual, open_workspace
@@ -217,12 +217,14 @@ def accept(
     workspace = open_workspace(profile)
     stages = stages_in(workspace)
     with project_lock(workspace.root):
-        acceptance, moved = proposed(workspace, stages, reason, unsafe=unsafe)
+        acceptance, now, forged = proposed(workspace, stages, reason, unsafe=unsafe)
+        change = moved(read_pins(workspace.root, acceptance.profile), now)
         if not json:
-            lines = [*(moved_lines(moved) or ["no number and no answer changed"]), *told_beside(acceptance)]
-            say("\n".join(lines))
+            say("\n".join(moved_lines(change) or ["no number and no answer changed"]))
+            if forged:
+                say(f"no record of a run computed {', '.join(forged)}")
         if not dry_run:
-            accept_results(workspace, stages, acceptance, usual=is_usual(workspace))
-    changed, done = acceptance.changed, "would be pinned" if dry_run else "pinned"
-    counted = f"{done}; {len(changed)} outputs changed"
-    give(acceptance, ["\n  ".join([counted, *changed])], json=json)
+            accept_results(workspace, stages, acceptance, usual=is_usual(workspace), unsafe=forged)
+    changed, done = list(acceptance.stages), "would be pinned" if dry_run else "pinned"
+    lines = [f"{done}; changed stages: {len(changed)}", *changed]
+    give({"acceptance": acceptance, "moved": change}, ["\n  ".join(lines)], json=json)

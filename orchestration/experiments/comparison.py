@@ -6,7 +6,6 @@ experiments of DVC, which compute there, can be compared too.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -15,7 +14,7 @@ import msgspec
 from orchestration.experiments.record import open_experiment, read_experiment
 from orchestration.ledger.drift import Cause, causes, explained
 from orchestration.ledger.manifest import Pins
-from orchestration.ledger.moved import ComparedNumber, ComparedRow, numbers_of, rows_of
+from orchestration.ledger.moved import Moved, moved
 from orchestration.ledger.pinned import measured, read_pins
 from orchestration.ledger.records import digests, read_records
 from orchestration.project import open_workspace
@@ -28,21 +27,13 @@ PINNED, WORKSPACE = "pinned", "workspace"
 _FIRST = ("parameter", "input", "code", "environment", "unknown")
 
 
-class Compared(msgspec.Struct, frozen=True):
-    """Two sets of results, compared.
-
-    ``name`` and ``base`` are experiments, ``workspace`` or ``pinned``. ``numbers`` are in both, in the order
-    of the tables; ``rows`` are the rows that differ; ``changes`` counts the kinds of change, most
-    frequent first.
-    """
+class Compared(Moved, frozen=True, kw_only=True):
+    """Two sets of results, compared; ``name`` and ``base`` are experiments, ``workspace`` or ``pinned``."""
 
     name: str
     base: str
     profile: str
     causes: Sequence[Cause]
-    numbers: Sequence[ComparedNumber]
-    changes: Mapping[str, int]
-    rows: Sequence[ComparedRow]
 
 
 def compare(root: Path, a: str, b: str | None = None) -> Compared:
@@ -62,13 +53,12 @@ def compare(root: Path, a: str, b: str | None = None) -> Compared:
     after, before = _results(root, a, profile, "A"), _results(root, b, profile, "B")
     if b == PINNED:
         before = explained(root, profile, before, after)
-    numbers = list(numbers_of(before, after))
-    if not numbers:
+    both = moved(before, after)
+    if not both.measured:
         hint = "Compute the same benchmark in both: `substrate reproduce --only BENCHMARK`"
         raise ParameterError(f"{a} and {b} have no number in common", where=("A", a, "B", b), hint=hint)
-    rows = rows_of(before, after)
-    changes = dict(Counter(row.change for row in rows).most_common())
-    return Compared(a, b, profile, _causes(before, after), numbers, changes, rows)
+    about = {"name": a, "base": b, "profile": profile, "causes": _causes(before, after)}
+    return Compared(**about, **msgspec.structs.asdict(both))
 
 
 def _causes(before: Pins, after: Pins) -> list[Cause]:

@@ -17,7 +17,7 @@ from orchestration.scoring.formatting import counted
 from orchestration.settings import flattened
 
 _LISTED = 5
-_GRADES = {True: "right", False: "wrong", None: "without gold"}
+GRADES = {True: "right", False: "wrong", None: "without gold"}
 
 
 class Difference(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -70,19 +70,6 @@ _CAUSES = {
 }
 
 
-def row_change(was: PinnedRow | None, is_: PinnedRow | None) -> str:
-    """Describe the change of a row in words.
-
-    >>> row = PinnedRow("by_id", 1, "2", "yes", "no", False, "", "")
-    >>> row_change(row, msgspec.structs.replace(row, predicted="no", correct=True)), row_change(None, row)
-    ('wrong to right', 'new')
-    """
-    if was is None or is_ is None:
-        return "new" if was is None else "gone"
-    before, after = ("ungraded" if row.correct is None else _GRADES[row.correct] for row in (was, is_))
-    return f"{before} to {after}" if before != after else f"otherwise {after}"
-
-
 def differences(old: Pins, new: Pins, *, here: bool = False) -> list[Difference]:
     """Return every difference between two measurements, in the order of the new stages.
 
@@ -90,41 +77,28 @@ def differences(old: Pins, new: Pins, *, here: bool = False) -> list[Difference]
     """
     apart: list[Difference] = []
     for stage in (name for name in new if name in old):
-        details = [Difference(stage, *detail, here) for detail in _details(old[stage], new[stage])]
+        texts = changed(_texts(old[stage]), _texts(new[stage]))
+        details = [
+            Difference(stage, kind, what, was or f"no {kind}", is_ or f"no {kind}", here)
+            for (kind, what), (was, is_) in texts.items()
+        ]
         apart += details or file_differences(stage, old[stage], new[stage], here)
     return apart
 
 
-def _details(was: Made, is_: Made) -> Iterator[tuple[Literal["cell", "score", "row"], str, str, str]]:
-    """Yield the differing readable items of a stage's outs: kind, name, former and present value."""
-    for what, texts in changed(_cells(was), _cells(is_)).items():
-        before, after = ("no cell" if text is None else text for text in texts)
-        yield "cell", what, before, after
-    for what, counts in changed(was.scores, is_.scores).items():
-        before, after = ("no score" if count is None else counted(*count) for count in counts)
-        yield "score", what, before, after
-    for what, (row, other) in changed(was.rows, is_.rows).items():
-        unchanged = ", log unchanged" if row and other and row.log == other.log else ""
-        yield "row", what, _row(row, other), _row(other, row) + unchanged
+def _texts(made: Made) -> dict[tuple[Literal["cell", "score", "row"], str], str]:
+    """Return the readable items of a stage's outs as text, by kind and name."""
+    lines = ((row, cells) for table in made.cells.values() for row, cells in table.items())
+    return {
+        **{("cell", f"{row}, {head}"): text or '""' for row, cells in lines for head, text in cells.items()},
+        **{("score", number): counted(*counts) for number, counts in made.scores.items()},
+        **{("row", name): _row(row) for name, row in made.rows.items()},
+    }
 
 
-def _cells(made: Made) -> dict[str, str]:
-    rows = ((row, of) for table in made.cells.values() for row, of in table.items())
-    return {f"{row}, {head}": text for row, of in rows for head, text in of.items()}
-
-
-def _row(row: PinnedRow | None, other: PinnedRow | None) -> str:
-    """Describe a row in words, with the parts in which another row differs."""
-    if row is None:
-        return "no row"
-    parts = [f'"{row.predicted}" {_GRADES[row.correct]}']
-    if other and row.expected != other.expected:
-        parts.append(f'expected "{row.expected}"')
-    if other and row.log != other.log:
-        parts.append(f"log {row.log}")
-    if other and msgspec.structs.replace(row, row=other.row) == other:
-        parts.append(f"row {row.row}, in its options or supporting facts")
-    return ", ".join(parts)
+def _row(row: PinnedRow) -> str:
+    gold = "" if row.expected is None else f', expected "{row.expected}"'
+    return f'"{row.predicted}" {GRADES[row.correct]}{gold}, log {row.log or "unknown"}, bytes {row.row}'
 
 
 def file_differences(stage: str, old: Made, new: Made, here: bool = False) -> list[Difference]:

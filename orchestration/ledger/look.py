@@ -1,9 +1,8 @@
-"""A quick check that a whole run has nothing to do, by a comparison with the files after the last run.
+"""A quick check that a whole run has nothing to do: every file is as the last run left it.
 
-After each run the ledger keeps the size, times and SHA-256 of every file that the run read or wrote, as git
-and DVC do for theirs. A file with the same size and times is not read again; a touched or copied file is read
-and compared. If anything changed, appeared or vanished (a code file, a parameter, an out, a pin), the graph
-is run, and skips unchanged stages by the ledger.
+With the outcome of a run the ledger keeps one digest of all files that the run read or wrote. If anything
+changed, appeared or vanished (a code file, a parameter, an out, a pin), the graph is run, and skips unchanged
+stages by the ledger.
 
 This module imports nothing heavy: neither Dagster, nor Spark, nor the stages.
 """
@@ -11,25 +10,24 @@ This module imports nothing heavy: neither Dagster, nor Spark, nor the stages.
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
+
+import msgspec
 
 from orchestration.code import PACKAGES
 from orchestration.ledger.manifest import (
     LEDGER,
-    File,
     Manifest,
-    Reproduction,
     changing,
     ledger_at,
     read_manifest,
+    version_of,
 )
-from substrate.base.files import OutputError, sha256
+from substrate.base.files import sha256
 
-# Nanoseconds within which a file may change twice and show the same time.
-_RACY = 50_000_000
 _CHECKOUT = Path(__file__).resolve().parents[2]
 # The prefix of names of files in the checkout that runs, wherever the project is.
 _OF_CODE = "code:"
@@ -39,72 +37,48 @@ OFFICIAL = "pins/real.json"
 _ELSEWHERE = ("SUBSTRATE_MODEL_URL", "DVC_EXP_BASELINE_REV")
 # No run is made again for these.
 _PASSED_OVER = {"__pycache__", Path(LEDGER).name}
+_SOURCES = (*(f"{_OF_CODE}{room}" for room in (*PACKAGES, "tboxes")), "params.yaml")
 
 
-def sources() -> list[str]:
-    """The paths that no run writes: code and parameters."""
-    return [*(f"{_OF_CODE}{room}" for room in (*PACKAGES, "tboxes")), "params.yaml"]
+def sources(root: Path) -> str:
+    """A digest of the files that no run writes: code and parameters."""
+    return _digest(root, _SOURCES)
 
 
-def hashes(root: Path, paths: Iterable[str]) -> dict[str, str]:
-    """The SHA-256 of the files at some paths; for a folder, of all files in it."""
-    return {name: sha256(place) for name, place in _files(root, paths)}
+def keep(root: Path, profile: str, only: str | None, run: Any) -> None:
+    """Record the outcome of a run with all files as they are; forget outcomes of other files."""
+    with changing(ledger_at(root, profile)) as manifest:
+        now = _state(root, profile, manifest)
+        manifest.outcomes = {name: kept for name, kept in manifest.outcomes.items() if kept[0] == now}
+        manifest.outcomes[only or ""] = now, msgspec.to_builtins(run)
 
 
-def keep(root: Path, profile: str, runs: Mapping[str, Reproduction]) -> None:
-    """Record all files that a run read and wrote."""
-    folder = ledger_at(root, profile)
-    files = _look(root, profile, read_manifest(folder))
-    with changing(folder) as manifest:
-        manifest.files, manifest.runs = files, dict(runs)
-
-
-def stands(root: Path, profile: str, only: str | None) -> Reproduction | None:
-    """The outcome of the last run, if no file that it read or wrote has changed since."""
-    folder = ledger_at(root, profile)
-    known = read_manifest(folder)
-    run = known.runs.get(only or "")
+def stands(root: Path, profile: str, only: str | None) -> Any:
+    """The outcome of the last run, if no file that it read or wrote has changed since; else ``None``."""
+    known = read_manifest(ledger_at(root, profile))
+    state, run = known.outcomes.get(only or "", ("", None))
     # If drift is an error, the graph's checks must report it.
-    if run is None or any(map(os.environ.get, _ELSEWHERE)) or (run.drifted and os.environ.get("CI")):
+    if run is None or any(map(os.environ.get, _ELSEWHERE)) or (run["drifted"] and os.environ.get("CI")):
         return None
-    if any(made.outs.keys() & run.drifted.keys() and not made.explained for made in known.stages.values()):
+    if any(made.outs.keys() & run["drifted"].keys() and not made.explained for made in known.stages.values()):
         return None  # the run has to compute those stages again
-    now = _look(root, profile, known)
-    before, after = ({name: file.sha256 for name, file in of.items()} for of in (known.files, now))
-    if before != after:
-        return None
-    if now != known.files:
-        with suppress(OutputError), changing(folder) as manifest:
-            manifest.files = now
-    return run
+    return run if state == _state(root, profile, known) else None
 
 
-def seen(path: Path, before: File | None) -> File:
-    """A file as it is; one whose size and times are as they were before is not read again.
-
-    Args:
-        path: the file.
-        before: it as it was seen last.
-    """
-    begun, state = time.time_ns(), path.stat()
-    size, *times = state.st_size, state.st_mtime_ns, state.st_ctime_ns
-    if before and (before.size, before.modified, before.changed) == (size, *times):
-        return before
-    # If a file's times are too recent, its next change may leave them equal.
-    modified, changed = times if max(times) < begun - _RACY else (0, 0)
-    return File(size, modified, changed, sha256(path))
-
-
-def _look(root: Path, profile: str, known: Manifest) -> dict[str, File]:
-    """All that a run reads and writes as it is; a file that shows no change since it was seen is not read."""
+def _state(root: Path, profile: str, known: Manifest) -> str:
+    """A digest of all that a run reads and writes."""
     of_profile = (f"pins/{profile}.json", f"pins/{profile}", f"artifacts/{profile}", f"data/{profile}")
     outside = (path for made in known.stages.values() for path in made.inputs if os.path.isabs(path))
-    files: dict[str, File] = {}
     beside = ("dvc.yaml", "dvc.lock", "data.dvc", "transcripts", OFFICIAL)
-    for name, place in _files(root, {*sources(), *beside, *of_profile, *outside}):
+    return _digest(root, {*_SOURCES, *beside, *of_profile, *outside})
+
+
+def _digest(root: Path, paths: Iterable[str]) -> str:
+    digests: dict[str, str] = {}
+    for name, place in _files(root, paths):
         with suppress(FileNotFoundError):  # a link that leads nowhere, or a file that just went
-            files[name] = seen(place, known.files.get(name))
-    return files
+            digests[name] = sha256(place)
+    return version_of(digests)
 
 
 def _files(root: Path, paths: Iterable[str]) -> Iterator[tuple[str, Path]]:

@@ -1,5 +1,5 @@
-"""The ledger of a profile: a manifest of each stage's inputs, the hashes of its outs, and the state of every
-file after the last run. Its first line is the SHA-256 of the other lines.
+"""The ledger of a profile: a manifest of each stage's inputs, the hashes of its outs, and the outcome of the
+last runs. Its first line is the SHA-256 of the other lines.
 
 The ledger is in `artifacts/PROFILE/.ledger/`, which git ignores. Runs use it to skip stages; lineage, drift,
 verification and the seal read it. The pins (:mod:`orchestration.ledger.pinned`) are in git.
@@ -10,7 +10,7 @@ This module imports nothing heavy: neither Dagster, nor Spark, nor the stages.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -23,12 +23,13 @@ from substrate.base.files import locked, make_folders, naming, replacing
 # An experiment has its own ledger next to its artifacts.
 LEDGER = "artifacts/{profile}/.ledger"
 MANIFEST = "manifest.jsonl"
+_Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
 
 
 def changed(
-    old: Mapping[str, _Value], new: Mapping[str, _Value]
-) -> dict[str, tuple[_Value | None, _Value | None]]:
+    old: Mapping[_Key, _Value], new: Mapping[_Key, _Value]
+) -> dict[_Key, tuple[_Value | None, _Value | None]]:
     """Return the keys at which two mappings differ, in order, each with both values; a missing value is
     ``None``.
 
@@ -121,64 +122,6 @@ Pins = dict[str, Made]
 """Records by stage."""
 
 
-class File(msgspec.Struct, frozen=True, array_like=True):
-    """A file's state; times in nanoseconds, 0 if a later change might not show in them."""
-
-    size: int
-    modified: int
-    changed: int
-    sha256: str
-
-
-class Reproduction(msgspec.Struct, frozen=True, kw_only=True):
-    """The outcome of a reproduction.
-
-    Attributes:
-        profile: the profile.
-        stages: its stages, in order.
-        ran: true if the graph was run; false if there was nothing to do.
-        seconds: its duration.
-        tables: in Markdown, as `--tables` prints them.
-        conclusion: a summary of the numbers, in a few lines.
-        report: the report's path in the project, if everything was reproduced.
-        checks: the messages of failed checks that stopped nothing.
-        lacking: the missing official files, each with a way to get it.
-        real: the folder of official files that the environment named.
-        pinned: whether its results are compared with pins.
-        drifted: by path, how the file differs from its pin.
-        moved: a description of the changed numbers and answers.
-        experiment: the experiment's name, if the run was one.
-        computed: the stages that were computed; the others were reused.
-    """
-
-    profile: str
-    stages: Sequence[str]
-    ran: bool = True
-    seconds: float = 0.0
-    tables: Sequence[str] = ()
-    conclusion: Sequence[str] = ()
-    report: str | None = None
-    checks: Sequence[str] = ()
-    lacking: Sequence[str] = ()
-    real: str = ""
-    pinned: bool = False
-    drifted: Mapping[str, str] = {}
-    moved: Sequence[str] = ()
-    experiment: str | None = None
-    computed: Sequence[str] = ()
-
-    def line(self) -> str:
-        """Return the last line that the command prints."""
-        count, computed = len(self.stages), len(self.computed)
-        rest = "; every result as pinned" if self.pinned else ""
-        rest = f"; {len(self.drifted)} outputs differ from their pins" if self.drifted else rest
-        if not self.ran:
-            return f"Nothing to do: all {count} stages of profile {self.profile} stand as they were{rest}."
-        made = f"experiment {self.experiment} beside profile" if self.experiment else "profile"
-        took = f"{computed} computed, {count - computed} reused, in {self.seconds:,.0f} s"
-        return f"Done: {count} stages of {made} {self.profile}: {took}{rest}."
-
-
 class Manifest(msgspec.Struct, omit_defaults=True):
     """A profile's ledger.
 
@@ -187,16 +130,15 @@ class Manifest(msgspec.Struct, omit_defaults=True):
         pinned: the inputs from which a stage's pinned outs were made, as far as they were made here.
         tables: SHA-256 of each file of the tables of cases and logs, by its path in the storage.
         beside: SHA-256 of some project files, as of the last run without drift.
-        files: all files that the last run read and wrote, by path in project or checkout, or absolute.
-        runs: each run whose outcome is still valid, by the argument of `--only`; empty for a whole run.
+        outcomes: for each run, by the argument of `--only` (empty for a whole run), a digest of all files
+            that it read and wrote, and its outcome.
     """
 
     stages: dict[str, Made] = {}
     pinned: dict[str, Made] = {}
     tables: dict[str, str] = {}
     beside: dict[str, str] = {}
-    files: dict[str, File] = {}
-    runs: dict[str, Reproduction] = {}
+    outcomes: dict[str, tuple[str, Any]] = {}
 
 
 _PARTS = {part: get_args(hint)[1] for part, hint in get_type_hints(Manifest).items()}
@@ -232,8 +174,9 @@ def _decoded(lines: bytes) -> tuple[Manifest, bool]:
     for line in lines.splitlines():
         try:
             part, key, value = msgspec.json.decode(line, type=tuple[str, str, Any])
-            getattr(manifest, part)[key] = msgspec.convert(value, _PARTS[part])
-        except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
+            if part in _PARTS:  # an earlier version had others
+                getattr(manifest, part)[key] = msgspec.convert(value, _PARTS[part])
+        except (ValueError, RecursionError):
             whole = False
     return manifest, whole
 

@@ -5,13 +5,13 @@ an experiment begins with it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from orchestration.benchmarks.benchmark import Benchmark
-from orchestration.ledger.drift import row_change
+from orchestration.ledger.drift import GRADES
 from orchestration.ledger.manifest import Made, PinnedRow, Pins, changed
 from orchestration.ledger.pinned import measure, read_pins
 from orchestration.registry import BENCHMARKS
@@ -33,8 +33,8 @@ class ComparedNumber(msgspec.Struct, frozen=True):
         newcombe: the 95 % interval of the difference of paired questions.
         won: the questions that were wrong before and are right after.
         lost: the questions that were right before and are wrong after.
-        mcnemar: the exact two-sided p of McNemar's test on the two.
-        unpaired: why there is no such test; else empty.
+        mcnemar: the exact two-sided p of McNemar's test on the two; ``None`` if the questions are not paired:
+            they are options of one question, of other data, or not counted from rows.
     """
 
     name: str
@@ -46,7 +46,6 @@ class ComparedNumber(msgspec.Struct, frozen=True):
     won: int | None = None
     lost: int | None = None
     mcnemar: float | None = None
-    unpaired: str = ""
 
 
 class ComparedRow(msgspec.Struct, frozen=True):
@@ -71,15 +70,17 @@ class ComparedRow(msgspec.Struct, frozen=True):
     after: str | None
 
 
-class Moved(msgspec.Struct, frozen=True):
+class Moved(msgspec.Struct, frozen=True, kw_only=True):
     """The numbers and answers that differ.
 
     Attributes:
+        measured: how many numbers both measurements have.
         numbers: the numbers that differ, in the order of the tables.
         changes: the number of rows per kind of change, most frequent first.
         rows: the rows that differ.
     """
 
+    measured: int = 0
     numbers: Sequence[ComparedNumber] = ()
     changes: Mapping[str, int] = {}
     rows: Sequence[ComparedRow] = ()
@@ -87,9 +88,10 @@ class Moved(msgspec.Struct, frozen=True):
 
 def moved(before: Pins, after: Pins) -> Moved:
     """Find the numbers and answers that differ between two measurements."""
-    rows = rows_of(before, after)
+    rows, numbers = list(_rows(before, after)), list(_numbers(before, after))
     changes = dict(Counter(row.change for row in rows).most_common())
-    return Moved([number for number in numbers_of(before, after) if not number.same], changes, rows)
+    differing = [number for number in numbers if not number.same]
+    return Moved(measured=len(numbers), numbers=differing, changes=changes, rows=rows)
 
 
 def moved_here(workspace: Workspace, stages: Stages, names: Iterable[str]) -> Moved:
@@ -99,62 +101,49 @@ def moved_here(workspace: Workspace, stages: Stages, names: Iterable[str]) -> Mo
     return moved(pinned, measure(workspace, stages, wanted, known=pinned))
 
 
-def numbers_of(before: Pins, after: Pins) -> list[ComparedNumber]:
+def _numbers(before: Pins, after: Pins) -> Iterator[ComparedNumber]:
     """Every number that two measurements have, in the order of the tables."""
-    numbers: list[ComparedNumber] = []
     for benchmark in BENCHMARKS.values():
         scores, answers = (f"{benchmark.name}/{step}" for step in ("scores", "answers"))
         if scores in before and scores in after:
             old, new = before[scores].scores, after[scores].scores
-            both = [side.get(answers) for side in (before, after)]
-            measured = (name for name in benchmark.numbers if name in old and name in new and old[name][1])
-            numbers += (_number(benchmark, name, [old[name], new[name]], both) for name in measured)
-    return numbers
+            both = [side.get(answers, Made()) for side in (before, after)]
+            for name in benchmark.numbers:
+                if name in old and name in new and old[name][1]:
+                    yield _number(benchmark, name, [old[name], new[name]], both)
 
 
 def _number(
-    benchmark: Benchmark, name: str, counts: Sequence[tuple[int, int]], answers: Sequence[Made | None]
+    benchmark: Benchmark, name: str, counts: Sequence[tuple[int, int]], answers: Sequence[Made]
 ) -> ComparedNumber:
-    """Compare a number by its counts and answers in both measurements."""
+    """Compare a number by its counts, and by its answers if they pair and give these counts."""
     was, is_ = (count_of(*pair) for pair in counts)
     both = None not in (was.accuracy, is_.accuracy)
     apart = round((is_.accuracy or 0) - (was.accuracy or 0), DIGITS) if both else None
-    known = [(made, _outcomes(benchmark, name, made.rows)) for made in answers if made]
-    units = [outcomes for _, outcomes in known if outcomes is not None]
-    unpaired = ""
-    if name.endswith("/per_option"):
-        unpaired = "options of one question hang together: its per_question is tested"
-    elif len(units) < len(counts):
-        unpaired = "not counted from right and wrong rows"
-    elif units[0].keys() != units[1].keys() or _data(known[0][0]) != _data(known[1][0]):
-        unpaired = "not asked of the same data"
-    elif [(sum(outcomes.values()), len(outcomes)) for outcomes in units] != list(counts):
-        unpaired = "its rows do not give its counts"
-    if unpaired:
-        return ComparedNumber(name, was, is_, counts[0] == counts[1], apart, unpaired=unpaired)
-    paired = compared("", "", *reversed(units))
-    won, lost = paired.first_only, paired.second_only
-    return ComparedNumber(name, was, is_, won == lost == 0, apart, paired.newcombe, won, lost, paired.mcnemar)
+    old, new = (_outcomes(benchmark, name, made.rows) for made in answers)
+    given = [(sum(units.values()), len(units)) for units in (old, new)]
+    if given != list(counts) or old.keys() != new.keys() or _data(answers[0]) != _data(answers[1]):
+        return ComparedNumber(name, was, is_, counts[0] == counts[1], apart)
+    pair = compared("", "", new, old)
+    won, lost = pair.first_only, pair.second_only
+    return ComparedNumber(name, was, is_, won == lost == 0, apart, pair.newcombe, won, lost, pair.mcnemar)
 
 
 def _data(pinned: Made) -> dict[str, str]:
     return {path: digest for path, digest in pinned.inputs.items() if path.startswith("data/")}
 
 
-def _outcomes(benchmark: Benchmark, name: str, rows: Mapping[Any, PinnedRow]) -> Mapping[Any, bool] | None:
-    """Tell for a number's questions or scenes whether they are right; ``None`` if the rows do not say."""
+def _outcomes(benchmark: Benchmark, name: str, rows: Mapping[Any, PinnedRow]) -> Mapping[Any, bool]:
+    """Tell for a number's questions or scenes whether they are right; empty if the rows do not say."""
     metric = benchmark.metrics[split_name(name)[1]]
-    if metric is not RIGHT and not metric.together:
-        return None
     wanted = [row for row in rows.values() if counts_for(row, name)]
     if metric.together:
         return outcomes(sorted(wanted, key=lambda row: (str(row.scene), str(row.question))), metric)
-    return {row.name: bool(row.correct) for row in wanted}
+    return {row.name: bool(row.correct) for row in wanted} if metric is RIGHT else {}
 
 
-def rows_of(before: Pins, after: Pins) -> list[ComparedRow]:
+def _rows(before: Pins, after: Pins) -> Iterator[ComparedRow]:
     """The rows that differ, by benchmark, in the order of its answers."""
-    rows: list[ComparedRow] = []
     for benchmark in BENCHMARKS.values():
         name = f"{benchmark.name}/answers"
         if name in before and name in after:
@@ -163,6 +152,17 @@ def rows_of(before: Pins, after: Pins) -> list[ComparedRow]:
                 row: Any = is_ or was
                 if told[0] != told[1]:
                     about = benchmark.name, row.subset, benchmark.answer_name(row), row_change(was, is_)
-                    answers = was and was.predicted, is_ and is_.predicted
-                    rows.append(ComparedRow(*about, row.expected, *answers))
-    return rows
+                    yield ComparedRow(*about, row.expected, was and was.predicted, is_ and is_.predicted)
+
+
+def row_change(was: PinnedRow | None, is_: PinnedRow | None) -> str:
+    """Describe the change of a row in words.
+
+    >>> row = PinnedRow("by_id", 1, "2", "yes", "no", False, "", "")
+    >>> row_change(row, msgspec.structs.replace(row, predicted="no", correct=True)), row_change(None, row)
+    ('wrong to right', 'new')
+    """
+    if was is None or is_ is None:
+        return "new" if was is None else "gone"
+    before, after = (GRADES[row.correct] for row in (was, is_))
+    return f"{before} to {after}" if before != after else f"otherwise {after}"

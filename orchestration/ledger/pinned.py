@@ -290,7 +290,6 @@ def write_pins(workspace: Workspace, measured: Pins, unaccepted: Mapping[str, st
 
     Args:
         measured: the stages whose pins are written; other pins stay.
-        unaccepted: files that no longer match their seals, with these seals: the seals stay unchanged,
         unaccepted: files that no longer match their seals, with those seals, which stay unchanged because
             nobody accepted the files.
     """

@@ -7,6 +7,7 @@ import os
 import platform
 import re
 import shutil
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
@@ -16,8 +17,7 @@ from pathlib import Path
 import msgspec
 
 from orchestration.code import ROOT, packages_of
-from orchestration.ledger.look import seen
-from orchestration.ledger.manifest import LEDGER, File, Made, changed, changing, read_manifest
+from orchestration.ledger.manifest import LEDGER, Made, changed, changing, read_manifest
 from orchestration.settings import value_at
 from orchestration.stage import Stage, Stages, inputs_of
 from orchestration.workspace.folders import Workspace
@@ -32,8 +32,10 @@ _SHORT, _SHORT_LINE, _LISTED = 8, 4, 5
 _DISTRIBUTIONS = {"PIL": "pillow", "yaml": "PyYAML"}
 
 
-_seen: dict[Path, File] = {}
-"""The files that this process has read, with their digests."""
+# Nanoseconds within which a file may change twice and show the same time.
+_RACY = 50_000_000
+_seen: dict[Path, tuple[tuple[int, ...], str]] = {}
+"""The files that this process has read: size and times, which are left out if too recent, and digest."""
 
 
 def digest(path: Path) -> str:
@@ -44,10 +46,13 @@ def digest(path: Path) -> str:
     if path.is_dir():
         return sha256(path, digest)
     try:
-        _seen[path] = seen(path, _seen.get(path))
+        begun, state = time.time_ns(), path.stat()
+        now = state.st_size, state.st_mtime_ns, state.st_ctime_ns
+        if path not in _seen or _seen[path][0] != now:
+            _seen[path] = (now if max(now[1:]) < begun - _RACY else ()), sha256(path)
     except OSError as error:
         return f"not readable ({error.strerror})"
-    return _seen[path].sha256
+    return _seen[path][1]
 
 
 def digests(paths: Mapping[str, Path]) -> dict[str, str]:

@@ -54,9 +54,9 @@ class Report(msgspec.Struct, frozen=True):
         causes: the changed dependencies behind these differences.
         unaccepted: the changed dependencies of stages whose outs equal their pins.
         accepted: the acceptances since ``since``.
-        accepted_differences: the differences of the pins from those of that commit.
+        accepted_moved: the numbers and answers by which the pins differ from those of that commit.
         since: the commit from which the history of the pins was checked.
-        unrecorded: the changes of the pins since then that no line of `pins/accepted.jsonl` accepts.
+        unrecorded: the stages whose pins changed since then without a line of `pins/accepted.jsonl`.
         moved: the numbers and answers that differ from the pins.
         absent: the missing official files, whose pins were not checked.
     """
@@ -67,7 +67,7 @@ class Report(msgspec.Struct, frozen=True):
     causes: list[Cause] = []
     unaccepted: list[Cause] = []
     accepted: list[Acceptance] = []
-    accepted_differences: list[Difference] = []
+    accepted_moved: Moved = Moved()
     since: str = ""
     unrecorded: list[str] = []
     moved: Moved = Moved()
@@ -110,7 +110,7 @@ def verify_profile(
     tables = workspace.storage.local
     faults, pinned = find_damage(root, profile, stages, storage=tables, results=not recompute)
     # Report an unknown commit before computing anything.
-    accepted, repinned, unrecorded = changes_since(root, profile, pinned, since) if since else ([], [], [])
+    accepted, then, unrecorded = changes_since(root, profile, pinned, since) if since else ([], {}, [])
     official = doctored(workspace, SOURCES.values())
     faults += [Difference("real", "file", name, *hashes) for name, hashes in official.items()]
     there = [stage for stage in stages.values() if stage.pinned_by == "data.dvc" or not recompute]
@@ -135,7 +135,7 @@ def verify_profile(
         causes=causes(explained(root, profile, pinned, now), now),
         unaccepted=causes(pinned, now, differ=False),
         accepted=accepted,
-        accepted_differences=repinned,
+        accepted_moved=moved(then, pinned),
         since=since or "",
         unrecorded=unrecorded,
         moved=moved(pinned, now),

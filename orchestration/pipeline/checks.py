@@ -21,7 +21,7 @@ from orchestration.ledger.pinned import ROWS, measure, pinned_outs, read_pins
 from orchestration.pipeline.resources import WorkspaceResource
 from orchestration.pipeline.study_stages import asked_of
 from orchestration.registry import BENCHMARKS, INTERPRETED, LOGGERS, STUDIES
-from orchestration.rendering.drift import moved_lines
+from orchestration.rendering.drift import fenced, moved_lines
 from orchestration.scoring.counting import line_count, rows_of
 from orchestration.scoring.published import published
 from orchestration.scoring.scores import read_scores
@@ -127,13 +127,13 @@ def _drift(workspace: Workspace, stages: Stages, stage: Stage) -> tuple[str, str
         verb = "differ" if others else "differs"
         words = f"{counted} {verb}: {first.what}: {first.old} -> {first.new}{more}"
     rows = [dg.TableRecord({"which": d.what, "was": d.old, "is": d.new}) for d in apart[:LISTED]]
-    lines = "\n".join(moved_lines(moved(pinned, now), markdown=True))
+    lines = moved_lines(moved(pinned, now))
     metadata: dict[str, Any] = {f"{kind}s": number for kind, number in counts.items()}
     metadata["because"] = "\n".join(map(str, why)) or "not known"
     if rows:
         metadata["differences"] = dg.MetadataValue.table(rows)
     if lines:
-        metadata["numbers and answers"] = dg.MetadataValue.md(lines)
+        metadata["numbers and answers"] = dg.MetadataValue.md(fenced(lines))
     return words, "; ".join(map(str, why)), metadata
 
 

@@ -14,7 +14,7 @@ from orchestration.pipeline.graph import EVERY, OFFICIAL, STAGES, stages_in, sta
 from orchestration.pipeline.resources import ALONE, WorkspaceResource
 from orchestration.pipeline.run import recompute
 from orchestration.registry import BENCHMARKS
-from orchestration.rendering.drift import moved_lines, render_text, verdict
+from orchestration.rendering.drift import fenced, moved_lines, render_text, verdict
 
 PROFILES = ("sample", "full", "paper")
 
@@ -50,12 +50,11 @@ def compare_with_pins(workspace: WorkspaceResource) -> None:
     report = verify_profile(opened, stages_in(opened), recompute=recompute)
     log = dg.OpExecutionContext.get().log
     (log.error if report.differences else log.info)(render_text(report))
-    moved = "\n".join(moved_lines(report.moved, markdown=True))
     if not report.fits:
         raise dg.Failure(
             verdict(report),
             metadata={
-                "numbers and answers": dg.MetadataValue.md(moved),
+                "numbers and answers": dg.MetadataValue.md(fenced(moved_lines(report.moved))),
                 "differences": [str(difference) for difference in report.differences],
             },
             allow_retries=False,

@@ -5,14 +5,10 @@ from __future__ import annotations
 import importlib.resources
 from collections.abc import Iterable, Iterator
 from functools import cache
-from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 import yaml
-
-from substrate.base.errors import FormatError
-from substrate.base.inputs import read_text
 
 Kind = Literal["generated", "official", "local", "none"]
 """The data behind a number; ``local`` is a user's copy of official files."""
@@ -169,25 +165,11 @@ def published() -> Published:
     '69.50'
     """
     text = (importlib.resources.files("orchestration.scoring") / "published.yaml").read_text("utf-8")
-    return _published(text)
+    return parse_published(text)
 
 
-def read_published(file: Path | None) -> Published:
-    """Read another paper's figures from a file like ``published.yaml``; by default this paper's.
-
-    Raises:
-        FormatError: the file is unreadable or has another structure.
-    """
-    if file is None:
-        return published()
-    try:
-        return _published(read_text(file))
-    except (yaml.YAMLError, msgspec.ValidationError, LookupError) as error:
-        hint = f"Give a file in the shape of {FILE}"
-        raise FormatError(f"not a file of figures ({error})", where=(file,), hint=hint) from error
-
-
-def _published(text: str) -> Published:
+def parse_published(text: str) -> Published:
+    """Parse the figures of a paper from the text of a file like ``published.yaml``."""
     # As text, since 69.50 would become 69.5.
     raw = yaml.load(text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader))
     return Published(

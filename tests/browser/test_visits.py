@@ -109,22 +109,21 @@ def test_a_maintainer_sees_a_drift_in_the_comment_on_a_change(terminal: Terminal
     parameters.write_text(parameters.read_text("utf-8").replace("tau: null", "tau: 3.0"), "utf-8")
     terminal("substrate reproduce --only clevrer")
     # As the workflow does that writes the comment.
-    comment = terminal("substrate verify --no-recompute --markdown", code=1)
+    told = terminal("substrate verify --no-recompute", code=1).strip()
     page = browser.new_page(viewport={"width": 1100, "height": 900})
-    page.set_content(rendered(comment))
-    expect(page.get_by_role("heading")).to_have_text(re.compile(r"^\d+ results drifted \(profile sample\)$"))
-    first = page.get_by_role("table").first
-    expect(first.get_by_role("row", name=PREDICTIVE)).to_contain_text(re.compile(r"[-+]\d+\.\d\d pp"))
-    expect(page.get_by_text(re.compile(r"^substrate explain clevrer/\d+/\d+$")).first).to_be_visible()
-    expect(page.get_by_text(f"parameter {TAU} null -> 3.0").first).to_be_visible()
+    page.set_content(rendered(f"### {told.splitlines()[-1]}\n\n```text\n{told}\n```\n"))
+    expect(page.get_by_role("heading")).to_have_text(re.compile(r"^\d+ differences from the pins$"))
+    text = page.locator("pre")
+    expect(text).to_contain_text(re.compile(rf"{PREDICTIVE} .*[-+]\d+\.\d\d pp"))
+    expect(text).to_contain_text(re.compile(r"substrate explain clevrer/\d+/\d+"))
+    expect(text).to_contain_text(f"parameter {TAU} null -> 3.0")
     picture(page, "visit-maintainer")
     page.close()
 
 
 def rendered(comment: str) -> str:
-    """A comment's Markdown as a forge renders it: tables, and blocks that fold."""
-    folding = comment.replace("<details>", '<details markdown="1">')
-    body = markdown.markdown(folding, extensions=["tables", "md_in_html", "sane_lists"])
+    """A comment's Markdown as a forge renders it."""
+    body = markdown.markdown(comment, extensions=["fenced_code"])
     style = (
         "body{font:14px/1.5 sans-serif;margin:1.5rem;max-width:64rem}table{border-collapse:collapse}"
         "th,td{border:1px solid #d1d9e0;padding:.3rem .7rem}code{background:#eef1f4;padding:.1rem .3rem}"

@@ -12,7 +12,6 @@ import pytest
 
 from orchestration.fetch.archives import extract
 from orchestration.project import SETTINGS
-from orchestration.scoring.published import read_published
 from orchestration.settings import load_settings
 from research.domains.foretelling.trajectories import read_trajectories
 from research.domains.grading import read_answers
@@ -36,7 +35,6 @@ DOORS: dict[str, Callable[[Path], object]] = {
     "comphy annotations": comphy.target_names,
     "comphy questions": comphy.read_questions,
     "events": read_scene_events,
-    "figures": read_published,
     "gold": read_gold,
     "gqa graphs": gqa.read_scene_graphs,
     "gqa questions": gqa.read_questions,

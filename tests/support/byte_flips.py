@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from orchestration.cli.main import app
 from orchestration.ledger.verification import Report
-from orchestration.rendering.drift import render_markdown, render_text
+from orchestration.rendering.drift import render_text
 
 PLACES = {
     "data": ("data",),
@@ -82,7 +82,7 @@ def verified(file: str, at: int, by: int) -> Flip:
         report = msgspec.json.decode(result.stdout, type=Report)
     except msgspec.DecodeError:
         return Flip(file, at, by, "unnamed", in_rows, False, result.output)
-    text = render_text(report) + render_markdown(report)
+    text = render_text(report)
     names = {difference.what.partition(", line ")[0] for difference in report.differences}
     row = any(
         difference.kind == "row" or difference.what.startswith(f"{file}, line ")

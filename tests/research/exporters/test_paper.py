@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestration.scoring.published import published, read_published
+from orchestration.scoring.published import parse_published, published
 from research.exporters.paper import Meaning, Printed, summary, write_paper
 from substrate.base.errors import FormatError
 
@@ -33,8 +33,7 @@ def here(name: str) -> Meaning:
 
 def written(folder: Path, tex: str) -> tuple[list[Printed], str]:
     (folder / "paper.tex").write_text(tex, "utf-8")
-    (folder / "figures.yaml").write_text(FIGURES, "utf-8")
-    figures = write_paper(folder / "paper.tex", folder / "out", read_published(folder / "figures.yaml"), here)
+    figures = write_paper(folder / "paper.tex", folder / "out", parse_published(FIGURES), here)
     return figures, (folder / "out" / "index.html").read_text("utf-8")
 
 
@@ -55,13 +54,10 @@ def test_another_paper_with_figures_of_its_own(tmp_path: Path) -> None:
     assert summary(figures)["unknown"] == 1
 
 
-def test_what_is_no_tex_and_no_file_of_figures_is_refused(tmp_path: Path) -> None:
+def test_what_is_no_tex_is_refused(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=r"absent\.tex"):
         write_paper(tmp_path / "absent.tex", tmp_path / "out", published(), here)
     assert not (tmp_path / "out").exists()
-    (tmp_path / "figures.yaml").write_text("systems: []", "utf-8")
-    with pytest.raises(FormatError, match=r"figures\.yaml"):
-        read_published(tmp_path / "figures.yaml")
 
 
 @pytest.mark.skipif(not PAPER.is_file(), reason="the paper is not beside this checkout (../shared/paper)")
