@@ -13,7 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from substrate.domains.clevrer.deltas import spelled_poses
-from substrate.domains.clevrer.format import Ground
+from substrate.domains.clevrer.format import Posed
 from substrate.domains.clevrer.motion import Body, engine, simulate
 from substrate.domains.clevrer.motion.law import Law
 
@@ -95,5 +95,5 @@ NUMBERS = st.floats() | st.floats(-1e-3, 1e-3) | st.sampled_from((-0.0, 1e-4, 9.
 
 
 @given(st.lists(st.tuples(st.integers(0, 10**6), *[NUMBERS] * 6)))
-def test_poses_are_spelled_as_python_spells_each_number(poses: list[tuple[int, *Ground]]) -> None:
+def test_poses_are_spelled_as_python_spells_each_number(poses: list[Posed]) -> None:
     assert spelled_poses(poses) == [" ".join(map(repr, pose)) for pose in poses]
