@@ -117,11 +117,11 @@ def _execute(
                 if until_underflow:
                     return index, table
                 raise unfit(token, table.opcodes[token].takes, table.kinds)
-            arguments = values[-size:] if size else ()
+            arguments = (values.pop(),) if size == 1 else values[-size:] if size else ()
             result = function(world, *arguments) if function else token
         except ProgramError as error:
             raise error.within(f"program[{offset + index}]") from error
-        if size:
+        if size > 1:
             del values[-size:]
         values.append(result)
         table = after
@@ -267,7 +267,7 @@ def _yes_no(truth: bool) -> str:
 OPCODES: dict[str, Opcode] = {
     **{f"filter_{name}": _filter(name) for name in Thing._fields[:3]},
     **{f"query_{name}": _query(name) for name in Thing._fields[:3]},
-    "objects": Opcode((), _K.OBJECTS, lambda world: list(world.scene.objects), "objects"),
+    "objects": Opcode((), _K.OBJECTS, lambda world: world.scene.numbers, "objects"),
     "events": Opcode((), _K.EVENTS, lambda world: world.scene.events, "events"),
     "unseen_events": Opcode((), _K.EVENTS, _unseen, "poses"),
     "all_events": Opcode((), _K.EVENTS, lambda world: world.scene.pairs, "objects"),

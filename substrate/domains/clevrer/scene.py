@@ -181,6 +181,11 @@ class Scene:
         )
 
     @cached_property
+    def numbers(self) -> tuple[int, ...]:
+        """The objects' numbers, ascending."""
+        return tuple(self.objects)
+
+    @cached_property
     def events(self) -> tuple[Event, ...]:
         """The observed events in time order, the video's start and end among them."""
         kinds, takes_part = self.holding(RDF_TYPE.value), self.holding(f"{NAMESPACE}participant")
