@@ -75,7 +75,7 @@ def logs(case: bm.Case, _: Any = None) -> list[bm.NamedLog]:
 
 def rows(case: bm.Case, logs: bm.Logs, _: Any, split: str) -> Iterable[Row]:
     """Make two rows per question: with objects resolved by name, and by the ids in the program."""
-    return answer_scene(Scene(str(case.scene), logs[0]), _questions.decode(case.questions), split)
+    return answer_scene(Scene.opened(str(case.scene), logs[0]), _questions.decode(case.questions), split)
 
 
 def explain(case: bm.Case, logs: bm.Logs, _: Any, subset: str, question: str) -> Explanation | None:
@@ -83,7 +83,7 @@ def explain(case: bm.Case, logs: bm.Logs, _: Any, subset: str, question: str) ->
     record = _questions.decode(case.questions).get(question)
     for how, name in SUBSETS.items():
         if name == subset and record:
-            return explain_question(Scene(str(case.scene), logs[0]), record, resolve=how)
+            return explain_question(Scene.opened(str(case.scene), logs[0]), record, resolve=how)
     return None
 
 

@@ -15,8 +15,9 @@ from substrate.base.errors import ProgramError
 from substrate.domains.babi.format import Statement, Story
 from substrate.domains.clevrer.format import Question
 from substrate.domains.clevrer.interpreter import Language, rows
+from substrate.domains.clevrer.kinds import Table
 from substrate.domains.clevrer.parameters import Parameters
-from substrate.domains.clevrer.program import OPCODES, WORDS, Step, World, compiled, run, run_choices
+from substrate.domains.clevrer.program import OPCODES, WORDS, Step, World, run, run_choices
 from substrate.domains.clevrer.scene import Event, Scene
 from substrate.domains.rows import Row
 
@@ -37,7 +38,7 @@ def _seen(world: World, events: Sequence[Event], removed: int) -> list[Event]:
 
 def _language(**changed: object) -> Language:
     opcodes = OPCODES | {name: OPCODES[name]._replace(run=of) for name, of in changed.items()}  # pyright: ignore[reportArgumentType]
-    table = compiled(opcodes, WORDS)
+    table = Table(opcodes, WORDS)
     return Language(partial(run, table=table), partial(run_choices, table=table), str.__eq__)
 
 

@@ -312,7 +312,7 @@ class DeltaSequence:
     def steps(self, start: int = 0, stop: int | None = None) -> Iterator[tuple[int, int]]:
         """Like :meth:`changes`, in numbers: 1 for an insertion or 0 for a retraction; the triple's number."""
         return chain.from_iterable(
-            zip(columns.inserts[a:b], columns.numbers[a:b].tolist(), strict=True)
+            zip(columns.inserts[a:b], columns.numbers[a:b], strict=True)
             for columns, a, b in self.pieces(start, stop)
         )
 

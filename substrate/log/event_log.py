@@ -21,7 +21,7 @@ from typing import NamedTuple, Self
 import pyoxigraph as ox
 
 from substrate.base.arguments import path_of, require, require_tick
-from substrate.base.delta import Delta, Op, Spelled, Term, Triple, counted, text_of, texts_of, triple_of
+from substrate.base.delta import Delta, Op, Term, Triple, counted, text_of, texts_of, triple_of
 from substrate.base.errors import LogError
 from substrate.base.terms import Value, triple
 from substrate.log._chain import Chain
@@ -289,7 +289,7 @@ class EventLog(Timeline):
             )
         self._grow(ticks, inserts, texts_of(quads), quads)
 
-    def extend_spelled(self, deltas: Iterable[Spelled]) -> None:
+    def extend_spelled(self, deltas: Iterable[tuple[int, Op, str]]) -> None:
         """Add deltas as one step; the caller has their triples as text from a log or a state.
 
         The spellings are taken unchanged and unparsed. Raises the errors of :meth:`extend`.
@@ -299,13 +299,11 @@ class EventLog(Timeline):
         >>> len(log.state(4))
         1
         """
-        ticks, inserts, texts = list[int](), bytearray(), list[str]()
-        for tick, op, text in deltas:
-            ticks.append(tick)
-            inserts.append(op is Op.INSERT)
-            texts.append(text)
+        deltas = list(deltas)
+        texts = [text for _, _, text in deltas]
         require_flat("\n".join(texts))
-        self._grow(ticks, inserts, texts)
+        inserts = bytearray([op is Op.INSERT for _, op, _ in deltas])
+        self._grow([tick for tick, _, _ in deltas], inserts, texts)
 
     def extend_from(self, other: EventLog, start: int = 0, stop: int | None = None) -> None:
         """Add another log's deltas, from position ``start`` to ``stop``; errors as :meth:`extend`."""
@@ -438,8 +436,16 @@ class EventLog(Timeline):
             self._elder._fed_chain()
             self._chain, self._deferred = self._elder._mark(self._deferred), None
             self._marks = [self._chain]
+        if self._chain.fed == len(self):
+            return self._chain
+        ticks, bodies, fed = list[bytes](), list[bytes](), 0
         for tick, lines in self.lines(self._chain.fed):
-            self._keep(self._chain.after(tick, lines))
+            ticks.append(b"%d" % tick)
+            bodies.append("\n".join(lines).encode("utf-8", "surrogatepass"))
+            fed += len(lines)
+            if fed >= _MARK or self._chain.fed + fed == len(self):
+                self._keep(self._chain.linked(ticks, bodies, fed)[1])
+                ticks, bodies, fed = [], [], 0
         return self._chain
 
     def _mark(self, deltas: int) -> Chain:

@@ -192,5 +192,5 @@ def fold(standing: dict[int, None], steps: Iterable[tuple[int, int]]) -> None:
     for insert, number in steps:
         if insert:
             standing[number] = None
-        elif number in standing:
-            del standing[number]
+        else:
+            standing.pop(number, None)

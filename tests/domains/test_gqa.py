@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from substrate.base.delta import text_of
 from substrate.base.errors import FormatError, ProgramError, TBoxError
+from substrate.cause.explanation import Evidence
 from substrate.domains.gqa.deltas import ANNOTATED, scene_log
 from substrate.domains.gqa.explain import explain
 from substrate.domains.gqa.format import (
@@ -25,7 +26,7 @@ from substrate.domains.gqa.format import (
     read_scene_graphs,
 )
 from substrate.domains.gqa.interpreter import Resolve, Scene, answer_scene
-from substrate.domains.gqa.ontology import Ontology
+from substrate.domains.gqa.ontology import NAMESPACE, Ontology
 from substrate.domains.gqa.program import compile_program
 from substrate.log.event_log import EventLog
 from substrate.rules.tbox import TBox
@@ -232,6 +233,15 @@ def test_an_explanation_of_an_error_stops_at_the_step() -> None:
 
 
 # The TBox is data
+
+
+def test_a_scene_that_is_opened_again_knows_what_its_log_has_learned() -> None:
+    log = Scene.of("1", KITCHEN).log
+    question = Question("1", "", program("select;apple (2);", "verify color;green;0"))
+    assert explain(Scene.opened("1", log), question).answer == "no"
+    log.extend_lines([(log.last_tick, f'A <urn:gqa:1:2> <{NAMESPACE}attribute> "green" .')])
+    why = explain(Scene.opened("1", log), question)
+    assert (why.answer, why.parts[0].steps[-1].evidence) == ("yes", (Evidence(len(log) - 1),))
 
 
 def test_another_tbox_gives_other_families_and_kinds_without_code() -> None:

@@ -7,8 +7,8 @@ from math import hypot
 
 from research.domains.foretelling.estimate import Sampled
 from research.domains.foretelling.trajectories import TrajectoryScene
-from substrate.domains.clevrer.deltas import BEFORE, Posed, pose_frames
-from substrate.domains.clevrer.format import SceneEvents, Shape
+from substrate.domains.clevrer.deltas import BEFORE, pose_frames
+from substrate.domains.clevrer.format import Posed, SceneEvents, Shape
 from substrate.domains.clevrer.motion.law import LAW, Law
 
 _DIGITS = 4

@@ -9,23 +9,23 @@ Classes and predicates are those of ``tboxes/clevrer.ttl``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from itertools import compress, count
-from operator import and_, itemgetter
+from operator import and_, attrgetter, itemgetter
 
 import msgspec
 
-from substrate.base.delta import Op, Spelled
-from substrate.domains.clevrer.film import Film, film_of, grounds
+from substrate.base.delta import Op
+from substrate.domains.clevrer.film import Film, film_of, poses
 from substrate.domains.clevrer.format import (
     MOVING_SPEED,
     Annotation,
     CompactObject,
-    Ground,
     ObjectProperty,
+    Posed,
     SceneEvents,
     decode_annotation,
     in_out_objects,
+    tracks,
 )
 from substrate.log.event_log import EventLog
 
@@ -35,6 +35,7 @@ SAMPLED_FRAMES = 5
 BEFORE, AFTER = 1, 2
 """Frames before and after a recorded collision between which its whole impulse passes."""
 _MOVING = MOVING_SPEED**2
+_SEEN, _VELOCITY = attrgetter("inside_camera_view"), attrgetter("velocity")
 
 _TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
 _XSD = "http://www.w3.org/2001/XMLSchema#"
@@ -42,8 +43,8 @@ _TRUE = f'"true"^^<{_XSD}boolean>'
 
 Occurrence = tuple[int, str, tuple[int, ...]]
 """Frame, class and participants of an event."""
-Posed = tuple[int, *Ground]
-"""A frame, and an object's place and motion on the ground."""
+Line = tuple[int, Op, str]
+"""A delta's frame, operation and triple, as :class:`~substrate.base.delta.Spelled` has them."""
 
 
 def scene_iri(scene: int) -> str:
@@ -65,7 +66,7 @@ def annotation_log(annotation: Annotation) -> EventLog:
     >>> bool(log.state(1).query("PREFIX : <urn:substrate:clevrer:> ASK { ?event a :Entry ; :frame 1 }"))
     True
     """
-    return _filmed(film_of(annotation))
+    return _filmed(film_of(annotation, tracks(annotation)))
 
 
 def film_log(film: Film) -> EventLog:
@@ -84,7 +85,7 @@ def film_log(film: Film) -> EventLog:
 
 def _filmed(film: Film) -> EventLog:
     scene = scene_iri(film.scene_index)
-    visible = {number: [state.inside_camera_view for state in track] for number, track in film.tracks.items()}
+    visible = {number: bytes(map(_SEEN, track)) for number, track in film.tracks.items()}
     occurrences: list[Occurrence] = [
         (frame, "Entry" if seen[frame] else "Exit", (number,))
         for number, seen in visible.items()
@@ -98,14 +99,11 @@ def _filmed(film: Film) -> EventLog:
         for frame in posed
         if visible[number][frame]
     ]
-    places = grounds([state for _, state in recorded])
-    values = iter(
-        spelled_poses([(frame, *place) for (frame, _), place in zip(recorded, places, strict=True)])
-    )
+    values = iter(spelled_poses(poses(recorded)))
     lines = _opening(scene, film.frames, [(o.object_id, o) for o in film.object_property])
     for number, track in film.tracks.items():
         subject, seen = f"<{scene}:object:{number}>", visible[number]
-        moving = [x * x + y * y > _MOVING for x, y, _ in [state.velocity for state in track]]
+        moving = bytes([x * x + y * y > _MOVING for x, y, _ in map(_VELOCITY, track)])
         lines += _flips(subject, seen, moving)
         lines += _poses(subject, [frame for frame in posed if seen[frame]], values)
     occurrences.sort()
@@ -135,7 +133,7 @@ def events_log(scene_events: SceneEvents, poses: Mapping[int, Sequence[Posed]] |
 
 def _opening(
     scene: str, frames: int, objects: Iterable[tuple[int, ObjectProperty | CompactObject]]
-) -> list[Spelled]:
+) -> list[Line]:
     """Tick 0: the scene and its objects."""
     facts = [
         f"<{scene}> {_TYPE} <{NAMESPACE}Scene>",
@@ -150,32 +148,31 @@ def _opening(
             f"{subject} <{NAMESPACE}material> <{NAMESPACE}{thing.material}>",
             f"{subject} <{NAMESPACE}shape> <{NAMESPACE}{thing.shape}>",
         )
-    return [Spelled(0, Op.INSERT, text) for text in facts]
+    return [(0, Op.INSERT, text) for text in facts]
 
 
-def _flips(subject: str, visible: list[bool], moving: list[bool]) -> Iterator[Spelled]:
+def _flips(subject: str, visible: bytes, moving: bytes) -> Iterator[Line]:
     """In view or not, moving or stationary, and whether it has been seen moving: each where it changes."""
     in_view = f"{subject} <{NAMESPACE}inView> {_TRUE}"
     for frame in _changes(visible, first=True):
         if frame or visible[0]:
-            yield Spelled(frame, Op.INSERT if visible[frame] else Op.RETRACT, in_view)
+            yield (frame, Op.INSERT if visible[frame] else Op.RETRACT, in_view)
     motion = f"{subject} <{NAMESPACE}motion> <{NAMESPACE}"
     for frame in _changes(moving, first=True):
         now, before = ("moving", "stationary") if moving[frame] else ("stationary", "moving")
         if frame:
-            yield Spelled(frame, Op.RETRACT, f"{motion}{before}>")
-        yield Spelled(frame, Op.INSERT, f"{motion}{now}>")
+            yield (frame, Op.RETRACT, f"{motion}{before}>")
+        yield (frame, Op.INSERT, f"{motion}{now}>")
     seen_moving = next(compress(count(), map(and_, visible, moving)), None)
     if seen_moving is not None:
-        yield Spelled(seen_moving, Op.INSERT, f"{subject} <{NAMESPACE}moved> {_TRUE}")
+        yield (seen_moving, Op.INSERT, f"{subject} <{NAMESPACE}moved> {_TRUE}")
 
 
-def _changes(values: list[bool], *, first: bool = False) -> list[int]:
+def _changes(values: bytes, *, first: bool = False) -> list[int]:
     """The indices where a value differs from the one before; with ``first``, index 0 too."""
     indices = [0]
-    with suppress(ValueError):
-        while True:
-            indices.append(values.index(not values[indices[-1]], indices[-1]))
+    while (index := values.find(not values[indices[-1]], indices[-1])) > 0:
+        indices.append(index)
     return indices if first else indices[1:]
 
 
@@ -217,13 +214,13 @@ def spelled_poses(given: Sequence[Posed]) -> list[str]:
     return text[2:-2].replace(",", " ").split("] [")
 
 
-def _poses(subject: str, frames: Iterable[int], values: Iterator[str]) -> Iterator[Spelled]:
+def _poses(subject: str, frames: Iterable[int], values: Iterator[str]) -> Iterator[Line]:
     """A pose is a single literal: as six triples of their own, poses would be most of the log."""
     for frame, value in zip(frames, values, strict=False):
-        yield Spelled(frame, Op.INSERT, f'{subject} <{NAMESPACE}pose> "{value}"^^<{NAMESPACE}Pose>')
+        yield (frame, Op.INSERT, f'{subject} <{NAMESPACE}pose> "{value}"^^<{NAMESPACE}Pose>')
 
 
-def _log(scene: str, frames: int, lines: list[Spelled], occurrences: Iterable[Occurrence]) -> EventLog:
+def _log(scene: str, frames: int, lines: list[Line], occurrences: Iterable[Occurrence]) -> EventLog:
     """All lines in tick order; events are numbered in time, the video's start first and its end last."""
     ordered = [
         (0, "Start", ()),
@@ -232,12 +229,11 @@ def _log(scene: str, frames: int, lines: list[Spelled], occurrences: Iterable[Oc
     ]
     for serial, (frame, kind, participants) in enumerate(ordered):
         subject = f"<{scene}:event:{serial}>"
-        lines.append(Spelled(frame, Op.INSERT, f"{subject} {_TYPE} <{NAMESPACE}{kind}>"))
-        lines.append(Spelled(frame, Op.INSERT, f"{subject} <{NAMESPACE}frame> {_integer(frame)}"))
-        lines += (
-            Spelled(frame, Op.INSERT, f"{subject} <{NAMESPACE}participant> <{scene}:object:{number}>")
-            for number in participants
-        )
+        lines.append((frame, Op.INSERT, f"{subject} {_TYPE} <{NAMESPACE}{kind}>"))
+        lines.append((frame, Op.INSERT, f"{subject} <{NAMESPACE}frame> {_integer(frame)}"))
+        for number in participants:
+            object_ = f"<{scene}:object:{number}>"
+            lines.append((frame, Op.INSERT, f"{subject} <{NAMESPACE}participant> {object_}"))
     log = EventLog()
     # What is spelled here is IRIs and literals of checked numbers and names: no parser has to look at it
     log.extend_spelled(sorted(lines, key=itemgetter(0)))

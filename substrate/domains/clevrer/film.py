@@ -11,13 +11,12 @@ from substrate.base.inputs import Source, Whole, decode
 from substrate.domains.clevrer.format import (
     Annotation,
     Collision,
-    Ground,
     MotionState,
     ObjectProperty,
+    Posed,
     Vector,
     check_annotation,
     keys,
-    tracks,
 )
 
 
@@ -71,24 +70,28 @@ def decode_film(source: Source) -> Film:
     :func:`~substrate.domains.clevrer.format.decode_annotation`.
     """
     film = decode(_films, source[1], source[0], keys=keys)
-    return film_of(film, source, in_order=check_annotation(source[0], film))
+    return film_of(film, check_annotation(source[0], film), source)
 
 
-def film_of(annotation: Annotation | Filmed, source: Source | None = None, *, in_order: bool = False) -> Film:
-    """Take the parts of an annotation that an event log needs."""
+def film_of(
+    annotation: Annotation | Filmed, motion: Mapping[int, Sequence[Any]], source: Source | None = None
+) -> Film:
+    """Take the parts of an annotation that an event log needs; ``motion`` is what ``tracks`` gives."""
     objects, frames = annotation.object_property, len(annotation.motion_trajectory)
-    motion = tracks(annotation, in_order=in_order)
     return Film(annotation.scene_index, objects, frames, annotation.collision, motion, source)
 
 
-def grounds(states: Sequence[MotionState | FilmedState]) -> list[Ground]:
-    """Give places and motions on the ground, decoded if they are still JSON.
+def poses(recorded: Sequence[tuple[int, MotionState | FilmedState]]) -> list[Posed]:
+    """Give places and motions on the ground at some frames, decoded if they are still JSON.
 
     Raises:
         ValidationError: a value is not a vector.
     """
-    vectors: list[Any] = [v for s in states for v in (s.location, s.orientation, s.angular_velocity)]
+    vectors: list[Any] = [v for _, s in recorded for v in (s.location, s.orientation, s.angular_velocity)]
     if any(isinstance(vector, msgspec.Raw) for vector in vectors[:1]):
         vectors = _vectors.decode(b"[%b]" % b",".join(vectors))
-    each = zip(states, vectors[::3], vectors[1::3], vectors[2::3], strict=True)
-    return [(x, y, yaw, *state.velocity[:2], spin) for state, (x, y, _), (*_, yaw), (*_, spin) in each]
+    each = zip(recorded, vectors[::3], vectors[1::3], vectors[2::3], strict=True)
+    return [
+        (frame, place[0], place[1], turn[2], state.velocity[0], state.velocity[1], spin[2])
+        for (frame, state), place, turn, spin in each
+    ]

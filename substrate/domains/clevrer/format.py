@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar
 
@@ -37,8 +38,8 @@ Material = Literal["metal", "rubber"]
 Shape = Literal["cube", "sphere", "cylinder"]
 Subset = Literal["descriptive", "explanatory", "predictive", "counterfactual"]
 Vector = tuple[Measure, Measure, Measure]
-Ground = tuple[float, float, float, float, float, float]
-"""x, y (units); yaw (radians); vx, vy (units/s); spin (radians/s)."""
+Posed = tuple[int, float, float, float, float, float, float]
+"""An object on the ground: frame; x, y (units); yaw (radians); vx, vy (units/s); spin (radians/s)."""
 
 
 class ObjectProperty(msgspec.Struct, frozen=True):
@@ -151,6 +152,7 @@ class SceneQuestions(msgspec.Struct, frozen=True):
 
 _annotations = msgspec.json.Decoder(Annotation)
 _scene_events = msgspec.json.Decoder(SceneEvents)
+_NUMBER = attrgetter("object_id")
 
 
 def annotation_names(where: Path) -> dict[int, str]:
@@ -171,26 +173,25 @@ def decode_annotation(source: Source) -> Annotation:
     return annotation
 
 
-def check_annotation(name: str, annotation: Any) -> bool:
-    """Refuse an annotation that contradicts itself; tell whether its objects are in order."""
+def check_annotation(name: str, annotation: Any) -> Mapping[int, Sequence[Any]]:
+    """Refuse an annotation that contradicts itself; give its objects' motion as :func:`tracks` does."""
     numbers = [o.object_id for o in annotation.object_property]
     declared = _declared(name, "$.object_property", numbers)
-    frames, in_order = annotation.motion_trajectory, _in_order(annotation)
+    frames, motion = annotation.motion_trajectory, _in_order(annotation)
     if not frames:
         where, hint = (name, "$.motion_trajectory"), "An annotation has 128 frames"
         raise FormatError("no frames", where=where, hint=hint)
     for index, frame in enumerate(frames):
-        path = f"$.motion_trajectory[{index}]"
         if frame.frame_id != index:
             what, hint = f"frame_id is {frame.frame_id}, expected {index}", "Frames run from 0 without a gap"
-            raise FormatError(what, where=(name, f"{path}.frame_id"), hint=hint)
-        if not in_order and sorted(state.object_id for state in frame.objects) != sorted(numbers):
+            raise FormatError(what, where=(name, f"$.motion_trajectory[{index}].frame_id"), hint=hint)
+        if motion is None and sorted(state.object_id for state in frame.objects) != sorted(numbers):
             hint = "List every object of object_property in every frame"
-            where = (name, f"{path}.objects")
+            where = (name, f"$.motion_trajectory[{index}].objects")
             raise FormatError("does not list each declared object once", where=where, hint=hint)
     collisions = [("", collision.object_ids, collision.frame_id) for collision in annotation.collision]
     check_events(name, "$.collision", collisions, declared, len(frames))
-    return in_order
+    return tracks(annotation) if motion is None else motion
 
 
 def keys(annotation: Any) -> int:
@@ -205,20 +206,27 @@ def keys(annotation: Any) -> int:
     )
 
 
-def tracks(annotation: Any, *, in_order: bool = False) -> Mapping[int, Sequence[Any]]:
-    """Give each object's motion states by frame, keyed by object number; faster if the order is known."""
-    states = [frame.objects for frame in annotation.motion_trajectory]
+def tracks(annotation: Any) -> Mapping[int, Sequence[Any]]:
+    """Give each object's motion states by frame, keyed by object number."""
+    if (motion := _in_order(annotation)) is not None:
+        return motion
     numbers = [o.object_id for o in annotation.object_property]
-    if not (in_order or _in_order(annotation)):
-        states = [sorted(some, key=lambda state: numbers.index(state.object_id)) for some in states]
+    states = [
+        sorted(frame.objects, key=lambda state: numbers.index(state.object_id))
+        for frame in annotation.motion_trajectory
+    ]
     return dict(zip(numbers, zip(*states, strict=True), strict=True))
 
 
-def _in_order(annotation: Any) -> bool:
-    """Tell whether every frame lists the objects in the order of their declaration, as official files do."""
-    numbers, frames = [o.object_id for o in annotation.object_property], annotation.motion_trajectory
-    ids = [state.object_id for frame in frames for state in frame.objects]
-    return ids == numbers * len(frames) and all(len(frame.objects) == len(numbers) for frame in frames)
+def _in_order(annotation: Any) -> Mapping[int, Sequence[Any]] | None:
+    """Each object's states if every frame lists the objects as they are declared, as official files do."""
+    numbers = [o.object_id for o in annotation.object_property]
+    states = zip(*[frame.objects for frame in annotation.motion_trajectory], strict=True)
+    try:
+        motion = dict(zip(numbers, states, strict=True))
+    except ValueError:  # frames list unequal numbers of objects
+        return None
+    return motion if all({n} == set(map(_NUMBER, track)) for n, track in motion.items()) else None
 
 
 def decode_scene_events(source: Source) -> SceneEvents:

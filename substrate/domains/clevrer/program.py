@@ -5,9 +5,7 @@ The interpreter accepts the opcode names of the question files and of NS-DR's ex
 
 from __future__ import annotations
 
-import enum
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import product
+from collections.abc import Callable, Iterator, Sequence
 from operator import attrgetter, gt, lt
 from typing import Any, NamedTuple
 
@@ -15,35 +13,13 @@ from substrate.base.errors import ProgramError
 from substrate.domains.clevrer.counterfactual import judge
 from substrate.domains.clevrer.emitter import future
 from substrate.domains.clevrer.format import COLORS, MATERIALS, RECORDED_AFTER, SHAPES
+from substrate.domains.clevrer.kinds import ANSWERS, Kind, Opcode, Table, named, unfit
 from substrate.domains.clevrer.kinematics import predict_collisions
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.scene import Event, Scene, Thing, lacking
 
-
-class Kind(enum.Flag):
-    """A value on the stack."""
-
-    OBJECTS = enum.auto()
-    OBJECT = enum.auto()
-    EVENTS = enum.auto()
-    EVENT = enum.auto()
-    FRAME = enum.auto()
-    NULL = enum.auto()
-    COLOR = enum.auto()
-    MATERIAL = enum.auto()
-    SHAPE = enum.auto()
-    ORDER = enum.auto()
-    YES_NO = enum.auto()
-    NUMBER = enum.auto()
-    # For languages that extend this one:
-    DIRECTION = enum.auto()
-    PAIR = enum.auto()
-    CHANGE = enum.auto()
-
-
 _K = Kind
 _ANY_OBJECT, _SET = _K.OBJECT | _K.OBJECTS, _K.OBJECTS | _K.EVENTS
-ANSWERS = Kind.COLOR | Kind.MATERIAL | Kind.SHAPE | Kind.YES_NO | Kind.NUMBER | Kind.DIRECTION | Kind.PAIR
 
 
 class World(NamedTuple):
@@ -51,22 +27,6 @@ class World(NamedTuple):
 
     scene: Scene
     parameters: Parameters
-
-
-class Opcode(NamedTuple):
-    """Kinds popped, bottom first; kind pushed (``None``: an element of the popped set); the function."""
-
-    takes: tuple[Kind, ...]
-    gives: Kind | None
-    run: Callable[..., Any]
-    query: str = ""
-    """The opcode's query in :data:`substrate.domains.clevrer.scene.QUERIES`, if it reads the state."""
-
-
-Table = Mapping[str, tuple[int, frozenset[tuple[int, ...]], int, Callable[..., Any] | None, tuple[Kind, ...]]]
-"""A compiled language, by token: number of operands, their allowed kinds, result kind, function and, for
-errors, the kinds taken. Kinds are flag values, since a flag's own operators are slow.
-"""
 
 
 class Step(NamedTuple):
@@ -77,10 +37,6 @@ class Step(NamedTuple):
     arguments: tuple[Any, ...]
     kind: Kind
     result: Any
-
-
-_Stack = tuple[list[Any], list[int]]
-"""Values and their kinds; kinds are flag values, since a flag's own operators are slow."""
 
 
 def run(
@@ -101,15 +57,15 @@ def run(
         ProgramError: an unknown opcode, a stack underflow, an operand of the wrong kind, ``unique`` on
             no element or several, or a program that does not leave one answer; names the token's place.
     """
-    stack: _Stack = [], []
-    _execute(program, stack, world, trace=trace, table=table)
-    return _answer(stack, len(program))
+    values: list[Any] = []
+    _, after = _execute(program, values, _TABLE if table is None else table, world, trace=trace)
+    return _answer(values, after, len(program))
 
 
-def _answer(stack: _Stack, end: int) -> str:
-    values, kinds = stack
+def _answer(values: list[Any], table: Table, end: int) -> str:
+    kinds = table.kinds
     if len(kinds) != 1 or not kinds[0] & ANSWERS.value:
-        left = ", ".join(map(_name, kinds)) or "nothing"
+        left = ", ".join(map(named, kinds)) or "nothing"
         what, hint = f"the program leaves {left} on the stack, not one answer", "A program ends in one answer"
         raise ProgramError(what, where=(f"program[{end}]",), hint=hint)
     return str(values[0])
@@ -122,82 +78,56 @@ def run_choices(
 
     The part of the question's program that does not need the choice runs once.
     """
-    shared: _Stack = [], []
+    empty, shared = _TABLE if table is None else table, list[Any]()
     try:
-        reached = _execute(question, shared, world, until_underflow=True, table=table)
+        reached, above = _execute(question, shared, empty, world, until_underflow=True)
     except ProgramError:  # the choice's own error comes first
-        shared, reached = ([], []), 0
+        shared, reached, above = [], 0, empty
     for choice in choices:
         try:
-            stack: _Stack = [], []
-            _execute(choice, stack, world, table=table)
-            stack[0].extend(shared[0])
-            stack[1].extend(shared[1])
-            _execute(question, stack, world, start=reached, offset=len(choice), table=table)
-            yield _answer(stack, len(choice) + len(question))
+            values: list[Any] = []
+            _, after = _execute(choice, values, empty, world)
+            values += shared
+            after = after.holding(after.kinds + above.kinds)
+            _, after = _execute(question, values, after, world, start=reached, offset=len(choice))
+            yield _answer(values, after, len(choice) + len(question))
         except ProgramError as error:
             yield error
 
 
 def _execute(
     program: Sequence[str],
-    stack: _Stack,
+    values: list[Any],
+    table: Table,
     world: World,
     *,
     start: int = 0,
     offset: int = 0,
     until_underflow: bool = False,
     trace: Callable[[Step], None] | None = None,
-    table: Table | None = None,
-) -> int:
-    """Run tokens from ``start`` on; return the index of the token it stopped before.
+) -> tuple[int, Table]:
+    """Run tokens from ``start`` on; return the index of the token it stopped before, and the table there.
 
     Places in errors are counted from ``offset``.
     """
-    values, kinds = stack
-    table = table or _TABLE
     for index, token in enumerate(program[start:], start):
-        arguments: list[Any] = []
         try:
-            entry = table.get(token)
-            if entry is None:
-                hint = "Use the opcodes of the official programs"
-                raise ProgramError(f"unknown opcode {token!r}", hint=hint)
-            size, fitting, kind, function, takes = entry
-            if function is None:
-                result = token
-            else:
-                base = len(kinds) - size
-                if base < 0 and until_underflow:
-                    return index
-                if tuple(kinds[base:]) not in fitting:
-                    raise _unfit(token, takes, kinds)
-                kind = kind or (_OBJECT if kinds[-1] == _OBJECTS else _EVENT)
-                arguments = values[base:]
-                result = function(world, *arguments)
-                del values[base:], kinds[base:]
+            function, size, after = table[token]
+            if after is None:
+                if until_underflow:
+                    return index, table
+                raise unfit(token, table.opcodes[token].takes, table.kinds)
+            arguments = (values.pop(),) if size == 1 else values[-size:] if size else ()
+            result = function(world, *arguments) if function else token
         except ProgramError as error:
             raise error.within(f"program[{offset + index}]") from error
+        if size > 1:
+            del values[-size:]
         values.append(result)
-        kinds.append(kind)
+        table = after
         if trace:
-            trace(Step(index, token, tuple(arguments), Kind(kind), result))
-    return len(program)
-
-
-def _unfit(token: str, takes: Sequence[Kind], kinds: Sequence[int]) -> ProgramError:
-    """The error of an opcode whose operands are missing or of a wrong kind."""
-    if len(kinds) < len(takes):
-        what = f"stack underflow: {token} takes {len(takes)}, the stack holds {len(kinds)}"
-        return ProgramError(what, hint="The program lacks an operand")
-    pairs = zip(takes, map(Kind, kinds[len(kinds) - len(takes) :]), strict=True)
-    wanted, kind = next((wanted, kind) for wanted, kind in pairs if kind not in wanted)
-    what = f"{token} takes {_name(wanted.value)}, the stack holds {_name(kind.value)}"
-    return ProgramError(what, hint="The program mixes up its operands")
-
-
-def _name(kind: int) -> str:
-    return Kind(kind).name or ""
+            trace(Step(index, token, tuple(arguments), Kind(after.kinds[-1]), result))
+    return len(program), table
 
 
 def _unique(world: World, elements: Sequence[Any]) -> Any:
@@ -337,7 +267,7 @@ def _yes_no(truth: bool) -> str:
 OPCODES: dict[str, Opcode] = {
     **{f"filter_{name}": _filter(name) for name in Thing._fields[:3]},
     **{f"query_{name}": _query(name) for name in Thing._fields[:3]},
-    "objects": Opcode((), _K.OBJECTS, lambda world: list(world.scene.objects), "objects"),
+    "objects": Opcode((), _K.OBJECTS, lambda world: world.scene.numbers, "objects"),
     "events": Opcode((), _K.EVENTS, lambda world: world.scene.events, "events"),
     "unseen_events": Opcode((), _K.EVENTS, _unseen, "poses"),
     "all_events": Opcode((), _K.EVENTS, lambda world: world.scene.pairs, "objects"),
@@ -381,19 +311,4 @@ WORDS: dict[str, Kind] = {
     "null": _K.NULL,
 }
 
-_OBJECT, _OBJECTS, _EVENT = _K.OBJECT.value, _K.OBJECTS.value, _K.EVENT.value
-
-
-def compiled(opcodes: Mapping[str, Opcode], words: Mapping[str, Kind]) -> Table:
-    """Compile a language's opcodes and words into the table that :func:`run` takes."""
-    return {
-        **{word: (0, frozenset[tuple[int, ...]](), kind.value, None, ()) for word, kind in words.items()},
-        **{
-            name: (len(takes), frozenset(product(*kinds)), gives.value if gives else 0, function, takes)
-            for name, (takes, gives, function, _) in opcodes.items()
-            for kinds in [[[kind.value for kind in Kind if kind in wanted] for wanted in takes]]
-        },
-    }
-
-
-_TABLE = compiled(OPCODES, WORDS)
+_TABLE = Table(OPCODES, WORDS)

@@ -11,7 +11,8 @@ from pyoxigraph import NamedNode
 from substrate.base.vocabulary import RDF_TYPE
 from substrate.cause.explanation import Evidence, ExplainedStep
 from substrate.domains.clevrer.deltas import NAMESPACE, SAMPLED_FRAMES
-from substrate.domains.clevrer.program import Kind, Opcode, Step
+from substrate.domains.clevrer.kinds import Kind, Opcode
+from substrate.domains.clevrer.program import Step
 from substrate.domains.clevrer.scene import Event, Scene
 
 _OBJECTS = Kind.OBJECT | Kind.OBJECTS

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from itertools import combinations, count, product
@@ -127,16 +128,16 @@ class Scene:
         return self.log.last_tick
 
     @cached_property
-    def _said(self) -> dict[str, list[tuple[int, bool, str, str, int]]]:
-        """The log by predicate: tick, true for an insertion, subject, object and position."""
-        by_predicate: dict[str, list[tuple[int, bool, str, str, int]]] = {}
+    def _said(self) -> dict[str, list[tuple[int, int, str, str, int]]]:
+        """The log by predicate: tick, 1 for an insertion, subject, object and position."""
+        by_predicate = defaultdict[str, list[tuple[int, int, str, str, int]]](list)
         position = count()
         for columns, start, stop in self.log.pieces(0, None):
             texts = self.log.triples.texts(columns.numbers[start:stop])
-            given = zip(columns.ticks[start:stop], columns.inserts[start:stop], texts, position, strict=False)
-            for tick, insert, text, place in given:
-                subject, predicate, object_ = text.split(" ", 2)
-                by_predicate.setdefault(predicate, []).append((tick, bool(insert), subject, object_, place))
+            terms = [text.split(" ", 2) for text in texts]
+            given = zip(columns.ticks[start:stop], columns.inserts[start:stop], terms, position, strict=False)
+            for tick, insert, (subject, predicate, object_), place in given:
+                by_predicate[predicate].append((tick, insert, subject, object_, place))
         return by_predicate
 
     def holding(self, predicate: str, tick: int | None = None) -> Holding:
@@ -178,6 +179,11 @@ class Scene:
                 if kind == _OBJECT
             )
         )
+
+    @cached_property
+    def numbers(self) -> tuple[int, ...]:
+        """The objects' numbers, ascending."""
+        return tuple(self.objects)
 
     @cached_property
     def events(self) -> tuple[Event, ...]:
@@ -261,13 +267,11 @@ class Scene:
     def _poses_from(self, first: int) -> dict[int, dict[int, Pose]]:
         by_frame: dict[int, dict[int, Pose]] = {}
         for subject, poses in self.holding(f"{NAMESPACE}pose").items():
+            numbers = self._numbers.get(subject, ())
             for pose in poses:
-                frame, numbers = lexical(pose).split(" ", 1)
-                if int(frame) >= first:
-                    posed = Pose(*map(float, numbers.split()))
-                    by_frame.setdefault(int(frame), {}).update(
-                        dict.fromkeys(self._numbers.get(subject, ()), posed)
-                    )
+                if (frame := int(pose[1 : pose.index(" ")])) >= first:
+                    posed = Pose._make(map(float, lexical(pose).split(" ")[1:]))
+                    by_frame.setdefault(frame, {}).update(dict.fromkeys(numbers, posed))
         return {frame: dict(sorted(by_frame[frame].items())) for frame in sorted(by_frame)}
 
     @cached_property

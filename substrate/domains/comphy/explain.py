@@ -6,7 +6,8 @@ from substrate.base.vocabulary import RDF_TYPE
 from substrate.cause.explanation import OWN, Evidence, ExplainedStep, Explanation
 from substrate.domains.clevrer.deltas import NAMESPACE as FILMED
 from substrate.domains.clevrer.explain import explanation, rule_of
-from substrate.domains.clevrer.program import Kind, Step, World
+from substrate.domains.clevrer.kinds import Kind
+from substrate.domains.clevrer.program import Step, World
 from substrate.domains.clevrer.reading import Reading, observed, reading_of, removal
 from substrate.domains.comphy.deltas import NAMESPACE, target_iri
 from substrate.domains.comphy.format import Question

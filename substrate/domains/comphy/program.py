@@ -11,7 +11,8 @@ from typing import Any, cast
 
 from substrate.base.errors import ProgramError
 from substrate.domains.clevrer import program as clevrer
-from substrate.domains.clevrer.program import Kind, Opcode, Step, World
+from substrate.domains.clevrer.kinds import Kind, Opcode, Table
+from substrate.domains.clevrer.program import Step, World
 from substrate.domains.clevrer.scene import Event
 from substrate.domains.comphy._emitters import EMITTERS, PropertyChange, collisions
 from substrate.domains.comphy.format import CHANGES
@@ -158,4 +159,4 @@ OPCODES["get_counterfact"] = OPCODES["filter_counterfact"]
 _CHANGE_WORDS = [*CHANGES, *(word.removeprefix("counterfact_") for word in CHANGES)]
 WORDS: dict[str, Kind] = {**clevrer.WORDS, **dict.fromkeys(_CHANGE_WORDS, _K.CHANGE)}
 
-_TABLE = clevrer.compiled(OPCODES, WORDS)
+_TABLE = Table(OPCODES, WORDS)

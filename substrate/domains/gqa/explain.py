@@ -7,13 +7,12 @@ from collections.abc import Mapping
 from substrate.base.errors import SubstrateError
 from substrate.base.vocabulary import RDF_TYPE
 from substrate.cause.explanation import ERROR, OWN, Evidence, ExplainedPart, ExplainedStep, Explanation, short
-from substrate.domains._facts import Fact, term_of
+from substrate.domains._facts import term_of
 from substrate.domains.gqa.format import Question
 from substrate.domains.gqa.interpreter import Resolve, Result, Said, Truth, answer_of, run_step, said
 from substrate.domains.gqa.ontology import NAMESPACE
 from substrate.domains.gqa.program import Instruction, Named, Related, compile_program
 from substrate.domains.gqa.scene import Look, Pattern, Scene
-from substrate.log.event_log import Op
 
 _NAMES = {
     f"{NAMESPACE}class:": "class:",
@@ -50,11 +49,6 @@ def explain(scene: Scene, question: Question, *, resolve: Resolve = "name") -> E
     <BLANKLINE>
     <BLANKLINE>
     """
-    positions: dict[Fact, int] = {}
-    for position, line in enumerate(line for _, lines in scene.log.lines() for line in lines):
-        subject, predicate, value = line[2:-2].split(" ", 2)
-        if line[0] == Op.INSERT.value:
-            positions.setdefault((subject, predicate, value), position)
     explained: list[ExplainedStep] = []
     results: dict[int, Result] = {}
     try:
@@ -65,7 +59,7 @@ def explain(scene: Scene, question: Question, *, resolve: Resolve = "name") -> E
                 results[step.position] = run_step(scene, step, results, resolve=resolve)
             finally:
                 scene.look = None
-                explained.append(_explained(scene, step, results, look, resolve, positions))
+                explained.append(_explained(scene, step, results, look, resolve))
         answer = answer_of(scene, question, program[-1], results[len(program) - 1])
     except SubstrateError as error:
         answer = f"{ERROR}{error}"
@@ -80,7 +74,6 @@ def _explained(
     results: Mapping[int, Result],
     look: Look,
     resolve: Resolve,
-    positions: Mapping[Fact, int],
 ) -> ExplainedStep:
     """A step that was run: its input and output, its evidence, its failed look-ups."""
     result = results.get(step.position)
@@ -92,12 +85,12 @@ def _explained(
     numbers = {position: number for number, position in enumerate(results)}
     took = [step.step.argument.strip(), *(f"step {numbers[position]}" for position in step.dependencies)]
     objects = _objects(result)
-    evidence = {positions[fact] for fact in look.found if objects is None or {fact[0], fact[2]} & objects}
+    facts = [fact for fact in look.found if objects is None or {fact[0], fact[2]} & objects]
     return ExplainedStep(
         step.step.operation,
         gave,
         tuple(filter(None, took)),
-        evidence=tuple(map(Evidence, sorted(evidence))),
+        evidence=tuple(map(Evidence, sorted({scene.positions[fact] for fact in facts}))),
         missed=missed,
         about=tuple((node[1:-1],) for node in scene.ranked(result)) if isinstance(result, dict) else (),
     )

@@ -6,7 +6,8 @@ can list the triples it rests on and the patterns that found none.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from copy import copy
 from functools import lru_cache
 
 from substrate.base.vocabulary import RDF_TYPE
@@ -15,7 +16,7 @@ from substrate.domains.gqa.deltas import ENTAILED, object_iri, scene_iri, scene_
 from substrate.domains.gqa.format import SceneGraph
 from substrate.domains.gqa.ontology import NAMESPACE, THING, Axis, Ontology, default, local
 from substrate.domains.gqa.program import ANYTHING, SCENE, Named
-from substrate.log.event_log import EventLog
+from substrate.log.event_log import EventLog, Op
 
 Node = str
 """An IRI as in N-Triples."""
@@ -30,6 +31,8 @@ _OBJECT, _SCENE, _NAME, _ATTRIBUTE, *_BOUNDS = (
 _SIDES = tuple(_BOUNDS[:4])
 _WHOLE = (*_BOUNDS[:2], *_BOUNDS[4:])
 
+_KEPT: dict[str, Scene] = {}
+"""The scene that was opened last, by its image."""
 EXACT, KIND, SPELLING = 0, 1, 2
 """Penalties: an object with this name; of a subclass; with a different spelling (singular, plural, synonym).
 """
@@ -69,6 +72,7 @@ class Scene:
         self.digest = self.log.digest
         self.node: Node = f"<{scene_iri(image_id)}>"
         self.look: Look | None = None
+        self._positions: dict[Fact, int] = {}
         self._facts = Facts()
         self._facts.follow(log, 0, log.position(ENTAILED))
         self._prefix = len(self.node)
@@ -82,6 +86,29 @@ class Scene:
         """The scene of a scene graph."""
         ontology = ontology or default()
         return cls(image_id, scene_log(image_id, graph, ontology), ontology)
+
+    @classmethod
+    def opened(cls, image_id: str, log: EventLog) -> Scene:
+        """The scene of a log. The last scene is kept, so successive questions share its reading; each caller
+        gets a copy, to record look-ups of its own.
+        """
+        last = _KEPT.get(image_id)
+        if last is None or not last.digest == log.digest == last.log.digest:  # its log may have grown
+            _KEPT.clear()
+            last = _KEPT[image_id] = cls(image_id, log)
+        return copy(last)
+
+    @property
+    def positions(self) -> Mapping[Fact, int]:
+        """The position of the first delta that inserted each fact."""
+        if not self._positions:
+            positions: dict[Fact, int] = {}
+            for position, line in enumerate(line for _, lines in self.log.lines() for line in lines):
+                subject, predicate, value = line[2:-2].split(" ", 2)
+                if line[0] == Op.INSERT.value:
+                    positions.setdefault((subject, predicate, value), position)
+            self._positions.update(positions)  # copies share it
+        return self._positions
 
     def has(self, subject: Node, predicate: Node, value: str) -> bool:
         """Tell whether a triple holds in the state."""
