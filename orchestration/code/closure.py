@@ -56,6 +56,8 @@ class Closure:
 
     def __init__(self, functions: Iterable[Any]) -> None:
         self.reached: set[Place] = set()
+        self._run: set[str] = set()
+        """The modules whose statements that run when they are imported are reached."""
         self.said: dict[str, set[str]] = {}
         """By module, what counts besides statements: plain data, and lambdas."""
         self._last = __name__
@@ -94,6 +96,9 @@ class Closure:
             if place not in self.reached and not place[0].startswith(_ITSELF):
                 self.reached.add(place)
                 todo += _led_to(place)
+                if place[0] not in self._run:
+                    self._run.add(place[0])
+                    todo += _run_with(place[0])
 
     @property
     def definitions(self) -> set[tuple[str, str]]:
@@ -104,10 +109,9 @@ class Closure:
         """The lines to hash for each file, one per part that counts."""
         lines: dict[str, list[str]] = {}
         for place in sorted(self.reached):
-            parts = [_about(value).said for value in _declared(place)] or [_at(place).short]
+            parts, beside = _lines(place)
             lines.setdefault(_file(place[0]), []).extend(parts)
-            for path in _data_files(place):
-                lines[path.relative_to(ROOT).as_posix()] = [short_of(path)]
+            lines |= beside
         for module, parts in self.said.items():
             lines.setdefault(_file(module), []).extend(sorted(parts))
         return lines
@@ -149,17 +153,15 @@ def _binding(module: str, name: str) -> tuple[Place, ...]:
 
 @cache
 def _led_to(place: Place) -> tuple[Place, ...]:
-    """The statements that a statement uses or imports, and those that run when its module is imported."""
+    """The statements that a statement uses or imports."""
     statement = _at(place)
     if values := _declared(place):
-        return tuple(
-            dict.fromkeys([*(kind for value in values for kind in _about(value).kinds), *_run_with(place[0])])
-        )
+        return tuple(dict.fromkeys(kind for value in values for kind in _about(value).kinds))
     used = (reached for use in statement.uses for reached in _used(place[0], use))
     # An imported module counts only by the attributes that are used.
     sources = (source for source in statement.imports if not (statement.importing and _module(source)))
     imported = (reached for source in sources for reached in _imported(source))
-    return tuple(dict.fromkeys([*used, *imported, *_run_with(place[0])]))
+    return tuple(dict.fromkeys([*used, *imported]))
 
 
 @cache
@@ -232,22 +234,38 @@ def _run_with(module: str) -> tuple[Place, ...]:
     places, seen, waiting = list[Place](), set[str](), [module]
     while waiting:
         name = waiting.pop()
-        if name in seen or name not in paths():
-            continue
-        seen.add(name)
-        for number, statement in enumerate(module_of(name).statements):
-            places += [(name, number)] if statement.runs else []
-            # An import inside a function runs when the function does.
-            if not statement.uses or statement.runs:
-                for source in statement.imports:
-                    waiting += (source.partition(":")[0], source.replace(":", "."))
-        waiting.append(name.rpartition(".")[0])
+        if name not in seen:
+            seen.add(name)
+            running, imported = _runs(name)
+            places += running
+            waiting += imported
     return tuple(places)
+
+
+@cache
+def _runs(module: str) -> tuple[list[Place], list[str]]:
+    """The statements of a module that have an effect when it is imported, and the modules imported then."""
+    if module not in paths():
+        return [], []
+    statements = module_of(module).statements
+    # An import inside a function runs when the function does.
+    run = (statement for statement in statements if not statement.uses or statement.runs)
+    sources = (source for statement in run for source in statement.imports)
+    whole = (name for source in sources for name in (source.partition(":")[0], source.replace(":", ".")))
+    imported = dict.fromkeys([*filter(paths().__contains__, whole), module.rpartition(".")[0]])
+    return [(module, at) for at, statement in enumerate(statements) if statement.runs], [*imported]
 
 
 @cache
 def _file(module: str) -> str:
     return paths()[module].relative_to(ROOT).as_posix()
+
+
+@cache
+def _lines(place: Place) -> tuple[list[str], dict[str, list[str]]]:
+    """The lines to hash for a statement, and those for each data file that it names."""
+    parts = [_about(value).said for value in _declared(place)] or [_at(place).short]
+    return parts, {path.relative_to(ROOT).as_posix(): [short_of(path)] for path in _data_files(place)}
 
 
 @cache

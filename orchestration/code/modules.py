@@ -251,10 +251,13 @@ def short_of(path: Path) -> str:
 
 def packages_of(files: Iterable[str]) -> set[str]:
     """The third-party packages that some files of the project import, by import name."""
-    named = (
-        module_of(f"{file.removesuffix('.py').removesuffix('/__init__').replace('/', '.')}") for file in files
-    )
-    imports = (source for module in named for statement in module.statements for source in statement.imports)
+    return set[str]().union(*map(_packages, files))
+
+
+@cache
+def _packages(file: str) -> set[str]:
+    module = module_of(f"{file.removesuffix('.py').removesuffix('/__init__').replace('/', '.')}")
+    imports = (source for statement in module.statements for source in statement.imports)
     return {re.split("[.:]", source)[0] for source in imports} - sys.stdlib_module_names - set(PACKAGES)
 
 

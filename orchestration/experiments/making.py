@@ -18,7 +18,7 @@ from orchestration.base.git import git
 from orchestration.experiments.record import RECORD, Changed, Experiment, Parent
 from orchestration.ledger.manifest import Made
 from orchestration.ledger.pinned import pin_name
-from orchestration.ledger.records import fingerprint, keep_records, read_records
+from orchestration.ledger.records import digest, fingerprint, keep_records, read_records
 from orchestration.project import changed_parameters
 from orchestration.settings import PARAMETERS_FILE
 from orchestration.stage import Stage, Stages
@@ -78,12 +78,13 @@ def take(
         return None
     there = parent.paths(stage.outs)
     for name, path in there.items():
-        if not path.exists() or sha256(path) != record.outs.get(name):
+        if not path.exists() or digest(path) != record.outs.get(name):
             return None
     for out in stage.outs:
         with replacing(workspace.path(out)) as fresh:
             put(parent.path(out), fresh, linked=stage.pinned_by == "data.dvc")
-    return msgspec.structs.replace(now, outs={name: record.outs[name] for name in there})
+    outs = {name: record.outs[name] for name in there}
+    return msgspec.structs.replace(now, outs=outs, files=record.files, lines=record.lines)
 
 
 def take_needs(stages: Stages, stage: Stage, workspace: Workspace) -> None:

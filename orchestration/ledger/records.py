@@ -170,8 +170,10 @@ def read_records(workspace: Workspace) -> dict[str, Made]:
 def keep_records(workspace: Workspace, records: Mapping[str, Made]) -> None:
     """Write the records of stages that ran into the ledger, with the existing tables."""
     storage = workspace.storage.local
-    whole = {
-        stage: with_details(made, {out: workspace.path(out) for out in made.outs})
+    whole = {  # outs that an experiment takes come with their details
+        stage: made
+        if made.files or made.lines
+        else with_details(made, {out: workspace.path(out) for out in made.outs})
         for stage, made in records.items()
     }
     made_now = {out for made in whole.values() for out in made.outs}

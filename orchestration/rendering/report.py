@@ -132,7 +132,7 @@ def write_report(
         answered = write_answers(workspace, each, out, keep)
         videos = write_scenes(workspace, each, out, keep)
         content = rest.result()
-    _write_numbers(jinja, lineage, scores, {answers.benchmark.name for answers in answered}, out)
+    _write_numbers(jinja, lineage, scores, {answers.benchmark.name for answers in answered}, out, kept)
     write_states(jinja, workspace.settings.profile, content["worked"], out)
     sought = msgspec.json.encode([*_sought(scores, answered)]).decode()
     (out / "search.js").write_text(f"found({sought})\n", "utf-8")
@@ -148,25 +148,40 @@ def write_report(
 
 
 def _write_numbers(
-    jinja: jinja2.Environment, lineage: Lineage, scores: Scores, answered: Collection[str], out: Path
+    jinja: jinja2.Environment,
+    lineage: Lineage,
+    scores: Scores,
+    answered: Collection[str],
+    out: Path,
+    kept: Kept | None,
 ) -> None:
-    """Write a page for each number, with its trace and its wrong answers."""
+    """Write a page for each number, with its trace and its wrong answers; a benchmark's pages are a part."""
     template = jinja.get_template("number.html.j2")
-    (out / "numbers").mkdir()
-    for benchmark, number in ((name, number) for name, numbers in scores.items() for number in numbers):
-        subset, metric = split_name(number)
-        of_subset = {} if subset in ("", "mean") else {"subset": subset}
-        page = template.render(
-            profile=lineage.workspace.settings.profile,
-            title=BENCHMARKS[benchmark].title,
-            trace=trace_number(lineage, number, named=NAMED),
-            answers=f"../{answers_page(benchmark)}" if benchmark in answered else "../index.html",
-            subset=of_subset.get("subset", ""),
-            # An answer with the wrong facts may still be right.
-            wrong_filter=urlencode({**of_subset, "result": "wrong"}) if metric != "supporting" else "",
-            up="../",
-        )
-        (out / number_page(number)).write_text(page, "utf-8")
+
+    def write(benchmark: str, folder: Path) -> None:
+        (folder / "numbers").mkdir(exist_ok=True)
+        for number in scores[benchmark]:
+            subset, metric = split_name(number)
+            of_subset = {} if subset in ("", "mean") else {"subset": subset}
+            page = template.render(
+                profile=lineage.workspace.settings.profile,
+                title=BENCHMARKS[benchmark].title,
+                trace=trace_number(lineage, number, named=NAMED),
+                answers=f"../{answers_page(benchmark)}" if benchmark in answered else "../index.html",
+                subset=of_subset.get("subset", ""),
+                # An answer with the wrong facts may still be right.
+                wrong_filter=urlencode({**of_subset, "result": "wrong"}) if metric != "supporting" else "",
+                up="../",
+            )
+            (folder / number_page(number)).write_text(page, "utf-8")
+
+    for benchmark, numbers in scores.items():
+        # A trace has the hashes of the rows and logs; if it has problems, they are not those of the files.
+        traces = [trace_number(lineage, number, rows=False) for number in numbers] if kept else []
+        if kept and not any(trace.problems for trace in traces):
+            kept.part(("numbers", benchmark in answered, traces), partial(write, benchmark), out)
+        else:
+            write(benchmark, out)
 
 
 def _sought(scores: Scores, answered: Iterable[Answers]) -> Iterator[tuple[str, str, int]]:
