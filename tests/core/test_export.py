@@ -34,7 +34,6 @@ def test_a_state_that_is_none_is_refused() -> None:
     for text, form in [
         ("<urn:s> <urn:p>", "turtle"),
         ("<urn:s> <urn:p> <urn:o> <urn:g> .", "nquads"),
-        ("", "rdfxml"),
     ]:
         with pytest.raises(LogError):
             from_state(text, form)

@@ -38,15 +38,12 @@ def test_what_lies_beside_the_tasks_sentences_is_read(told: list[str], question:
     ("text", "why"),
     [
         ("Mary went quickly to the kitchen.", "no pattern"),
-        ("Mary went to the kitchen to John.", "no pattern"),
-        ("Mary put the milk on the table.", "no pattern"),
         ("Mary put the milk in the fridge.", "not known to be a place"),
         ("Mary went to the milk.", "the milk is no place"),
         ("Mary picked up the kitchen.", "the kitchen is no thing"),
         ("Mary did not go to the kitchen.", "no pattern"),
         ("Mary and John picked up the milk.", "several people"),
         ("Yesterday Mary took the milk.", "a time of day"),
-        ("The box is in the kitchen.", "no pattern"),
         ("Mary went to the kitchen. John went to the park.", "no pattern"),
     ],
 )
