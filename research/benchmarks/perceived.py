@@ -172,6 +172,7 @@ SEEN = bm.Source(
         dataclasses.replace(
             WORLD,
             adds=add_proposals,
+            from_truth=None,
             about="CLEVRER's scenes as a detector with measured slips sees them, with gold of their own.",
         ),
     ),

@@ -8,7 +8,7 @@ place, whether they talk. Reflection, planning and memory are left out. As in th
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -109,7 +109,7 @@ def simulate(sampler: Sampler, spec: Spec, arm: Arm) -> Simulation:
     for tick in range(village.horizon + 1):
         act = spec.acts[arm] if tick == spec.branch else None
         if act:
-            _change(personas[act.agent], act)
+            _CHANGES[act.type](personas[act.agent], act)
         for persona in personas.values():
             persona.observed = [f"It is tick {tick} of {village.horizon}.", *_situation(persona, names)]
         if act:
@@ -139,26 +139,54 @@ def _meet(first: Persona, other: Persona, names: Names) -> None:
         first.knows = other.knows = first.knows | other.knows
 
 
-def _change(persona: Persona, act: ArmIntervention) -> None:
-    """Apply an intervention to its persona's state."""
-    if act.place:
-        persona.place = act.place
-    if act.fact:
-        known = {act.fact} if act.type == "assert_awareness" else set[str]()
-        persona.knows = persona.knows - {act.fact} | known
-    if act.plan:
-        added = [act.plan] if act.type == "assert" else []
-        plans = [plan for plan in persona.plans if plan != act.plan]
-        persona.plans = sorted([*plans, *added], key=lambda plan: plan.start)
+def _move(persona: Persona, act: ArmIntervention) -> None:
+    persona.place = act.place or persona.place
 
 
-def _holds(query: Query, after: Simulation) -> bool:
-    """The answer to a query from the ticks from the branch on."""
-    if query.type == "did_meet":
-        return any(standing[query.agent].place == standing[query.other or ""].place for standing in after)
-    if query.type == "learned_fact":
-        return any(query.fact in standing[query.agent].knows for standing in after)
+def _tell(persona: Persona, act: ArmIntervention) -> None:
+    persona.knows |= {act.fact} if act.fact else set()
+
+
+def _untell(persona: Persona, act: ArmIntervention) -> None:
+    persona.knows -= {act.fact}
+
+
+def _plan(persona: Persona, act: ArmIntervention) -> None:
+    persona.plans = sorted([*persona.plans, *([act.plan] if act.plan else [])], key=lambda plan: plan.start)
+
+
+def _unplan(persona: Persona, act: ArmIntervention) -> None:
+    persona.plans = [plan for plan in persona.plans if plan != act.plan]
+
+
+_CHANGES: Mapping[str, Callable[[Persona, ArmIntervention], None]] = {
+    "override_location": _move,
+    "assert_awareness": _tell,
+    "retract_awareness": _untell,
+    "assert": _plan,
+    "retract": _unplan,
+}
+"""For each kind of intervention, a function that applies it to its persona's state."""
+
+
+def _did_meet(query: Query, after: Simulation) -> bool:
+    return any(standing[query.agent].place == standing[query.other or ""].place for standing in after)
+
+
+def _learned_fact(query: Query, after: Simulation) -> bool:
+    return any(query.fact in standing[query.agent].knows for standing in after)
+
+
+def _visited_location(query: Query, after: Simulation) -> bool:
     return after[-1][query.agent].place == query.place
+
+
+QUERIES: Mapping[str, Callable[[Query, Simulation], bool]] = {
+    "did_meet": _did_meet,
+    "learned_fact": _learned_fact,
+    "visited_location": _visited_location,
+}
+"""For each kind of query, a function that answers it from the ticks from the branch on."""
 
 
 def concordia(model: Model, spec: Spec, arm: Arm) -> str | ReplyError:
@@ -167,4 +195,4 @@ def concordia(model: Model, spec: Spec, arm: Arm) -> str | ReplyError:
         simulation = simulate(Sampler(model), spec, arm)
     except ReplyError as error:
         return error
-    return "yes" if _holds(spec.query, simulation[spec.branch :]) else "no"
+    return "yes" if QUERIES[spec.query.type](spec.query, simulation[spec.branch :]) else "no"

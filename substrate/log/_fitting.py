@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from operator import itemgetter
 
 from substrate.sparql.patterns import Pattern
@@ -40,12 +40,16 @@ class Orders:
         self._known: dict[Pattern, tuple[int, array[int]]] = {}
         self._starts: list[str] = []
         self._ends: list[str] = []
+        self._cut = slice(-_WIDE, None)
 
     def sample(self) -> None:
         """Sample the new texts, a stretch at a time; this costs least right after the texts were made."""
         while (size := len(self._ends) * _STRETCH) + _STRETCH <= len(self._texts):
             stretch = self._texts[size : size + _STRETCH]
-            self._starts.append("".join([text[: text.index(" ")][-_WIDE:].rjust(_WIDE) for text in stretch]))
+            if not size:
+                self._cut = _telling({text[: text.index(" ")] for text in stretch})
+            cut = self._cut
+            self._starts.append("".join([text[: text.index(" ")][cut].rjust(_WIDE) for text in stretch]))
             self._ends.append("".join(map(itemgetter(slice(-_WIDE, None)), stretch)))
 
     def unread(self, pattern: Pattern) -> int:
@@ -103,7 +107,7 @@ class Orders:
     def _key(self, pattern: Pattern, part: str) -> tuple[list[str], str]:
         """The samples to search for a part, and the part's own sample; empty if the part has none."""
         if pattern.subject is not None:
-            return self._starts, pattern.subject[-_WIDE:].rjust(_WIDE)
+            return self._starts, pattern.subject[self._cut].rjust(_WIDE)
         return self._ends, "" if pattern.object is None or part[-1] == " " else part[-_WIDE:]
 
 
@@ -112,6 +116,12 @@ def _part(pattern: Pattern) -> str:
     if subject is None:
         return f" {predicate} {object_ or ''}"
     return f"{subject} " if predicate is None else f"{subject} {predicate} "
+
+
+def _telling(subjects: Collection[str]) -> slice:
+    """The part of a subject, counted from its end, that distinguishes most subjects."""
+    cuts = [slice(-_WIDE - left, -left or None) for left in range(0, 64, _WIDE)]
+    return max(cuts, key=lambda cut: len({subject[cut] for subject in subjects}))
 
 
 def containing(texts: Sequence[str], part: str, first: int = 0) -> Iterator[int]:

@@ -295,7 +295,7 @@ class EventLog(Timeline):
         The spellings are taken unchanged and unparsed. Raises the errors of :meth:`extend`.
 
         >>> log = EventLog()
-        >>> log.extend_spelled([Spelled(4, Op.INSERT, "<urn:ann> <urn:in> <urn:cafe>")])
+        >>> log.extend_spelled([(4, Op.INSERT, "<urn:ann> <urn:in> <urn:cafe>")])
         >>> len(log.state(4))
         1
         """

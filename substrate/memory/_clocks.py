@@ -138,13 +138,13 @@ class Ahead:
         """The triples that wait for a moment that has come, in their order."""
         due: dict[str, Triple] = {}
         with self._turn:
-            start, self._read = self._read, len(self._log)
-            if start < self._read:
-                triples = self._log.triples
-                new = (number for _, number in self._log.steps(max(start, 0), self._read))
+            start, stop, triples = self._read, len(self._log), self._log.triples
+            if start < stop:
+                new = (number for _, number in self._log.steps(max(start, 0), stop))
                 waiting = triples.awaited() if start < 0 else [n for n in new if AWAITED in triples.text(n)]
                 # The result is mostly empty, so no store is filled for it
-                self._add(map(triple_of, triples.quads(sorted(self._log.stand(waiting, self._read)))))
+                self._add(map(triple_of, triples.quads(sorted(self._log.stand(waiting, stop)))))
+                self._read = stop
             state = self._log.state()
             for heap in (self._ticks, self._times):
                 come: list[tuple[Moment, str]] = []

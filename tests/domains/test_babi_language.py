@@ -35,23 +35,26 @@ def test_what_lies_beside_the_tasks_sentences_is_read(told: list[str], question:
 
 
 @pytest.mark.parametrize(
-    ("text", "why"),
+    ("text", "unread"),
     [
-        ("Mary went quickly to the kitchen.", "no pattern"),
-        ("Mary put the milk in the fridge.", "not known to be a place"),
-        ("Mary went to the milk.", "the milk is no place"),
-        ("Mary picked up the kitchen.", "the kitchen is no thing"),
-        ("Mary did not go to the kitchen.", "no pattern"),
-        ("Mary and John picked up the milk.", "several people"),
-        ("Yesterday Mary took the milk.", "a time of day"),
-        ("Mary went to the kitchen. John went to the park.", "no pattern"),
+        ("Mary went quickly to the kitchen.", "quickly to the kitchen"),
+        ("Mary went to the kitchen to John.", "to"),
+        ("Mary put the milk on the table.", "on the table"),
+        ("Mary put the milk in the fridge.", "the fridge is not known to be a place"),
+        ("Mary went to the milk.", "the milk is a thing"),
+        ("Mary did not go to the kitchen.", "did not go to the kitchen"),
+        ("Mary picked up the milk or the apple.", "one of several"),
+        ("Mary went to the kitchen and the garden.", "not one place"),
+        ("Mary gave the milk to John and the apple to Bill.", "to Bill"),
+        ("The milk is in the kitchen.", "in the kitchen"),
+        ("Mary went to the kitchen. John went to the park.", ". John"),
     ],
 )
-def test_what_no_pattern_covers_is_named_and_not_half_read(text: str, why: str) -> None:
+def test_what_no_rule_covers_is_named_and_not_half_read(text: str, unread: str) -> None:
     (row,) = answer_story(tell(text, "Where is the milk?"))
     place, what = f"told.txt: line 1: unknown sentence {text!r}", str(row.error)
     assert what.startswith(place)
-    assert why in what.removeprefix(place)
+    assert unread in what.removeprefix(place)
 
 
 @pytest.mark.parametrize(

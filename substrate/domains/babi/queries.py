@@ -7,14 +7,14 @@ As in a sentence, no gap of a pattern takes a function word: "Where is the milk 
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from substrate.base.errors import FormatError
 from substrate.domains.babi._hands import count_carried, transfer, what_carries
-from substrate.domains.babi._lexicon import RELATIONS, lexicon
+from substrate.domains.babi._lexicon import RELATIONS, is_adverb, is_function_word, lexicon
 from substrate.domains.babi._orders import does_relate, relates_to_what, route, what_relates
-from substrate.domains.babi._patterns import Pattern
 from substrate.domains.babi._reasons import what_color, what_fears, where_will, why_moved, why_took
 from substrate.domains.babi._whereabouts import is_in, where_is, where_was
 
@@ -34,10 +34,23 @@ class Query(NamedTuple):
         return f"{kind}({', '.join(f'{role}={self.roles[role]!r}' for role in roles)})"
 
 
+_GAPS = {
+    "name": r"[^\W\d_][\w'-]*",
+    "noun": r"[^\W\d_][\w' -]*?",
+    "relation": "|".join(RELATIONS),
+}
+
+
 def _bases(effect: str) -> str:
     """A pattern of the base forms of the verbs that have an effect, with their particles."""
     uses = [use for uses in lexicon().verbs.values() for use in uses if use.effect == effect]
     return "|".join(sorted({" ".join((use.base, *use.particles)) for use in uses}))
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    """A pattern whose gaps are written ``<role:class>``."""
+    gaps = re.sub(r"<(\w+):(\w+)>", lambda gap: f"(?P<{gap[1]}>{_GAPS[gap[2]]})", text)
+    return re.compile(gaps, re.IGNORECASE)
 
 
 _PLACE = "(?:in|at|inside) the <place:noun>"
@@ -45,8 +58,8 @@ _GOES = f"(?:{_bases('Move')})(?: back)? to the <place:noun>"
 _GETS = f"(?:{_bases('Take')}) the <thing:noun>"
 _GIFT = dict.fromkeys(("agent", "thing", "receiver"))
 
-_QUESTIONS: tuple[tuple[Pattern, Callable[..., str], Mapping[str, str | None]], ...] = tuple(
-    (Pattern(pattern), answer, implied)
+_QUESTIONS: tuple[tuple[re.Pattern[str], Callable[..., str], Mapping[str, str | None]], ...] = tuple(
+    (_pattern(pattern), answer, implied)
     for pattern, answer, implied in (
         ("where is <entity:name>(?: now)?", where_is, {}),
         ("where is the <entity:noun>(?: now)?", where_is, {}),
@@ -92,8 +105,8 @@ def parse_question(text: str) -> Query:
     """
     wording = text.strip().removesuffix("?").strip()
     for pattern, answer, implied in _QUESTIONS:
-        if (fillers := pattern.read(wording)) is not None:
-            roles = {**implied, **{role: told[0] if told else None for role, told in fillers.items()}}
+        if (match := pattern.fullmatch(wording)) and not _holds_function_word(match):
+            roles = {**implied, **match.groupdict()}
             if relation := roles.get("relation"):
                 roles["relation"] = RELATIONS[relation.lower()]
             return Query(answer, roles)
@@ -101,3 +114,14 @@ def parse_question(text: str) -> Query:
         f"unknown question {text!r}",
         hint="The grammar has no such question; correct it, or add a pattern",
     )
+
+
+def _holds_function_word(match: re.Match[str]) -> bool:
+    """Tell whether a gap of a pattern has taken a word that cannot be part of a name or a noun."""
+    for role, filler in match.groupdict().items():
+        words = filler.split() if filler and role != "relation" else []
+        if any(word != "of" and is_function_word(word) for word in words):
+            return True
+        if len(words) > 1 and any(map(is_adverb, words)):
+            return True
+    return False

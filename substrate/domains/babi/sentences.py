@@ -1,29 +1,26 @@
-"""The grammar of all tasks: the patterns of sentences, each with the function that gives its facts.
+"""The grammar of all tasks: from a sentence to the facts that it tells.
 
-A sentence is read as a whole or not at all. Its verbs are the TBox's.
+    sentence   = [opening] [time] clause {("and" | "then" | ",") (clause | predicate)} [time] "."
+    clause     = people predicate | "the" noun "is" relation "the" noun | kinds "are afraid of" kinds | …
+    predicate  = "is" state | verb [particle] [things] [particle] {preposition (places | people)} ["there"]
+
+A sentence is read as a whole or not at all: an error names the part that no rule covers.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
-from functools import cache, partial
-from typing import Any, NamedTuple, NoReturn
-
-from substrate.base.errors import FormatError
 from substrate.domains.babi import facts
-from substrate.domains.babi._lexicon import OPENINGS, PERIODS, PRONOUNS, RELATIONS, Kinds, lexicon
-from substrate.domains.babi._patterns import Pattern
+from substrate.domains.babi._lexicon import OPENINGS, PERIODS, PRONOUNS, RELATIONS, Kinds, Verb, lexicon
+from substrate.domains.babi._phrases import Complement, Phrases
 from substrate.domains.babi._telling import Pronoun, Who
 from substrate.domains.babi.facts import Fact
 
 _IRREGULAR = {"mice": "mouse", "sheep": "sheep", "geese": "goose"}
-_PERIODS = "|".join(PERIODS)
-_FRAME = re.compile(
-    rf"(?:(?:{'|'.join(OPENINGS)}),? )?(?:({_PERIODS}),? )?(.*?)(?: ({_PERIODS}))?", re.IGNORECASE
-)
-_JOINT = re.compile(r",? (?:and then|and|then) ")
-Names = tuple[str, ...]
+_PARTICLES = ("up", "down", "back", "over")
+_PREPOSITIONS = {
+    "to": "to", "into": "to", "from": "from", "out of": "from", "in": "in", "at": "in", "inside": "in",
+    "with": "with", "together with": "with", "for": "for",
+}  # fmt: skip
 
 
 def parse_sentence(text: str, kinds: Kinds | None = None) -> list[Fact]:
@@ -34,7 +31,7 @@ def parse_sentence(text: str, kinds: Kinds | None = None) -> list[Fact]:
         kinds: gives the known classes of a noun; by default the TBox's words.
 
     Raises:
-        FormatError: the grammar has no such sentence; the error names it.
+        FormatError: the grammar lacks a part of the sentence; the error names that part.
 
     >>> parse_sentence("Then they went back to the kitchen.")
     [Moved(who=Pronoun(word='they'), place='kitchen', period=None)]
@@ -43,17 +40,7 @@ def parse_sentence(text: str, kinds: Kinds | None = None) -> list[Fact]:
     >>> parse_sentence("Yesterday Julie travelled to the park.")
     [Moved(who=('Julie',), place='park', period='yesterday')]
     """
-    sentence = _Sentence(text, kinds or lexicon().kinds)
-    frame = _FRAME.fullmatch(" ".join(text.split()).removesuffix(".").rstrip())
-    assert frame, "the frame takes any text"
-    first, words, last = frame.groups()
-    told = sentence.clauses(words) or sentence.fail("no pattern fits it")
-    if not (first or last):
-        return told
-    move = told[0]
-    if (first and last) or len(told) > 1 or not isinstance(move, facts.Moved):
-        sentence.fail("a time of day is read with a single move only")
-    return [move._replace(period=PERIODS[(first or last).lower()])]
+    return _Sentence(text, kinds or lexicon().kinds).read()
 
 
 def singular(plural: str) -> str:
@@ -68,212 +55,292 @@ def singular(plural: str) -> str:
     return word[:-3] + "f" if word.endswith("lves") else word.removesuffix("s")
 
 
-class _Sentence(NamedTuple):
-    """A sentence in reading, and the known classes of nouns."""
+class _Sentence(Phrases):
+    """A sentence being read."""
 
-    text: str
-    kinds: Kinds
+    # Sentences and clauses
 
-    def fail(self, what: str) -> NoReturn:
-        """Refuse the sentence."""
-        hint = "The grammar has no such sentence; correct it, or add to the grammar"
-        raise FormatError(f"unknown sentence {self.text!r}: {what}", hint=hint)
+    def read(self) -> list[Fact]:
+        """All facts of the sentence."""
+        self.take(*OPENINGS)
+        self.take(",")
+        period = self.take(*PERIODS)
+        self.take(",")
+        told = self.clause()
+        last = self.take(*PERIODS)
+        if period and last:
+            self.fail(f"{period!r} and {last!r} are two times")
+        period = period or last
+        while self.next():
+            told += self.continuation(told[-1])
+        if not period:
+            return told
+        if len(told) != 1 or not isinstance(move := told[0], facts.Moved):
+            self.fail(f"{period!r} is read with a single move only")
+        return [move._replace(period=PERIODS[period])]
 
-    def clauses(self, words: str) -> list[Fact]:
-        """The facts of clauses joined by "and" or "then"; none if there is a part that no pattern fits."""
-        for pattern, tell in _patterns():
-            fillers: dict[str, Any] | None = pattern.read(words)
-            if fillers is not None:
-                if "who" in fillers:
-                    fillers["who"] = self.who(fillers["who"])
-                if told := tell(self, **fillers):
-                    return told
-        for joint in _JOINT.finditer(words):
-            told, rest = self.clauses(words[: joint.start()]), words[joint.end() :]
-            # More may be told of the same people: another deed, or another place to go to
-            who = getattr(told[-1], "who", ()) if told else ()
-            again = who.word if isinstance(who, Pronoun) else " and ".join(who)
-            for text in (rest, f"{again} {rest}", f"{again} went {rest}") if told else ():
-                if more := self.clauses(text):
-                    return told + more
-        return []
+    def continuation(self, before: Fact) -> list[Fact]:
+        """Read an addition by "and" or "then": another clause, or more about the same people."""
+        self.take(",")
+        self.expect("and then", "and", "then")
+        who = getattr(before, "who", None)
+        if who and self.is_predicate():
+            return self.predicate(who)
+        if isinstance(before, facts.Moved) and self.next() in ("to", "into"):
+            return self.moved(before.who, (), self.complements())
+        return self.clause()
 
-    def who(self, names: Names) -> Who:
-        """The people of a sentence: a pronoun, or names."""
-        word = names[0].lower()
-        return Pronoun(word) if word in PRONOUNS else self.people(names)
+    def is_predicate(self) -> bool:
+        return self.next() in lexicon().verbs or self.next() in ("is", "are")
 
-    def people(self, names: Names) -> Names:
-        """Check that names are not written in lower case."""
-        if strange := [name for name in names if name[0].islower()]:
-            self.fail(f"{strange[0]!r} is no name")
-        return names
+    def clause(self) -> list[Fact]:
+        """Read a subject and the statement about it."""
+        if self.next() == "the":
+            subject = self.noun()
+            if self.is_predicate() and self.next() != "is":
+                self.fail(f"'the {subject}' can be no subject of {self.next()!r}")
+            if self.take("fits inside", "fits in"):
+                return [facts.Related(subject, "fitsIn", self.noun())]
+            self.expect("is")
+            return [facts.Related(subject, RELATIONS[self.expect(*RELATIONS)], self.noun())]
+        if (self.next(1), self.next(2)) == ("are", "afraid"):
+            kind = self.plain()
+            self.expect("are afraid of")
+            return [facts.Fears(singular(kind), singular(self.plain()))]
+        pronoun = self.next() in PRONOUNS
+        return self.predicate(Pronoun(self.word().lower()) if pronoun else self.names(subject=True))
 
-    def holder(self, who: Who) -> Who:
+    def predicate(self, who: Who) -> list[Fact]:
+        """Read a statement of what people are, or do."""
+        if self.take("is", "are"):
+            return self.state(who)
+        uses = lexicon().verbs.get(self.next()) or self.fail()
+        self.read_so_far += 1
+        return self.deed(who, uses)
+
+    # What people are
+
+    def state(self, who: Who) -> list[Fact]:
+        """Read the rest of a sentence after "is"."""
+        self.take("now", "back")
+        if self.take("either in", "either at"):
+            return [facts.Either(who, self.alternatives())]
+        if self.take("not in", "not at", "no longer in", "no longer at"):
+            return [facts.Absent(who, self.place(self.noun()))]
+        if self.take("in", "at", "inside"):
+            places = self.alternatives()
+            return _arrived(
+                _together(who, self.names() if self.take("with", "together with") else ()), places
+            )
+        individual = self.one_by_name(who)
+        if self.take("a", "an"):
+            return [facts.Belongs(individual, self.plain().lower())]
+        return [facts.Quality(individual, self.plain().lower())]
+
+    def alternatives(self) -> tuple[str, ...]:
+        """Read places joined by "or"."""
+        places = [self.place(self.noun())]
+        while self.take("or in", "or at", "or"):
+            places.append(self.place(self.noun()))
+        return tuple(places)
+
+    # What people do
+
+    def complements(self) -> dict[str, Complement]:
+        """Read the objects of the prepositions that follow, each preposition once."""
+        by_role: dict[str, Complement] = {}
+        while preposition := self.take(*_PREPOSITIONS):
+            role = _PREPOSITIONS[preposition]
+            if role in by_role:
+                self.fail(f"{preposition!r} comes twice")
+            by_role[role] = self.nouns() if self.next() == "the" else Complement(names=self.names())
+        return by_role
+
+    def deed(self, who: Who, uses: tuple[Verb, ...]) -> list[Fact]:
+        """Read the rest of a sentence after a verb."""
+        start = self.read_so_far - 1
+        particle = self.take(*_PARTICLES)
+        gives = any(use.effect == "Give" for use in uses)
+        receiver = self.name() if gives and self.next() != "the" else ""
+        objects = self.nouns() if self.next() == "the" else Complement()
+        if objects.nouns and not particle:
+            particle = self.take(*_PARTICLES)
+        there = self.take("there")
+        others = self.complements()
+        there = self.take("there") or there
+        if self.next() not in ("", ",", "and", "then", "yesterday", "this"):
+            self.fail()
+        if objects.joined == "or":
+            self.fail("one of several things is told", start)
+        fitting = [use for use in uses if self.fits(use, particle, objects.nouns, others)]
+        if len(fitting) != 1:
+            words = " ".join(self.words[start : self.read_so_far])
+            strange = [noun for noun in objects.nouns if not self.kinds(noun)]
+            if fitting:
+                self.fail(f"{words!r} may be read in two ways", start)
+            if strange:
+                self.fail(f"{words!r} cannot be read before it is told what the {strange[0]} is", start)
+            self.fail(f"{words!r} cannot be read", start)
+        effect = fitting[0].effect
+        if there and effect not in ("Take", "Drop"):
+            self.fail(f"'there' is not read after {uses[0].past!r}")
+        if receiver:
+            if "to" in others:
+                self.fail("two receivers are told")
+            others["to"] = Complement(names=(receiver,))
+        return _EFFECTS[effect](self, who, objects.nouns, others)
+
+    def fits(self, use: Verb, particle: str, objects: tuple[str, ...], others: dict[str, Complement]) -> bool:
+        """Tell whether this use of a verb fits the words here."""
+        loose = {"Move": {"back"} if objects else {"back", "over"}, "Give": {"back"}}
+        extra = {particle} - {"", *use.particles}
+        if not set(use.particles) <= {particle} or extra - loose.get(use.effect, set()):
+            return False
+        if not use.object:
+            return not objects
+        if use.effect == "Departure":
+            if not objects:
+                return "for" in others
+            known = "Place" in self.kinds(objects[0]) or use.base != "leave" or "for" in others
+            return known and all("Thing" not in self.kinds(noun) for noun in objects)
+        if not objects:
+            return False
+        if use.base == "leave":
+            return all("Place" not in self.kinds(noun) and self.kinds(noun) for noun in objects)
+        return use.effect != "Placement" or ("in" in others and not particle)
+
+    def place(self, noun: str, *, known: bool = False) -> str:
+        """Check that a noun names a place."""
+        kinds = self.kinds(noun)
+        if "Place" not in kinds and (known or kinds & {"Thing", "Vehicle"}):
+            self.fail(f"the {noun} {'is a thing' if kinds else 'is not known to be a place'}")
+        return noun
+
+    def thing(self, noun: str) -> str:
+        """Check that a noun names a thing."""
+        kinds = self.kinds(noun)
+        if "Place" in kinds and "Thing" not in kinds:
+            self.fail(f"the {noun} is a place")
+        return noun
+
+    def only(self, others: dict[str, Complement], *roles: str) -> None:
+        """Refuse prepositions that the verb does not take."""
+        for role in others:
+            if role not in roles:
+                self.fail(f"{role!r} is not read with that verb")
+
+    def one_place(self, others: dict[str, Complement], role: str, *, known: bool = False) -> str | None:
+        """The only place that a preposition gives, if any."""
+        if role not in others:
+            return None
+        if len(others[role].nouns) != 1:
+            self.fail(f"{role!r} is not followed by one place")
+        return self.place(others[role].nouns[0], known=known)
+
+    def one_name(self, others: dict[str, Complement], role: str) -> str:
+        """The only person that a preposition gives."""
+        names = others.get(role, Complement()).names
+        return names[0] if len(names) == 1 else self.fail(f"{role!r} is not followed by one name")
+
+    def one_by_name(self, who: Who) -> str:
+        """The only person that a subject names."""
+        if isinstance(who, Pronoun) or len(who) != 1:
+            self.fail("the sentence is read of one person by name only")
+        return who[0]
+
+    def one_agent(self, who: Who) -> Who:
         """Refuse several people who would have to hold one thing."""
         if len(who) > 1 or who == Pronoun("they"):
             self.fail("several people cannot hold one thing")
         return who
 
-    def noun(self, noun: str, wrong: frozenset[str], right: str) -> str:
-        """Check that a noun is not of a wrong class, and does not go on after a known noun."""
-        kinds, words = self.kinds(noun), noun.split()
-        if right not in kinds and kinds & wrong:
-            self.fail(f"the {noun} is no {right.lower()}")
-        known = [end for end in range(1, len(words)) if self.kinds(" ".join(words[:end]))]
-        if known and not kinds:
-            self.fail(f"{' '.join(words[known[-1] :])!r} cannot be read")
-        return noun
+    def moved(self, who: Who, objects: tuple[str, ...], others: dict[str, Complement]) -> list[Fact]:
+        self.only(others, *(("with",) if objects else ("to", "from", "with")))
+        goals = Complement(nouns=objects) if objects else others.get("to", Complement())
+        origin = self.one_place(others, "from")
+        company = others.get("with", Complement())
+        groups = _together(who, company.names)
+        left: list[Fact] = [facts.Departed(group, origin) for group in groups] if origin else []
+        if left and "to" not in others and not company.nouns:
+            return left
+        if not goals.nouns or (len(goals.nouns) > 1 and goals.joined != "or"):
+            self.fail("the sentence names not one place to go to")
+        places = tuple(self.place(noun) for noun in goals.nouns)
+        taken = [facts.Took(self.one_agent(who), self.thing(noun)) for noun in company.nouns]
+        return [*taken, *left, *_arrived(groups, places)]
 
-    def known_place(self, place: Names) -> str | None:
-        """Check that a noun, if there is one, is known to name a place."""
-        if place and "Place" not in self.kinds(place[0]):
-            self.fail(f"the {place[0]} is not known to be a place")
-        return place[0] if place else None
+    def departed(self, who: Who, objects: tuple[str, ...], others: dict[str, Complement]) -> list[Fact]:
+        self.only(others, "for", "to", "with")
+        company = others.get("with", Complement())
+        if len(objects) > 1 or company.nouns or {"for", "to"} <= set(others):
+            self.fail()
+        groups = _together(who, company.names)
+        goal = self.one_place(others, "for" if "for" in others else "to")
+        left = [facts.Departed(group, self.place(noun)) for noun in objects for group in groups]
+        return [*left, *_arrived(groups, (goal,) if goal else ())]
 
-    def place(self, noun: str) -> str:
-        """Check that a noun may name a place."""
-        return self.noun(noun, frozenset({"Thing", "Vehicle"}), "Place")
+    def took(self, who: Who, objects: tuple[str, ...], others: dict[str, Complement]) -> list[Fact]:
+        if len(objects) == 1 and self.kinds(objects[0]) == {"Vehicle"}:
+            return self.moved(who, (), others)
+        if "to" in others:
+            return self.carried(who, objects, others)
+        self.only(others, "from", "in")
+        who = self.one_agent(who)
+        place = self.one_place(others, "in", known=True)
+        source = others.get("from", Complement())
+        if source.nouns and place:
+            self.fail("two places are told")
+        if source.nouns:
+            place = self.one_place(others, "from", known=True)
+        holder = self.one_name(others, "from") if source.names else None
+        return [facts.Took(who, self.thing(noun), place, holder) for noun in objects]
 
-    def thing(self, noun: str) -> str:
-        """Check that a noun may name a thing."""
-        return self.noun(noun, frozenset({"Place"}), "Thing")
+    def carried(self, who: Who, objects: tuple[str, ...], others: dict[str, Complement]) -> list[Fact]:
+        self.only(others, "to", "from", "with")
+        origin = self.one_place(others, "from", known=True)
+        if "to" not in others:
+            self.fail("the sentence does not say where to")
+        taken = [facts.Took(self.one_agent(who), self.thing(noun), origin) for noun in objects]
+        onward = {role: brought for role, brought in others.items() if role != "from"}
+        return [*taken, *self.moved(who, (), onward)]
+
+    def dropped(self, who: Who, objects: tuple[str, ...], others: dict[str, Complement]) -> list[Fact]:
+        self.only(others, "in")
+        place = self.one_place(others, "in", known=True)
+        return [facts.Dropped(self.one_agent(who), self.thing(noun), place) for noun in objects]
+
+    def gave(self, who: Who, objects: tuple[str, ...], others: dict[str, Complement]) -> list[Fact]:
+        self.only(others, "to")
+        receiver = self.one_name(others, "to")
+        return [facts.Gave(self.one_agent(who), self.thing(noun), receiver) for noun in objects]
+
+    def received(self, who: Who, objects: tuple[str, ...], others: dict[str, Complement]) -> list[Fact]:
+        self.only(others, "from")
+        giver, receiver = (self.one_name(others, "from"),), self.one_by_name(who)
+        return [facts.Gave(giver, self.thing(noun), receiver) for noun in objects]
 
 
-def _moved(
-    sentence: _Sentence,
-    who: Who,
-    place: Names,
-    company: Names = (),
-    brought: Names = (),
-    origin: Names = (),
-    vehicle: Names = (),
-) -> list[Fact]:
-    if any(sentence.kinds(noun) != {"Vehicle"} for noun in vehicle):
-        return []
-    groups = _together(who, sentence.people(company))
-    places = tuple(map(sentence.place, place))
-    left = [facts.Departed(group, sentence.place(noun)) for noun in origin for group in groups]
+def _together(who: Who, companions: tuple[str, ...]) -> list[Who]:
+    """People with their companions, in one group if all are named."""
+    if isinstance(who, Pronoun):
+        return [who, companions] if companions else [who]
+    return [tuple(dict.fromkeys((*who, *companions)))]
+
+
+def _arrived(groups: list[Who], places: tuple[str, ...]) -> list[Fact]:
+    """Groups of people who are now at a place, or at one of several."""
     if len(places) > 1:
-        return [*left, *(facts.Either(group, places) for group in groups)]
-    moved = [facts.Moved(group, noun) for noun in places for group in groups]
-    return [*(_took(sentence, who, brought) if brought else ()), *left, *moved]
+        return [facts.Either(group, places) for group in groups]
+    return [facts.Moved(group, place) for group in groups for place in places]
 
 
-def _together(who: Who, company: Names) -> list[Who]:
-    """People with their company, in one group if all are named."""
-    if isinstance(who, Pronoun):
-        return [who, company] if company else [who]
-    return [tuple(dict.fromkeys((*who, *company)))]
-
-
-def _left(sentence: _Sentence, who: Who, things: Names, place: Names = ()) -> list[Fact]:
-    """Read "left": a place is left, a known thing is put down."""
-    kinds = [sentence.kinds(noun) for noun in things]
-    if not all(kinds):
-        sentence.fail(f"it cannot be read before it is told what the {things[kinds.index(frozenset())]} is")
-    if "Place" in kinds[0] and len(things) == 1 and not place:
-        return _moved(sentence, who, (), origin=things)
-    return _dropped(sentence, who, things, place=place)
-
-
-def _took(
-    sentence: _Sentence, who: Who, things: Names, apart: Names = (), place: Names = (), source: Names = ()
-) -> list[Fact]:
-    at, holder = sentence.known_place(place), "".join(sentence.people(source)) or None
-    return [facts.Took(sentence.holder(who), sentence.thing(noun), at, holder) for noun in things or apart]
-
-
-def _dropped(
-    sentence: _Sentence, who: Who, things: Names, apart: Names = (), place: Names = ()
-) -> list[Fact]:
-    at = sentence.known_place(place)
-    return [facts.Dropped(sentence.holder(who), sentence.thing(noun), at) for noun in things or apart]
-
-
-def _gave(sentence: _Sentence, who: Who, things: Names, receiver: Names) -> list[Fact]:
-    (to,) = sentence.people(receiver)
-    return [facts.Gave(who, sentence.thing(noun), to) for noun in things]
-
-
-def _received(sentence: _Sentence, who: Who, things: Names, giver: Names) -> list[Fact]:
-    if isinstance(who, Pronoun):
-        sentence.fail("a gift is read of someone by name only")
-    return _gave(sentence, sentence.people(giver), things, who)
-
-
-def _described(sentence: _Sentence, who: Who, kind: Names = (), quality: Names = ()) -> list[Fact]:
-    if isinstance(who, Pronoun) or len(who) != 1:
-        sentence.fail("it is read of one person by name only")
-    (word,) = kind or quality
-    return [(facts.Belongs if kind else facts.Quality)(who[0], word.lower())]
-
-
-def _absent(sentence: _Sentence, who: Who, place: Names) -> list[Fact]:
-    return [facts.Absent(who, sentence.place(place[0]))]
-
-
-def _fear(_: _Sentence, kind: Names, feared: Names) -> list[Fact]:
-    return [facts.Fears(singular(kind[0]), singular(feared[0]))]
-
-
-def _related(_: _Sentence, subject: Names, object: Names, relation: Names = ()) -> list[Fact]:
-    return [facts.Related(subject[0], RELATIONS[relation[0].lower()] if relation else "fitsIn", object[0])]
-
-
-def _past(effect: str, object: str = "", *particles: str) -> str:
-    """A pattern of the past forms of the verbs with an effect, an object and particles."""
-    forms = sorted(
-        past
-        for past, uses in lexicon().verbs.items()
-        for use in uses
-        if (use.effect, use.object, use.particles) == (effect, object, particles)
-    )
-    return f"(?:{'|'.join(forms)})"
-
-
-@cache
-def _patterns() -> tuple[tuple[Pattern, Callable[..., list[Fact]]], ...]:
-    """A pattern, and the function that gives the facts of its sentences."""
-    go, give, things = _past("Move"), _past("Give", "Thing"), "<things:nouns>"
-    take, drop = (
-        f"(?:(?:{_past(effect, 'Thing')}|{apart} {particle}) {things}|{apart} <apart:nouns> {particle})"
-        for effect, particle in (("Take", "up"), ("Drop", "down"))
-        for apart in [_past(effect, "Thing", particle)]
-    )
-    carry, place, at = (
-        f"(?:{_past('Carriage', 'Thing')}|took)",
-        _past("Placement", "Thing"),
-        "(?:in|at|inside)",
-    )
-    with_, leave = "(?: with (?:<company:names>|<brought:nouns>))?", _past("Departure", "Place")
-    patterns: tuple[tuple[str, Callable[..., list[Fact]]], ...] = (
-        (f"<who:who> {go}(?: back| over)? (?:to|into) the <place:noun>{with_}", _moved),
-        (f"<who:who> {take}(?: there)?", _took),
-        (f"<who:who> left {things}(?: there| {at} the <place:noun>)?", _left),
-        (f"<who:who> {drop}(?: there| {at} the <place:noun>)?", _dropped),
-        (f"<who:who> (?:is|are)(?: now| back)? {at} the <place:noun>(?: with <company:names>)?", _moved),
-        (f"<who:who> {give} {things}(?: back)? to <receiver:name>", _gave),
-        ("<who:who> (?:is|are) either (?:in|at) <place:choice>", _moved),
-        ("<who:who> (?:is|are) (?:not|no longer) (?:in|at) the <place:noun>", _absent),
-        ("the <subject:noun> is <relation:relation> the <object:noun>", _related),
-        ("the <subject:noun> fits (?:inside|in) the <object:noun>", _related),
-        ("<kind:name> are afraid of <feared:name>", _fear),
-        ("<who:who> is an? <kind:name>", _described),
-        ("<who:who> is <quality:name>", _described),
-        (f"<who:who> {go} with <company:names> to the <place:noun>", _moved),
-        (f"<who:who> {go}(?: back)? (?:to|into) <place:choice>", _moved),
-        (f"<who:who> {go} from the <origin:noun> (?:to|into) the <place:noun>", _moved),
-        (f"<who:who> {_past('Move', 'Place')} the <place:noun>", _moved),
-        ("<who:who> took the <vehicle:noun> to the <place:noun>", _moved),
-        (f"<who:who> {carry} <brought:nouns> to the <place:noun>", _moved),
-        (f"<who:who> {leave} the <origin:noun> (?:for|to) the <place:noun>", _moved),
-        (f"<who:who> {go}(?: back)? (?:out of|from) the <origin:noun>", partial(_moved, place=())),
-        (f"<who:who> {leave} the <origin:noun>", partial(_moved, place=())),
-        (f"<who:who> {take} (?:from|in|at) the <place:noun>", _took),
-        (f"<who:who> {take} from <source:name>", _took),
-        (f"<who:who> {place} {things} {at} the <place:noun>", _dropped),
-        (f"<who:who> {give} <receiver:name> {things}", _gave),
-        (f"<who:who> {_past('Receipt', 'Thing')} {things} from <giver:name>", _received),
-    )
-    return tuple((Pattern(text), tell) for text, tell in patterns)
+_EFFECTS = {
+    "Move": _Sentence.moved,
+    "Departure": _Sentence.departed,
+    "Take": _Sentence.took,
+    "Carriage": _Sentence.carried,
+    "Drop": _Sentence.dropped,
+    "Placement": _Sentence.dropped,
+    "Give": _Sentence.gave,
+    "Receipt": _Sentence.received,
+}

@@ -53,28 +53,38 @@ class Table(dict[str, "tuple[Callable[..., Any] | None, int, Table | None]"]):
     Args:
         opcodes: the language's opcodes.
         words: the kinds of its words.
-        kinds: the kinds on the stack, as flag values, since a flag's own operators are slow.
-        known: the language's tables by kinds.
+        below: the table without the topmost value; ``None`` for an empty stack.
+        kind: the topmost value's kind as a flag value, since a flag's own operators are slow.
     """
 
     def __init__(
         self,
         opcodes: Mapping[str, Opcode],
         words: Mapping[str, Kind],
-        kinds: tuple[int, ...] = (),
-        known: dict[tuple[int, ...], Table] | None = None,
+        below: Table | None = None,
+        kind: int = 0,
     ) -> None:
         super().__init__()
-        self.opcodes, self.words, self.kinds = opcodes, words, kinds
-        self._known: dict[tuple[int, ...], Table] = {} if known is None else known
+        self.opcodes, self.words, self.kind = opcodes, words, kind
+        self.below, self.depth = (self, 0) if below is None else (below, below.depth + 1)
+        self._above: dict[int, Table] = {}
 
-    def holding(self, kinds: tuple[int, ...]) -> Table:
-        """The same language with other kinds on the stack."""
-        table = self._known.get(kinds)
+    @property
+    def kinds(self) -> list[int]:
+        """The kinds on the stack, bottom first."""
+        kinds, table = list[int](), self
+        while table.depth:
+            kinds.append(table.kind)
+            table = table.below
+        return kinds[::-1]
+
+    def under(self, kind: int) -> Table:
+        """The table after a value of a kind was pushed."""
+        table = self._above.get(kind)
         if table is None:
-            table = Table(self.opcodes, self.words, kinds, self._known)
-            if len(self._known) < _TABLES:
-                self._known[kinds] = table
+            table = Table(self.opcodes, self.words, self, kind)
+            if self.depth < _KEPT:
+                self._above[kind] = table
         return table
 
     def __missing__(self, token: str) -> tuple[Callable[..., Any] | None, int, Table | None]:
@@ -82,26 +92,26 @@ class Table(dict[str, "tuple[Callable[..., Any] | None, int, Table | None]"]):
         if token in self.opcodes:
             takes, gives, function, _ = self.opcodes[token]
             size = len(takes)
-            base = len(self.kinds) - size
-            if base < 0:
-                self[token] = function, size, None
-                return self[token]
-            if not all(Kind(kind) in wanted for kind, wanted in zip(self.kinds[base:], takes, strict=True)):
-                raise unfit(token, takes, self.kinds)
-            kind = gives or (Kind.OBJECT if self.kinds[-1] == Kind.OBJECTS.value else Kind.EVENT)
-            kinds = (*self.kinds[:base], kind.value)
+            if size > self.depth:
+                return function, size, None
+            base = self
+            for wanted in reversed(takes):
+                if Kind(base.kind) not in wanted:
+                    raise unfit(token, takes, self.kinds)
+                base = base.below
+            kind = gives or (Kind.OBJECT if self.kind == Kind.OBJECTS.value else Kind.EVENT)
+            after = base.under(kind.value)
         elif token in self.words:
-            kinds = (*self.kinds, self.words[token].value)
+            after = self.under(self.words[token].value)
         else:
             raise ProgramError(f"unknown opcode {token!r}", hint="Use the opcodes of the official programs")
-        after = self.holding(kinds)
-        if kinds in self._known:
+        if self.depth < _KEPT:
             self[token] = function, size, after
         return function, size, after
 
 
-_TABLES = 1 << 12
-"""The number of tables of a language that are kept; programs of a benchmark need far fewer."""
+_KEPT = 16
+"""The depth of a stack up to which tables are kept; programs of a benchmark need far less."""
 
 
 def unfit(token: str, takes: Sequence[Kind], kinds: Sequence[int]) -> ProgramError:

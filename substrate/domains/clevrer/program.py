@@ -51,7 +51,7 @@ def run(
     Args:
         program: tokens in postfix order; in multiple choice the choice's tokens, then the question's.
         trace: called with every step, for explanations.
-        table: the table of a language that extends this one, made by :func:`compiled`.
+        table: a language that extends this one.
 
     Raises:
         ProgramError: an unknown opcode, a stack underflow, an operand of the wrong kind, ``unique`` on
@@ -88,7 +88,8 @@ def run_choices(
             values: list[Any] = []
             _, after = _execute(choice, values, empty, world)
             values += shared
-            after = after.holding(after.kinds + above.kinds)
+            for kind in above.kinds:
+                after = after.under(kind)
             _, after = _execute(question, values, after, world, start=reached, offset=len(choice))
             yield _answer(values, after, len(choice) + len(question))
         except ProgramError as error:
@@ -126,7 +127,7 @@ def _execute(
         values.append(result)
         table = after
         if trace:
-            trace(Step(index, token, tuple(arguments), Kind(after.kinds[-1]), result))
+            trace(Step(index, token, tuple(arguments), Kind(after.kind), result))
     return len(program), table
 
 
