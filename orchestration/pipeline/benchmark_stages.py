@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -30,22 +29,17 @@ from substrate.base.errors import ParameterError
 from substrate.base.files import sha256, write_json
 
 
-def source_stage(source: Source, among: Iterable[Source] = ()) -> Stage:
-    """Make the stage of a source's data; sources among the others may have the same scenes."""
+def source_stage(source: Source) -> Stage:
+    """Make the stage of a source's data."""
     official = (source.official.unpack,) if source.official.unpack else ()
-    makers = {world.make for world in source.world}
-    others = (of for of in among if of is not source and makers & {world.make for world in of.world})
     made_by = tuple(
-        function
-        for world in source.world
-        for function in (world.numbers, world.make, world.write, world.adds)
-        if function
+        function for world in source.world for function in (world.numbers, world.make, world.write)
     )
     profile = f"profiles.{{profile}}.{source.name}"
     return Stage(
         f"{source.name}/dataset",
         (f"data/{{profile}}/{source.name}",),
-        partial(make_dataset, source, others=(*others,)),
+        partial(make_dataset, source),
         source.about,
         parameters=("seed", profile) if source.world else (profile,),
         functions=(*made_by, *official),
@@ -111,9 +105,7 @@ def files_outside(source: Source, workspace: Workspace) -> dict[str, Path]:
     return {name: workspace.root / path for name, path in named.items() if isinstance(path, str)}
 
 
-def make_dataset(
-    source: Source, workspace: Workspace, out: Path, others: tuple[Source, ...] = ()
-) -> dict[str, Any]:
+def make_dataset(source: Source, workspace: Workspace, out: Path) -> dict[str, Any]:
     """Write a profile's data of a source in the official layout; an empty folder if it has none."""
     data: Data = workspace.settings.data(source.name)
     out.mkdir()
@@ -130,7 +122,7 @@ def make_dataset(
         write_json(out / OFFICIAL, official, indent=1)
         return {"source": "official"}
     for world in source.world if data.source == "generated" else ():
-        made = make_scenes(workspace, source, world, f"{source.name}/dataset", out, others)
+        made = make_scenes(workspace, source, world, f"{source.name}/dataset", out)
         return {"source": "generated", world.counted[0]: made, "seed": workspace.settings.seed}
     require_whole(workspace, source)
     if given := files_outside(source, workspace):

@@ -24,9 +24,8 @@ from typing import Any
 import msgspec
 import pyarrow as pa
 
-from orchestration.benchmarks.benchmark import Data, Explained, Interpreted, Logger, Source, World
+from orchestration.benchmarks.benchmark import Explained, Interpreted, Logger, Source, World
 from orchestration.code import code_of
-from orchestration.ledger.records import environment_of
 from orchestration.pipeline.progress import advance, measured, say
 from orchestration.pipeline.spark import spark_session
 from orchestration.pipeline.workers import NUMBER, PLACE, Work, gathered, guarded, nothing_lost
@@ -198,16 +197,8 @@ def _tell_costs(stage: str, receipts: pa.Table) -> None:
     )
 
 
-def make_scenes(
-    workspace: Workspace, source: Source, world: World, stage: str, out: Path, others: Collection[Source] = ()
-) -> int:
+def make_scenes(workspace: Workspace, source: Source, world: World, stage: str, out: Path) -> int:
     """Generate a profile's scenes of a world, a few per task, and write them in the official layout.
-
-    Scenes that other sources have too are made once: the source that is made first leaves them for the other,
-    which removes them. So a source that is made again makes its scenes again.
-
-    Args:
-        others: the sources of the same scenes.
 
     Returns:
         The number of scenes.
@@ -217,40 +208,21 @@ def make_scenes(
     numbers = world.numbers(data)
     # Simulation is slow and varies: a task gets a twentieth of the usual number of cases.
     size = min(settings.spark.cut(len(numbers)), max(1, settings.spark.shard // 20))
-    code, shelf = code_of(world.make), workspace.shelves[0]
-    key = short_key(seed, data, size, code, code_of(world.adds) if world.adds else None)
-    folder, own = f"{shelf}/made/{source.name}", f"{shelf}/scenes/{source.name}"
-    same, theirs = short_key(seed, code, environment_of(code)), [f"{shelf}/scenes/{of.name}" for of in others]
-    shared = frozenset(number for of in others for number in _numbers(settings.data(of.name), of))
-    storage.remove(own)
+    key = short_key(seed, data, size, code_of(world.make))
+    folder = f"{workspace.shelves[0]}/made/{source.name}"
 
     def rows(place: int) -> Iterator[dict[str, Any]]:
         return ({NUMBER: number} for number in numbers[place * size : (place + 1) * size])
 
     def work(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        name = shard_name(row[NUMBER])
-        there = next((left for left in theirs if storage.exists(left, same, name)), None)
-        if there:
-            (made,) = storage.read(there, same, name)["scene"].to_pylist()
-        else:
-            made = world.make(row[NUMBER], seed, data)
-            if row[NUMBER] in shared:
-                storage.write(pa.Table.from_pylist([row | {"scene": made}], SCENES), own, same, name)
-        yield row | {"scene": world.whole(made, seed)}
+        yield row | {"scene": world.make(row[NUMBER], seed, data)}
 
     parts = Parts(storage, f"{folder}/{key}", -(-len(numbers) // size), rows, work, SCENES, stage)
     write_parts(settings.spark, parts)
     made = (row["scene"] for name in parts.names for row in storage.rows(parts.folder, name))
     world.write(out, made, seed)
-    for done in (folder, *theirs):
-        storage.remove(done)
+    storage.remove(folder)
     return len(numbers)
-
-
-def _numbers(data: Data, source: Source) -> Iterator[int]:
-    """The numbers of a source's generated scenes."""
-    for world in source.world if data.source == "generated" else ():
-        yield from world.numbers(data)
 
 
 _MAKING = RLock()

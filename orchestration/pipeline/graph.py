@@ -39,8 +39,9 @@ def _usual(benchmarks: list[Benchmark]) -> Stages:
 
 def _answered(benchmarks: Iterable[Benchmark]) -> Iterator[Stage]:
     """The stages of some benchmarks, from data to scores."""
-    sources = {benchmark.source.name: benchmark.source for benchmark in benchmarks}.values()
-    yield from (source_stage(source, sources) for source in sources)
+    yield from map(
+        source_stage, {benchmark.source.name: benchmark.source for benchmark in benchmarks}.values()
+    )
     interpreted = [benchmark for benchmark in benchmarks if isinstance(benchmark, Interpreted)]
     yield from map(log_stage, {benchmark.logger.name: benchmark.logger for benchmark in interpreted}.values())
     yield from map(answer_stage, interpreted)

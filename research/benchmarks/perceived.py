@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
@@ -29,14 +28,14 @@ from research.domains.perception.log import perceived_log
 from research.domains.perception.parameters import Perception
 from research.domains.perception.perceive import Perceived, Video, examined, recorded
 from research.domains.perception.picture import drawn, slips, timeline
-from research.generators.proposals import add_proposals
+from research.generators.proposals import seen_files
 from substrate.base.numbered import sources_in
 from substrate.domains.clevrer.evidence import rests_on
 from substrate.domains.clevrer.format import SceneQuestions, read_questions
 from substrate.domains.clevrer.interpreter import answer_scene
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.rows import Row
-from substrate.generators.clevrer.release import WORLD
+from substrate.generators.layout import encode_scene, write_release
 from substrate.log.event_log import EventLog
 
 NAME = "perceived"
@@ -154,6 +153,11 @@ def shown(case: bm.Case, parameters: Perception, rows: Sequence[Row]) -> bm.Scen
     return bm.SceneShown(PAGE, {**tracks, "events": events}, timeline(video, events), losses)
 
 
+def make_scene(number: int, seed: int, _: Any) -> bytes:
+    """A generated scene with its proposals."""
+    return encode_scene(seen_files(number, seed))
+
+
 SEEN = bm.Source(
     name=NAME,
     title="CLEVRER, from NS-DR's proposals",
@@ -169,11 +173,13 @@ SEEN = bm.Source(
     cases=cases,
     official=bm.Release("validation", "validation split"),
     world=(
-        dataclasses.replace(
-            WORLD,
-            adds=add_proposals,
-            from_truth=None,
+        bm.World(
+            numbers=lambda data: range(data.first_scene, data.first_scene + data.scenes),
+            make=make_scene,
+            write=write_release,
             about="CLEVRER's scenes as a detector with measured slips sees them, with gold of their own.",
+            first=10000,
+            needs=("bullet",),
         ),
     ),
     size=lambda data: f"{data.scenes:,} scenes",

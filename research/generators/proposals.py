@@ -13,11 +13,11 @@ from math import cos, hypot, pi, sin
 from random import Random
 from typing import Any
 
-import msgspec
 import numpy as np
 
 from substrate.base.extras import needed
 from substrate.domains.clevrer.format import MATERIALS, SHAPES, Annotation, MotionState
+from substrate.generators.clevrer.scene import scene_files
 
 _HEIGHT, _WIDTH = 320, 480
 _MATRIX = (
@@ -69,13 +69,11 @@ def proposals(annotation: Annotation, seed: int) -> dict[str, Any]:
     }
 
 
-def add_proposals(scene: bytes, seed: int) -> bytes:
-    """A generated scene's records by file name, and the scene's proposals among them."""
-    files = msgspec.json.decode(scene, type=dict[str, msgspec.Raw])
-    record = next(record for name, record in files.items() if name.startswith("annotation/"))
-    annotation = msgspec.json.decode(record, type=Annotation)
-    seen = proposals(annotation, seed)
-    return msgspec.json.encode({f"proposals/{seen['video_name']}.json": seen, **files})
+def seen_files(scene_index: int, seed: int) -> dict[str, Any]:
+    """The records of :func:`~substrate.generators.clevrer.scene.scene_files`, and the scene's proposals."""
+    files = scene_files(scene_index, seed)
+    annotation = next(record for record in files.values() if isinstance(record, Annotation))
+    return {f"proposals/sim_{scene_index:05d}.json": proposals(annotation, seed), **files}
 
 
 def _seen(

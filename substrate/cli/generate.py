@@ -80,7 +80,7 @@ def _add_world(group: typer.Typer, name: str, world: World) -> None:
     ) -> None:
         data = SimpleNamespace(**{counted: count, "first_scene": world.first})
         with speaking("generate") as told, filling(out_) as fresh:
-            numbers, make = world.numbers(data), lambda scene: world.scene(scene, seed, data)
+            numbers, make = world.numbers(data), lambda scene: world.make(scene, seed, data)
             real = world.from_truth(truth, seed) if truth and world.from_truth else None
             if real:
                 numbers, make = real.numbers, real.make

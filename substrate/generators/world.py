@@ -30,8 +30,6 @@ class World:
         numbers: gives the scene numbers that a ``data`` section asks for: it has the count under the name in
             :attr:`counted`, and ``first_scene`` if :attr:`first` is set.
         make: generates a scene from its number and a seed, with its gold, as bytes; runs in workers.
-            Sources with the same function share its scenes, which then depend on nothing else.
-        adds: completes a scene of :attr:`make`, given its bytes and the seed; ``None`` if nothing is added.
         write: writes scenes, given in order, to a folder in the official layout.
         counted: the parameter name for the number of scenes, and its default.
         unit: the counted unit, in words.
@@ -50,12 +48,3 @@ class World:
     first: int | None = None
     needs: tuple[str, ...] = ()
     from_truth: Callable[[Path, int], FromTruth] | None = None
-    adds: Callable[[bytes, int], bytes] | None = None
-
-    def scene(self, number: int, seed: int, data: Any) -> bytes:
-        """Generate a whole scene."""
-        return self.whole(self.make(number, seed, data), seed)
-
-    def whole(self, made: bytes, seed: int) -> bytes:
-        """Complete a scene of :attr:`make`."""
-        return self.adds(made, seed) if self.adds else made

@@ -188,7 +188,7 @@ class Project:
         out.mkdir(parents=True, exist_ok=True)
         data = self.settings.data(source.name)
         for world in source.world:
-            made = [world.scene(number, self.settings.seed, data) for number in world.numbers(data)]
+            made = [world.make(number, self.settings.seed, data) for number in world.numbers(data)]
             world.write(out, made, self.settings.seed)
             return
         clevrer = SOURCES["clevrer"]

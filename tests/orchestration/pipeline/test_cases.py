@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,7 +9,6 @@ import pytest
 
 from orchestration.pipeline.benchmark_stages import make_dataset
 from orchestration.pipeline.cases import cases_of
-from orchestration.pipeline.graph import STAGES
 from orchestration.project import open_workspace
 from orchestration.registry import INTERPRETED
 from orchestration.workspace.tables import read_cases
@@ -33,7 +31,7 @@ def test_what_tasks_write_is_what_one_process_writes(
 
     (world,) = source.world
     data, seed = workspace.settings.data(name), workspace.settings.seed
-    world.write(tmp_path / "one", (world.scene(number, seed, data) for number in world.numbers(data)), seed)
+    world.write(tmp_path / "one", (world.make(number, seed, data) for number in world.numbers(data)), seed)
     files = {path.name: path.read_bytes() for path in out.iterdir()}
     assert files == {path.name: path.read_bytes() for path in (tmp_path / "one").iterdir()}
 
@@ -42,36 +40,3 @@ def test_what_tasks_write_is_what_one_process_writes(
     each = source.cases(source.files(out), None, True).each
     read = [case._replace(source=case.source.removeprefix(f"{root}/")) for case in each]
     assert [*read_cases(workspace.storage, table)] == read
-
-
-def test_scenes_that_two_sources_have_are_made_once(make_project: Callable[..., Path]) -> None:
-    root = make_project(scenes=2)
-    workspace = open_workspace("sample")
-    workspace.data.mkdir(parents=True)
-
-    def left() -> list[Path]:
-        return sorted((root / "storage").glob("*/scenes/*/*/*.parquet"))
-
-    def make(name: str) -> bytes:
-        STAGES[f"{name}/dataset"].run(workspace, out := workspace.data / name)
-        annotations = (out / "annotation.zip").read_bytes()
-        shutil.rmtree(out)
-        return annotations
-
-    true = make("perceived")
-    assert make("clevrer") == true
-    assert left() == []
-
-    def swap() -> None:
-        first, second = left()
-        kept = first.read_bytes()
-        first.write_bytes(second.read_bytes())
-        second.write_bytes(kept)
-
-    make("clevrer")
-    swap()
-    # Made again, it makes its scenes again; the other source takes what this left.
-    assert make("clevrer") == true
-    swap()
-    assert make("perceived") != true
-    assert left() == []

@@ -17,11 +17,10 @@ from research.benchmarks.truths import (
     logs,
 )
 from research.domains.perception.parameters import Perception
-from research.generators.proposals import proposals as proposed
+from research.generators.proposals import seen_files
 from substrate.base.errors import ParameterError
 from substrate.domains.clevrer.format import CompactCollision, CompactObject, InOut, SceneEvents
 from substrate.domains.rows import Row
-from substrate.generators.clevrer import generate_annotation
 
 THINGS = [
     CompactObject(color, "metal", shape, number)  # pyright: ignore[reportArgumentType]
@@ -66,7 +65,7 @@ def test_a_false_truth_changes_no_log_that_is_perceived_and_no_answer_from_it(tm
     pytest.importorskip("pybullet")
     proposals = tmp_path / "proposals"
     proposals.mkdir()
-    record: Any = proposed(generate_annotation(10_020, 20), 20)
+    record: Any = seen_files(10_020, 20)["proposals/sim_10020.json"]
     (proposals / "sim_10020.json").write_bytes(msgspec.json.encode(record))
     parameters, seen = Perception(), list[tuple[str, list[str]]]()
     for truth in (REAL, msgspec.structs.replace(REAL, collisions=CHAIN[:1])):
