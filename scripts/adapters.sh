@@ -14,7 +14,7 @@ VENV=${VENV:-$WORK/venv}
 "$UV" pip install --quiet --python "$VENV/bin/python" --reinstall-package event-graph-substrate \
     --reinstall-package event-graph-research --find-links "$WORK/dist" \
     "$(ls "$WORK"/dist/event_graph_substrate-*.whl)[bridges,inspect,mcp,shacl]" \
-    pytest hypothesis mesa gymnasium
+    pytest hypothesis gymnasium
 
 # Away from the checkout, so that the installed package and its entry points are what is tried.
 cp -R tests/adapters "$WORK/adapters"

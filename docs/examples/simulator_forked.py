@@ -2,7 +2,7 @@
 
 Run it with nothing but the library: `python docs/examples/simulator_forked.py`. A simulator is anything that
 takes up a state and says what changes at a tick; `tests/adapters/test_simulators.py` does the same with a
-Mesa model and a gymnasium environment.
+gymnasium environment.
 """
 
 from __future__ import annotations

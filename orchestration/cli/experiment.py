@@ -63,7 +63,7 @@ def diff(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Compare A with B: causes, accuracies with Wilson's intervals, McNemar, changed answers."""
+    """Compare A with B: causes, the numbers that differ with intervals and McNemar's p, changed answers."""
     from orchestration.experiments.comparison import compare
     from orchestration.rendering.drift import compared_text
     from orchestration.workspace.root import find_root

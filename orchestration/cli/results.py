@@ -217,14 +217,14 @@ def accept(
     workspace = open_workspace(profile)
     stages = stages_in(workspace)
     with project_lock(workspace.root):
-        acceptance, now, forged = proposed(workspace, stages, reason, unsafe=unsafe)
+        acceptance, now = proposed(workspace, stages, reason, unsafe=unsafe)
         change = moved(read_pins(workspace.root, acceptance.profile), now)
         if not json:
             say("\n".join(moved_lines(change) or ["no number and no answer changed"]))
-            if forged:
-                say(f"no record of a run computed {', '.join(forged)}")
+            if acceptance.unsafe:
+                say(f"no record of a run computed {', '.join(acceptance.unsafe)}")
         if not dry_run:
-            accept_results(workspace, stages, acceptance, usual=is_usual(workspace), unsafe=forged)
+            accept_results(workspace, stages, acceptance, usual=is_usual(workspace))
     changed, done = list(acceptance.stages), "would be pinned" if dry_run else "pinned"
     lines = [f"{done}; changed stages: {len(changed)}", *changed]
     give({"acceptance": acceptance, "moved": change}, ["\n  ".join(lines)], json=json)

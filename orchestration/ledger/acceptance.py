@@ -44,6 +44,7 @@ class Acceptance(msgspec.Struct, frozen=True, omit_defaults=True):
         profile: the profile of the results.
         reason: why the new results are right.
         stages: a short hash of the outs of each changed stage, before and after.
+        unsafe: the stages whose outs were computed by no recorded run.
         commit: the commit that brought the line; empty in the file.
     """
 
@@ -51,6 +52,7 @@ class Acceptance(msgspec.Struct, frozen=True, omit_defaults=True):
     profile: str
     reason: str
     stages: dict[str, tuple[str, str]] = {}
+    unsafe: list[str] = []
     commit: str = ""
 
 
@@ -66,8 +68,8 @@ def _changes(old: Pins, new: Pins) -> dict[str, tuple[str, str]]:
 
 def proposed(
     workspace: Workspace, stages: Stages, reason: str, *, unsafe: bool = False
-) -> tuple[Acceptance, Pins, list[str]]:
-    """Return the proposed acceptance, the present results, and the stages that no run computed.
+) -> tuple[Acceptance, Pins]:
+    """Return the proposed acceptance and the present results.
 
     Args:
         workspace: the project and its profile.
@@ -89,7 +91,7 @@ def proposed(
         hint = "Compute it: `substrate reproduce`; or take it over with --unsafe, which the pins say for good"
         raise ParameterError(f"no record of a run computed this{more}", where=(named,), hint=hint)
     today = datetime.now(UTC).date().isoformat()
-    return Acceptance(today, profile, reason, _changes(pinned, now)), now, list(forged)
+    return Acceptance(today, profile, reason, _changes(pinned, now), list(forged)), now
 
 
 def _not_computed(records: Mapping[str, Made], pinned: Pins, now: Pins) -> dict[str, list[str]]:
@@ -112,13 +114,11 @@ def accept_results(
     acceptance: Acceptance,
     *,
     usual: bool = True,
-    unsafe: Iterable[str] = (),
 ) -> None:
     """Pin the present results, and append the acceptance to ``pins/accepted.jsonl``.
 
     Args:
         usual: whether the profile is that of `params.yaml`, whose files DVC holds.
-        unsafe: the stages that no run computed, as their pins note.
     """
     root, profile = workspace.root, workspace.settings.profile
     if usual:
@@ -128,7 +128,7 @@ def accept_results(
     before = record.read_bytes() if record.is_file() else b""
     put(record, before + msgspec.json.encode(acceptance) + b"\n")
     measured = measure(workspace, stages, known=read_pins(root, profile))
-    for stage in unsafe:
+    for stage in acceptance.unsafe:
         measured[stage] = msgspec.structs.replace(measured[stage], unsafe=acceptance.reason, code={})
     write_pins(workspace, measured)
     with changing(ledger_of(workspace)) as manifest:

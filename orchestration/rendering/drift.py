@@ -44,7 +44,8 @@ def moved_lines(moved: Moved) -> list[str]:
 
 def fenced(lines: Sequence[str]) -> str:
     """The same lines for a page in Markdown."""
-    return "\n".join(["```", *lines, "```"])
+    text = "\n".join(" ".join(line.splitlines()) for line in lines).replace("```", "'''")
+    return f"```\n{text}\n```"
 
 
 def _number_cells(number: ComparedNumber) -> list[str]:
@@ -87,6 +88,8 @@ def render_text(report: Report) -> str:
     for entry in report.accepted:
         commit = f" in {entry.commit}" if entry.commit else ""
         lines.append(f"accepted on {entry.date}{commit}: {entry.reason} ({', '.join(entry.stages)})")
+        if entry.unsafe:
+            lines.append(f"  no record of a run computed {', '.join(entry.unsafe)}")
     return "\n".join([*lines, verdict(report)]) + "\n"
 
 

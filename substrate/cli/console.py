@@ -79,13 +79,13 @@ def speaking_as(
 
     Args:
         name: the command's name.
-        beside_documents: print the events as lines even if `--json` or `--markdown` requests a document.
+        beside_documents: print the events as lines even if `--json` requests a document.
     """
 
     def of(command: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(command)
         def told(*given: Any, **options: Any) -> Any:
-            document = options.get("json") or options.get("markdown")
+            document = options.get("json")
             from substrate.cli.events import speaking
 
             # An error is an event too

@@ -1,4 +1,4 @@
-"""Simulators of others as emitters: a Mesa model and a gymnasium environment, forked in a log."""
+"""Simulators of others as emitters: a gymnasium environment, forked in a log."""
 
 from __future__ import annotations
 
@@ -22,31 +22,6 @@ def moved(state: dict[Any, int], new: dict[Any, int]) -> Iterator[tuple[Op, Trip
         if state[who] != new[who]:
             yield Op.RETRACT, triple(who, W.at, state[who])
             yield Op.INSERT, triple(who, W.at, new[who])
-
-
-class Walkers:
-    """A Mesa model: walkers on a ring go left or right by chance, and never onto another.
-
-    Chance is drawn anew from each tick, so that nothing but the state and the tick decides.
-    """
-
-    def start(self, state: State, tick: int) -> None:
-        import mesa  # pyright: ignore[reportMissingImports]
-
-        self.model = mesa.Model(seed=0)
-        for who, _, place in sorted(state.match(None, W.at), key=lambda t: str(t[0])):
-            walker = mesa.Agent(self.model)
-            walker.name, walker.place = who, value(place)
-
-    def step(self, tick: int) -> Iterator[tuple[Op, Triple]]:
-        agents = sorted(self.model.agents, key=lambda agent: str(agent.name))
-        before = {agent.name: agent.place for agent in agents}
-        self.model.random.seed(tick)
-        for agent in agents:
-            there = (agent.place + self.model.random.choice((-1, 1))) % 12
-            if there not in {other.place for other in agents}:
-                agent.place = there
-        return moved(before, {agent.name: agent.place for agent in agents})
 
 
 class Lake:
@@ -78,23 +53,6 @@ class Lake:
 
 def places(log: EventLog, tick: int) -> dict[str, Any]:
     return {str(who): value(place) for who, _, place in log.state(tick).match(None, W.at)}
-
-
-def test_a_mesa_model_is_recorded_and_forked() -> None:
-    pytest.importorskip("mesa")
-    log = EventLog()
-    for number in range(4):
-        insert(log, W[f"walker{number}"], W.at, 3 * number, tick=0)
-    record(log, Walkers(), range(1, 9))
-    same, other = arms(
-        log, 4, OverrideLocation(W.walker0, triple(W.a, W.b, 20)[2], W.at), Simulation(Walkers())
-    )
-    assert same.digest == log.digest, "the model says again what it said"
-    assert len(set(places(log, 8).values())) == 4
-    assert places(other, 3) == places(log, 3)
-    assert places(other, 8) != places(log, 8)
-    again = arms(log, 4, OverrideLocation(W.walker0, triple(W.a, W.b, 20)[2], W.at), Simulation(Walkers()))[1]
-    assert again.digest == other.digest
 
 
 def test_a_gymnasium_environment_is_recorded_and_forked() -> None:

@@ -10,6 +10,7 @@ import functools
 import gc
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -393,6 +394,125 @@ def test_a_stage_runs_again_where_its_code_changed_and_only_there(
     assert ran(root, run) == {"gqa/dataset"}
     changed.add("tboxes/gqa.ttl")
     assert ran(root, run) == {name for name in STEPS if "tboxes/gqa.ttl" in STAGES[name].code}
+
+
+TOY = {
+    "substrate/__init__.py": "",
+    "substrate/rules/tbox.py": "class TBox:\n    @classmethod\n    def load(cls, name): ...",
+    "substrate/one.py": "ONE = 1",
+    "substrate/two.py": "from substrate.one import ONE\nTWO = ONE + 1",
+    "substrate/three.py": "THREE = 3",
+    "substrate/four.py": "FOUR = 4",
+    "substrate/data.txt": "some data",
+    "substrate/named.py": "from pathlib import Path\nTEXT = Path(__file__).with_name('data.txt')",
+    "substrate/does.py": "from substrate.three import THREE\nstr(THREE)",
+    "substrate/late.py": "def THREE(): return 3\ndef FOUR(): return 4",
+    "substrate/lazy.py": "from substrate import late\ndef __getattr__(name): return getattr(late, name)",
+    "substrate/handed.py": "from substrate.two import TWO as one\nfrom substrate.four import FOUR",
+    "tboxes/meadow.ttl": "",
+    "orchestration/__init__.py": "",
+}
+"""A house of its own, into which each test puts the module that it asks about."""
+
+
+@pytest.fixture
+def code_in(tmp_path: Path) -> Callable[..., set[str]]:
+    """The code that is found of a function, `stage` in a module of some text; without that module itself."""
+
+    def found(text: str, value: str = "stage", **more: str) -> set[str]:
+        modules = {f"orchestration/{name}.py": body for name, body in more.items()}
+        for file, body in (TOY | modules | {"orchestration/module.py": text}).items():
+            path = tmp_path / file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(body, "utf-8")
+        for room in ("orchestration/code", "substrate/base"):
+            shutil.copytree(ROOT / room, tmp_path / room, dirs_exist_ok=True)
+        program = (
+            f"from orchestration.code import code_of; from orchestration import module as m\n"
+            f"print('\\n'.join(code_of(m.{value})))"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        return set(done.stdout.split()) - {"orchestration/module.py"}
+
+    return found
+
+
+CASES = {
+    "what an import imports": (
+        "from substrate.two import TWO\ndef stage(): return TWO",
+        ["substrate/one.py", "substrate/two.py"],
+    ),
+    "an import that only another function uses": (
+        "from substrate import three\nfrom substrate.four import FOUR\ndef other(): return FOUR\n"
+        "def stage(): return three.THREE",
+        ["substrate/three.py"],
+    ),
+    "through a table and a helper of the same module": (
+        "from substrate.four import FOUR\nfrom substrate.three import THREE\n"
+        "def _helper(): return FOUR\nTABLE = {'a': _helper}\ndef stage(): return TABLE['a']()",
+        ["substrate/four.py"],
+    ),
+    "a function that a decorator puts into a table": (
+        "from substrate.three import THREE\nKNOWN = {}\ndef known(function):\n"
+        "    KNOWN[function.__name__] = function\n    return function\n@known\n"
+        "def one(): return THREE\ndef stage(): return KNOWN['one']()",
+        ["substrate/three.py"],
+    ),
+    "a module that does something when it is imported": (
+        "import substrate.does\ndef stage(): return 1",
+        ["substrate/does.py", "substrate/three.py"],
+    ),
+    "a name that a module finds when it is asked for it": (
+        "from substrate.lazy import THREE\ndef stage(): return THREE()",
+        ["substrate/late.py", "substrate/lazy.py"],
+    ),
+    "a name that a module hands on": (
+        "from substrate.handed import one\ndef stage(): return one()",
+        ["substrate/handed.py", "substrate/one.py", "substrate/two.py"],
+    ),
+    "annotations of no function but of what a stage is handed": (
+        "from __future__ import annotations\nfrom substrate.three import THREE\n"
+        "from substrate.two import TWO\ndef stage(a: TWO = 1) -> THREE:\n    b: THREE = 2\n"
+        "    return b",
+        ["substrate/one.py", "substrate/two.py"],
+    ),
+    "a TBox": (
+        "from substrate.rules.tbox import TBox\ndef stage(): return TBox.load('meadow')",
+        ["substrate/rules/tbox.py", "tboxes/meadow.ttl"],
+    ),
+    "a data file that is named beside a module": (
+        "from substrate.named import TEXT\ndef stage(): return TEXT.read_text()",
+        ["substrate/data.txt", "substrate/named.py"],
+    ),
+    "a partial and what it is given": (
+        "from functools import partial\nfrom substrate.three import THREE\n"
+        "from substrate.four import FOUR\ndef work(one, two): return one()\n"
+        "def given(): return THREE\ndef other(): return FOUR\n"
+        "stage = partial(partial(work, given), two=2)",
+        ["substrate/three.py"],
+    ),
+    "a value that a partial is given counts by the text that declares it": (
+        "from functools import partial\nfrom orchestration.declared import MEADOW\n"
+        "def work(shown): return [one.title for one in shown]\nstage = partial(work, (MEADOW,))",
+        ["orchestration/declared.py"],
+    ),
+}
+"""What a function uses: the text of its module, and the files that are its code besides."""
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_code_of_a_function_is_what_it_reaches(case: str, code_in: Callable[..., set[str]]) -> None:
+    text, expected = CASES[case]
+    declared = (
+        "from dataclasses import dataclass\nfrom substrate.four import FOUR\n"
+        "from orchestration.code import Declared\n"
+        "@dataclass(frozen=True)\nclass Kind(Declared):\n    title: str\n    work: object\n"
+        "MEADOW = Kind('A meadow', lambda: FOUR)"
+    )
+    assert code_in(text, declared=declared) == set(expected)
 
 
 _ALL_CODE = """

@@ -139,3 +139,5 @@ def test_what_no_run_computed_is_refused_and_marked_where_it_is_forced(committed
     assert "no record of a run computed gqa/scores" in invoke("accept", "typo", "--unsafe")
     pin = json.loads((committed / "pins/sample.json").read_bytes())["stages"]["gqa/scores"]
     assert pin["unsafe"] == "typo"
+    commit(committed, "Forced")
+    assert "  no record of a run computed gqa/scores" in since("HEAD~1", code=1).splitlines()
