@@ -71,7 +71,7 @@ def test_a_researcher_reproduces_changes_tau_and_compares(terminal: Terminal) ->
     said = terminal(f"substrate experiment diff {TAU}-3.0")
     assert f"parameter {TAU} null -> 3.0" in said
     assert PREDICTIVE in said
-    assert re.search(r"^clevrer/\d+/\d+ ", said, re.MULTILINE)
+    assert re.search(r"^right to wrong: substrate explain clevrer/\d+/\d+: ", said, re.MULTILINE)
 
 
 def test_an_auditor_goes_from_a_figure_of_the_paper_to_the_triples_in_three_clicks(
