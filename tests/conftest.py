@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from projects import QUICK_JAVA, ROOT, enter, reproduced_once, write_project
 
 # Who is started in the background by a shell ignores Ctrl-C, or by nohup SIGHUP, and so would every process
@@ -16,6 +17,10 @@ from projects import QUICK_JAVA, ROOT, enter, reproduced_once, write_project
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+# An example may take as long as it needs: no test judges time.
+settings.register_profile("house", settings(), deadline=None)
+settings.load_profile("house")
 
 os.environ.setdefault("SPARK_SUBMIT_OPTS", QUICK_JAVA)
 # Tests start hundreds of processes: each would compile what the one before compiled.

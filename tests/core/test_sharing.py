@@ -95,7 +95,7 @@ def test_appends_of_threads_stand_in_one_order_in_file_and_memory(tmp_path: Path
     assert all(values[i][:-1] == values[i + 1][:-1] for i in range(0, 400, 2)), "one call is one step"
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(st.integers(2, 4), st.integers(0, 10**6))
 def test_readers_and_forks_beside_writers_see_whole_prefixes(writers: int, seed: int) -> None:
     log = EventLog()

@@ -295,7 +295,7 @@ SENTENCES = st.one_of(
 
 
 @given(st.lists(SENTENCES, min_size=1, max_size=12))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_any_story_leaves_states_in_which_nothing_is_twice(sentences: list[str]) -> None:
     log = story_log(tell(*sentences))
     twice = (
@@ -311,7 +311,7 @@ def test_any_story_leaves_states_in_which_nothing_is_twice(sentences: list[str])
 
 
 @given(st.lists(SENTENCES, min_size=1, max_size=12), st.lists(SENTENCES, max_size=6), NAMES)
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_the_future_changes_no_answer(told: list[str], later: list[str], name: str) -> None:
     question = f"How many objects is {name} carrying?"
     (short,), (long,) = answer_story(tell(*told, question)), answer_story(tell(*told, question, *later))

@@ -320,7 +320,7 @@ PROGRAMS = [
 ]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(scene_graphs(), st.sampled_from(["name", "id"]))
 def test_any_scene_gives_a_conforming_log_and_an_answer_to_every_question(
     graph: SceneGraph, resolve: Resolve

@@ -56,7 +56,7 @@ def test_replay_and_oracle_agree_on_generated_specifications() -> None:
     assert [spec.spec for spec in twin_specs() if replayed(spec) != spec.gold.answers] == []
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(small_specs())
 def test_replay_and_oracle_agree_on_any_small_village(spec: Spec) -> None:
     check(spec)

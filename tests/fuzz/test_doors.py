@@ -50,7 +50,6 @@ def test_an_input_somewhat_like_it_is_read_or_refused(name: str, tmp_path: Path)
     @settings(
         max_examples=40,
         derandomize=True,
-        deadline=None,
         database=None,
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
     )

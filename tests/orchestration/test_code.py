@@ -398,18 +398,14 @@ def test_a_stage_runs_again_where_its_code_changed_and_only_there(
 
 TOY = {
     "substrate/__init__.py": "",
-    "substrate/rules/tbox.py": "class TBox:\n    @classmethod\n    def load(cls, name): ...",
     "substrate/one.py": "ONE = 1",
     "substrate/two.py": "from substrate.one import ONE\nTWO = ONE + 1",
     "substrate/three.py": "THREE = 3",
     "substrate/four.py": "FOUR = 4",
-    "substrate/data.txt": "some data",
-    "substrate/named.py": "from pathlib import Path\nTEXT = Path(__file__).with_name('data.txt')",
     "substrate/does.py": "from substrate.three import THREE\nstr(THREE)",
     "substrate/late.py": "def THREE(): return 3\ndef FOUR(): return 4",
     "substrate/lazy.py": "from substrate import late\ndef __getattr__(name): return getattr(late, name)",
     "substrate/handed.py": "from substrate.two import TWO as one\nfrom substrate.four import FOUR",
-    "tboxes/meadow.ttl": "",
     "orchestration/__init__.py": "",
 }
 """A house of its own, into which each test puts the module that it asks about."""
@@ -441,19 +437,10 @@ def code_in(tmp_path: Path) -> Callable[..., set[str]]:
 
 
 CASES = {
-    "what an import imports": (
-        "from substrate.two import TWO\ndef stage(): return TWO",
-        ["substrate/one.py", "substrate/two.py"],
-    ),
     "an import that only another function uses": (
         "from substrate import three\nfrom substrate.four import FOUR\ndef other(): return FOUR\n"
         "def stage(): return three.THREE",
         ["substrate/three.py"],
-    ),
-    "through a table and a helper of the same module": (
-        "from substrate.four import FOUR\nfrom substrate.three import THREE\n"
-        "def _helper(): return FOUR\nTABLE = {'a': _helper}\ndef stage(): return TABLE['a']()",
-        ["substrate/four.py"],
     ),
     "a function that a decorator puts into a table": (
         "from substrate.three import THREE\nKNOWN = {}\ndef known(function):\n"
@@ -478,14 +465,6 @@ CASES = {
         "from substrate.two import TWO\ndef stage(a: TWO = 1) -> THREE:\n    b: THREE = 2\n"
         "    return b",
         ["substrate/one.py", "substrate/two.py"],
-    ),
-    "a TBox": (
-        "from substrate.rules.tbox import TBox\ndef stage(): return TBox.load('meadow')",
-        ["substrate/rules/tbox.py", "tboxes/meadow.ttl"],
-    ),
-    "a data file that is named beside a module": (
-        "from substrate.named import TEXT\ndef stage(): return TEXT.read_text()",
-        ["substrate/data.txt", "substrate/named.py"],
     ),
     "a partial and what it is given": (
         "from functools import partial\nfrom substrate.three import THREE\n"

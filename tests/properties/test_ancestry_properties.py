@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from substrate import Event, ancestors
 from substrate.cause import ancestors_as_printed, ancestors_global_frame, causal_chain, conditions, verdicts
 
-thorough = settings(max_examples=200, deadline=None)
+thorough = settings(max_examples=200)
 OBJECTS = "xabcde"
 
 

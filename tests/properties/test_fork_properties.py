@@ -11,7 +11,7 @@ from pyoxigraph import NamedNode
 from substrate import Delta, EventLog, InterventionError, Op, RuleEmitter, TBox, fork, unfold
 from substrate.branch.interventions import INTERVENTIONS, made
 
-thorough = settings(max_examples=150, deadline=None)
+thorough = settings(max_examples=150)
 Facts = set[tuple[str, str, str]]
 AT, KNOWS = "at", "knows"
 PEOPLE, PLACES, FACTS = ("ann", "bo", "nobody"), ("home", "cafe", "nowhere"), ("party", "secret")

@@ -20,7 +20,7 @@ from substrate.log._spelling import is_plain
 from substrate.log._triples import fitting
 from substrate.log.patch import verify
 
-thorough = settings(max_examples=200, deadline=None)
+thorough = settings(max_examples=200)
 XSD = "http://www.w3.org/2001/XMLSchema#"
 
 iris = st.sampled_from([ox.NamedNode(f"urn:{name}") for name in "abcd"])

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from substrate import Assert, Delta, EventLog, MergeError, Op, Retract, conflicts, fork, merge
 from substrate.branch import merge_base
 
-thorough = settings(max_examples=100, deadline=None)
+thorough = settings(max_examples=100)
 
 nodes = st.sampled_from([ox.NamedNode(f"urn:{name}") for name in "ab"])
 IN, KNOWS = ox.NamedNode("urn:in"), ox.NamedNode("urn:knows")

@@ -84,7 +84,7 @@ def _store(texts: list[str]) -> ox.Store:
     return store
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(states, queries)
 def test_what_fits_the_patterns_of_a_query_answers_it(state: list[str], query: str) -> None:
     try:

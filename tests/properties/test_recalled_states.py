@@ -76,7 +76,7 @@ def held(state: State, at: int | datetime) -> set[str]:
     return texts
 
 
-@settings(max_examples=int(os.environ.get("MEMORY_OPERATIONS", "600")) // 20, deadline=None)
+@settings(max_examples=int(os.environ.get("MEMORY_OPERATIONS", "600")) // 20)
 @given(
     steps=st.lists(_step, max_size=14),
     tick=st.none() | st.integers(0, 16),

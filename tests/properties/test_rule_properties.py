@@ -15,7 +15,7 @@ from substrate.rules.rule import Rule
 LAST = 3
 EXOGENOUS = ox.NamedNode("urn:t:p")
 ROUNDS = 6
-thorough = settings(max_examples=100, deadline=None)
+thorough = settings(max_examples=100)
 
 variables = st.sampled_from(["?a", "?b", "?c"])
 nodes = st.sampled_from([":x", ":y", ":z"])

@@ -62,7 +62,7 @@ def _alone(log: EventLog, tick: int) -> list[str]:
     return sorted(str(row) for row in store.query(ALL))  # pyright: ignore
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     deltas, st.lists(st.tuples(st.integers(0, 80), triples, st.booleans(), st.integers(0, 80)), max_size=12)
 )
@@ -81,7 +81,7 @@ def test_any_state_of_any_branch_is_answered_as_by_a_store_of_its_own(
             logs[0].append(Delta(logs[0].last_tick, Op.INSERT, triple))  # pyright: ignore[reportArgumentType]
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(deltas, ticks, st.lists(triples, min_size=1, max_size=6))
 def test_worlds_are_the_forks_one_by_one(
     steps: list[tuple[int, Op, ox.Triple]], at: int, changed: list[ox.Triple]

@@ -114,7 +114,7 @@ _body = st.tuples(
 _SLIPPERY = replace(LAW, drag=0.0, friction=0.0, turning=0.0)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(_body, min_size=2, max_size=4))
 def test_without_drag_momentum_stays_and_energy_does_not_grow(
     given_bodies: list[tuple[str, float, float, float, float]],
