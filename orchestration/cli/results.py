@@ -207,8 +207,6 @@ def accept(
     pins/accepted.jsonl, which `verify --since` reads.
     """
     from orchestration.ledger.acceptance import accept_results, proposed
-    from orchestration.ledger.moved import moved
-    from orchestration.ledger.pinned import read_pins
     from orchestration.pipeline.graph import stages_in
     from orchestration.pipeline.project_lock import project_lock
     from orchestration.project import is_usual, open_workspace
@@ -217,14 +215,13 @@ def accept(
     workspace = open_workspace(profile)
     stages = stages_in(workspace)
     with project_lock(workspace.root):
-        acceptance, now = proposed(workspace, stages, reason, unsafe=unsafe)
-        change = moved(read_pins(workspace.root, acceptance.profile), now)
+        acceptance, moved = proposed(workspace, stages, reason, unsafe=unsafe)
         if not json:
-            say("\n".join(moved_lines(change) or ["no number and no answer changed"]))
+            say("\n".join(moved_lines(moved) or ["no number and no answer changed"]))
             if acceptance.unsafe:
                 say(f"no record of a run computed {', '.join(acceptance.unsafe)}")
         if not dry_run:
             accept_results(workspace, stages, acceptance, usual=is_usual(workspace))
     changed, done = list(acceptance.stages), "would be pinned" if dry_run else "pinned"
     lines = [f"{done}; changed stages: {len(changed)}", *changed]
-    give({"acceptance": acceptance, "moved": change}, ["\n  ".join(lines)], json=json)
+    give({"acceptance": acceptance, "moved": moved}, ["\n  ".join(lines)], json=json)

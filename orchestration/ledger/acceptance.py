@@ -16,6 +16,7 @@ import msgspec
 from orchestration.base.git import git
 from orchestration.ledger import dvc
 from orchestration.ledger.manifest import Made, Pins, changing, put, version_of
+from orchestration.ledger.moved import Moved, moved
 from orchestration.ledger.pinned import (
     PinFile,
     accepted_name,
@@ -68,8 +69,8 @@ def _changes(old: Pins, new: Pins) -> dict[str, tuple[str, str]]:
 
 def proposed(
     workspace: Workspace, stages: Stages, reason: str, *, unsafe: bool = False
-) -> tuple[Acceptance, Pins]:
-    """Return the proposed acceptance and the present results.
+) -> tuple[Acceptance, Moved]:
+    """Return the proposed acceptance, and the numbers and answers that it changes.
 
     Args:
         workspace: the project and its profile.
@@ -91,7 +92,7 @@ def proposed(
         hint = "Compute it: `substrate reproduce`; or take it over with --unsafe, which the pins say for good"
         raise ParameterError(f"no record of a run computed this{more}", where=(named,), hint=hint)
     today = datetime.now(UTC).date().isoformat()
-    return Acceptance(today, profile, reason, _changes(pinned, now), list(forged)), now
+    return Acceptance(today, profile, reason, _changes(pinned, now), list(forged)), moved(pinned, now)
 
 
 def _not_computed(records: Mapping[str, Made], pinned: Pins, now: Pins) -> dict[str, list[str]]:
@@ -109,11 +110,7 @@ def _not_computed(records: Mapping[str, Made], pinned: Pins, now: Pins) -> dict[
 
 
 def accept_results(
-    workspace: Workspace,
-    stages: Stages,
-    acceptance: Acceptance,
-    *,
-    usual: bool = True,
+    workspace: Workspace, stages: Stages, acceptance: Acceptance, *, usual: bool = True
 ) -> None:
     """Pin the present results, and append the acceptance to ``pins/accepted.jsonl``.
 

@@ -43,9 +43,9 @@ def moved_lines(moved: Moved) -> list[str]:
 
 
 def fenced(lines: Sequence[str]) -> str:
-    """The same lines for a page in Markdown."""
+    """The same lines for a page in Markdown; no block if there are none."""
     text = "\n".join(" ".join(line.splitlines()) for line in lines).replace("```", "'''")
-    return f"```\n{text}\n```"
+    return f"```\n{text}\n```" if lines else ""
 
 
 def _number_cells(number: ComparedNumber) -> list[str]:
