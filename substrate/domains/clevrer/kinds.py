@@ -78,7 +78,7 @@ class Table(dict[str, "tuple[Callable[..., Any] | None, int, Table | None]"]):
             table = table.below
         return kinds[::-1]
 
-    def under(self, kind: int) -> Table:
+    def pushed(self, kind: int) -> Table:
         """The table after a value of a kind was pushed."""
         table = self._above.get(kind)
         if table is None:
@@ -100,9 +100,9 @@ class Table(dict[str, "tuple[Callable[..., Any] | None, int, Table | None]"]):
                     raise unfit(token, takes, self.kinds)
                 base = base.below
             kind = gives or (Kind.OBJECT if self.kind == Kind.OBJECTS.value else Kind.EVENT)
-            after = base.under(kind.value)
+            after = base.pushed(kind.value)
         elif token in self.words:
-            after = self.under(self.words[token].value)
+            after = self.pushed(self.words[token].value)
         else:
             raise ProgramError(f"unknown opcode {token!r}", hint="Use the opcodes of the official programs")
         if self.depth < _KEPT:

@@ -99,8 +99,13 @@ def _states(
 
 
 _SINGLED_OUT = (
-    *("unique", "filter_before", "filter_after", "filter_order"),
-    *("filter_collision", "filter_in", "filter_out"),
+    "unique",
+    "filter_before",
+    "filter_after",
+    "filter_collision",
+    "filter_in",
+    "filter_out",
+    "filter_order",
 )
 
 

@@ -89,7 +89,7 @@ def run_choices(
             _, after = _execute(choice, values, empty, world)
             values += shared
             for kind in above.kinds:
-                after = after.under(kind)
+                after = after.pushed(kind)
             _, after = _execute(question, values, after, world, start=reached, offset=len(choice))
             yield _answer(values, after, len(choice) + len(question))
         except ProgramError as error:

@@ -264,23 +264,25 @@ def _or(_: _Run, step: Instruction, first: Truth, second: Truth) -> Truth:
 
 
 OPERATIONS: Mapping[str, Callable[..., Result]] = {
-    function.__name__[1:].replace("_", " "): function
-    for function in (
-        *(
-            _select,
-            _relate,
-            _filter,
-            _exist,
-            _verify,
-            _verify_rel,
-            _query,
-            _choose,
-            _choose_name,
-            _choose_rel,
-        ),
-        *(_compare, _common, _same, _different, _all_same, _and, _or),
-    )
-} | {"all different": _different}
+    "select": _select,
+    "relate": _relate,
+    "filter": _filter,
+    "exist": _exist,
+    "verify": _verify,
+    "verify rel": _verify_rel,
+    "query": _query,
+    "choose": _choose,
+    "choose name": _choose_name,
+    "choose rel": _choose_rel,
+    "compare": _compare,
+    "common": _common,
+    "same": _same,
+    "different": _different,
+    "all same": _all_same,
+    "all different": _different,
+    "and": _and,
+    "or": _or,
+}
 """Every operation of :data:`substrate.domains.gqa.program.SIGNATURES`."""
 
 

@@ -267,9 +267,17 @@ def _length(things: Sized) -> str:
 
 _ANSWERS: dict[str, Callable[[Any], str]] = {"count": _length, "exist": yes}
 _TEMPLATES: tuple[Template, ...] = (
-    *(_states("count"), _count_states_throughout, _count_crossings, _collisions("count")),
-    *(_states("exist"), _exist_crossings, _collisions("exist"), _exist_meetings),
-    *(_query_states, _query_crossings, _query_partners),
+    _states("count"),
+    _count_states_throughout,
+    _count_crossings,
+    _collisions("count"),
+    _states("exist"),
+    _exist_crossings,
+    _collisions("exist"),
+    _exist_meetings,
+    _query_states,
+    _query_crossings,
+    _query_partners,
 )
 
 

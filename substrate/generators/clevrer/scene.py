@@ -172,6 +172,11 @@ def _official(record: SceneQuestions) -> dict[str, Any]:
 
 
 _QUESTION_KEYS = (
-    *("question_id", "question", "question_type", "question_subtype"),
-    *("program", "answer", "choices"),
+    "question_id",
+    "question",
+    "question_type",
+    "question_subtype",
+    "program",
+    "answer",
+    "choices",
 )

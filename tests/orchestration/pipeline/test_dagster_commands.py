@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 from projects import ROOT, link_code
 
-BIN = Path(sys.executable).parent
 MODULE = ("-m", "orchestration.definitions")
 
 
@@ -51,7 +50,11 @@ def invoke(*arguments: str) -> None:
 
 def run(command: str, *arguments: str) -> str:
     finished = subprocess.run(
-        [str(BIN / command), *arguments], capture_output=True, text=True, check=False, timeout=1800
+        [str(Path(sys.executable).with_name(command)), *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=1800,
     )
     assert finished.returncode == 0, finished.stdout[-4000:] + finished.stderr[-4000:]
     return finished.stdout
