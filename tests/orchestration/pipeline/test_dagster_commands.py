@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from projects import ROOT, link_code
 
+BIN = Path(sys.executable).parent
 MODULE = ("-m", "orchestration.definitions")
 
 
@@ -49,12 +50,8 @@ def invoke(*arguments: str) -> None:
 
 
 def run(command: str, *arguments: str) -> str:
-    finished = subprocess.run(
-        [str(Path(sys.executable).with_name(command)), *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=1800,
+    done = subprocess.run(
+        (BIN / command, *arguments), capture_output=True, text=True, check=False, timeout=1800
     )
-    assert finished.returncode == 0, finished.stdout[-4000:] + finished.stderr[-4000:]
-    return finished.stdout
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
+    return done.stdout
