@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 from projects import ROOT, link_code
 
-BIN = Path(sys.executable).parent
 MODULE = ("-m", "orchestration.definitions")
 
 
@@ -32,7 +31,12 @@ def test_a_selection_a_job_and_the_list_of_definitions(make_project: Callable[..
     score = json.loads((project / "artifacts/sample/scores/gqa.by_name.accuracy.json").read_text("utf-8"))
     assert 0 < score["correct"] <= score["n"]
 
-    listed = json.loads(run("dg", "list", "defs", "--json"))
+    dg = Path(sys.executable).with_name("dg")
+    done = subprocess.run(
+        (dg, "list", "defs", "--json"), capture_output=True, text=True, check=False, timeout=1800
+    )
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
+    listed = json.loads(done.stdout)
     assert {"gqa/answers", "clevrer/logs", "tables/twin"} <= {
         asset["asset_key"] for asset in listed["assets"]
     }
@@ -47,11 +51,3 @@ def invoke(*arguments: str) -> None:
         with pytest.raises(SystemExit) as done:
             dagster.load()()
     assert done.value.code == 0
-
-
-def run(command: str, *arguments: str) -> str:
-    done = subprocess.run(
-        (BIN / command, *arguments), capture_output=True, text=True, check=False, timeout=1800
-    )
-    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
-    return done.stdout
