@@ -17,6 +17,7 @@ from substrate.base.errors import TBoxError
 from substrate.base.extras import needed
 from substrate.base.inputs import refusal
 from substrate.base.rdflib_terms import rdflib_term
+from substrate.base.turtle import read_turtle
 from substrate.base.vocabulary import EXOGENOUS, RDF_TYPE, RDFS_LABEL, SUBCLASS, SUBPROPERTY
 from substrate.log.event_log import EventLog
 from substrate.log.state import State
@@ -89,9 +90,7 @@ class TBox:
         self._names: dict[Term, set[str]] = {}
         require_shallow(turtle, TBoxError, name)
         try:
-            parser = ox.parse(turtle, ox.RdfFormat.TURTLE)
-            self.quads = list(parser)
-            self.prefixes: dict[str, str] = dict(parser.prefixes)
+            self.quads, self.prefixes = read_turtle(turtle)
         except SyntaxError as error:
             raise TBoxError(f"not Turtle ({error})", where=(name,), hint="Correct the TBox file") from error
         require_known_terms(name, self.quads, self.prefixes)
