@@ -21,6 +21,7 @@ from substrate.base.turtle import read_turtle
 from substrate.base.vocabulary import EXOGENOUS, RDF_TYPE, RDFS_LABEL, SUBCLASS, SUBPROPERTY
 from substrate.log.event_log import EventLog
 from substrate.log.state import State
+from substrate.rules.limits import Limit, limits
 from substrate.rules._known_terms import require_known_terms
 from substrate.rules._shapes import quiet, report_on
 from substrate.rules.rule import Rule, read_rules
@@ -30,13 +31,6 @@ if TYPE_CHECKING:
     import rdflib
     from rdflib.term import Node
 
-_FUNCTIONAL = """
-PREFIX owl: <http://www.w3.org/2002/07/owl#>
-PREFIX sh: <http://www.w3.org/ns/shacl#>
-SELECT DISTINCT ?property {
-  { ?property a owl:FunctionalProperty } UNION { ?shape sh:path ?property ; sh:maxCount 1 }
-  FILTER isIRI(?property)
-}"""
 
 
 def shipped_tboxes() -> Traversable:
@@ -172,15 +166,33 @@ class TBox:
 
     @cached_property
     def functional(self) -> frozenset[ox.NamedNode]:
-        """The properties that have one object at a time: an ``owl:FunctionalProperty``, or the path of a
-        shape with ``sh:maxCount 1``, whatever the shape's class.
+        """The properties that have one object at a time: an ``owl:FunctionalProperty``, or the path of an
+        active shape with ``sh:maxCount 1``, whatever the shape's class; see :attr:`limits`.
 
         >>> ox.NamedNode("urn:substrate:village:at") in TBox.load("village").functional
         True
         """
-        rows = self.store.query(_FUNCTIONAL)
-        assert isinstance(rows, ox.QuerySolutions)
-        return frozenset(row["property"] for row in rows)
+        return frozenset(
+            limit.property
+            for limit in self.limits
+            if limit.most == 1 and {kind for kind, _ in limit.targets} != {"targetNode"}
+        )
+
+    @cached_property
+    def limits(self) -> list[Limit]:
+        """The most objects that a property has at a time: one of an ``owl:FunctionalProperty``, and those of
+        active shapes.
+
+        ``sh:maxCount`` counts in a shape with a target, in the shapes of its ``sh:node``, and in the members of
+        its ``sh:and``; inside ``sh:not``, ``sh:or`` or ``sh:xone`` it sets no limit.
+
+        Raises:
+            TBoxError: a limit is no whole number; names the shape.
+
+        >>> {limit.most for limit in TBox.load("village").limits}
+        {1}
+        """
+        return limits(self.name, self.store, self.classes)
 
     def below(self, term: ox.NamedNode) -> frozenset[ox.NamedNode]:
         """A class or property and all its descendants by ``rdfs:subClassOf`` or ``rdfs:subPropertyOf``.
