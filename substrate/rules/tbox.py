@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.resources
+from collections.abc import Iterable
 from copy import copy
 from functools import cached_property
 from importlib.resources.abc import Traversable
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pyoxigraph as ox
 
 from substrate.base.arguments import path_of, require
-from substrate.base.delta import Op, Term, triple_of
+from substrate.base.delta import Op, Term, Triple, triple_of
 from substrate.base.errors import TBoxError
 from substrate.base.extras import needed
 from substrate.base.inputs import refusal
@@ -23,7 +24,7 @@ from substrate.log.event_log import EventLog
 from substrate.log.state import State
 from substrate.rules.limits import Limit, limits
 from substrate.rules._known_terms import require_known_terms
-from substrate.rules._shapes import quiet, report_on
+from substrate.rules._shapes import Result, quiet, results
 from substrate.rules.rule import Rule, read_rules
 from substrate.sparql.tokens import require_shallow
 
@@ -279,6 +280,17 @@ class TBox:
             MissingExtraError: the extra ``shacl`` is not installed.
             TBoxError: a shape cannot be checked; names the shape and the fault.
         """
+        violations: list[Violation] = []
+        for result in self.results(state):
+            position = None
+            if log is not None:
+                position = _introduced(log, state.tick, *result.triple)
+            tick = None if log is None or position is None else log[position].tick
+            violations.append(Violation(*result[:4], tick, position))
+        return sorted(violations, key=lambda v: (v.focus, v.path, v.value, v.message))
+
+    def results(self, triples: Iterable[Triple]) -> list[Result]:
+        """pyshacl's results for the shapes in a state; none if it conforms. Errors as :meth:`validate`."""
         needed("pyshacl")
         import rdflib
         from rdflib.namespace import SH
@@ -288,43 +300,13 @@ class TBox:
         terms: dict[Node, Term] = {}
         data, shapes = rdflib.Graph(), rdflib.Graph()
         with quiet():
-            for triple in sorted(state, key=lambda t: str(ox.Quad(*t))):
+            for triple in sorted(triples, key=lambda t: str(ox.Quad(*t))):
                 # Three terms in, three out
                 data.add(tuple(_rdflib(term, terms) for term in triple))  # pyright: ignore[reportArgumentType]
             for triple in self.graph:
                 if triple[1] != SH.rule:
                     shapes.add(triple)
-            report = report_on(data, shapes, self.name)
-        if report is None:
-            return []
-        results = report.objects(None, SH.result)
-        violations = [self._violation(report, result, terms, state, log) for result in results]
-        return sorted(violations, key=lambda v: (v.focus, v.path, v.value, v.message))
-
-    def _violation(
-        self, report: rdflib.Graph, result: Node, terms: dict[Node, Term], state: State, log: EventLog | None
-    ) -> Violation:
-        import rdflib
-        from rdflib.namespace import SH
-
-        focus, path, value = (report.value(result, p) for p in (SH.focusNode, SH.resultPath, SH.value))
-        inverse = report.value(path, SH.inversePath) if isinstance(path, rdflib.BNode) else None
-        named = inverse or path
-        predicate = ox.NamedNode(str(named)) if isinstance(named, rdflib.URIRef) else None
-        ends = [terms.get(term) if term is not None else None for term in (focus, value)]
-        texts = [str(term or node or "") for term, node in zip(ends, (focus, value), strict=True)]
-        position = None
-        if log is not None:
-            subject, object_ = ends if inverse is None else ends[::-1]
-            position = _introduced(log, state.tick, subject, object_, predicate)
-        return Violation(
-            texts[0],
-            f"{'^' if inverse is not None else ''}{predicate or ''}",
-            texts[1],
-            str(report.value(result, SH.resultMessage) or "breaks a shape"),
-            None if log is None or position is None else log[position].tick,
-            position,
-        )
+            return results(data, shapes, terms, self.name)
 
 
 def _rdflib(term: Term, terms: dict[Node, Term]) -> Node:
