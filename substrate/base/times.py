@@ -10,6 +10,11 @@ import re
 from datetime import UTC, date, datetime, timedelta, timezone
 
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_PLAIN = re.compile(
+    r"(?!0000)[0-9]{4}-[0-9]{2}-[0-9]{2}T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]{1,6})?"
+    r"(?:Z|[+-](?:0[0-9]|1[0-3]):[0-5][0-9])?"
+)
+"""The times that Python reads as XML Schema does."""
 _TIME = re.compile(
     r"(-?(?:[1-9][0-9]{3,}|0[0-9]{3}))-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.([0-9]+))?"
     r"(?:(Z)|([+-])(0[0-9]|1[0-3]|14(?=:00)):([0-5][0-9]))?"
@@ -43,6 +48,8 @@ def read_time(text: str) -> datetime:
     >>> read_time("1999-12-31T24:00:00Z").isoformat()
     '2000-01-01T00:00:00+00:00'
     """
+    if _PLAIN.fullmatch(text):
+        return datetime.fromisoformat(text)
     time, years, exact = _parts(text)
     if not exact:
         raise ValueError(text)
@@ -60,6 +67,8 @@ def read_instant(text: str) -> datetime | None:
     >>> print(read_instant("-0044-03-15T12:00:00Z"), read_instant("-0044-03-15T12:00:00Z") < read_time("0001-01-01T00:00:01Z"))
     -0044-03-15T12:00:00Z True
     """
+    if text.endswith("Z") and _PLAIN.fullmatch(text):
+        return datetime.fromisoformat(text)
     plain = re.sub(r"(?<=T[0-9]{2}:[0-5][0-9]:)60", "59", text)
     time, years, exact = _parts(plain)
     if time.tzinfo is None:

@@ -37,7 +37,8 @@ def sh(name: str) -> ox.NamedNode:
 
 def deactivated(quads: Iterable[ox.Quad]) -> set[Term]:
     """The shapes and rules that ``sh:deactivated`` switches off."""
-    off = (quad for quad in quads if quad.predicate == sh("deactivated"))
+    word = sh("deactivated")
+    off = (quad for quad in quads if quad.predicate == word)
     return {quad.subject for quad in off if quad.object.value in ("true", "1")}  # type: ignore[union-attr]
 
 
