@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from orchestration.pipeline import study_stages
 from orchestration.project import open_workspace
+from orchestration.stages import study_stages
 
 
 def test_answers_that_depend_on_how_they_are_computed_would_show(
