@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from orchestration.benchmarks.benchmark import Interpreted
 from orchestration.ledger.records import keep_records
-from orchestration.spark.cases import cases_of, ensure_logs
+from orchestration.spark.logs import logged
 from orchestration.spark.session import spark_session, within
 from orchestration.spark.workers import NUMBER, PLACE, Work, gathered
 from orchestration.workspace.folders import Workspace
@@ -116,9 +116,8 @@ def of_each(
 
 def logs_of(workspace: Workspace, benchmark: Interpreted) -> tuple[Manifest, dict[int, Any]]:
     """The table of a benchmark's logs, and the scene of each case by its number."""
-    logs, storage = ensure_logs(workspace, benchmark.logger, "logs"), workspace.storage
+    (cases, logs), storage = logged(workspace, benchmark, "logs"), workspace.storage
     keep_records(workspace, {})
-    cases = cases_of(workspace, benchmark.source, "logs")
     shards = (shard_name(place) for place in range(len(cases.shards)))
     rows = (row for name in shards for row in storage.rows(cases.folder, name, columns=[NUMBER, "scene"]))
     return logs, {row[NUMBER]: msgspec.json.decode(row["scene"]) for row in rows}

@@ -12,7 +12,9 @@ from orchestration.benchmarks.benchmark import Benchmark, Data, Interpreted, Log
 from orchestration.fetch.downloads import fetch
 from orchestration.scoring.counting import count
 from orchestration.scoring.scores import Score, metrics_file, score, score_file, write_metrics
-from orchestration.spark.cases import answer_cases, build_logs, make_scenes
+from orchestration.spark.answers import answer_cases
+from orchestration.spark.cases import make_scenes
+from orchestration.spark.logs import build_logs, logged
 from orchestration.stage import Stage
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import (
@@ -161,7 +163,8 @@ def make_answers(benchmark: Interpreted, workspace: Workspace, out: Path) -> dic
     if not files_of(workspace, benchmark.source):
         out.touch()
         return {"not measured": "no data"}
-    return {"cases": answer_cases(workspace, benchmark, f"{benchmark.name}/answers", out)}
+    stage = f"{benchmark.name}/answers"
+    return {"cases": answer_cases(workspace, benchmark, logged(workspace, benchmark, stage), stage, out)}
 
 
 def make_scores(benchmark: Benchmark, workspace: Workspace, *outs: Path) -> dict[str, Any]:

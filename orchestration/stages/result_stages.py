@@ -21,7 +21,7 @@ from orchestration.rendering.results import LAYOUTS
 from orchestration.rendering.tables import FORMATS
 from orchestration.scoring.counting import Comparison, compare
 from orchestration.scoring.scores import Score, read_scores
-from orchestration.spark.cases import each_case
+from orchestration.spark.answers import each_case
 from orchestration.stage import Stage, in_order, needed
 from orchestration.workspace.folders import Workspace
 from substrate.base.files import write_json

@@ -12,7 +12,7 @@ import pytest
 
 from orchestration.base.progress import task_figures
 from orchestration.settings import Spark
-from orchestration.spark.cases import LINES, Parts, write_parts
+from orchestration.spark.parts import LINES, Parts, write_parts
 from orchestration.spark.workers import NUMBER
 from orchestration.workspace.storage import Storage
 from orchestration.workspace.tables import manifest_of
