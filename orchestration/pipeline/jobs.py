@@ -11,7 +11,7 @@ from orchestration.ledger.verification import verify_profile
 from orchestration.pipeline.assets import asset_key
 from orchestration.pipeline.form import form_of_job
 from orchestration.pipeline.graph import EVERY, OFFICIAL, STAGES, stages_in, stages_of
-from orchestration.pipeline.resources import ALONE, WorkspaceResource
+from orchestration.pipeline.resources import ALONE, VERIFY, WorkspaceResource
 from orchestration.pipeline.run import recompute
 from orchestration.registry import BENCHMARKS
 from orchestration.rendering.drift import fenced, moved_lines, render_text, verdict
@@ -62,6 +62,7 @@ def compare_with_pins(workspace: WorkspaceResource) -> None:
 
 
 @dg.job(
+    name=VERIFY,
     executor_def=ALONE,
     description="The drift check: what is there, and what it computes to again, against the pins",
 )
