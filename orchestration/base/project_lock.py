@@ -60,6 +60,24 @@ def project_lock(root: Path, doing: str = "") -> Iterator[None]:
         os.close(descriptor)
 
 
+def is_free(root: Path) -> bool:
+    """Tell whether no other process holds a project's lock.
+
+    Raises:
+        OutputError: the project is not writable.
+    """
+    if root.resolve() in _held:
+        return True
+    descriptor = open_lock(root)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    finally:
+        os.close(descriptor)
+    return True
+
+
 def open_lock(root: Path) -> int:
     """Open the lock's file, made if missing, and return its descriptor.
 
