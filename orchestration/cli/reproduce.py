@@ -212,7 +212,7 @@ def tables_of(workspace: Workspace, names: Sequence[str], only: str | None) -> l
 
 
 def conclusion_of(workspace: Workspace, only: str | None) -> list[str]:
-    """Return the conclusion from the numbers of all benchmarks or of one.
+    """Return the verdicts on the paper's claims, or the numbers of one benchmark.
 
     Without the official files, pinned numbers are used.
     """
@@ -221,7 +221,7 @@ def conclusion_of(workspace: Workspace, only: str | None) -> list[str]:
 
     if only and only not in BENCHMARKS:
         return []  # the conclusion of a study is in its table
-    return concluded(workspace, [only] if only else BENCHMARKS)
+    return concluded(workspace, only)
 
 
 def _keep(workspace: Workspace, only: str | None, run: Reproduction, before: str) -> None:
