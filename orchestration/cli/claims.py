@@ -87,7 +87,9 @@ def lines(of: Verdict) -> Iterator[str]:
     """Yield everything about a claim."""
     yield f"{of.name}: {of.verdict}"
     yield from wrap(of.claim, _WIDTH, initial_indent="  ", subsequent_indent="  ")
-    yield from wrap(f"“{of.words}” ({of.where}; line {of.line})", _WIDTH, initial_indent="  ", subsequent_indent="  ")
+    yield from wrap(
+        f"“{of.words}” ({of.where}; line {of.line})", _WIDTH, initial_indent="  ", subsequent_indent="  "
+    )
     about = {
         "relation": of.relation,
         "the paper": of.paper,

@@ -193,8 +193,8 @@ def trace(
         str | None,
         argument(
             "BENCHMARK/SUBSET/METRIC, as in scores and tables; a row "
-            "or a cell of a table, a figure of the paper, such as 99.86, or a claim's name. With --list, a part of "
-            "the names to list.",
+            "or a cell of a table, a figure of the paper, such as 99.86, or a claim's name. With --list, a "
+            "part of the names to list.",
             metavar="NUMBER",
         ),
     ] = None,

@@ -71,7 +71,7 @@ class Reproduction(msgspec.Struct, frozen=True, kw_only=True):
             return f"Nothing to do: all {count} stages of profile {self.profile} stand as they were{rest}."
         made = f"experiment {self.experiment} beside profile" if self.experiment else "profile"
         took = f"{computed} computed, {count - computed} reused, in {self.seconds:,.0f} s"
-        return f"Done: {count} stages of {made} {self.profile}: {took}{rest}."
+        return f"Done: {count} {'stage' if count == 1 else 'stages'} of {made} {self.profile}: {took}{rest}."
 
 
 def reproduced(

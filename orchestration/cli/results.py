@@ -220,7 +220,10 @@ def accept(
         verdicts = verdicts_here(workspace)
         if not json:
             say("\n".join(moved_lines(moved) or ["no number and no answer changed"]))
-            say("\n".join(map(str, changed_verdicts(workspace.root, verdicts))) or "no verdict on a claim changed")
+            say(
+                "\n".join(map(str, changed_verdicts(workspace.root, verdicts)))
+                or "no verdict on a claim changed"
+            )
             if acceptance.unsafe:
                 say(f"no record of a run computed {', '.join(acceptance.unsafe)}")
         if not dry_run:

@@ -1,4 +1,4 @@
-"""The verdicts on the paper's claims, from the results of a profile and from the pins of the others; their pins.
+"""The verdicts on the paper's claims: from a profile's results and the pins of the others; their pins.
 
 `pins/claims.json` holds the verdict on each claim. It follows from the pinned results, so `verify` names each
 verdict that changed, and `accept` pins the new ones.
@@ -142,15 +142,17 @@ def digest_of(evidence: tuple[str, ...]) -> str:
         shorts = [name]
         if path.is_file():
             module = name.removesuffix(".py").replace("/", ".")
-            shorts += [statement.short for statement in parse(path.read_bytes(), module, package=False).statements]
+            shorts += [
+                statement.short for statement in parse(path.read_bytes(), module, package=False).statements
+            ]
         digest.update("\n".join(shorts).encode() + b"\0")
     return digest.hexdigest()[:16]
 
 
 def _short(of: Verdict) -> str:
     """The pinned part of a verdict."""
-    parts = of.verdict, of.direction, f"the paper's figures are {of.printed}" if of.printed else ""
-    return ", ".join(filter(None, parts))
+    unfit = "the paper's own figures do not fit" if of.printed == "inconsistent" else ""
+    return ", ".join(filter(None, (of.verdict, of.direction, unfit)))
 
 
 def pinned_verdicts(root: Path) -> dict[str, str]:

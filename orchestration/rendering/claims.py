@@ -49,7 +49,7 @@ def lead(now: Sequence[Verdict]) -> str:
 
 
 def official_scores(workspace: Workspace) -> Iterator[tuple[str, Score]]:
-    """Yield the rows of the plot: a label, and the score on official data with the paper's and rivals' figures."""
+    """Yield the rows of the plot: a label, and a score on official data with the published figures."""
     results = [of_files(workspace), *(of_pins(workspace.root, profile) for profile in PROFILES)]
     for number, words in claims().plot.items():
         found = next(filter(None, (of.find(True, number) for of in results)), None)
@@ -65,7 +65,7 @@ def mark_text(name: str, who: str, value: float) -> str:
 
 
 def beaten(workspace: Workspace, scores: Mapping[str, Score], now: Iterable[Verdict]) -> Iterator[str]:
-    """Yield where generated data speak against a method: a trivial method is better, or an order is reversed."""
+    """Yield the cases in which, on generated data, a trivial method is better or an order is reversed."""
     gaps: list[tuple[float, str]] = []
     for number, row in pinned_cells(workspace.root, "sample", "clevrer").items():
         of, (trivial, _, method) = scores.get(number), row.get(BEST_TRIVIAL, "").partition(" % ")

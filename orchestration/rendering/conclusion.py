@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from textwrap import shorten, wrap
 
 from orchestration.ledger.pinned import pinned_scores
 from orchestration.ledger.verdicts import changed_verdicts, verdicts_here
@@ -18,8 +20,9 @@ from orchestration.workspace.real import absent, folder_of, is_real
 
 WHOLE = ("accuracy", "per_question", "f1", "joint", "per_arm", "divergence")
 """The metrics of whole questions, by the last part of a number's name."""
-_NAMED = 3
-"""The most changed verdicts to name."""
+_WIDTH = 110
+_CHANGES = 3
+"""The most lines about changed verdicts."""
 _NUMBERS = 6
 """The most numbers of a part to list; of more, its mean or the first ones stand for the rest."""
 
@@ -31,24 +34,29 @@ def concluded(workspace: Workspace, only: str | None = None) -> list[str]:
     """
     lacking = absent(workspace, SOURCES.values()) if is_real(workspace) else {}
     if only:
-        return [*_of_part(workspace, only, BENCHMARKS[only].source.name in lacking), *_way_to(workspace, lacking)]
-    now = verdicts_here(workspace)
-    changes = changed_verdicts(workspace.root, now)
-    lines = [f"The paper's {len(now)} claims: {told(now)}.", *_named(now)]
-    lines += [f"verdict changed: {change.what}: {change.old} -> {change.new}" for change in changes[:_NAMED]]
-    if len(changes) > _NAMED:
-        lines.append(f"and {len(changes) - _NAMED} more verdicts changed; `substrate verify` names them")
-    elif not changes:
-        lines.append("Every verdict is as pinned; `substrate claims` lists them with their reasons.")
-    return [*lines, *_way_to(workspace, lacking)]
+        return [
+            *_of_part(workspace, only, BENCHMARKS[only].source.name in lacking),
+            *_way_to(workspace, lacking),
+        ]
+    return [*verdict_lines(workspace.root, verdicts_here(workspace)), *_way_to(workspace, lacking)]
+
+
+def verdict_lines(root: Path, now: Sequence[Verdict]) -> list[str]:
+    """Count the verdicts; name the decided claims, and the verdicts that changed since they were pinned."""
+    changes = [f"verdict changed: {of.what}: {of.old} -> {of.new}" for of in changed_verdicts(root, now)]
+    if len(changes) > _CHANGES:
+        more = f"and {len(changes) - _CHANGES + 1} more verdicts changed; `substrate verify` names them"
+        changes = [*changes[: _CHANGES - 1], more]
+    as_pinned = "Every verdict is as pinned; `substrate claims` lists them with their reasons."
+    counts = wrap(f"The paper's {len(now)} claims: {told(now)}.", _WIDTH)
+    return [*counts, *_named(now), *(changes or [as_pinned])]
 
 
 def told(now: Iterable[Verdict]) -> str:
     """Count verdicts in a sentence.
 
-    >>> from orchestration.ledger.verdicts import verdicts
-    >>> told(verdicts(Path("nowhere"))).split(", ")[-1]
-    '25 not measured'
+    >>> told([])
+    ''
     """
     counts = Counter(of.verdict for of in now)
     return ", ".join(f"{counts[word]} {_verb(word, counts[word])}" for word in VERDICTS if counts[word])
@@ -60,10 +68,10 @@ def _verb(word: str, n: int) -> str:
 
 
 def _named(now: Sequence[Verdict]) -> Iterator[str]:
-    """Yield a line for each verdict that decides, with the names of its claims."""
-    for word in ("agrees", "differs", "repaired", "refuted", "read again"):
-        if names := [of.name for of in now if of.verdict == word]:
-            yield f"{word}: {', '.join(names)}"
+    """Yield a line for each kind of decision, with the names of its claims."""
+    for words in (("agrees",), ("differs",), ("repaired", "refuted")):
+        if names := [of.name for of in now if of.verdict in words]:
+            yield shorten(f"{' or '.join(words)}: {', '.join(names)}", _WIDTH, placeholder=" …")
 
 
 def _of_part(workspace: Workspace, name: str, as_pinned: bool) -> Iterator[str]:

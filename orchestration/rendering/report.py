@@ -24,7 +24,7 @@ from orchestration.ledger.verdicts import verdicts_here
 from orchestration.lineage.explain import Each, each_here
 from orchestration.lineage.number import Lineage, environment, trace_number
 from orchestration.registry import BENCHMARKS, EXPLAINED, SOURCES, STUDIES, TABLES
-from orchestration.rendering.answers import Answers, write_answers
+from orchestration.rendering.answers import Answers, Wrong, write_answers
 from orchestration.rendering.claims import (
     FIRST,
     SIGNS,
@@ -52,7 +52,7 @@ from orchestration.rendering.shown import ShownTable, shown_table, write_files
 from orchestration.rendering.sizes import lines_reached, sizes
 from orchestration.rendering.tables import Table, read_list
 from orchestration.rendering.worked import asked_of_both, worked_examples, write_states
-from orchestration.scoring.counting import line_count, rows_of, split_name
+from orchestration.scoring.counting import rows_of, split_name
 from orchestration.scoring.likeness import percent, stated
 from orchestration.scoring.published import published
 from orchestration.scoring.scores import Score, metrics_file, read_metrics
@@ -141,7 +141,9 @@ def write_report(
         answered = write_answers(workspace, each, out, keep)
         videos = write_scenes(workspace, each, out, keep)
         content = rest.result()
-    _write_numbers(jinja, lineage, scores, {answers.benchmark.name for answers in answered}, out, kept)
+    _write_numbers(
+        jinja, lineage, scores, {answers.benchmark.name: answers for answers in answered}, out, kept
+    )
     every = {number for numbers in scores.values() for number in numbers}
     write_claims(jinja, workspace.settings.profile, content["claims"], every, out)
     write_states(jinja, workspace.settings.profile, content["worked"], out)
@@ -162,7 +164,7 @@ def _write_numbers(
     jinja: jinja2.Environment,
     lineage: Lineage,
     scores: Scores,
-    answered: Collection[str],
+    answered: Mapping[str, Answers],
     out: Path,
     kept: Kept | None,
 ) -> None:
@@ -174,10 +176,13 @@ def _write_numbers(
         for number in scores[benchmark]:
             subset, metric = split_name(number)
             of_subset = {} if subset in ("", "mean") else {"subset": subset}
+            trace = trace_number(lineage, number, named=NAMED)
+            wrong = trace.rows.wrong if trace.rows else []
             page = template.render(
                 profile=lineage.workspace.settings.profile,
                 title=BENCHMARKS[benchmark].title,
-                trace=trace_number(lineage, number, named=NAMED),
+                trace=trace,
+                faults=by_fault(wrong, answered[benchmark].wrong if benchmark in answered else {}),
                 answers=f"../{answers_page(benchmark)}" if benchmark in answered else "../index.html",
                 subset=of_subset.get("subset", ""),
                 # An answer with the wrong facts may still be right.
@@ -190,9 +195,19 @@ def _write_numbers(
         # A trace has the hashes of the rows and logs; if it has problems, they are not those of the files.
         traces = [trace_number(lineage, number, rows=False) for number in numbers] if kept else []
         if kept and not any(trace.problems for trace in traces):
-            kept.part(("numbers", benchmark in answered, traces), partial(write, benchmark), out)
+            wrong = answered[benchmark].wrong if benchmark in answered else None
+            kept.part(("numbers", wrong, traces), partial(write, benchmark), out)
         else:
             write(benchmark, out)
+
+
+def by_fault(keys: Iterable[str], known: Mapping[str, Wrong]) -> list[tuple[str, list[tuple[str, Wrong]]]]:
+    """Group answers by what is wrong with them, the largest group first; each with its key."""
+    groups: dict[str, list[tuple[str, Wrong]]] = {}
+    for key in keys:
+        wrong = known.get(key, Wrong(key, "", "right, but not from the facts that the key names"))
+        groups.setdefault(wrong.fault, []).append((key, wrong))
+    return sorted(groups.items(), key=lambda group: -len(group[1]))
 
 
 def _sought(scores: Scores, answered: Iterable[Answers]) -> Iterator[tuple[str, str, int]]:
@@ -240,7 +255,6 @@ def _content(workspace: Workspace, scores: Scores, out: Path, kept: Kept | None)
         "lead": lead(now),
         "plot": forest({"": [*official_scores(workspace)]}, low=0.3),
         "beaten": [*beaten(workspace, every, now)],
-        "summary": _summary(workspace, every.values(), sources),
         "official": kinds == {"official"},
         "generated": "generated" in kinds,
         "tables": tables,
@@ -284,25 +298,6 @@ def _exhibits(workspace: Workspace) -> Iterator[tuple[Any, ...]]:
             yield benchmark, exhibit, exhibit.shown(rows_of(file), files)
 
 
-def _summary(
-    workspace: Workspace, scores: Collection[Score], sources: Iterable[Measured]
-) -> list[tuple[str, str]]:
-    """The figures of the strip under the title, each with a label."""
-    folders = [workspace.artifacts / benchmark for benchmark in BENCHMARKS]
-    answers, logs = (
-        sum(line_count(folder / file) for folder in folders) for file in ("answers.jsonl", "logs/index.jsonl")
-    )
-    measured = sum(score.accuracy is not None for score in scores)
-    official = [source.title for source in sources if source.kind == "official"]
-    named = f": {', '.join(official)}" if official else ""
-    return [
-        (f"{answers:,}", "answers, each a row with the hash of its log"),
-        (f"{logs:,}", "event logs"),
-        (f"{measured}", f"numbers measured, {len(scores) - measured} not"),
-        (f"{len(official)}", f"benchmarks on official data{named}"),
-    ]
-
-
 def _tables(workspace: Workspace, scores: Mapping[str, Score], out: Path) -> Iterator[ShownTable]:
     """The run's tables, with every cell of the other formats."""
     for name, (title, place) in _TABLES.items():
@@ -314,7 +309,7 @@ def _tables(workspace: Workspace, scores: Mapping[str, Score], out: Path) -> Ite
 
 
 def forest(groups: Mapping[str, Collection[tuple[str, Score]]], low: float | None = None) -> Forest:
-    """The forest plot of groups of labelled numbers: each measurement with its interval, and published figures.
+    """The forest plot of groups of labelled numbers: measurements with intervals, and published figures.
 
     Args:
         low: where the axis begins, as a proportion; by default below the least value.
