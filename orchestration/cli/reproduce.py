@@ -75,7 +75,7 @@ class Reproduction(msgspec.Struct, frozen=True, kw_only=True):
             return f"Nothing to do: all {count} stages of profile {self.profile} stand as they were{rest}."
         made = f"experiment {self.experiment} beside profile" if self.experiment else "profile"
         took = f"{computed} computed, {count - computed} reused, in {self.seconds:,.0f} s"
-        return f"Done: {count} stages of {made} {self.profile}: {took}{rest}."
+        return f"Done: {count} {'stage' if count == 1 else 'stages'} of {made} {self.profile}: {took}{rest}."
 
     def _beside_pins(self) -> str:
         """Say how the results compare with the pins that existed before the run."""
@@ -241,7 +241,7 @@ def tables_of(workspace: Workspace, names: Sequence[str], only: str | None) -> l
 
 
 def conclusion_of(workspace: Workspace, only: str | None) -> list[str]:
-    """Return the conclusion from the numbers of all benchmarks or of one.
+    """Return the verdicts on the paper's claims, or the numbers of one benchmark.
 
     Without the official files, pinned numbers are used.
     """
@@ -250,7 +250,7 @@ def conclusion_of(workspace: Workspace, only: str | None) -> list[str]:
 
     if only and only not in BENCHMARKS:
         return []  # the conclusion of a study is in its table
-    return concluded(workspace, [only] if only else BENCHMARKS)
+    return concluded(workspace, only)
 
 
 def _keep(workspace: Workspace, only: str | None, run: Reproduction, before: str) -> None:
