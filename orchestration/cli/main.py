@@ -78,7 +78,7 @@ def ui(
 ) -> None:
     """Start Dagster's UI on the same definitions and runs."""
     with others_apart():
-        from orchestration.pipeline import webserver
+        from orchestration.dagster import webserver
 
         listening = webserver.listen(port)
     address = f"http://127.0.0.1:{listening.getsockname()[1]}"
@@ -100,8 +100,8 @@ def cluster_check(
     profile: ProfileOption = None, set_: SetOption = NOTHING_SET, json: JsonOption = False
 ) -> None:
     """Check a cluster's endpoint, driver, storage and workers; exit 1 if a part does not fit."""
-    from orchestration.pipeline.cluster import findings
     from orchestration.project import open_workspace
+    from orchestration.spark.cluster import findings
 
     parts, lines = list(findings(open_workspace(profile, tuple(set_)))), list[str]()
     for part in parts:
@@ -255,8 +255,8 @@ def bench(
 def dvc_sync() -> None:
     """Write dvc.yaml from the asset graph."""
     from orchestration.ledger.dvc import sync
-    from orchestration.pipeline.graph import STAGES
     from orchestration.project import find_root
+    from orchestration.stages.graph import STAGES
 
     say("dvc.yaml written" if sync(find_root(), STAGES) else "dvc.yaml is up to date")
 
@@ -266,8 +266,8 @@ def dvc_sync() -> None:
 def dvc_code(profile: ProfileOption = None) -> None:
     """Record each stage's changed code in a file for DVC; `dvc repro` begins with it."""
     from orchestration.ledger.dvc import keep_code
-    from orchestration.pipeline.graph import stages_in
     from orchestration.project import open_workspace
+    from orchestration.stages.graph import stages_in
 
     workspace = open_workspace(profile)
     keep_code(workspace, stages_in(workspace))

@@ -120,20 +120,20 @@ def _serve_model(profile: str | None, only: str | None, overrides: Sequence[str]
 def _run(
     profile: str | None, only: str | None, overrides: Sequence[str], force: bool, name: str, start: float
 ) -> Reproduction:
+    from orchestration.base.project_lock import project_lock
+    from orchestration.dagster.resources import WorkspaceResource
+    from orchestration.dagster.run import instance, run_stages
     from orchestration.experiments.making import begin
     from orchestration.experiments.record import open_experiment
     from orchestration.ledger.dvc import modified, settle
     from orchestration.ledger.moved import moved_here
     from orchestration.ledger.pinned import drift, pin_name
     from orchestration.ledger.records import ledger_of
-    from orchestration.pipeline.graph import stages_in, stages_of
-    from orchestration.pipeline.project_lock import project_lock
-    from orchestration.pipeline.resources import WorkspaceResource
-    from orchestration.pipeline.run import instance, run_stages
     from orchestration.project import is_usual, open_run
     from orchestration.registry import SOURCES
     from orchestration.rendering.drift import moved_lines
     from orchestration.stage import computable
+    from orchestration.stages.graph import stages_in, stages_of
     from orchestration.workspace.real import absent, ways_to
 
     workspace = open_run(profile, tuple(overrides), name)
@@ -194,10 +194,10 @@ def _run(
 
 def tables_of(workspace: Workspace, names: Sequence[str], only: str | None) -> list[str]:
     """Return the tables that a run made; a benchmark that shares its table shows only its own rows."""
-    from orchestration.pipeline.graph import stages_in
     from orchestration.registry import BENCHMARKS
     from orchestration.rendering.results import by_number
     from orchestration.scoring.scores import read_scores
+    from orchestration.stages.graph import stages_in
 
     stages = stages_in(workspace)
     of_study = only is not None and only not in BENCHMARKS
@@ -227,7 +227,7 @@ def conclusion_of(workspace: Workspace, only: str | None) -> list[str]:
 def _keep(workspace: Workspace, only: str | None, run: Reproduction, before: str) -> None:
     """Store the outcome of a run, unless code or parameters changed meanwhile or a stage must run again."""
     from orchestration.ledger.records import fingerprint, read_records
-    from orchestration.pipeline.graph import stages_in
+    from orchestration.stages.graph import stages_in
 
     stages, records = stages_in(workspace), read_records(workspace)
     made = ((fingerprint(stages, stages[name], workspace), records.get(name)) for name in run.stages)

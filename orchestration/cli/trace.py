@@ -151,7 +151,7 @@ def _going_on(number: str, profile: str) -> str:
 
 
 def _lineage(workspace: Workspace) -> Lineage:
-    from orchestration.pipeline.graph import stages_in  # it imports Dagster, which a list does not need
+    from orchestration.stages.graph import stages_in  # it imports Dagster, which a list does not need
 
     return Lineage(workspace, known=stages_in(workspace))
 

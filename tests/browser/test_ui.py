@@ -29,9 +29,9 @@ import yaml
 from playwright.sync_api import Page, ViewportSize, expect, sync_playwright
 
 from orchestration.ledger.pinned import measure, write_pins
-from orchestration.pipeline.graph import STAGES
 from orchestration.project import SETTINGS
 from orchestration.settings import load_settings
+from orchestration.stages.graph import STAGES
 from orchestration.workspace.folders import Workspace
 
 ROOT = Path(__file__).resolve().parents[2]

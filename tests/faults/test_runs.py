@@ -15,14 +15,14 @@ from pathlib import Path
 import psutil
 import pytest
 
-from orchestration.pipeline.project_lock import project_lock
+from orchestration.base.project_lock import project_lock
 
 pytestmark = pytest.mark.long
 ROOT = Path(__file__).resolve().parents[2]
 HOLD = """
 import sys, time
 from pathlib import Path
-from orchestration.pipeline.project_lock import project_lock
+from orchestration.base.project_lock import project_lock
 with project_lock(Path(sys.argv[1]), "a long run"):
     print("held", flush=True)
     time.sleep(600)

@@ -69,7 +69,7 @@ def link_code(root: Path) -> None:
 def init_dvc(root: Path) -> None:
     """Make a project one of DVC's, with the asset graph as its pipeline and CLEVRER's data pinned."""
     from orchestration.ledger import dvc
-    from orchestration.pipeline.graph import STAGES
+    from orchestration.stages.graph import STAGES
 
     link_code(root)
     subprocess.run([sys.executable, "-m", "dvc", "init", "--no-scm", "--quiet"], cwd=root, check=True)

@@ -12,9 +12,9 @@ from typer.testing import CliRunner
 from orchestration.cli.main import app
 from orchestration.ledger.pinned import ACCEPTED, write_pins
 from orchestration.ledger.records import fingerprint, keep_records
-from orchestration.pipeline.graph import STAGES
 from orchestration.project import open_workspace
 from orchestration.stage import inputs_of
+from orchestration.stages.graph import STAGES
 
 NUMBER = "gqa/by_id/accuracy"
 ROWS = "artifacts/sample/gqa/answers.jsonl"

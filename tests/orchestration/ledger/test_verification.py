@@ -20,8 +20,8 @@ from orchestration.ledger.manifest import changing
 from orchestration.ledger.pinned import measure, read_pins, write_pins
 from orchestration.ledger.records import ledger_of, read_records, with_details
 from orchestration.ledger.verification import verify_profile
-from orchestration.pipeline.graph import STAGES
 from orchestration.project import open_workspace
+from orchestration.stages.graph import STAGES
 from substrate.base.files import sha256
 
 QUESTIONS = "data/sample/clevrer/questions.json"

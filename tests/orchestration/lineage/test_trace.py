@@ -15,9 +15,9 @@ from orchestration.cli.main import app
 from orchestration.lineage.answer import trace_answer
 from orchestration.lineage.explain import EXPLAINED
 from orchestration.lineage.number import Lineage, trace_number
-from orchestration.pipeline.graph import STAGES
 from orchestration.project import open_workspace
 from orchestration.registry import BENCHMARKS, INTERPRETED
+from orchestration.stages.graph import STAGES
 from substrate.base.files import sha256
 from substrate.domains.rows import decode
 

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from orchestration.benchmarks.benchmark import Benchmark
 from orchestration.cli.main import app
-from orchestration.pipeline.previews import preview
+from orchestration.dagster.previews import preview
 from orchestration.project import SETTINGS
 from orchestration.registry import BENCHMARKS
 from orchestration.rendering.results import LAYOUTS, REPEATED
