@@ -79,16 +79,17 @@ class Words:
     def learn(self, log: EventLog) -> list[str]:
         """Learn the names in a log's deltas since the last call; return the words that name new things."""
         minted: dict[ox.NamedNode, None] = {}
-        things, predicates = self._things, self._predicates
+        things = self._things
         for _, quad in log.changes(self._seen):
-            subject, predicate, object_ = quad.subject, quad.predicate, quad.object
-            named = (
-                [(things, object_)] if isinstance(object_, ox.NamedNode) and not is_record(object_) else []
-            )
-            if not isinstance(subject, ox.Triple) and not is_record(subject):
-                named = [(things, subject), (predicates, predicate), *named]
-                if predicate == RDFS_LABEL and isinstance(object_, ox.Literal):
-                    self._named(things, subject, object_.value)
+            # A record's own properties name nothing, but its fact may not have begun to hold
+            fact = quad.object if is_record(quad.subject) else quad.triple
+            if not isinstance(fact, ox.Triple) or isinstance(fact.subject, ox.Triple):
+                continue
+            named = [(things, fact.subject), (self._predicates, fact.predicate)]
+            if isinstance(fact.object, ox.NamedNode) and not is_record(fact.object):
+                named.append((things, fact.object))
+            if fact.predicate == RDFS_LABEL and isinstance(fact.object, ox.Literal):
+                self._named(things, fact.subject, fact.object.value)
             minted.update((node, None) for names, node in named if self._named(names, node))
         self._log, self._seen = log, len(log)
         return [self._cut(self.name(node), node, LONG_NAME) for node in minted]
@@ -113,16 +114,12 @@ class Words:
             ParameterError: no thing has this name, or several things have it.
         """
         thing = self._written(text) or self._one(self._things, text, new=new)
-        if not isinstance(thing, ox.NamedNode | ox.BlankNode):
-            raise ParameterError(f"{text[:80]!r} is not a thing", hint="Write a name or <IRI>")
-        return thing
+        return _kind(thing, ox.NamedNode | ox.BlankNode, text, "thing")
 
     def predicate(self, text: str, *, new: bool = False) -> ox.NamedNode:
         """A predicate; arguments and errors as :meth:`node`."""
         relation = self._written(text) or self._one(self._predicates, text, new=new)
-        if not isinstance(relation, ox.NamedNode):
-            raise ParameterError(f"{text[:80]!r} is not a predicate", hint="Write a name or <IRI>")
-        return relation
+        return _kind(relation, ox.NamedNode, text, "predicate")
 
     def value(self, given: Any, *, new: bool = False) -> Term:
         """A value: a text, number or truth value; `<IRI>`; or `{"thing": name}`, `{"text": text}` or
@@ -145,7 +142,7 @@ class Words:
         if isinstance(given, dict):
             return self.value(given, new=new)
         text = str(given)
-        return _parsed(text) if text.startswith("<<(") else self.node(text, new=new)
+        return _parsed(text) if text.startswith("<<(") else self._written(text) or self.node(text, new=new)
 
     def things(self, text: str) -> list[Node]:
         """The things that a text would name."""
@@ -281,6 +278,12 @@ def normal(text: str) -> str:
     True
     """
     return unicodedata.normalize("NFC", text)
+
+
+def _kind(stored: Term, kind: Any, text: str, what: str) -> Any:
+    if not isinstance(stored, kind):
+        raise ParameterError(f"{text[:80]!r} is not a {what}", hint="Write a name or <IRI>")
+    return stored
 
 
 def _nearest(things: Collection[Node]) -> list[Node]:
