@@ -150,10 +150,8 @@ class Words:
 
     def word(self, stored: Term | None) -> Any:
         """A thing in the form that a model reads and may write; a long name is cut, and has a handle."""
-        if isinstance(stored, ox.BlankNode):
-            return str(stored)
         if not isinstance(stored, ox.NamedNode):
-            return self.shown(stored, LONG_NAME)
+            return str(stored) if isinstance(stored, ox.BlankNode) else self.shown(stored, LONG_NAME)
         name = self.name(stored)
         known = [*self._things.get(_plain(name), ()), *self._predicates.get(_plain(name), ())]
         alone = set(_nearest(known) or [_minted(name)]) == {stored}
@@ -183,11 +181,8 @@ class Words:
 
     def fact_of(self, triple: Triple) -> dict[str, Any]:
         """A triple in words."""
-        return {
-            "subject": self.word(triple[0]),
-            "predicate": self.word(triple[1]),
-            "object": self.shown(triple[2]),
-        }
+        subject, predicate, value = triple
+        return {"subject": self.word(subject), "predicate": self.word(predicate), "object": self.shown(value)}
 
     def _written(self, text: str) -> Term | None:
         """A thing that is written as an IRI or a label; ``None`` if the text is a name.
@@ -244,7 +239,7 @@ class Words:
     def _is_text(self, text: str) -> bool:
         """Tell whether a string is read as the text that it is."""
         try:
-            return isinstance(self.value(text), ox.Literal) and self._whole(text) is None
+            return self._bracketed(text) is None and self._whole(text) is None
         except ParameterError:
             return False
 
@@ -312,9 +307,8 @@ def _parsed(text: str) -> Term:
         (quad,) = ox.parse(f"<urn:s> <urn:p> {text} .", ox.RdfFormat.N_TRIPLES)
         return quad.object
     except (SyntaxError, ValueError):
-        raise ParameterError(
-            f"{text[:80]!r} is not a term", hint='Write N-Triples, such as "chat"@fr'
-        ) from None
+        hint = 'Write N-Triples, such as "chat"@fr'
+        raise ParameterError(f"{text[:80]!r} is not a term", hint=hint) from None
 
 
 def _hash(stored: Term) -> str:
