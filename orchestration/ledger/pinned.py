@@ -22,6 +22,7 @@ from typing import Any
 
 import msgspec
 
+from orchestration.benchmarks.benchmark import BEYOND
 from orchestration.ledger.manifest import Made, PinnedRow, Pins, changing, ledger_at, put, read_manifest
 from orchestration.ledger.records import OF_LINES, apart, fingerprint, ledger_of, line_digests, with_details
 from orchestration.scoring.scores import Score
@@ -38,8 +39,8 @@ ROWS = "answers.jsonl"
 ACCEPTED = "pins/accepted.jsonl"
 # DVC's own files. The pins of every profile in DVC seal them, as they seal the rows.
 _IN_DVC = ("data.dvc", "dvc.lock")
-WITHOUT_DVC = ("real", "local")
-"""The profiles whose data the project may not store: git holds only their pins."""
+WITHOUT_DVC = ("real", "local", BEYOND)
+"""The profiles whose pins only git holds: official files may not be stored, and generated data come again."""
 NOTHING = "nothing"
 # The fewest scenes whose rows share a line; the usual maximum of lines per file; and the maximum for a
 # profile that is pinned only for its numbers.

@@ -19,6 +19,7 @@ import jinja2
 import msgspec
 from markupsafe import Markup
 
+from orchestration.benchmarks.benchmark import BEYOND, belongs
 from orchestration.benchmarks.real import REAL
 from orchestration.lineage.explain import Each, each_here
 from orchestration.lineage.number import Lineage, environment, trace_number
@@ -204,7 +205,11 @@ def _content(workspace: Workspace, scores: Scores, out: Path, kept: Kept | None)
             source.size(data) if (data := workspace.settings.data(source.name)).source == "generated" else "",
         )
         for source in SOURCES.values()
-        if names_of(workspace, source) or not is_real(workspace)
+        if names_of(workspace, source)
+        or (
+            not is_real(workspace)
+            and (kind_of(workspace, source) != "none" or belongs(source.profiles, workspace.settings.profile))
+        )
     ]
     curves = read_list(workspace.artifacts / "ablations" / "curves.json", Curve)
     tables = {table.name: table for table in _tables(workspace, every, out)}
@@ -225,6 +230,7 @@ def _content(workspace: Workspace, scores: Scores, out: Path, kept: Kept | None)
         "concluded": concluded(workspace),
         "pinned": [] if REAL.name in tables else _pinned(workspace),
         "REAL": REAL,
+        "BEYOND": BEYOND,
         "HEADS": HEADS,
         "summary": _summary(workspace, every.values(), sources),
         "official": kinds == {"official"},

@@ -12,6 +12,7 @@ from orchestration.benchmarks import benchmark as bm
 from orchestration.benchmarks.clevrer import EVENTS, PARAMETERS, motion, scene_cases, scene_logs, wordings_of
 from orchestration.benchmarks.real import MEASURED_ON
 from orchestration.benchmarks.transfer import TRANSFER
+from research.benchmarks import BOTH
 from research.domains.foretelling.poses import poses
 from research.domains.foretelling.trajectories import decode_trajectories
 from research.domains.humans import BENCHMARK, HumanScene, answer_humans, read_human_questions
@@ -68,6 +69,7 @@ ASKED = bm.Source(
     inputs={"annotations": ("annotations",), "events": ("events",), "questions": ("questions",)},
     cases=cases,
     official=bm.Release("train", "released training part"),
+    profiles=BOTH,
 )
 CLEVRER_HUMANS = bm.Interpreted(
     name=BENCHMARK,
