@@ -356,6 +356,11 @@ class Benchmark(Declared):
         """The keys of `params.yaml` that its answers depend on."""
         return ()
 
+    def profile(self, wanted: str) -> str:
+        """Return the profile that is wanted if this benchmark belongs to it, else one that it belongs to."""
+        own = self.profiles or self.source.profiles
+        return wanted if belongs(own, wanted) else next(iter(own), "sample")
+
     @property
     def subset_in_name(self) -> bool:
         """Tell whether the name of an answer contains its subset."""

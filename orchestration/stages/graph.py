@@ -82,7 +82,7 @@ def _of(names: tuple[str, ...], profile: str, real: bool) -> Stages:
 def _names_in(profile: str) -> Iterator[str]:
     """The benchmarks of a profile."""
     for name, benchmark in BENCHMARKS.items():
-        if belongs(benchmark.profiles or benchmark.source.profiles, profile):
+        if benchmark.profile(profile) == profile:
             yield name
 
 
@@ -153,7 +153,8 @@ def stages_of(benchmark: str | None, stages: Stages = STAGES) -> list[str]:
     names = [name for name in own if not models.intersection(needed(stages, [name]))]
     if not names:
         there = [name for name in BENCHMARKS if f"{name}/scores" in stages]
-        raise ParameterError(
-            f"no benchmark {benchmark!r}", where=("--only",), hint=f"Choose one of {', '.join(there)}"
-        )
+        hint = f"Choose one of {', '.join(there)}"
+        if known := BENCHMARKS.get(benchmark):
+            hint = f"`--profile {known.profile(BEYOND)}` has it"
+        raise ParameterError(f"no benchmark {benchmark!r}", where=("--only",), hint=hint)
     return needed(stages, names)
