@@ -114,12 +114,15 @@ def accept_results(
 ) -> None:
     """Pin the present results, and append the acceptance to ``pins/accepted.jsonl``.
 
+    The pins of stages that are not in the graph are dropped.
+
     Args:
         usual: whether the profile is that of `params.yaml`, whose files DVC holds.
     """
     root, profile = workspace.root, workspace.settings.profile
     if usual:
         dvc.keep_code(workspace, stages)
+        dvc.forget(root, stages)
         dvc.commit(root)
     record = root / accepted_name(profile)
     before = record.read_bytes() if record.is_file() else b""
@@ -127,7 +130,7 @@ def accept_results(
     measured = measure(workspace, stages, known=read_pins(root, profile))
     for stage in acceptance.unsafe:
         measured[stage] = msgspec.structs.replace(measured[stage], unsafe=acceptance.reason, code={})
-    write_pins(workspace, measured)
+    write_pins(workspace, measured, gone=read_pins(root, profile).keys() - stages.keys())
     with changing(ledger_of(workspace)) as manifest:
         manifest.beside[PARAMETERS_FILE] = sha256(root / PARAMETERS_FILE)
 

@@ -8,6 +8,7 @@ unchanged.
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -110,6 +111,15 @@ def commit(root: Path, *targets: str) -> None:
     if done.returncode:
         hint = f"Run it by hand to see more: {shlex.join([sys.executable, *command])}"
         raise PinError(f"DVC failed: {done.stderr.strip()}", where=(root,), hint=hint)
+
+
+def forget(root: Path, stages: Stages) -> None:
+    """Drop the entries of `dvc.lock` whose stages are not in the graph; DVC keeps them."""
+    path = root / "dvc.lock"
+    if path.is_file():
+        names = {"code", *(_dvc_name(name) for name in stages)}
+        head, *entries = re.split(r"^(?=  \S)", path.read_text("utf-8"), flags=re.MULTILINE)
+        put(path, "".join([head, *(of for of in entries if of.split(":")[0].strip() in names)]).encode())
 
 
 def check_out(root: Path, outs: Collection[str]) -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from itertools import groupby, zip_longest
 from operator import attrgetter
@@ -286,13 +286,19 @@ def _rows_of(scene: Any, groups: Any) -> Iterator[PinnedRow]:
             yield msgspec.convert(values, PinnedRow)
 
 
-def write_pins(workspace: Workspace, measured: Pins, unaccepted: Mapping[str, str] | None = None) -> None:
+def write_pins(
+    workspace: Workspace,
+    measured: Pins,
+    unaccepted: Mapping[str, str] | None = None,
+    gone: Collection[str] = (),
+) -> None:
     """Write measurements as the pins of their stages, and seal the files next to the pins.
 
     Args:
         measured: the stages whose pins are written; other pins stay.
         unaccepted: files that no longer match their seals, with those seals, which stay unchanged because
             nobody accepted the files.
+        gone: the stages whose pins are dropped.
     """
     root, profile, unaccepted = workspace.root, workspace.settings.profile, unaccepted or {}
     file = read_pin_file(root, profile) or PinFile()
@@ -303,6 +309,10 @@ def write_pins(workspace: Workspace, measured: Pins, unaccepted: Mapping[str, st
             put(rows, encode_rows(made.rows, _FEW if profile in WITHOUT_DVC else _LINES))
         else:
             rows.unlink(missing_ok=True)
+    for stage in gone:
+        del file.stages[stage]
+        file.lines.pop(rows_name(profile, stage), None)
+        (root / rows_name(profile, stage)).unlink(missing_ok=True)
     names = [*(() if profile in WITHOUT_DVC else _IN_DVC), accepted_name(profile)]
     names += [rows_name(profile, stage) for stage in file.stages]
     there = {name: root / name for name in names if (root / name).is_file()}
