@@ -219,7 +219,7 @@ class Transfer:
 @contextmanager
 def _locked(part: Path) -> Iterator[IO[bytes]]:
     """Open the part for writing and lock it against a second fetch of the same file."""
-    with open(os.open(part, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644), "r+b", buffering=0) as file:
+    with open(os.open(part, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666), "r+b", buffering=0) as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             # A fetch that ended between open and lock may have renamed this very file to its final name.

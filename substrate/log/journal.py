@@ -60,7 +60,7 @@ class Journal:
         self.path = path
         require_regular(path)
         try:
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT | _CLOSED_ON_EXEC | _BINARY, 0o644)
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | _CLOSED_ON_EXEC | _BINARY, 0o666)
         except OSError as error:
             raise LogError(
                 f"cannot be opened for writing ({error.strerror})",
@@ -245,18 +245,20 @@ def read_contents(path: Path) -> Iterator[Contents]:
 def write_atomically(path: Path, *texts: str) -> None:
     """Write a whole file at once: readers see the old file or the new file, never a part.
 
-    In a ``.gz`` file each text becomes a member. An existing file keeps its mode, and a link its target.
+    In a ``.gz`` file each text becomes a member. An existing file keeps its mode, and a link its target; a new
+    file gets the mode that the process gives to new files.
 
     Raises:
         LogError: another writer has the file open as its journal, or the system refuses the write.
     """
     data = b"".join(map(pack, texts)) if path.suffix == ".gz" else "".join(texts).encode()
     path = path.resolve()
-    mode = path.stat().st_mode & 0o777 if path.is_file() else 0o644
+    mode = path.stat().st_mode & 0o777 if path.is_file() else None
     try:
         with _unopened(path), replacing(path) as fresh:
             fresh.write_bytes(data)
-            fresh.chmod(mode)
+            if mode is not None:
+                fresh.chmod(mode)
     except OutputError as error:
         raise LogError(error.what, where=error.where, hint=error.hint) from error
     except OSError as error:
