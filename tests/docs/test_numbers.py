@@ -90,4 +90,5 @@ def test_a_number_that_nobody_measured_is_named() -> None:
     doctored = sections(page.replace("[83.84, 89.42]", "[83.84, 89.47]"))
     assert [number for section in doctored for number in unknown(section)] == ["83.84 of 89.47"]
     assert unknown("It answers 491 of 564 (86.88 %).") == ["491 of 564"]
-    assert unknown("It answers 491 of 564.\n\n    python benchmarks/clevrer_perception.py DATA") == []
+    command = "python -m research.measurements.clevrer_perception DATA"
+    assert unknown(f"It answers 491 of 564.\n\n    {command}") == []

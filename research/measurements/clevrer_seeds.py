@@ -1,6 +1,6 @@
 """Accuracies on generated CLEVRER scenes over five seeds, beside Wilson's interval of one.
 
-    python benchmarks/clevrer_seeds.py [--scenes 200] [--seeds 20 21 22 23 24]
+    python -m research.measurements.clevrer_seeds [--scenes 200] [--seeds 20 21 22 23 24]
 
 The first seed's scenes are those of the sample profile. Wilson's interval takes questions for independent;
 the spread of the seeds shows what other scenes would have given. Variants that simulate by PyBullet are left
