@@ -142,7 +142,7 @@ def setting(
             name=name,
             about=logged,
             source=TARGETS,
-            logs=partial(logs, beyond("research.domains.hidden:hidden")),
+            logs=partial(logs, beyond("research.domains.property_facts:hidden")),
             parameters=parameters,
             depends_on=(f"{name}.infer_properties",),
             shapes="comphy",

@@ -11,7 +11,7 @@ from typing import Any
 
 from orchestration.base.progress import advance
 from orchestration.benchmarks.baselines import LanguageModel, pictures_in, pictures_of
-from orchestration.benchmarks.tally import write_rows
+from orchestration.benchmarks.own_files import write_rows
 from orchestration.models.asking import ask_parts, record, view
 from orchestration.models.client import URL, endpoint
 from orchestration.models.transcript import (

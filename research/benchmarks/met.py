@@ -12,9 +12,9 @@ from orchestration.benchmarks.real import MEASURED_ON
 from orchestration.scoring.counting import RIGHT, Metric, Rows
 from research.benchmarks import OFFICIAL
 from research.benchmarks.truths import TABLE
-from research.domains.met import EVERY, by_log, by_reader, personas
-from research.domains.movements import parse_movements
-from research.domains.recorded import movement_log
+from research.domains.encounters import EVERY, by_log, by_reader, personas
+from research.domains.movement_file import parse_movements
+from research.domains.movement_log import movement_log
 from substrate.base.inputs import read_bytes
 from substrate.domains.rows import Row
 

@@ -22,8 +22,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
-from research.domains.trial import trials
-from research.domains.trivial import trivial_rows
+from research.baselines.shortcuts import trivial_rows
+from research.domains.duality_trial import trials
 from substrate.domains.clevrer.deltas import annotation_log, events_log
 from substrate.domains.clevrer.format import FRAMES, Question, read_questions, read_scene_events
 from substrate.domains.clevrer.interpreter import answer_scene, choice_program

@@ -18,8 +18,8 @@ from statistics import fmean, stdev
 from msgspec.structs import replace
 
 from orchestration.studies.ablations import VARIANTS
-from research.domains.trivial import trivial_rows
-from substrate.base.counts import wilson
+from research.baselines.shortcuts import trivial_rows
+from substrate.base.intervals import wilson
 from substrate.domains.clevrer.deltas import annotation_log
 from substrate.domains.clevrer.interpreter import answer_scene
 from substrate.domains.clevrer.parameters import Parameters

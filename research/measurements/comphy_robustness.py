@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from random import Random
 
 from orchestration.scoring.statistics import wilson
-from research.domains.hidden import hidden
+from research.domains.property_facts import hidden
 from research.generators.altered import altered
 from research.generators.inexact_films import noisy
 from substrate.domains.clevrer.format import Annotation

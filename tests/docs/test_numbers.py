@@ -13,7 +13,7 @@ import pytest
 from orchestration.ledger.pinned import pinned_cells, pinned_scores
 from orchestration.registry import TABLES
 from orchestration.scoring.published import published
-from substrate.base.counts import wilson
+from substrate.base.intervals import wilson
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ("README.md", *sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md")))

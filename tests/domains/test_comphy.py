@@ -12,7 +12,7 @@ import pytest
 from clevrer_scenes import LOOKS
 from releases import write_folder
 
-from research.domains.hidden import hidden as shown
+from research.domains.property_facts import hidden as shown
 from research.domains.properties import infer
 from substrate import ProgramError, TBox
 from substrate.base.errors import FormatError
