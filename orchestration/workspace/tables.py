@@ -64,7 +64,7 @@ _entries = msgspec.json.Decoder(LogEntry)
 
 
 class Sharded(msgspec.Struct, frozen=True):
-    """A complete table: its folder, and the rows and the hash of each shard. Its record is the table's manifest."""
+    """A complete table: its folder, and the rows and the hash of each shard; its record is a manifest."""
 
     folder: str
     shards: list[int]
