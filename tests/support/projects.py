@@ -32,14 +32,14 @@ def write_project(root: Path, scenes: int) -> None:
     for file in ("workspace.yaml", ".dagster/dagster.yaml"):
         shutil.copy(ROOT / file, root / file)
     parameters = yaml.safe_load((ROOT / "params.yaml").read_text("utf-8"))
-    few = {
-        "clevrer": {"source": "generated", "scenes": scenes},
-        "babi": {"source": "generated", "questions": 5},
-        "gqa": {"source": "generated", "scenes": 3},
-        "comphy": {"source": "generated", "targets": 2},
-    }
-    parameters["profiles"]["sample"] |= few
-    parameters["profiles"]["beyond"] |= {**few, "perceived": {"source": "generated", "scenes": 2}}
+    for name in ("sample", "beyond"):
+        parameters["profiles"][name] |= {
+            "clevrer": {"source": "generated", "scenes": scenes},
+            "babi": {"source": "generated", "questions": 5},
+            "gqa": {"source": "generated", "scenes": 3},
+            "comphy": {"source": "generated", "targets": 2},
+        }
+    parameters["profiles"]["beyond"]["perceived"] = {"source": "generated", "scenes": 2}
     once = ("comphy_inferred", "gqa", "babi", "reliability", "perceived")
     parameters["robustness"] = {"clevrer": 2, **dict.fromkeys(once, 1)}
     parameters["robustness"] |= {"evidence": 2, "questions": 2}
