@@ -62,7 +62,7 @@ def _dvc_name(name: str) -> str:
 def _dvc_stage(stages: Stages, stage: Stage) -> dict[str, Any]:
     inputs = [*inputs_of(stages, stage), f"{_CODE}/{_dvc_name(stage.name)}"]
     if not any(stages[need].pinned_by == "dvc.yaml" for need in stage.needs):
-        inputs.append(_LOOKED)  # the others come after those that come after it
+        inputs.append(_LOOKED)  # the other stages read a stage that reads it
     metrics = [out for out in stage.outs if out.startswith(_METRICS)]
     described: dict[str, Any] = {
         # The environment's own command, whether or not it has been activated; the name last, and a lock

@@ -36,7 +36,7 @@ def ask_each(
     workspace: Workspace, benchmark: Interpreted, sparql: str, tick: int | None, timeout: float, limit: int
 ) -> Answered:
     """Run a SELECT or ASK query on each log's state and unite the answers, each with its scene and log. The
-    query may call :mod:`substrate.ask.functions`, whose events are those of the logs' TBox.
+    query may call :mod:`substrate.ask.functions`, whose events the logs' TBox declares.
 
     Args:
         tick: the tick of the states; by default each log's last tick.

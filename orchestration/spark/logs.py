@@ -101,7 +101,7 @@ def ensure_logs(workspace: Workspace, logger: Logger, stage: str) -> Sharded:
                 build_logs(workspace, logger, stage, fresh)
                 if sha256(fresh) != sha256(logs.index):
                     hint = f"`substrate materialize {logger.name}/logs` builds them anew"
-                    what = "the logs that the data give are not those of the index"
+                    what = "the logs that the data give differ from the index"
                     raise SubstrateError(what, where=(logs.index,), hint=hint)
             again.unlink()
             known = logs.manifest

@@ -63,7 +63,7 @@ def model_stages(model: LanguageModel) -> Iterator[Stage]:
 
 
 def transcript_of(model: LanguageModel, workspace: Workspace) -> dict[str, Path]:
-    """The recorded replies of a model: those of this run, else those of the profile."""
+    """The recorded replies of a model: this run's, else the profile's."""
     baseline: Baseline = getattr(workspace.settings.of("baselines"), model.name)
     if baseline.model is None:
         return {}

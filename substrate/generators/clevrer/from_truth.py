@@ -1,8 +1,8 @@
-"""Questions about real videos, with gold out of their true events: exact ones where those are complete.
+"""Questions about real videos with gold from their true events; the gold is exact if these are complete.
 
-They are those that the world asks of its own films (:mod:`.descriptive`), and each collision's causes in
-full: every entry, collision and object is an option. Gold is counted from the list of events, and no program
-is run.
+They are the questions that the world asks about its own films (:mod:`.descriptive`), and questions about the
+causes of each collision, whose options are all entries, collisions and objects. Gold is counted from the list
+of events; no program is run.
 """
 
 from __future__ import annotations
