@@ -117,7 +117,6 @@ TARGETS = bm.Source(
     official=bm.Release("validation", "validation split"),
     world=(WORLD,),
     size=lambda data: f"{data.targets:,} targets",
-    note=", once in the paper's setting and once with mass and charge inferred",
 )
 
 
