@@ -57,6 +57,21 @@ def project_lock(root: Path, doing: str = "") -> Iterator[None]:
         os.close(descriptor)
 
 
+def is_free(root: Path) -> bool:
+    """Tell whether no other process holds a project's lock.
+
+    Raises:
+        OutputError: the project is not writable.
+    """
+    if root.resolve() in _held:
+        return True
+    descriptor = open_lock(root)
+    try:
+        return lock(descriptor, shared=True)
+    finally:
+        os.close(descriptor)
+
+
 def open_lock(root: Path) -> int:
     """Open the lock's file, made if missing, and return its descriptor.
 

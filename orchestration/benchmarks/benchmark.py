@@ -404,6 +404,7 @@ class Interpreted(Benchmark):
         wordings: from a case to the text of its questions.
         possible: from a case, a number of logs, the parameters and the split to rows from at most this many
             possible logs, by the probabilities of the record's events.
+        submission: from a case's rows to its part of the file that the benchmark's server takes, a JSON list.
         declared: the unit that counts a generated profile, and the number that the profile's data declare.
     """
 
@@ -413,6 +414,7 @@ class Interpreted(Benchmark):
     asks: Callable[[Case], bool] = lambda case: bool(case.questions)
     wordings: Callable[[Case], Iterable[Wording]] = lambda case: ()
     possible: Callable[[Case, int, Any, str], Iterable[Row]] | None = None
+    submission: Callable[[Iterable[Row]], Any] | None = None
     declared: Mapping[Literal["logs", "answers"], Callable[[Any], int]] = field(default_factory=dict)
 
     @property

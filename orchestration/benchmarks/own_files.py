@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -80,10 +80,10 @@ class Tally(msgspec.Struct):
 
 def write_rows(rows: Iterable[Row], out: Path) -> Tally:
     """Write rows to a file, which appears only when it is complete; each row counts as a question."""
-    return _write(((1, (row,)) for row in rows), out)
+    return _write(((1, [row]) for row in rows), out)
 
 
-def _write(cases: Iterable[tuple[int, Iterable[Row]]], out: Path) -> Tally:
+def _write(cases: Iterable[tuple[int, Sequence[Row]]], out: Path) -> Tally:
     """Write the rows of cases to a file, as :func:`write_rows`; each case has its number of questions."""
     tally = Tally()
     with replacing(out) as fresh, fresh.open("wb") as file:
@@ -102,6 +102,7 @@ def answer_files(
     out: Path,
     advance: Advance = _quiet,
     worlds: int | None = None,
+    submission: Path | None = None,
 ) -> Tally:
     """Answer a user's files and write the rows; if an input is refused, nothing is written.
 
@@ -109,6 +110,7 @@ def answer_files(
         files: the benchmark's inputs, by role.
         parameters: the benchmark's parameters; ``None`` if it takes none.
         worlds: the most possible logs to answer a case from; ``None`` to use its own log.
+        submission: a file for the same answers in the layout of the benchmark's server, if it has one.
     """
     cases = benchmark.source.cases(files, None, False)
 
@@ -118,12 +120,22 @@ def answer_files(
         logs = [named.log for named in benchmark.logs(case, parameters)]
         return benchmark.rows(case, logs, parameters, split_of(files))
 
-    def rows() -> Iterator[tuple[int, Iterable[Row]]]:
+    parts: list[bytes] = []
+
+    def rows() -> Iterator[tuple[int, Sequence[Row]]]:
         for done, case in enumerate(cases.each, start=1):
-            yield sum(1 for _ in benchmark.wordings(case)), answer(case)
+            answered = list(answer(case))
+            if submission and benchmark.submission:
+                parts.append(msgspec.json.encode(benchmark.submission(answered)))
+            yield sum(1 for _ in benchmark.wordings(case)), answered
             advance(done, cases.total)
 
-    return _write(rows(), out)
+    if submission is None:
+        return _write(rows(), out)
+    with replacing(submission) as fresh:
+        tally = _write(rows(), out)
+        fresh.write_bytes(b"[\n" + b",\n".join(parts) + b"\n]\n")
+    return tally
 
 
 def split_of(files: Files) -> str:

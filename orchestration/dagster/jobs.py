@@ -10,7 +10,7 @@ import dagster as dg
 from orchestration.benchmarks.benchmark import BEYOND
 from orchestration.dagster.assets import asset_key
 from orchestration.dagster.form import form_of_job
-from orchestration.dagster.resources import ALONE, WorkspaceResource
+from orchestration.dagster.resources import ALONE, VERIFY, WorkspaceResource
 from orchestration.dagster.run import recompute
 from orchestration.ledger.verification import verify_profile
 from orchestration.registry import BENCHMARKS
@@ -69,6 +69,7 @@ def compare_with_pins(workspace: WorkspaceResource) -> None:
 
 
 @dg.job(
+    name=VERIFY,
     executor_def=ALONE,
     description="The drift check: what is there, and what it computes to again, against the pins",
 )

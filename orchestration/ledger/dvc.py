@@ -20,14 +20,25 @@ import yaml
 
 from orchestration.base.yaml_text import read_yaml
 from orchestration.ledger.manifest import changed, changing, put, read_manifest
-from orchestration.ledger.pinned import PinError, broken, drift, measure, pin_name, read_pins, write_pins
+from orchestration.ledger.pinned import (
+    IN_DVC,
+    PinError,
+    broken,
+    damaged,
+    drift,
+    measure,
+    pin_name,
+    read_pins,
+    write_pins,
+)
 from orchestration.ledger.records import ledger_of, read_records
 from orchestration.settings import PARAMETERS_FILE
 from orchestration.stage import Stage, Stages, inputs_of
 from orchestration.workspace.folders import Workspace
+from substrate.base.errors import ParameterError
 from substrate.base.files import sha256
 
-DVC_YAML, PINNING = "dvc.yaml", ("data.dvc", "dvc.lock")
+DVC_YAML = "dvc.yaml"
 # The folder of the files that DVC shows as metrics: one of each benchmark, and so a row.
 _METRICS = "artifacts/{profile}/metrics/"
 # The folder of the files that say of each stage what of its code changed since it ran.
@@ -120,6 +131,40 @@ def forget(root: Path, stages: Stages) -> None:
         names = {"code", *(_dvc_name(name) for name in stages)}
         head, *entries = re.split(r"^(?=  \S)", path.read_text("utf-8"), flags=re.MULTILINE)
         put(path, "".join([head, *(of for of in entries if of.split(":")[0].strip() in names)]).encode())
+
+
+def commit_verified(root: Path, suspects: Iterable[str]) -> None:
+    """Record the present files as the pins of all targets, and verify suspect files of DVC by it.
+
+    A file that differs from its seal is sound only if DVC writes the same bytes again from the present files,
+    as after an interrupted acceptance.
+
+    Raises:
+        PinError: a file is not what DVC writes; nothing was changed. Or DVC fails.
+    """
+    before = {name: (root / name).read_bytes() for name in IN_DVC if (root / name).is_file()}
+    for name in suspects:
+        if name not in before or not _all_here(root, name):
+            raise damaged(root, name)
+    try:
+        commit(root)
+        for name in suspects:
+            if (root / name).read_bytes() != before[name]:
+                raise damaged(root, name)
+    except PinError:
+        for name, data in before.items():
+            put(root / name, data)
+        raise
+
+
+def _all_here(root: Path, name: str) -> bool:
+    """Tell whether a file of DVC names only stages of `dvc.yaml` and files that exist."""
+    try:
+        of = [read_yaml(root / file).get("stages", {}) for file in (name, DVC_YAML)]
+        outs = [out for stage in (*of[0].values(), read_yaml(root / name)) for out in stage.get("outs", ())]
+        return of[0].keys() <= of[1].keys() and all((root / out["path"]).exists() for out in outs)
+    except (ParameterError, AttributeError, LookupError, TypeError):
+        return False
 
 
 def check_out(root: Path, outs: Collection[str]) -> None:

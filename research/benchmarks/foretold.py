@@ -27,7 +27,6 @@ from research.benchmarks.truths import (
     sampled,
     true_events,
 )
-from research.domains.foretelling.trajectories import decode_trajectories
 from research.domains.foretold import (
     AT,
     LINE,
@@ -45,6 +44,7 @@ from research.domains.perception.perceive import examined
 from substrate.base.errors import ParameterError
 from substrate.base.inputs import lines
 from substrate.domains.clevrer.format import decode_scene_events
+from substrate.domains.clevrer.trajectories import decode_trajectories
 from substrate.domains.rows import Row
 
 NAME = "foretold"

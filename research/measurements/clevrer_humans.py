@@ -17,8 +17,8 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from research.domains.foretelling.poses import poses
-from research.domains.foretelling.trajectories import TrajectoryScene
+from msgspec.structs import replace
+
 from research.domains.humans import (
     HumanScene,
     Moment,
@@ -169,8 +169,7 @@ def imagined(scenes: int, every: int = 5) -> Counter[str]:
             [CompactCollision(hit.object_ids, hit.frame_id) for hit in film.collision],
         )
         seen = {name: [point for point in points if point[0] % every == 0] for name, points in places.items()}
-        log = events_log(events, poses(TrajectoryScene(number, events.objects, seen), events))
-        scene = Scene(log)
+        scene = Scene(events_log(replace(events, trajectory=seen)))
         for event in scene.events:
             for name in scene.objects:
                 if event.kind != "Collision" or name in event.objects:

@@ -26,7 +26,6 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from research.domains.foretelling.trajectories import read_trajectories
 from research.measurements.clevrer_fit import Measured, measure, render, select
 from research.measurements.clevrer_statistics import HISTOGRAMS, Clip, annotated, distances, recorded
 from substrate.base.errors import SubstrateError
@@ -36,6 +35,7 @@ from substrate.domains.clevrer.format import (
     decode_annotation,
     read_scene_events,
 )
+from substrate.domains.clevrer.trajectories import read_trajectories
 from substrate.generators.clevrer import generate_annotation
 from substrate.generators.clevrer import measured as constants
 from substrate.generators.clevrer.measured import KEPT_COLLISIONS, KEPT_EXITS

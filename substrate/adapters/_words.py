@@ -11,7 +11,7 @@ import hashlib
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from difflib import get_close_matches
 from typing import Any
 from urllib.parse import quote, unquote
@@ -159,7 +159,7 @@ class Words:
             return self.shown(stored, LONG_NAME)
         name = self.name(stored)
         known = [*self._things.get(_plain(name), ()), *self._predicates.get(_plain(name), ())]
-        alone = set(known or [_minted(name)]) == {stored}
+        alone = set(_nearest(known) or [_minted(name)]) == {stored}
         return self._cut(name if alone and self._is_name(name) else str(stored), stored, LONG_NAME)
 
     def shown(self, stored: Term | None, room: int = LONG) -> Any:
@@ -173,8 +173,8 @@ class Words:
             return plain if self._is_text(plain) else {"text": plain}
         if isinstance(plain, int | float) and abs(plain) < _ENDLESS and term(plain) == stored:
             return plain if len(stored.value) <= room else self._cut(stored.value, stored, room)
-        text = self._cut(str(stored), stored, room)
-        return {"term": text} if text == str(stored) else text
+        text = str(stored) if isinstance(stored, ox.Literal | ox.BlankNode) else f"<<( {stored} )>>"
+        return {"term": text} if len(text) <= room else self._cut(text, stored, room)
 
     def name(self, iri: ox.NamedNode) -> str:
         """The name of an IRI, without percent-encoding."""
@@ -198,7 +198,7 @@ class Words:
         Raises:
             ParameterError: a prefix of the TBox, and what follows it, is no IRI.
         """
-        prefix, colon, rest = text.partition(":")
+        prefix, colon, rest = (text := text.strip()).partition(":")
         if colon and prefix in self._prefixes:
             try:
                 return ox.NamedNode(self._prefixes[prefix] + rest)
@@ -227,7 +227,7 @@ class Words:
         """The stored term that a reply has cut to this text."""
         if (cut := _CUT.fullmatch(text)) and (stored := self._by_hash(cut[2])):
             begun, length = cut[1], len(cut[1]) + int(cut[3])
-            forms = [getattr(stored, "value", ""), str(stored)]
+            forms = [getattr(stored, "value", f"<<( {stored} )>>"), str(stored)]
             forms += [self.name(stored)] if isinstance(stored, ox.NamedNode) else []
             return stored if any(len(form) == length and form.startswith(begun) for form in forms) else None
         return None
@@ -260,7 +260,7 @@ class Words:
 
     def _one(self, names: Mapping[str, Mapping[Node, None]], text: str, *, new: bool) -> Term:
         key = _plain(text)
-        candidates = list(names.get(key, ()))
+        candidates = _nearest(names.get(key, ()))
         if len(candidates) > 1:
             listed = ", ".join(self._cut(str(node), node, LONG_NAME) for node in candidates[:5])
             raise ParameterError(f"{text[:80]!r} may be {listed}", hint="Write the one that you mean")
@@ -281,6 +281,11 @@ def normal(text: str) -> str:
     True
     """
     return unicodedata.normalize("NFC", text)
+
+
+def _nearest(things: Collection[Node]) -> list[Node]:
+    """Of the things with a name, those that were made from it: an IRI that is stored later takes no name."""
+    return [thing for thing in things if thing.value.startswith(MINTED)] or list(things)
 
 
 def _plain(name: str) -> str:

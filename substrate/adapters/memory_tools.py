@@ -26,7 +26,7 @@ from msgspec import Meta
 from substrate.adapters._words import LONG, LONG_NAME, SHORT, Words, normal
 from substrate.base.arguments import require_text
 from substrate.base.delta import Triple
-from substrate.base.errors import LogError, LogHeldError, ParameterError
+from substrate.base.errors import LogError, LogHeldError, ParameterError, SubstrateError
 from substrate.base.vocabulary import AWARE_OF, LOCATION
 from substrate.branch.interventions import INTERVENTIONS, made
 from substrate.log.event_log import EventLog
@@ -426,7 +426,11 @@ class Desk:
             if isinstance(value, float) and not isfinite(value):  # which JSON cannot give back
                 hint = "Give a smaller one"
                 raise ParameterError(f"{value} is not a finite number", where=(argument[:80],), hint=hint)
-        return tool.call(self, arguments)
+        try:
+            return tool.call(self, arguments)
+        except SubstrateError as error:
+            error.what = error.what if len(error.what) <= LONG else f"{error.what[:LONG]}…"
+            raise
 
     def take_up(self) -> None:
         """Open the file for writing, after another process held it.

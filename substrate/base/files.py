@@ -262,8 +262,10 @@ def locked(folder: Path, wait: bool = True) -> Iterator[bool]:
         os.close(descriptor)
 
 
-def lock(descriptor: int, *, wait: bool = False) -> bool:
+def lock(descriptor: int, *, wait: bool = False, shared: bool = False) -> bool:
     """Take the lock of an open file or folder; give false if another process holds it.
+
+    Several processes may hold a shared lock.
 
     The lock ends with :func:`unlock`, or with the last process that has the file open. A system without such
     locks gives true. Every lock of the project is taken here.
@@ -274,7 +276,8 @@ def lock(descriptor: int, *, wait: bool = False) -> bool:
     if fcntl is None:
         return True
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        how = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+        fcntl.flock(descriptor, how | (0 if wait else fcntl.LOCK_NB))
     except BlockingIOError:
         return False
     return True

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from msgspec.structs import asdict
 
-from research.domains.foretelling.trajectories import read_trajectories
 from research.measurements.clevrer_fit import measure
 from research.measurements.clevrer_statistics import HISTOGRAMS, Clip, annotated, distances, recorded
 from substrate.base.numbered import sources_in
@@ -18,6 +17,7 @@ from substrate.domains.clevrer.format import (
     decode_annotation,
     read_scene_events,
 )
+from substrate.domains.clevrer.trajectories import read_trajectories
 from substrate.generators.clevrer import generate_annotation, measured
 
 SCENES = range(10_000, 10_080)

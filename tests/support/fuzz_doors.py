@@ -35,7 +35,6 @@ from orchestration.workspace.tables import (
     table_sums,
     write_cases,
 )
-from research.domains.foretelling.trajectories import read_trajectories
 from research.domains.grading import read_answers
 from research.domains.humans import read_human_questions
 from research.domains.perception.format import decode_proposals
@@ -52,6 +51,7 @@ from substrate.domains.clevrer.format import (
     read_questions,
     read_scene_events,
 )
+from substrate.domains.clevrer.trajectories import read_trajectories
 from substrate.domains.comphy import format as comphy
 from substrate.domains.gqa import format as gqa
 from substrate.domains.smallville.format import read_gold, read_specs

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from pathlib import Path
 
 import msgspec
 
-from research.domains.foretelling.estimate import Sampled
 from substrate.base.errors import FormatError
-from substrate.base.inputs import Source, decode, lines
-from substrate.domains.clevrer.format import CompactObject
+from substrate.base.inputs import Source, decode
+from substrate.domains.clevrer.format import (
+    CompactObject,
+    Sampled,
+    check_trajectory,
+    decode_scene_events,
+    event_sources,
+    index_scene_events,
+)
 
 
 class TrajectoryScene(msgspec.Struct, frozen=True):
@@ -26,6 +31,7 @@ class TrajectoryScene(msgspec.Struct, frozen=True):
 
 
 _scenes = msgspec.json.Decoder(TrajectoryScene)
+_raw = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 def decode_trajectories(source: Source) -> TrajectoryScene:
@@ -41,24 +47,7 @@ def decode_trajectories(source: Source) -> TrajectoryScene:
     object once.
     """
     scene = decode(_scenes, source[1], source[0])
-    declared = [thing.id for thing in scene.objects]
-    if len(set(declared)) != len(declared):
-        raise FormatError(
-            "an object id occurs twice", where=(source[0], "$.objects"), hint="Number every object once"
-        )
-    for name, points in sorted(scene.trajectory.items()):
-        if name not in declared:
-            raise FormatError(
-                f"belongs to none of the objects {sorted(declared)}",
-                where=(source[0], f"$.trajectory.{name}"),
-                hint="Declare every object once",
-            )
-        if any(before[0] >= after[0] for before, after in pairwise(points)):
-            raise FormatError(
-                "frames do not ascend",
-                where=(source[0], f"$.trajectory.{name}"),
-                hint="Sort the points by frame, one per frame",
-            )
+    check_trajectory(source[0], [thing.id for thing in scene.objects], scene.trajectory)
     return scene
 
 
@@ -68,14 +57,25 @@ def read_trajectories(path: Path) -> dict[int, TrajectoryScene]:
     Raises:
         FormatError: as :func:`decode_trajectories`; also if a scene occurs twice or the file holds none.
     """
-    scenes: dict[int, TrajectoryScene] = {}
-    for source in lines(path):
-        scene = decode_trajectories(source)
-        if scene.scene_index in scenes:
+    index = index_scene_events(path, decode_trajectories)
+    scenes = zip(index, map(decode_trajectories, event_sources(path, index, index)), strict=True)
+    return dict(sorted(scenes))
+
+
+def with_trajectory(events: Source, track: Source) -> bytes:
+    """An event record with the trajectory of another line about the same scene.
+
+    Raises:
+        FormatError: a line breaks its format, or the two describe an object differently.
+    """
+    described = {thing.id: thing for thing in decode_scene_events(events).objects}
+    for place, thing in enumerate(decode_trajectories(track).objects):
+        if thing != described.get(thing.id):
             raise FormatError(
-                f"scene {scene.scene_index} occurs twice",
-                where=(source[0],),
-                hint="Give every scene one line",
+                f"object {thing.id} is a {thing.color} {thing.material} {thing.shape}, "
+                f"but not in {events[0]}",
+                where=(track[0], f"$.objects[{place}]"),
+                hint="Give events and trajectories that number and describe objects alike",
             )
-        scenes[scene.scene_index] = scene
-    return dict(sorted(scenes.items()))
+    record = _raw.decode(events[1])
+    return msgspec.json.encode(record | {"trajectory": _raw.decode(track[1])["trajectory"]})
