@@ -90,12 +90,14 @@ def answer_cases(
 def each_case(
     workspace: Workspace, stage: str, benchmark: Explained, scenes: Collection[str], work: Any
 ) -> Iterator[Any]:
-    """Run :data:`orchestration.lineage.explain.Each` on Spark, with the logs of the table."""
+    """Run :data:`orchestration.lineage.explain.Each` on Spark, with the logs of the table.
+
+    No two calls for the same stage and benchmark may overlap.
+    """
     if not (scenes and files_of(workspace, benchmark.source)):
         return
-    told = f"{stage}/{benchmark.name}/{work.func.__name__}"
-    tables = logged(workspace, benchmark, stage)
-    _, parts = answer_parts(workspace, benchmark, tables, told, rows=work, only=scenes)
+    tables, stage = logged(workspace, benchmark, stage), f"{stage}/{benchmark.name}"
+    _, parts = answer_parts(workspace, benchmark, tables, stage, rows=work, only=scenes)
     write_parts(workspace.settings.spark, parts)
     yield from map(msgspec.json.decode, parts.lines(parts.folder))
     workspace.storage.remove(parts.folder.rpartition("/")[0])
