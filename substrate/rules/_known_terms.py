@@ -10,7 +10,7 @@ import pyoxigraph as ox
 from substrate.base import vocabulary
 from substrate.base.errors import SubstrateError, TBoxError
 from substrate.base.vocabulary import NAMESPACE, SHACL
-from substrate.rules.limits import deactivated, owner, sh
+from substrate.rules.limits import deactivated, owner, sh, terms
 from substrate.sparql.guard import checked
 from substrate.sparql.tokens import tokens
 
@@ -23,7 +23,7 @@ CORE_TERMS = frozenset(
 )
 """The core's own terms."""
 _OWN = re.compile(rf"{NAMESPACE}[^:/#]+$")
-_SHACL = frozenset(
+_SHACL = terms(
     """
     AbstractResult BlankNode BlankNodeOrIRI BlankNodeOrLiteral Function IRI IRIOrLiteral Info Literal
     NodeKind NodeShape Parameter Parameterizable PrefixDeclaration PropertyGroup PropertyShape
@@ -42,11 +42,11 @@ _SHACL = frozenset(
     suggestedShapesGraph target targetClass targetNode targetObjectsOf targetSubjectsOf this union
     uniqueLang update validator value xone zeroOrMorePath zeroOrOnePath ConstraintComponent and
     class in not or
-    """.split()
+    """
 )
 """The terms of SHACL Core, SHACL-SPARQL and SHACL-AF, without the names of components."""
 _TARGET, _SELECT = sh("target"), sh("select")
-_CHECKING = {sh(word) for word in ("sparql", "validator", "nodeValidator", "propertyValidator")}
+_CHECKING = terms("sparql validator nodeValidator propertyValidator")
 _QUERIES = {vocabulary.RETRACT.value, *(SHACL + name for name in ("construct", "select", "ask", "update"))}
 
 
@@ -81,9 +81,9 @@ def require_known_terms(name: str, quads: Sequence[ox.Quad], prefixes: Mapping[s
 
 def _require_shacl(name: str, quads: Sequence[ox.Quad], named: set[str]) -> None:
     """Refuse what SHACL does not know, or would count as satisfied without a check."""
-    words = {iri.removeprefix(SHACL) for iri in named if iri.startswith(SHACL)} - _SHACL
+    words = {iri.removeprefix(SHACL) for iri in named if iri.startswith(SHACL)} - {""}
     words = {word for word in words if word.startswith("JS") or not word.endswith("ConstraintComponent")}
-    faulty = {sh(word): f"SHACL has no term sh:{word} here" for word in words - {""}}
+    faulty = {sh(word): f"SHACL has no term sh:{word} here" for word in words if sh(word) not in _SHACL}
     aims = {quad.object for quad in quads if quad.predicate == _TARGET}
     checking = aims | {quad.object for quad in quads if quad.predicate in _CHECKING} - deactivated(quads)
     for quad in quads:
@@ -92,7 +92,7 @@ def _require_shacl(name: str, quads: Sequence[ox.Quad], named: set[str]) -> None
         if quad.predicate == _SELECT and quad.subject in checking:
             query = quad.object.value if isinstance(quad.object, ox.Literal) else ""
             if not _gives_this(query, quad.subject in aims):
-                what, hint = "its query does not give $this, so that it could not fail", "Write SELECT $this …"
+                what, hint = "its query does not give $this, so it could not fail", "Write SELECT $this …"
         if what:
             raise TBoxError(what, where=(name, f"shape {owner(quads, quad.subject)}"), hint=hint)
 

@@ -23,7 +23,7 @@ SELECT DISTINCT ?root ?property ?most ?shape {
 
 
 class Limit(NamedTuple):
-    """The most objects that a property has at a time, for the subjects of a target; without targets, for all."""
+    """The most objects that a property has at a time, for the subjects of a target; else for all subjects."""
 
     property: ox.NamedNode
     most: int
@@ -33,6 +33,11 @@ class Limit(NamedTuple):
 def sh(name: str) -> ox.NamedNode:
     """A term of SHACL."""
     return ox.NamedNode(SHACL + name)
+
+
+def terms(words: str) -> frozenset[ox.NamedNode]:
+    """Several terms of SHACL."""
+    return frozenset(map(sh, words.split()))
 
 
 def deactivated(quads: Iterable[ox.Quad]) -> set[Term]:
@@ -76,11 +81,11 @@ def whole(name: str, store: ox.Store, node: Term, word: str, given: Term) -> int
 
 
 def limits(name: str, store: ox.Store, classes: Collection[Term]) -> list[Limit]:
-    """The limits of functional properties, and those that active shapes with a target set without a condition.
+    """The limits of functional properties, and the unconditional limits of active shapes with a target.
 
-    ``sh:maxCount`` counts in a property shape of the shape itself, of the shapes of its ``sh:node``, and of the
-    members of its ``sh:and``. Inside ``sh:not``, ``sh:or``, ``sh:xone``, a qualified shape, or a shape of a
-    property's values, it is a condition and sets no limit.
+    ``sh:maxCount`` counts in a property shape of the shape itself, of the shapes of its ``sh:node``, and of
+    the members of its ``sh:and``. Inside ``sh:not``, ``sh:or``, ``sh:xone``, a qualified shape, or a shape of
+    a property's values, it is a condition and sets no limit.
 
     Raises:
         TBoxError: a limit is no whole number; names the shape.
