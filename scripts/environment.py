@@ -1,4 +1,4 @@
-"""Install what a lock holds into the environment that runs this: `make setup`, `make tools` and `make models`.
+"""Install a lock into the environment that runs this: `make setup`, `make tools` and `make models`.
 
     .venv/bin/python scripts/environment.py platform      what the pipeline runs on
     .venv/bin/python scripts/environment.py all           and what tests, checks and documentation need
@@ -6,8 +6,8 @@
 
 uv does it, itself installed by pip from the lock; every package is held against the lock's hashes. uv does
 not read pip's configuration, so where pip was told of other indexes, links, hosts or certificates, uv is told
-the same; what UV_… variables say counts first. Where uv cannot do it, pip does. A user's other settings of pip and
-uv, such as the folder that they install into, are for the user's own environments and do not count here.
+the same; what UV_… variables say counts first. Where uv cannot do it, pip does. A user's other settings of
+pip and uv, such as the folder that they install into, are for other environments and do not count here.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ LOCK = ROOT / "requirements.lock"
 PROJECT = "event-graph-substrate"
 MODELS = ROOT / "requirements-models.lock"
 PIP_SOURCES = (
-    "index-url extra-index-url no-index find-links trusted-host proxy cert client-cert timeout default-timeout "
-    "retries keyring-provider cache-dir no-cache-dir"
-).split()
+    *("index-url", "extra-index-url", "no-index", "find-links", "trusted-host", "keyring-provider"),
+    *("proxy", "cert", "client-cert", "timeout", "default-timeout", "retries", "cache-dir", "no-cache-dir"),
+)
 """The options of pip that say from where packages come."""
 UV_SOURCES = (
     "UV_DEFAULT_INDEX",

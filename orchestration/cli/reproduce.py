@@ -75,7 +75,7 @@ class Reproduction(msgspec.Struct, frozen=True, kw_only=True):
             return f"Nothing to do: all {count} stages of profile {self.profile} stand as they were{rest}."
         made = f"experiment {self.experiment} beside profile" if self.experiment else "profile"
         took = f"{computed} computed, {count - computed} reused, in {self.seconds:,.0f} s"
-        return f"Done: {count} stages of {made} {self.profile}: {took}{rest}."
+        return f"Done: {count} {'stage' if count == 1 else 'stages'} of {made} {self.profile}: {took}{rest}."
 
     def _beside_pins(self) -> str:
         """Say how the results compare with the pins that existed before the run."""
@@ -133,6 +133,9 @@ def _serve_model(profile: str | None, only: str | None, overrides: Sequence[str]
 def _run(
     profile: str | None, only: str | None, overrides: Sequence[str], force: bool, name: str, start: float
 ) -> Reproduction:
+    from orchestration.base.project_lock import project_lock
+    from orchestration.dagster.resources import WorkspaceResource
+    from orchestration.dagster.run import instance, run_stages
     from orchestration.experiments.making import begin
     from orchestration.experiments.record import open_experiment
     from orchestration.ledger.dvc import modified, settle
@@ -140,14 +143,11 @@ def _run(
     from orchestration.ledger.pinned import drift, pinned_outs
     from orchestration.ledger.records import ledger_of
     from orchestration.ledger.soundness import require_sound
-    from orchestration.pipeline.graph import STAGES, stages_in, stages_of
-    from orchestration.pipeline.project_lock import project_lock
-    from orchestration.pipeline.resources import WorkspaceResource
-    from orchestration.pipeline.run import instance, run_stages
     from orchestration.project import is_usual, open_run
     from orchestration.registry import SOURCES
     from orchestration.rendering.drift import moved_lines
     from orchestration.stage import computable
+    from orchestration.stages.graph import STAGES, stages_in, stages_of
     from orchestration.workspace.real import absent, ways_to
 
     workspace = open_run(profile, tuple(overrides), name)
@@ -223,10 +223,10 @@ def _against(
 
 def tables_of(workspace: Workspace, names: Sequence[str], only: str | None) -> list[str]:
     """Return the tables that a run made; a benchmark that shares its table shows only its own rows."""
-    from orchestration.pipeline.graph import stages_in
     from orchestration.registry import BENCHMARKS
     from orchestration.rendering.results import by_number
     from orchestration.scoring.scores import read_scores
+    from orchestration.stages.graph import stages_in
 
     stages = stages_in(workspace)
     of_study = only is not None and only not in BENCHMARKS
@@ -241,7 +241,7 @@ def tables_of(workspace: Workspace, names: Sequence[str], only: str | None) -> l
 
 
 def conclusion_of(workspace: Workspace, only: str | None) -> list[str]:
-    """Return the conclusion from the numbers of all benchmarks or of one.
+    """Return the verdicts on the paper's claims, or the numbers of one benchmark.
 
     Without the official files, pinned numbers are used.
     """
@@ -250,13 +250,13 @@ def conclusion_of(workspace: Workspace, only: str | None) -> list[str]:
 
     if only and only not in BENCHMARKS:
         return []  # the conclusion of a study is in its table
-    return concluded(workspace, [only] if only else BENCHMARKS)
+    return concluded(workspace, only)
 
 
 def _keep(workspace: Workspace, only: str | None, run: Reproduction, before: str) -> None:
     """Store the outcome of a run, unless code or parameters changed meanwhile or a stage must run again."""
     from orchestration.ledger.records import fingerprint, read_records
-    from orchestration.pipeline.graph import stages_in
+    from orchestration.stages.graph import stages_in
 
     stages, records = stages_in(workspace), read_records(workspace)
     made = ((fingerprint(stages, stages[name], workspace), records.get(name)) for name in run.stages)

@@ -34,6 +34,7 @@ from orchestration.ledger.pinned import (
 )
 from orchestration.ledger.records import apart, apart_at, line_digests, with_details
 from orchestration.ledger.soundness import others_pinned, require_pins
+from orchestration.ledger.verdicts import PROFILES, changed_verdicts, of_pins, verdicts
 from orchestration.registry import SOURCES
 from orchestration.settings import PARAMETERS_FILE
 from orchestration.stage import Stage, Stages, computable
@@ -133,6 +134,8 @@ def verify_profile(
                 faults.append(Difference("verify", "file", "the recomputation", "every stage", str(error)))
     named = {(difference.stage, difference.what) for difference in faults}
     unlike = differences(pinned, now) + differences(here, now, here=True)
+    if profile in PROFILES:
+        unlike += changed_verdicts(root, verdicts(root, of_pins(root, profile, now)))
     return Report(
         profile=profile,
         recomputed=recompute is not None,

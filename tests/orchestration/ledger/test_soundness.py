@@ -11,8 +11,8 @@ from projects import ROOT
 from typer.testing import CliRunner
 
 from orchestration.cli.main import app
+from orchestration.dagster import run as runs
 from orchestration.ledger.pinned import ACCEPTED
-from orchestration.pipeline import run as runs
 
 PINS, ROWS = "pins/sample.json", "pins/sample/babi.answers.jsonl"
 
@@ -25,7 +25,7 @@ def invoke(*arguments: str, code: int = 0) -> str:
 
 def marked(path: Path) -> None:
     first, *others = path.read_bytes().splitlines(keepends=True)
-    path.write_bytes(b"".join([first, b"<<<<<<< ours\n", *others, b">>>>>>> theirs\n"]))
+    path.write_bytes(b"".join([first, 7 * b"<" + b" ours\n", *others, 7 * b">" + b" theirs\n"]))
 
 
 def cut(path: Path) -> None:
