@@ -43,6 +43,9 @@ def test_the_java_that_spark_would_take_is_judged(
         java.chmod(0o755)
     fault = java_fault()
     assert (message is None) == (fault is None)
+    setup = subprocess.run(["sh", ROOT / "scripts/java.sh"], capture_output=True, text=True, check=False)
+    assert (setup.returncode == 0) == (fault is None), "setup judges the Java that Spark starts"
+    assert fault is None or f"JAVA_HOME: {java} is " in setup.stderr
     assert message is None or str(fault).startswith(f"JAVA_HOME: {java}: {message}")
 
 
