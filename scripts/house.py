@@ -23,7 +23,7 @@ PINS = ("pins", "dvc.lock", "dvc.yaml", "data.dvc", ".dvc")
 """The files of results in git."""
 CODE = """
 import json
-from orchestration.pipeline.graph import STAGES
+from orchestration.stages.graph import STAGES
 print(json.dumps({name: dict(stage.code) for name, stage in STAGES.items()}))
 """
 """A program that prints the files of each stage's code, each with a hash of its reached statements."""

@@ -28,6 +28,7 @@ from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.picture import scene_timeline
 from substrate.domains.clevrer.possible import answer_possible, decode_possible
 from substrate.domains.clevrer.scene import Scene
+from substrate.domains.clevrer.submission import submitted
 from substrate.domains.clevrer.trajectories import decode_trajectories, with_trajectory
 from substrate.domains.rows import Row
 from substrate.generators.clevrer.release import WORLD
@@ -245,6 +246,7 @@ CLEVRER = bm.Explained(
     parameters=PARAMETERS,
     rows=rows,
     possible=possible_rows,
+    submission=submitted,
     explain=partial(explain_asked, format.SceneQuestions, explain_question),
     picture=picture,
     rests=rests_on,

@@ -57,9 +57,10 @@ def test_a_file_that_is_not_meant_so(data: bytes, message: str, tmp_path: Path) 
         ("seed=" + "[" * 5000, "--set: seed: line 1: nests"),
         ("seed={a: 1, a: 2}", "--set: seed: a: occurs twice"),
         ("seed=\ud800", "--set: seed: not YAML"),
-        ("spark.partitions=0", "spark.partitions"),
-        ("profiles.sample.babi.questions=-1", "profiles.sample: babi.questions"),
-        ("clevrer.predictive.tau=9e99", "clevrer.predictive.tau"),
+        ("spark.partitions=0", "--set: spark.partitions: "),
+        ("profiles.sample.babi.questions=-1", "--set: profiles.sample.babi.questions: "),
+        ("clevrer.predictive={tau: 9e99}", "--set: clevrer.predictive.tau: "),
+        ("profiles.sample.clevrer.scene=3", "Perhaps profiles.sample.clevrer.scenes."),
     ],
 )
 def test_an_override_that_is_not_meant_so(override: str, message: str, tmp_path: Path) -> None:

@@ -16,12 +16,18 @@ from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar
 
 import msgspec
+from msgspec.structs import force_setattr, replace
 
 from substrate.base.errors import FormatError
 from substrate.base.inputs import Measure, Source, Whole, decode
 from substrate.base.limits import LIMITS
 from substrate.base.numbered import numbered
 from substrate.base.records import Index, Records, Text, listed
+from substrate.domains.clevrer.grammar import Grammar
+from substrate.domains.clevrer.templates import COLORS as COLORS
+from substrate.domains.clevrer.templates import GRAMMAR
+from substrate.domains.clevrer.templates import MATERIALS as MATERIALS
+from substrate.domains.clevrer.templates import SHAPES as SHAPES
 
 FRAMES = 128
 SECONDS_PER_FRAME = 0.028
@@ -29,9 +35,6 @@ RADIUS = 0.2
 MOVING_SPEED = 0.02
 RECORDED_AFTER = 51
 """Frames that CLEVRER's generator simulated after the video: two seconds at 128 frames in five seconds."""
-COLORS = ("gray", "red", "blue", "green", "brown", "yellow", "cyan", "purple")
-MATERIALS = ("metal", "rubber")
-SHAPES = ("cube", "sphere", "cylinder")
 SUBSETS = ("descriptive", "explanatory", "predictive", "counterfactual")
 
 Color = Literal["gray", "red", "blue", "green", "brown", "yellow", "cyan", "purple"]
@@ -130,28 +133,86 @@ class Choice(msgspec.Struct, frozen=True, omit_defaults=True):
 
     choice_id: Whole
     choice: str
-    program: list[str]
+    program: list[str] = []
     answer: Literal["correct", "wrong"] | None = None
 
 
 class Question(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A question with its postfix program; descriptive ones have ``answer``, the others ``choices``."""
+    """A question with its postfix program; descriptive ones have ``answer``, the others ``choices``.
+
+    :class:`SceneQuestions` reads a program that a record lacks from the words.
+    """
 
     question_id: Whole
     question: str
     question_type: Subset
-    program: list[str]
+    program: list[str] = []
     question_subtype: str | None = None
     answer: str | None = None
     choices: list[Choice] | None = None
 
 
 class SceneQuestions(msgspec.Struct, frozen=True):
-    """All questions about one scene."""
+    """All questions about one scene.
+
+    A question or choice without a program gets the one that its words say, by the templates of CLEVRER.
+
+    Raises:
+        ValueError: the words of one cannot be read.
+
+    >>> asked = Question(0, "How many red objects are moving?", "descriptive")
+    >>> SceneQuestions(7, [asked]).questions[0].program
+    ['objects', 'red', 'filter_color', 'null', 'filter_moving', 'count']
+    """
 
     scene_index: Whole
     questions: list[Question]
     video_filename: str = ""
+
+    def __post_init__(self) -> None:
+        """Give each question its program."""
+        asked = [with_programs(GRAMMAR, self.scene_index, q, q.question_type) for q in self.questions]
+        force_setattr(self, "questions", asked)
+
+
+class _Worded(Protocol):
+    @property
+    def question_id(self) -> int: ...
+    @property
+    def question(self) -> str: ...
+    @property
+    def program(self) -> list[str]: ...
+    @property
+    def choices(self) -> list[Choice] | None: ...
+
+
+W = TypeVar("W", bound=_Worded)
+
+
+def with_programs(grammar: Grammar, scene: int, question: W, kind: str) -> W:
+    """The question with its own program and those of its choices, from their words where there is none.
+
+    Args:
+        grammar: the language of the words.
+        scene: the question's scene, for an error.
+        kind: the rule of the grammar that reads the question; ``KIND_choice`` reads a choice.
+
+    Raises:
+        ValueError: words cannot be read; names them, the question and the scene.
+    """
+    choices = question.choices or []
+    if question.program and all(choice.program for choice in choices):
+        return question
+    parts = [(kind, question.question, question.program, "")]
+    parts += [(f"{kind}_choice", c.choice, c.program, f", choice {c.choice_id}") for c in choices]
+    programs: list[list[str]] = []
+    for rule, text, program, part in parts:
+        try:
+            programs.append(program or grammar.read(rule, text))
+        except ValueError as error:
+            raise ValueError(f"scene {scene}, question {question.question_id}{part}: {error}") from None
+    read = [replace(choice, program=program) for choice, program in zip(choices, programs[1:], strict=True)]
+    return replace(question, program=programs[0], choices=read if question.choices else question.choices)
 
 
 _annotations = msgspec.json.Decoder(Annotation)

@@ -25,6 +25,8 @@ from villages import write_specs
 from orchestration.base.http import Clock
 from orchestration.benchmarks.baselines import Inputs, LanguageModel, Pictures, pictures_in, pictures_of
 from orchestration.cli.main import app
+from orchestration.dagster.resources import WorkspaceResource
+from orchestration.dagster.run import RunError, instance, run_stages
 from orchestration.models import asking
 from orchestration.models.asking import Part
 from orchestration.models.client import Endpoint, ModelError
@@ -36,10 +38,8 @@ from orchestration.models.transcript import (
     address,
     read_transcript,
 )
-from orchestration.pipeline.graph import stages_of
-from orchestration.pipeline.resources import WorkspaceResource
-from orchestration.pipeline.run import RunError, instance, run_stages
 from orchestration.registry import BENCHMARKS
+from orchestration.stages.graph import stages_of
 from substrate.base.errors import FormatError
 from substrate.baselines.parameters import Baseline, Parameters
 from substrate.domains.clevrer.deltas import annotation_log

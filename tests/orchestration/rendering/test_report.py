@@ -20,12 +20,12 @@ from orchestration.ledger import dvc as pins
 from orchestration.ledger.manifest import version_of
 from orchestration.ledger.records import read_records
 from orchestration.lineage.explain import Input, answered
-from orchestration.pipeline.graph import STAGES
 from orchestration.project import open_workspace
 from orchestration.rendering.page import number_page, templates
 from orchestration.rendering.report import write_report
 from orchestration.scoring.likeness import percent
 from orchestration.scoring.scores import Score, read_metrics, write_metrics
+from orchestration.stages.graph import STAGES
 from substrate.base.files import sha256
 from substrate.domains.rows import decode
 
@@ -161,7 +161,6 @@ def test_every_number_is_in_the_page_and_has_one_with_its_trace(reproduced: Path
         "comphy",
         "gqa",
         "babi",
-        "clevrer_humans",
         "ablations",
     }
     assert len({number_page(score.name) for score in scores}) == len(scores)
@@ -269,7 +268,7 @@ def test_neither_repetition_nor_hash_seed_changes_a_byte(reproduced: Path, tmp_p
     code = """if True:
         import sys
         from pathlib import Path
-        from orchestration.pipeline.graph import STAGES
+        from orchestration.stages.graph import STAGES
         from orchestration.rendering.report import write_report
         from orchestration.project import open_workspace
         write_report(open_workspace("sample"), Path(sys.argv[1]), STAGES)"""
