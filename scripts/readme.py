@@ -16,9 +16,9 @@ from pathlib import Path
 from orchestration.ledger.pinned import pinned_cells, pinned_scores
 from orchestration.ledger.verdicts import verdicts
 from orchestration.registry import BENCHMARKS, TABLES
+from orchestration.rendering.best_trivial import BEST_TRIVIAL
 from orchestration.rendering.conclusion import verdict_lines
 from orchestration.rendering.official import BESIDE, pinned_rows
-from orchestration.rendering.trivial import BEST_TRIVIAL
 from orchestration.scoring.formatting import bounds, share
 from orchestration.scoring.likeness import NOT_REPORTED
 

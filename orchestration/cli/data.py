@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from orchestration.benchmarks.benchmark import Interpreted
-from orchestration.benchmarks.tally import answer_files
+from orchestration.benchmarks.own_files import answer_files
 from orchestration.cli.console import NOTHING_SET, SetOption
 from orchestration.registry import INTERPRETED
 from orchestration.settings import parameters_of

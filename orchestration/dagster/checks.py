@@ -226,7 +226,7 @@ def _shapes(logger: Logger, resource: WorkspaceResource) -> dg.AssetCheckResult:
 
 
 def checks_of(stages: Stages, among: Iterable[str] | None = None) -> Iterator[dg.AssetChecksDefinition]:
-    """Every check of some stages, or of those that a run takes."""
+    """Every check of some stages, or of the stages that a run takes."""
     parts = parts_of(STUDIES)
     for stage in map(stages.__getitem__, stages if among is None else among):
         benchmark, step = BENCHMARKS.get(stage.benchmark), stage.name.partition("/")[2]

@@ -86,7 +86,7 @@ def _written(home: Path) -> Iterator[None]:
 def run_stages(
     names: list[str], workspace: WorkspaceResource, where: Callable[[], dg.DagsterInstance] | None = None
 ) -> dict[str, list[dg.AssetCheckEvaluation]]:
-    """Materialise those of the named stages that are not up to date, in dependency order.
+    """Materialise the named stages that are not up to date, in dependency order.
 
     Args:
         names: stage names; all of their inputs must exist or be among them.

@@ -99,7 +99,8 @@ def _verified(workspace: Workspace, stages: Stages) -> tuple[Pins, Pins]:
     # Details from damaged rows would come back into the new pins.
     sound = {stage: made for stage, made in pinned.items() if rows_name(profile, stage) not in bad}
     now = measure(workspace, stages, known=sound)
-    rows = {rows_name(profile, stage): rows_bytes(profile, made) for stage, made in now.items()}
+    rows = dict.fromkeys((rows_name(profile, gone) for gone in pinned.keys() - stages.keys()), b"")
+    rows |= {rows_name(profile, stage): rows_bytes(profile, made) for stage, made in now.items()}
     for name in bad.keys() - {*IN_DVC, accepted_name(profile)}:
         path = root / name
         if rows.get(name) != (path.read_bytes() if path.is_file() else b""):
@@ -126,6 +127,8 @@ def accept_results(
 ) -> None:
     """Pin the present results, and append the acceptance to ``pins/accepted.jsonl``.
 
+    The pins of stages that are not in the graph are dropped.
+
     Args:
         usual: whether the profile is that of `params.yaml`, whose files DVC holds.
 
@@ -139,10 +142,12 @@ def accept_results(
         require_graph(root, profile, stages)
         dvc.keep_code(workspace, stages)
         dvc.commit_verified(root, sorted({*IN_DVC} & bad.keys()))
+        dvc.forget(root, stages)
     put(root / accepted_name(profile), lines + msgspec.json.encode(acceptance) + b"\n")
     for stage in acceptance.unsafe:
         measured[stage] = msgspec.structs.replace(measured[stage], unsafe=acceptance.reason, code={})
-    write_pins(workspace, measured, usual=usual)
+    gone = read_pins(root, profile).keys() - stages.keys()
+    write_pins(workspace, measured, gone=gone, usual=usual)
     with changing(ledger_of(workspace)) as manifest:
         manifest.beside[PARAMETERS_FILE] = sha256(root / PARAMETERS_FILE)
 

@@ -8,6 +8,7 @@ unchanged.
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -72,7 +73,7 @@ def _dvc_name(name: str) -> str:
 def _dvc_stage(stages: Stages, stage: Stage) -> dict[str, Any]:
     inputs = [*inputs_of(stages, stage), f"{_CODE}/{_dvc_name(stage.name)}"]
     if not any(stages[need].pinned_by == "dvc.yaml" for need in stage.needs):
-        inputs.append(_LOOKED)  # the others come after those that come after it
+        inputs.append(_LOOKED)  # the other stages read a stage that reads it
     metrics = [out for out in stage.outs if out.startswith(_METRICS)]
     described: dict[str, Any] = {
         # The environment's own command, whether or not it has been activated; the name last, and a lock
@@ -121,6 +122,15 @@ def commit(root: Path, *targets: str) -> None:
     if done.returncode:
         hint = f"Run it by hand to see more: {shlex.join([sys.executable, *command])}"
         raise PinError(f"DVC failed: {done.stderr.strip()}", where=(root,), hint=hint)
+
+
+def forget(root: Path, stages: Stages) -> None:
+    """Drop the entries of `dvc.lock` whose stages are not in the graph; DVC keeps them."""
+    path = root / "dvc.lock"
+    if path.is_file():
+        names = {"code", *(_dvc_name(name) for name in stages)}
+        head, *entries = re.split(r"^(?=  \S)", path.read_text("utf-8"), flags=re.MULTILINE)
+        put(path, "".join([head, *(of for of in entries if of.split(":")[0].strip() in names)]).encode())
 
 
 def commit_verified(root: Path, suspects: Iterable[str]) -> None:

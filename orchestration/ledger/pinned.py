@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from itertools import groupby, zip_longest
 from operator import attrgetter
@@ -22,6 +22,7 @@ from typing import Any
 
 import msgspec
 
+from orchestration.benchmarks.benchmark import BEYOND
 from orchestration.ledger.manifest import Made, PinnedRow, Pins, changing, ledger_at, put, read_manifest
 from orchestration.ledger.records import OF_LINES, apart, fingerprint, ledger_of, line_digests, with_details
 from orchestration.scoring.scores import Score
@@ -38,8 +39,8 @@ ROWS = "answers.jsonl"
 ACCEPTED = "pins/accepted.jsonl"
 # DVC's own files. The pins of the profile in DVC seal them, as they seal the rows.
 IN_DVC = ("data.dvc", "dvc.lock")
-WITHOUT_DVC = ("real", "local")
-"""The profiles whose data the project may not store: git holds only their pins."""
+WITHOUT_DVC = ("real", "local", BEYOND)
+"""The profiles whose pins only git holds: official files may not be stored, and generated data come again."""
 NOTHING = "nothing"
 # The fewest scenes whose rows share a line; the usual maximum of lines per file; and the maximum for a
 # profile that is pinned only for its numbers.
@@ -325,6 +326,7 @@ def write_pins(
     measured: Pins,
     unaccepted: Mapping[str, str] | None = None,
     *,
+    gone: Collection[str] = (),
     usual: bool = True,
 ) -> None:
     """Write measurements as the pins of their stages, and seal the files next to the pins.
@@ -335,6 +337,7 @@ def write_pins(
         measured: the stages whose pins are written; other pins stay.
         unaccepted: files that no longer match their seals, with those seals, which stay unchanged because
             nobody accepted the files.
+        gone: the stages whose pins are dropped.
         usual: whether DVC's files hold this profile, and so are sealed too.
     """
     root, profile, unaccepted = workspace.root, workspace.settings.profile, unaccepted or {}
@@ -346,6 +349,10 @@ def write_pins(
             put(path, rows)
         else:
             path.unlink(missing_ok=True)
+    for stage in gone:
+        del file.stages[stage]
+        file.lines.pop(rows_name(profile, stage), None)
+        (root / rows_name(profile, stage)).unlink(missing_ok=True)
     names = [*(IN_DVC if usual and profile not in WITHOUT_DVC else ()), accepted_name(profile)]
     names += [rows_name(profile, stage) for stage in file.stages]
     there = {name: root / name for name in names if (root / name).is_file()}

@@ -10,8 +10,8 @@ from orchestration.benchmarks.benchmark import Table as Declared
 from orchestration.benchmarks.real import MEASURED_ON, REAL
 from orchestration.ledger.pinned import pinned_cells
 from orchestration.registry import BENCHMARKS
+from orchestration.rendering.best_trivial import BEST_TRIVIAL, BestTrivial
 from orchestration.rendering.tables import Column, Table
-from orchestration.rendering.trivial import BEST_TRIVIAL, BestTrivial
 from orchestration.scoring.likeness import NOT_REPORTED, bounded, percent, printed, rivals
 from orchestration.scoring.published import published
 from orchestration.scoring.scores import Score

@@ -37,7 +37,7 @@ def templates() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     jinja.filters |= {"breakable": breakable, "number_page": number_page, "percent": percent, "label": label}
-    jinja.filters["claim_page"] = claim_page
+    jinja.filters |= {"claim_page": claim_page, "in_words": in_words, "fixed": fixed}
     jinja.filters["flattened"] = flattened
     titles = {name: benchmark.title for name, benchmark in BENCHMARKS.items()}
     jinja.globals |= {"STATES": STATES, "TITLES": titles, "RIGHT": RIGHT, "NAMED": NAMED, "zip": zip}
@@ -60,6 +60,24 @@ def label(number: str) -> str:
     if study in labels:
         return f"{labels[study]}: {variant}, {words[0]}".replace("_", " ")
     return f"{benchmark.title}: {', '.join([*filter(None, [subset]), *words])}".replace("_", " ")
+
+
+def in_words(text: str) -> str:
+    """Put each number's words in place of its name.
+
+    >>> in_words("no data for gqa/by_name/accuracy")
+    'no data for GQA: by name, accuracy'
+    """
+    return re.sub(
+        r"\w+/[\w./]+",
+        lambda name: label(name[0]) if name[0].partition("/")[0] in BENCHMARKS else name[0],
+        text,
+    )
+
+
+def fixed(text: str) -> str:
+    """Keep a figure on a line with its unit."""
+    return re.sub(r" (%|pp)", "\u00a0\\1", text)
 
 
 def number_page(number: str) -> str:

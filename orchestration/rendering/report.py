@@ -19,6 +19,7 @@ import jinja2
 import msgspec
 from markupsafe import Markup
 
+from orchestration.benchmarks.benchmark import BEYOND, belongs
 from orchestration.benchmarks.real import REAL
 from orchestration.ledger.verdicts import verdicts_here
 from orchestration.lineage.explain import Each, each_here
@@ -230,7 +231,11 @@ def _content(workspace: Workspace, scores: Scores, out: Path, kept: Kept | None)
             source.size(data) if (data := workspace.settings.data(source.name)).source == "generated" else "",
         )
         for source in SOURCES.values()
-        if names_of(workspace, source) or not is_real(workspace)
+        if names_of(workspace, source)
+        or (
+            not is_real(workspace)
+            and (kind_of(workspace, source) != "none" or belongs(source.profiles, workspace.settings.profile))
+        )
     ]
     curves = read_list(workspace.artifacts / "ablations" / "curves.json", Curve)
     tables = {table.name: table for table in _tables(workspace, every, out)}
@@ -248,6 +253,7 @@ def _content(workspace: Workspace, scores: Scores, out: Path, kept: Kept | None)
         "profile": workspace.settings.profile,
         "seed": workspace.settings.seed,
         "sources": sources,
+        "BEYOND": BEYOND,
         "claims": now,
         "measured": {*every},
         "FIRST": FIRST,

@@ -52,9 +52,10 @@ Outcomes = Mapping[tuple[str, str], Any]
 
 
 class Judged(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A judge's word on a statement, its reason, and the evidence that was read, with its digest."""
+    """A judge's word on a statement, in short and with its reason; the evidence read, and its digest."""
 
     verdict: Word
+    here: str
     reason: str
     evidence: tuple[str, ...]
     digest: str
@@ -186,11 +187,11 @@ def verdict(name: str, official: Find, generated: Find, digest: Callable[[tuple[
     }
     known["name"] = name
     if of := claim.statement:
-        now, on = digest(of.evidence), f"evidence: {', '.join(of.evidence)}"
+        now, known = digest(of.evidence), known | {"paper": "statement", "on": "its proof and tests"}
         if now == of.digest:
-            return Verdict(**known, verdict=of.verdict, paper="statement", on=on, why=of.reason)
+            return Verdict(**known, verdict=of.verdict, measured=of.here, why=of.reason)
         why = f"its evidence changed; read it, then write digest {now} in {FILE}"
-        return Verdict(**known, verdict="read again", paper="statement", on=on, why=why)
+        return Verdict(**known, verdict="read again", why=why)
     there = [claims().on_official(number) for number in claim.numbers]
     on_official = [official(number) if number else None for number in there]
     on_generated = [generated(number) for number in claim.numbers]
@@ -205,8 +206,14 @@ def verdict(name: str, official: Find, generated: Find, digest: Callable[[tuple[
     missing = [number for number, side in zip(claim.numbers, sides, strict=True) if not side]
     reasons = list(_unlike(claim, sides, data)) or [f"no data for {', '.join(missing)}"] * bool(missing)
     if reasons:
-        word = "not compared" if claim.rival else "not measured"
-        return Verdict(**known, verdict=word, why="; ".join(reasons))
+        if claim.rival:
+            of = published().systems[claim.rival]
+            known |= {"verdict": "not compared", "on": f"different inputs: {of.title} reads {of.sees}"}
+        else:
+            others = ", ".join(dict.fromkeys(side.by for side in measured if side.by))
+            on = "no data for a number" if missing else f"another model: {others}"
+            known |= {"verdict": "not measured", "on": on}
+        return Verdict(**known, why="; ".join(reasons))
     here = _RELATIONS[claim.relation](claim, measured)
     known |= {"measured": here.text, "n": here.n, "why": here.why}
     if data == "official" or claim.relation == "same_bytes":

@@ -34,8 +34,8 @@ class Standing(NamedTuple):
     known: Made | None
 
     def explained(self, made: Made) -> bool:
-        """Tell whether outs made now may differ from their pin: they are made from something else than
-        before, or came out the same once more.
+        """Tell whether outs made now may differ from their pin: their inputs changed, or a second computation
+        gave the same bytes.
         """
         return bool(self.why) or (self.known is not None and self.known.basis != made.basis)
 

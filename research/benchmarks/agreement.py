@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 from orchestration.benchmarks import benchmark as bm
 from orchestration.benchmarks.real import MEASURED_ON
 from orchestration.scoring.counting import METRICS
+from research.benchmarks import OFFICIAL
 from research.benchmarks.foretold import TRACKED, tracks_of
 from research.benchmarks.truths import (
     INPUTS,
-    PROFILES,
     TABLE,
     FilmedData,
     happening,
@@ -117,7 +117,7 @@ TRACKED = bm.Source(
     cases=cases,
     official=bm.Release("test", "tracked scenes"),
     note=", agreement of two methods and not accuracy: nobody knows what would have happened",
-    profiles=PROFILES,
+    profiles=OFFICIAL,
 )
 AGREEMENT = bm.Interpreted(
     name=NAME,

@@ -12,6 +12,7 @@ from orchestration.benchmarks import benchmark as bm
 from orchestration.benchmarks.clevrer import PARAMETERS, motion, scene_cases, scene_logs, wordings_of
 from orchestration.benchmarks.real import MEASURED_ON
 from orchestration.benchmarks.transfer import TRANSFER
+from research.benchmarks import BOTH
 from research.domains.humans import BENCHMARK, HumanScene, answer_humans, read_human_questions
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.rows import Row
@@ -48,6 +49,7 @@ ASKED = bm.Source(
     inputs={name: (name,) for name in ("annotations", "events", "trajectories", "questions")},
     cases=cases,
     official=bm.Release("train", "released training part"),
+    profiles=BOTH,
 )
 CLEVRER_HUMANS = bm.Interpreted(
     name=BENCHMARK,

@@ -15,11 +15,11 @@ import msgspec
 from orchestration.benchmarks import benchmark as bm
 from orchestration.benchmarks.real import MEASURED_ON
 from orchestration.scoring.counting import Metric, Rows
+from research.benchmarks import OFFICIAL
 from research.benchmarks.perceived import PARAMETERS
 from research.benchmarks.truths import (
     EVERY,
     INPUTS,
-    PROFILES,
     TABLE,
     FilmedData,
     held_beside,
@@ -174,7 +174,7 @@ SEEN_BEFORE = bm.Source(
     note=f", every {EVERY}th video with proposals, each that is kept from every fit of perception, and every "
     f"{TRACKED}th tracked scene; nothing after frame {' or '.join(map(str, AT))} is read, who met before "
     "is inferred, and n of an F1 is what was foretold plus what came",
-    profiles=PROFILES,
+    profiles=OFFICIAL,
 )
 FUTURE = bm.Interpreted(
     name=NAME,

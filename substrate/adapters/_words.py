@@ -79,16 +79,17 @@ class Words:
     def learn(self, log: EventLog) -> list[str]:
         """Learn the names in a log's deltas since the last call; return the words that name new things."""
         minted: dict[ox.NamedNode, None] = {}
-        things, predicates = self._things, self._predicates
+        things = self._things
         for _, quad in log.changes(self._seen):
-            subject, predicate, object_ = quad.subject, quad.predicate, quad.object
-            named = (
-                [(things, object_)] if isinstance(object_, ox.NamedNode) and not is_record(object_) else []
-            )
-            if not isinstance(subject, ox.Triple) and not is_record(subject):
-                named = [(things, subject), (predicates, predicate), *named]
-                if predicate == RDFS_LABEL and isinstance(object_, ox.Literal):
-                    self._named(things, subject, object_.value)
+            # A record's own properties name nothing, but its fact may not have begun to hold
+            fact = quad.object if is_record(quad.subject) else quad.triple
+            if not isinstance(fact, ox.Triple) or isinstance(fact.subject, ox.Triple):
+                continue
+            named = [(things, fact.subject), (self._predicates, fact.predicate)]
+            if isinstance(fact.object, ox.NamedNode) and not is_record(fact.object):
+                named.append((things, fact.object))
+            if fact.predicate == RDFS_LABEL and isinstance(fact.object, ox.Literal):
+                self._named(things, fact.subject, fact.object.value)
             minted.update((node, None) for names, node in named if self._named(names, node))
         self._log, self._seen = log, len(log)
         return [self._cut(self.name(node), node, LONG_NAME) for node in minted]
@@ -113,16 +114,12 @@ class Words:
             ParameterError: no thing has this name, or several things have it.
         """
         thing = self._written(text) or self._one(self._things, text, new=new)
-        if not isinstance(thing, ox.NamedNode | ox.BlankNode):
-            raise ParameterError(f"{text[:80]!r} is not a thing", hint="Write a name or <IRI>")
-        return thing
+        return _kind(thing, ox.NamedNode | ox.BlankNode, text, "thing")
 
     def predicate(self, text: str, *, new: bool = False) -> ox.NamedNode:
         """A predicate; arguments and errors as :meth:`node`."""
         relation = self._written(text) or self._one(self._predicates, text, new=new)
-        if not isinstance(relation, ox.NamedNode):
-            raise ParameterError(f"{text[:80]!r} is not a predicate", hint="Write a name or <IRI>")
-        return relation
+        return _kind(relation, ox.NamedNode, text, "predicate")
 
     def value(self, given: Any, *, new: bool = False) -> Term:
         """A value: a text, number or truth value; `<IRI>`; or `{"thing": name}`, `{"text": text}` or
@@ -145,7 +142,7 @@ class Words:
         if isinstance(given, dict):
             return self.value(given, new=new)
         text = str(given)
-        return _parsed(text) if text.startswith("<<(") else self.node(text, new=new)
+        return _parsed(text) if text.startswith("<<(") else self._written(text) or self.node(text, new=new)
 
     def things(self, text: str) -> list[Node]:
         """The things that a text would name."""
@@ -153,10 +150,8 @@ class Words:
 
     def word(self, stored: Term | None) -> Any:
         """A thing in the form that a model reads and may write; a long name is cut, and has a handle."""
-        if isinstance(stored, ox.BlankNode):
-            return str(stored)
         if not isinstance(stored, ox.NamedNode):
-            return self.shown(stored, LONG_NAME)
+            return str(stored) if isinstance(stored, ox.BlankNode) else self.shown(stored, LONG_NAME)
         name = self.name(stored)
         known = [*self._things.get(_plain(name), ()), *self._predicates.get(_plain(name), ())]
         alone = set(_nearest(known) or [_minted(name)]) == {stored}
@@ -186,11 +181,8 @@ class Words:
 
     def fact_of(self, triple: Triple) -> dict[str, Any]:
         """A triple in words."""
-        return {
-            "subject": self.word(triple[0]),
-            "predicate": self.word(triple[1]),
-            "object": self.shown(triple[2]),
-        }
+        subject, predicate, value = triple
+        return {"subject": self.word(subject), "predicate": self.word(predicate), "object": self.shown(value)}
 
     def _written(self, text: str) -> Term | None:
         """A thing that is written as an IRI or a label; ``None`` if the text is a name.
@@ -247,7 +239,7 @@ class Words:
     def _is_text(self, text: str) -> bool:
         """Tell whether a string is read as the text that it is."""
         try:
-            return isinstance(self.value(text), ox.Literal) and self._whole(text) is None
+            return self._bracketed(text) is None and self._whole(text) is None
         except ParameterError:
             return False
 
@@ -283,6 +275,12 @@ def normal(text: str) -> str:
     return unicodedata.normalize("NFC", text)
 
 
+def _kind(stored: Term, kind: Any, text: str, what: str) -> Any:
+    if not isinstance(stored, kind):
+        raise ParameterError(f"{text[:80]!r} is not a {what}", hint="Write a name or <IRI>")
+    return stored
+
+
 def _nearest(things: Collection[Node]) -> list[Node]:
     """Of the things with a name, those that were made from it: an IRI that is stored later takes no name."""
     return [thing for thing in things if thing.value.startswith(MINTED)] or list(things)
@@ -309,9 +307,8 @@ def _parsed(text: str) -> Term:
         (quad,) = ox.parse(f"<urn:s> <urn:p> {text} .", ox.RdfFormat.N_TRIPLES)
         return quad.object
     except (SyntaxError, ValueError):
-        raise ParameterError(
-            f"{text[:80]!r} is not a term", hint='Write N-Triples, such as "chat"@fr'
-        ) from None
+        hint = 'Write N-Triples, such as "chat"@fr'
+        raise ParameterError(f"{text[:80]!r} is not a term", hint=hint) from None
 
 
 def _hash(stored: Term) -> str:

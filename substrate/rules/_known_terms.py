@@ -90,7 +90,9 @@ def _require_shacl(name: str, quads: Sequence[ox.Quad]) -> None:
             if word and term.value.startswith(SHACL) and not known:
                 what = f"SHACL has no term sh:{word} here"
         asks = quad.predicate == sh("select") and quad.subject in checking and quad.subject not in off
-        if asks and not (isinstance(quad.object, ox.Literal) and _gives_this(quad.object.value, quad.subject in aims)):
+        if asks and not (
+            isinstance(quad.object, ox.Literal) and _gives_this(quad.object.value, quad.subject in aims)
+        ):
             what, hint = "its query does not give $this, so that it could not fail", "Write SELECT $this …"
         if what:
             where = (name, f"shape {owner(quads, quad.subject)}")
@@ -107,7 +109,9 @@ def _gives_this(query: str, aims: bool) -> bool:
     while text != (text := re.sub(r"\([^()]*\)", "", text)):
         pass
     selects = re.findall(r"\bSELECT\b(.*?)(?:\bWHERE\b|\{)", text, re.IGNORECASE)
-    return bool(selects) and all(this.search(part) or ("*" in part and anywhere) for part in (selects[:1] if aims else selects))
+    return bool(selects) and all(
+        this.search(part) or ("*" in part and anywhere) for part in (selects[:1] if aims else selects)
+    )
 
 
 def iris(text: str, prefixes: Mapping[str, str]) -> set[str]:

@@ -38,9 +38,7 @@ class Result(NamedTuple):
     mark: object
 
 
-def results(
-    data: rdflib.Graph, shapes: rdflib.Graph, terms: Mapping[Node, Term], name: str
-) -> list[Result]:
+def results(data: rdflib.Graph, shapes: rdflib.Graph, terms: Mapping[Node, Term], name: str) -> list[Result]:
     """A graph's violations of shapes.
 
     Args:
@@ -94,7 +92,15 @@ def results(
             str(message or "breaks a shape"),
             _named(shapes, report.value(result, SH.sourceShape)),
             (subject, object_, named),
-            (focus, value, path if named else None, component, message, frozenset(values if named else ()), details),
+            (
+                focus,
+                value,
+                path if named else None,
+                component,
+                message,
+                frozenset(values if named else ()),
+                details,
+            ),
         )
 
     return [read(result) for result in report.objects(None, SH.result)]

@@ -51,7 +51,9 @@ def targets(store: ox.Store, classes: Collection[Term], shape: Term) -> Iterator
 
 def owner(quads: Iterable[ox.Quad], node: Term) -> Term:
     """The node with an IRI to which a blank node of a TBox belongs; the blank node if there is none."""
-    above = {quad.object: quad.subject for quad in quads if isinstance(quad.object, ox.BlankNode)}
+    above: dict[Term, Term] = {
+        quad.object: quad.subject for quad in quads if isinstance(quad.object, ox.BlankNode)
+    }
     seen = set[Term]()
     while node in above and node not in seen:
         seen.add(node)

@@ -194,8 +194,8 @@ def _shape(tbox: TBox, root: Term, below: frozenset[ox.NamedNode], part: Term) -
         str(owner(tbox.quads, root)),
         below,
         nodes[0],
-        *(limits[0] or [inf]),
-        *(limits[1] or [0]),
+        limits[0][0] if most else inf,
+        limits[1][0] if least else 0,
         tuple(tbox.below(kind) for kind in kinds),  # pyright: ignore[reportArgumentType]
         nodes[-1] if types else None,
         patterns,
@@ -259,7 +259,9 @@ def broken(
         standing = _judged(tbox, before()) if faults else {}
     except MissingExtraError as error:
         what = f"{error.what}, and only pyshacl can check {', '.join(sorted(names))}"
-        raise MissingExtraError(what, where=(tbox.name,), hint=f"{error.hint}, or give check=False") from error
+        raise MissingExtraError(
+            what, where=(tbox.name,), hint=f"{error.hint}, or give check=False"
+        ) from error
     return sorted(text for mark, text in faults.items() if mark not in standing)
 
 

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from rdflib.term import Node
 
 
-
 def shipped_tboxes() -> Traversable:
     """The folder of the shipped TBoxes: inside an installed package, next to the package in a checkout.
 

@@ -145,7 +145,9 @@ def test_what_a_client_may_not_do_is_refused_with_a_reason(path: Path) -> None:
         )
         assert "update" in await refused(client, "sparql", sparql="INSERT DATA { <urn:a> <urn:b> <urn:c> }")
         assert "rows" in await refused(client, "sparql", sparql="SELECT * { ?s ?p ?o }")
-        assert "nothing is called" in await refused(client, "who_knew", fact="<urn:a> . <urn:b> <urn:c> <urn:d>")
+        assert "nothing is called" in await refused(
+            client, "who_knew", fact="<urn:a> . <urn:b> <urn:c> <urn:d>"
+        )
         assert "not a term" in await refused(client, "who_knew", fact="<<( " * 20_000)
         assert "Near it: isabella" in await refused(client, "recall", subject="isabela")
         both = await refused(client, "recall", subject="sam")
@@ -316,7 +318,7 @@ MALFORMED = [
     ('{"jsonrpc":"1.0","id":4,"method":"ping"}', -32600, 4),
     ('{"id":"four","method":"ping"}', -32600, "four"),
     ('{"jsonrpc":"2.0","id":4}', -32600, 4),
-    *((f'{{"jsonrpc":"2.0","id":{id},"method":"ping"}}', -32600, None) for id in NO_IDS),
+    *((f'{{"jsonrpc":"2.0","id":{wrong},"method":"ping"}}', -32600, None) for wrong in NO_IDS),
     ('[{"jsonrpc":"2.0","id":4,"method":"ping"}]', -32600, None),
     ('{"jsonrpc":"2.0","id":4,"method":7}', -32600, 4),
     ('{"jsonrpc":"2.0","id":4,"method":"ping","params":[1]}', -32600, 4),
@@ -336,11 +338,15 @@ def test_a_malformed_message_gets_the_error_that_the_protocol_asks_for(wire: Wir
 
 @pytest.mark.parametrize("ending", ["\n", ""])
 def test_each_call_of_a_client_that_closes_its_end_is_answered(path: Path, ending: str) -> None:
-    calls = [("sparql", {"sparql": ENDLESS}), ("about", {}), *[("remember", fact("a", "b", n)) for n in range(9)]]
+    calls = [
+        ("sparql", {"sparql": ENDLESS}),
+        ("about", {}),
+        *[("remember", fact("a", "b", n)) for n in range(9)],
+    ]
     calls = [("tools/call", {"name": name, "arguments": given}) for name, given in calls]
     sent: list[Any] = [("initialize", ABOUT), *calls, ("ping", {})]
-    lines = [dict(jsonrpc="2.0", id=n, method=name, params=more) for n, (name, more) in enumerate(sent)]
-    lines.insert(4, dict(jsonrpc="2.0", method="notifications/cancelled", params={"requestId": 1}))
+    lines = [{"jsonrpc": "2.0", "id": n, "method": name, "params": p} for n, (name, p) in enumerate(sent)]
+    lines.insert(4, {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})
     text = "\n".join(map(json.dumps, lines)) + ending
     command = [*START, str(path), "--write", "--timeout", "2"]
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=False, timeout=60)

@@ -131,7 +131,8 @@ def test_the_predicates_with_one_value_are_read_from_a_tbox() -> None:
         """@prefix : <urn:> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
         @prefix sh: <http://www.w3.org/ns/shacl#> .
         :in a owl:FunctionalProperty . :age a owl:DatatypeProperty .
-        :Person a owl:Class ; sh:property [ sh:path :mood ; sh:maxCount 1 ] , [ sh:path :friend ; sh:maxCount 9 ] .""",
+        :Person a owl:Class ;
+            sh:property [ sh:path :mood ; sh:maxCount 1 ] , [ sh:path :friend ; sh:maxCount 9 ] .""",
     )
     assert box.functional == {V["in"], V.mood}
 

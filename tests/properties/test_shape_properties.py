@@ -21,10 +21,12 @@ HEAD = """@prefix : <urn:t:> . @prefix sh: <http://www.w3.org/ns/shacl#> .
 :N a sh:NodeShape ; sh:property [ sh:path :q ; sh:maxCount 1 ] .
 :Gone a sh:NodeShape ; sh:deactivated true ; sh:property [ sh:path :q ; sh:maxCount 0 ] .
 """
-PATHS = [":p", ":p", ":q", "[ sh:inversePath :p ]", "( :p :q )", "[ sh:alternativePath ( :p :q ) ]",
-         "[ sh:zeroOrMorePath :p ]", "rdfs:label"]  # fmt: skip
-TERMS = [":x", ":y", ":z", "1", "'01'^^xsd:integer", "'no'^^xsd:integer", "'x'", "'x'@en", "true", "1.50", "1.5",
-         "'yes'^^xsd:boolean", "'a'^^:Kind"]  # fmt: skip
+PATHS = (
+    ":p|:p|:q|[ sh:inversePath :p ]|( :p :q )|[ sh:alternativePath ( :p :q ) ]|[ sh:zeroOrMorePath :p ]|rdfs:label"
+).split("|")
+TERMS = (
+    ":x|:y|:z|1|'01'^^xsd:integer|'no'^^xsd:integer|'x'|'x'@en|true|1.50|1.5|'yes'^^xsd:boolean|'a'^^:Kind"
+).split("|")
 simple = st.sampled_from(
     ["sh:maxCount 0", "sh:maxCount 1", "sh:maxCount 2", "sh:minCount 1", "sh:class :V", "sh:class :A"]
     + [f"sh:datatype {kind}" for kind in ("xsd:integer", "xsd:string", "xsd:boolean", "xsd:decimal", ":Kind")]
@@ -73,14 +75,17 @@ of_nodes = st.one_of(
         ]
     ),
 )
-aims = st.sampled_from(["sh:targetClass :A", "sh:targetNode :x", "sh:targetSubjectsOf :p", "sh:targetObjectsOf :p"])
+aims = st.sampled_from(
+    ["sh:targetClass :A", "sh:targetNode :x", "sh:targetSubjectsOf :p", "sh:targetObjectsOf :p"]
+)
 
 
 @st.composite
 def shapes(draw: st.DrawFn) -> str:
     kind = draw(st.sampled_from(["fast", "fast", "class", "implicit", "property", "any"]))
     if kind == "fast":
-        return f":S sh:targetClass :A ; sh:property [ sh:path {draw(st.sampled_from([':p', ':q']))} ; {draw(covered)} ] ."
+        path = draw(st.sampled_from([":p", ":q"]))
+        return f":S sh:targetClass :A ; sh:property [ sh:path {path} ; {draw(covered)} ] ."
     if kind == "property":
         return f"[] a sh:PropertyShape ; {draw(aims)} ; {draw(constraints())} ."
     words = draw(st.lists(of_nodes, min_size=1, max_size=2, unique_by=lambda word: word.split()[0]))
@@ -89,7 +94,9 @@ def shapes(draw: st.DrawFn) -> str:
 
 
 facts = st.one_of(
-    st.tuples(st.sampled_from([":x", ":y", ":z"]), st.sampled_from([":p", ":p", ":q", ":r"]), st.sampled_from(TERMS)),
+    st.tuples(
+        st.sampled_from([":x", ":y", ":z"]), st.sampled_from([":p", ":p", ":q", ":r"]), st.sampled_from(TERMS)
+    ),
     st.tuples(st.sampled_from([":x", ":y", ":z"]), st.just("a"), st.sampled_from([":A", ":B", ":V"])),
     st.just((":B", "rdfs:subClassOf", ":A")),
     st.just((":B", "rdfs:subClassOf", ":V")),

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import asdict
 
-from benchmarks.clevrer_fit import measure
-from benchmarks.clevrer_statistics import HISTOGRAMS, Clip, annotated, distances, recorded
+from research.measurements.clevrer_fit import measure
+from research.measurements.clevrer_statistics import HISTOGRAMS, Clip, annotated, distances, recorded
 from substrate.base.numbered import sources_in
 from substrate.domains.clevrer.format import (
     annotation_names,

@@ -29,7 +29,7 @@ from orchestration.project import SETTINGS
 from orchestration.settings import load_settings
 from orchestration.workspace.storage import Storage
 from orchestration.workspace.tables import (
-    Manifest,
+    Sharded,
     short_key,
     table_once,
     table_sums,
@@ -310,7 +310,7 @@ def _manifest(path: Path) -> None:
     assert _table(path.parent).folder == "sample/cases/b/key", "a manifest leads to another table"
 
 
-def _table(root: Path) -> Manifest:
+def _table(root: Path) -> Sharded:
     """The table of one case, with its manifest."""
     cases, storage = Cases(1, iter([Case(3, "a.json", b"{}")])), Storage(root.as_uri())
     write = partial(write_cases, storage, cases, lambda of: 10, lambda done, of: None)

@@ -10,6 +10,7 @@ from shared_project import run
 from typer.testing import CliRunner
 
 from orchestration.cli.main import app
+from orchestration.ledger.manifest import Made
 from orchestration.ledger.pinned import ACCEPTED, write_pins
 from orchestration.ledger.records import fingerprint, keep_records
 from orchestration.project import open_workspace
@@ -76,7 +77,13 @@ def test_what_was_accepted_is_said_first_and_read_back_from_the_commit(committed
     assert "right to wrong: substrate explain gqa/by_id/" in told
     assert "differences from the pins" in invoke("verify", "--no-recompute", code=1), "nothing was pinned"
 
+    # A stage that left the graph leaves the pins and DVC's lock with the next acceptance.
+    held = [committed / "pins/sample.json", committed / "dvc.lock"]
+    held[1].write_text(f"{held[1].read_text('utf-8')}  gone-answers:\n    cmd: gone\n", "utf-8")
+    write_pins(open_workspace(), {"gone/answers": Made(outs={"artifacts/sample/gone/answers.jsonl": "0"})})
+    assert all("gone" in file.read_text("utf-8") for file in held)
     invoke("accept", "a better reason")
+    assert not any("gone" in file.read_text("utf-8") for file in held)
     assert "accepted on " in since("HEAD")
     run(committed, "git", "add", "--all")
     run(committed, "git", "commit", "--quiet", "--message", "New results")

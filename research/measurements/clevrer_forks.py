@@ -1,7 +1,7 @@
 """The accuracy of simulated forks on a generated world: answers by configuration and ground, and pairs
 against the world's own truth.
 
-    python benchmarks/clevrer_forks.py DATA        # DATA as `substrate generate clevrer --out DATA` writes it
+    python -m research.measurements.clevrer_forks DATA    # of `substrate generate clevrer --out DATA`
 
 Nothing of the package is fitted to such a world. "The engine from true states" is no answer of the
 interpreter: it starts from everyone's state, seen or not, and shows how far the planar engine itself agrees

@@ -1,6 +1,6 @@
 """Notions of cause beside people's questions: the share of each, and of choosing by other scenes.
 
-    python benchmarks/clevrer_humans.py DATA
+    python -m research.measurements.clevrer_humans DATA
 
 DATA is the folder of the public CLEVRER files, with `clevrer_humans/train.json.gz` in it or beside it. The
 rules are judged on the released training part alone. Of its videos those with proposals have motion too:

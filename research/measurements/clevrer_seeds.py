@@ -1,6 +1,6 @@
 """Accuracies on generated CLEVRER scenes over five seeds, beside Wilson's interval of one.
 
-    python benchmarks/clevrer_seeds.py [--scenes 200] [--seeds 20 21 22 23 24]
+    python -m research.measurements.clevrer_seeds [--scenes 200] [--seeds 20 21 22 23 24]
 
 The first seed's scenes are those of the sample profile. Wilson's interval takes questions for independent;
 the spread of the seeds shows what other scenes would have given. Variants that simulate by PyBullet are left
@@ -18,8 +18,8 @@ from statistics import fmean, stdev
 from msgspec.structs import replace
 
 from orchestration.studies.ablations import VARIANTS
-from research.domains.trivial import trivial_rows
-from substrate.base.counts import wilson
+from research.baselines.shortcuts import trivial_rows
+from substrate.base.intervals import wilson
 from substrate.domains.clevrer.deltas import annotation_log
 from substrate.domains.clevrer.interpreter import answer_scene
 from substrate.domains.clevrer.parameters import Parameters

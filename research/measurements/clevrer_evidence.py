@@ -1,6 +1,6 @@
 """The evidence behind right answers from real detections, and its distance to the true record.
 
-    python benchmarks/clevrer_evidence.py DATA [--all]
+    python -m research.measurements.clevrer_evidence DATA [--all]
 
 DATA holds `proposals.zip`, `explanatory_train.jsonl.gz` and `ground_truth_train.jsonl.gz`. The program
 asks about the videos that are kept from every fit of perception; with `--all`, about all. The true record is

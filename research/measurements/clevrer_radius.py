@@ -1,6 +1,6 @@
 """The size of CLEVRER's objects, by its official annotations.
 
-    python benchmarks/clevrer_radius.py ANNOTATIONS
+    python -m research.measurements.clevrer_radius ANNOTATIONS
 
 An object at rest lies as high above the floor as its radius, or half its edge; the centres of two that
 collide are two of these apart, or more where a corner meets.

@@ -1,7 +1,7 @@
 """Are the probabilities of answers about imagined worlds right?
 
-    python benchmarks/clevrer_chances.py worlds [--scenes 100] [--seed 4001]      # generated, a new seed
-    python benchmarks/clevrer_chances.py tracked TRAJECTORIES EVENTS              # real, kept-out half
+    python -m research.measurements.clevrer_chances worlds [--scenes 100] [--seed 4001]  # generated
+    python -m research.measurements.clevrer_chances tracked TRAJECTORIES EVENTS  # real, kept-out half
 
 Of generated worlds, each choice of the predictive questions (configuration S) and of the counterfactual ones
 (simulated) has a probability of being correct, and gold that is the world's own. Nobody knows what would have
@@ -25,9 +25,9 @@ from statistics import fmean
 
 from msgspec.structs import replace
 
-from benchmarks.clevrer_foretelling import brier, reliability
 from research.domains.foretelling import read_trajectories
 from research.domains.foretelling.from_trajectories import Watched, halves, watch
+from research.measurements.clevrer_foretelling import brier, reliability
 from research.studies.reliability import said_of
 from substrate.domains.clevrer.deltas import annotation_log
 from substrate.domains.clevrer.format import FRAMES, SceneEvents, Shape, read_scene_events

@@ -1,6 +1,6 @@
 """The fall of CLEVRER's results when the input is not exact.
 
-    python benchmarks/clevrer_robustness.py DATA [--scenes 30]     # DATA: official and tracked files
+    python -m research.measurements.clevrer_robustness DATA [--scenes 30]  # DATA: official and tracked files
 
 Three tables: causal questions from event lists with collisions missed and frames off; collisions foretold
 from tracked positions with noise, gaps and missed collisions; questions about generated worlds with new

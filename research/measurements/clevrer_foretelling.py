@@ -1,6 +1,6 @@
 """The fit report: how far simulated motion strays from official motion, and how well collisions are foretold.
 
-    python benchmarks/clevrer_foretelling.py ANNOTATIONS [TRAJECTORIES EVENTS]
+    python -m research.measurements.clevrer_foretelling ANNOTATIONS [TRAJECTORIES EVENTS]
 
 Motion is judged scene by scene with a law fitted to the other scenes; predictions, on the odd half of
 the trajectories, which nothing is fitted to (the even half stands beside it).

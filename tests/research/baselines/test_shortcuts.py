@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from clevrer_scenes import annotation
 
-from research.domains.trivial import METHODS, trivial_rows
+from research.baselines.shortcuts import METHODS, trivial_rows
 from substrate.domains.clevrer.deltas import annotation_log
 from substrate.domains.clevrer.format import Choice, Question, Subset, decode_annotation
 from substrate.domains.clevrer.scene import Scene

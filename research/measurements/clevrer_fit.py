@@ -1,7 +1,7 @@
 """Estimates of how official scenes were made: every constant of :mod:`substrate.generators.clevrer.measured`.
 
-Only events and motion are read: no question, no answer, no interpreter. ``benchmarks/clevrer_worlds.py``
-runs this and writes the module.
+It reads only events and motion: no question, no answer, no interpreter.
+``python -m research.measurements.clevrer_worlds`` runs it and writes the module.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from statistics import fmean, quantiles
 
 import msgspec
 
-from benchmarks.clevrer_statistics import Clip, entering
+from research.measurements.clevrer_statistics import Clip, entering
 from substrate.domains.clevrer.format import SHAPES, Annotation, Collision, MotionState, Shape, Vector
 from substrate.generators.clevrer._plan import BIN
 from substrate.generators.clevrer.events import Event
@@ -288,10 +288,10 @@ _WIDTH = 100  # of a table on one line
 
 _MODULE = '''"""What official scenes show of how they were made.
 
-Written by ``benchmarks/clevrer_worlds.py fit``: do not edit.
+Written by ``python -m research.measurements.clevrer_worlds fit``: do not edit.
 
-How each is read off stands in ``benchmarks/clevrer_fit.py``; docs/design/worlds.md shows what comes of it.
-Shares are counts, lengths units.
+``research/measurements/clevrer_fit.py`` estimates each; docs/design/worlds.md compares the worlds.
+Shares are counts; lengths are in units.
 """
 
 # fmt: off

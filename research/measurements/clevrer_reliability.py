@@ -1,6 +1,6 @@
 """Reliability of the probabilities that pairs collide, on the tracked scenes that nothing was fitted to.
 
-    python benchmarks/clevrer_reliability.py TRAJECTORIES EVENTS [--figure FILE]
+    python -m research.measurements.clevrer_reliability TRAJECTORIES EVENTS [--figure FILE]
 
 Prints a table a frame, with the Brier score beside that of always saying how common collisions are, and draws
 the diagram of docs/design/foretelling.md.
@@ -14,9 +14,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 
-from benchmarks.clevrer_foretelling import Bin, brier, judged, reliability
 from research.domains.foretelling import read_trajectories
 from research.domains.foretelling.from_trajectories import AT, cast, halves, watch
+from research.measurements.clevrer_foretelling import Bin, brier, judged, reliability
 from substrate.domains.clevrer.format import read_scene_events
 from substrate.domains.clevrer.motion import LAW
 from substrate.domains.clevrer.motion.law import BELIEF, SIGHT

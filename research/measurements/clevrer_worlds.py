@@ -1,8 +1,8 @@
 """The generated CLEVRER world beside real scenes.
 
-    python benchmarks/clevrer_worlds.py fit     REAL
-    python benchmarks/clevrer_worlds.py select  REAL [--scenes N]
-    python benchmarks/clevrer_worlds.py compare REAL [--scenes N] [--figure FILE]
+    python -m research.measurements.clevrer_worlds fit     REAL
+    python -m research.measurements.clevrer_worlds select  REAL [--scenes N]
+    python -m research.measurements.clevrer_worlds compare REAL [--scenes N] [--figure FILE]
 
 ``fit`` writes substrate/generators/clevrer/measured.py; ``select`` generates scenes, and adds which to keep;
 ``compare`` prints the table of docs/design/worlds.md, and draws its figure.
@@ -26,8 +26,8 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from benchmarks.clevrer_fit import Measured, measure, render, select
-from benchmarks.clevrer_statistics import HISTOGRAMS, Clip, annotated, distances, recorded
+from research.measurements.clevrer_fit import Measured, measure, render, select
+from research.measurements.clevrer_statistics import HISTOGRAMS, Clip, annotated, distances, recorded
 from substrate.base.errors import SubstrateError
 from substrate.base.numbered import sources_in
 from substrate.domains.clevrer.format import (

@@ -1,6 +1,6 @@
 """The duality's conditions on real video: how often each fails, as far as a simulation says, and how surely.
 
-    python benchmarks/clevrer_duality.py TRUE_EVENTS TRACKS [--every N]
+    python -m research.measurements.clevrer_duality TRUE_EVENTS TRACKS [--every N]
 
 The program takes each object that collides out of each tracked scene. C2 fails where a filmed collision does
 not depend on the object and is gone without it; C3 where a pair collides that does not collide in the video.

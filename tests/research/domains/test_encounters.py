@@ -10,7 +10,7 @@ import pytest
 
 from research.benchmarks.met import MET, cases, rows
 from research.benchmarks.met import logs as logs_of
-from research.domains.met import by_log, by_reader, personas
+from research.domains.encounters import by_log, by_reader, personas
 from substrate.domains.rows import Row
 
 CAFE, HOME = "the Ville:Hobbs Cafe:cafe:counter", "the Ville:Ann's house:kitchen:table"

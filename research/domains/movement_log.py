@@ -21,7 +21,7 @@ from urllib.parse import quote
 
 import pyoxigraph as ox
 
-from research.domains.movements import Activity, Chat, Movements
+from research.domains.movement_file import Activity, Chat, Movements
 from substrate.base.errors import FormatError
 from substrate.base.vocabulary import RDF_TYPE, RDFS_LABEL
 from substrate.log.event_log import EventLog
@@ -100,7 +100,7 @@ def movement_log(movements: Movements) -> EventLog:
     Raises:
         FormatError: two names of the file would have one IRI.
 
-    >>> from research.domains.movements import parse_movements
+    >>> from research.domains.movement_file import parse_movements
     >>> talk = '"pronunciatio": "", "description": "chatting @ <persona> X", "chat": [["Ann", "Come!"]]'
     >>> text = f'{{"7": {{"Ann": {{"movement": [1, 1], {talk}}}, "Bo": {{"movement": [2, 1], {talk}}}}}}}'
     >>> log = movement_log(parse_movements(text.encode()))

@@ -1,6 +1,6 @@
 """The losses in foretelling collisions from detections: by the states, by who met, or by the motion.
 
-    python benchmarks/clevrer_oracle.py TRUE_EVENTS… --proposals ZIP
+    python -m research.measurements.clevrer_oracle TRUE_EVENTS… --proposals ZIP
 
 The videos and frames of the benchmark `foretold`. Beside its prediction stand two that nobody could make:
 from states at the frame as all 128 frames show them, and from these with the true collisions of the past.

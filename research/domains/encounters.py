@@ -14,7 +14,7 @@ from typing import Any
 
 from pyoxigraph import NamedNode
 
-from research.domains.recorded import NAMESPACE
+from research.domains.movement_log import NAMESPACE
 from substrate.base.vocabulary import RDF_TYPE, RDFS_LABEL
 from substrate.log.event_log import EventLog
 

@@ -1,6 +1,6 @@
 """The accuracy of events perceived from NS-DR's proposals, and of answers from them.
 
-    python benchmarks/clevrer_perception.py DATA [--part development|aside|ablations|future|speed]
+    python -m research.measurements.clevrer_perception DATA [--part development|aside|ablations|future|speed]
 
 DATA holds proposals.zip, annotations/, explanatory_train.jsonl.gz and ground_truth_{train,test}.jsonl.gz.
 Videos that may be fitted to are judged by cross-validation: each fifth of them with weights fitted to the

@@ -5,7 +5,7 @@ from typing import Literal
 
 from clevrer_scenes import annotation
 
-from research.domains.trial import Trial, trials
+from research.domains.duality_trial import Trial, trials
 from substrate.domains.clevrer.deltas import annotation_log
 from substrate.domains.clevrer.format import Choice, Question, decode_annotation
 from substrate.domains.clevrer.scene import Scene

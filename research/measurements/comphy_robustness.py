@@ -1,6 +1,6 @@
 """ComPhy's results, hidden properties inferred, in worlds with new seeds and other physics.
 
-    python benchmarks/comphy_robustness.py [--targets 100] [--seed 3001] [--first 70000]
+    python -m research.measurements.comphy_robustness [--targets 100] [--seed 3001] [--first 70000]
 
 Each row generates its targets anew; nothing is fitted to them. Gold comes from the world's own simulation,
 with the physics of the row. Noise goes into places and velocities of the target and of its references.
@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from random import Random
 
 from orchestration.scoring.statistics import wilson
-from research.domains.hidden import hidden
+from research.domains.property_facts import hidden
 from research.generators.altered import altered
 from research.generators.inexact_films import noisy
 from substrate.domains.clevrer.format import Annotation

@@ -1,7 +1,7 @@
 """A comparison of engines on official CLEVRER motion: the planar one, Bullet, or pymunk where it is
 installed.
 
-    python benchmarks/clevrer_engines.py ANNOTATIONS
+    python -m research.measurements.clevrer_engines ANNOTATIONS
 
 Every engine gets the same bodies, masses from the video, the step of 0.004 s and the drag and friction that
 free flight shows. The contact constants of each are the best of a grid, so that none is judged on another's

@@ -1,9 +1,9 @@
 """How hard are CLEVRER's generated questions, and what are accuracies on them evidence of?
 
-    python benchmarks/clevrer_questions.py counterfactual [--scenes 300] [--seed 9001]
-    python benchmarks/clevrer_questions.py predictive [--scenes 300] [--seed 9001]
-    python benchmarks/clevrer_questions.py duality [--scenes 300] [--seed 9001]
-    python benchmarks/clevrer_questions.py trivial [--scenes 300] [--seed 9001] [--data DATA]
+    python -m research.measurements.clevrer_questions counterfactual [--scenes 300] [--seed 9001]
+    python -m research.measurements.clevrer_questions predictive [--scenes 300] [--seed 9001]
+    python -m research.measurements.clevrer_questions duality [--scenes 300] [--seed 9001]
+    python -m research.measurements.clevrer_questions trivial [--scenes 300] [--seed 9001] [--data DATA]
 
 ``counterfactual`` says in how many questions somebody collides after the video's end alone, and how each
 method answers, those choices apart. ``predictive`` asks the same futures with three kinds of wrong choices,
@@ -22,8 +22,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
-from research.domains.trial import trials
-from research.domains.trivial import trivial_rows
+from research.baselines.shortcuts import trivial_rows
+from research.domains.duality_trial import trials
 from substrate.domains.clevrer.deltas import annotation_log, events_log
 from substrate.domains.clevrer.format import FRAMES, Question, read_questions, read_scene_events
 from substrate.domains.clevrer.interpreter import answer_scene, choice_program

@@ -1,7 +1,7 @@
 """Duality, partner rule and simulation on official annotations, beside Bullet: where they agree.
 
-    python benchmarks/clevrer_counterfactuals.py ANNOTATIONS
-    python benchmarks/clevrer_counterfactuals.py --worked TRUE_EVENTS TRACKS
+    python -m research.measurements.clevrer_counterfactuals ANNOTATIONS
+    python -m research.measurements.clevrer_counterfactuals --worked TRUE_EVENTS TRACKS
 
 Bullet moves the bodies from frame 0 without the object: a reference that shares no code with the planar
 engine, and is no truth. On tracked scenes the benchmark `agreement` compares the three; `--worked` shows the
