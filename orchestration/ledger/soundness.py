@@ -25,6 +25,9 @@ from orchestration.ledger.pinned import (
 )
 from orchestration.stage import Stages
 
+_OF_NO_PROFILE = ("downloads", "claims")
+"""The files of pins that belong to no profile, by their names."""
+
 
 def require_pins(root: Path, profile: str, *, anew: bool = False) -> bool:
     """Tell whether a profile has pins.
@@ -107,4 +110,4 @@ def others_pinned(root: Path, profile: str) -> list[str]:
     """Return the names of the other profiles that have pins, here or in git's last commit."""
     listed = (git(root, "ls-tree", "--name-only", "HEAD", "pins/") or b"").decode().splitlines()
     paths = [*map(Path, listed), *(root / "pins").glob("*.json")]
-    return sorted({path.stem for path in paths if path.suffix == ".json"} - {profile, "downloads"})
+    return sorted({path.stem for path in paths if path.suffix == ".json"} - {profile, *_OF_NO_PROFILE})
