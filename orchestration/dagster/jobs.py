@@ -90,5 +90,5 @@ stale_stages = dg.AutomationConditionSensorDefinition(
     "stale_stages",
     target=dg.AssetSelection.all(),
     default_status=dg.DefaultSensorStatus.STOPPED,
-    description="Runs a stage of the default profile whose code or inputs changed; off until it is turned on.",
+    description="Runs the stages of the default profile whose code or inputs changed; off by default.",
 )
