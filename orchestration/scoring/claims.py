@@ -259,7 +259,7 @@ def _printed(claim: Claim) -> tuple[Fits | None, str, int]:
     if not others:
         return _interval(first), f"{figures[0].printed} %" if figures[0] else "", 0
     if not all(figures):
-        return None, "above", 1
+        return None, "no figure", 1
     apart, number = values[0] - values[1], published().number(first)
     size = number and number.figures.get(f"{MINUS}{others[0]}")
     text = f"{size.value if size else apart:+.2f} pp"
