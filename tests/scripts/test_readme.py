@@ -17,8 +17,10 @@ def readme() -> Any:
 
 
 def test_readmes_tables_are_those_of_the_pins(readme: Any) -> None:
+    for page in readme.PAGES:
+        text = (ROOT / page).read_text("utf-8")
+        assert readme.filled(text) == text
     text = (ROOT / "README.md").read_text("utf-8")
-    assert readme.filled(text) == text
     for wrong in (("| 564 | 564 |", "| 564 | 563 |"), ("agree with parts", "agree with all")):
         assert text != text.replace(*wrong, 1)
         assert readme.filled(text.replace(*wrong, 1)) == text
@@ -29,7 +31,8 @@ def test_a_figure_that_no_pin_has_fails_the_check(
 ) -> None:
     text = (ROOT / "README.md").read_text("utf-8").replace("| 564 | 564 |", "| 564 | 563 |", 1)
     (tmp_path / "README.md").write_text(text, "utf-8")
-    (tmp_path / "pins").symlink_to(ROOT / "pins")
+    for name in ("pins", "docs"):
+        (tmp_path / name).symlink_to(ROOT / name)
     monkeypatch.setattr(readme, "ROOT", tmp_path)
     monkeypatch.setattr("sys.argv", ["readme.py", "--check"])
     assert readme.main() == 1
