@@ -76,7 +76,8 @@ class Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def relation(self) -> Relation:
         """The claim's relation."""
-        return next((kind for kind in ("margin", "order", "same_bytes") if getattr(self, kind)), "statement")
+        kinds: tuple[Relation, ...] = ("margin", "order", "same_bytes")
+        return next((kind for kind in kinds if getattr(self, kind)), "statement")
 
     @property
     def names(self) -> tuple[str, ...]:
