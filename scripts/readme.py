@@ -1,4 +1,6 @@
-"""Write the two result tables of README from the pins; with ``--check``, only compare them.
+"""Write README's sentence on the claims, a run's last lines and the result tables from the pins.
+
+With ``--check``, only compare them.
 
 python scripts/readme.py [--check]
 """
@@ -7,13 +9,17 @@ from __future__ import annotations
 
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from orchestration.ledger.pinned import pinned_cells, pinned_scores
+from orchestration.ledger.pinned import PinError, pinned_cells, pinned_scores
+from orchestration.ledger.soundness import others_pinned, require_seals
+from orchestration.ledger.verdicts import verdicts
 from orchestration.registry import BENCHMARKS, TABLES
+from orchestration.rendering.best_trivial import BEST_TRIVIAL
+from orchestration.rendering.conclusion import verdict_lines
 from orchestration.rendering.official import BESIDE, pinned_rows
-from orchestration.rendering.trivial import BEST_TRIVIAL
 from orchestration.scoring.formatting import bounds, share
 from orchestration.scoring.likeness import NOT_REPORTED
 
@@ -45,6 +51,27 @@ GENERATED = {
     "twin/joint": "Twin-EventLog, both arms right (specifications made here)",
 }
 """The numbers of the sample profile in README, including weak results."""
+
+
+def claims() -> Iterator[str]:
+    """Yield the sentence that counts the verdicts by the data that decided them."""
+    now = verdicts(ROOT)
+    of = Counter((verdict.data, verdict.verdict) for verdict in now)
+    words = Counter(verdict.verdict for verdict in now)
+    agree, differ = of["official", "agrees"], of["official", "differs"]
+    judged = ", ".join(f"{words[word]} {word}" for word in ("proven", "repaired", "refuted") if words[word])
+    yield (
+        f"Of the paper's {len(now)} claims, {agree} agree with parts of the official releases and {differ} "
+        f"differ. Of its statements (a theorem, two algorithms, replay), {judged}. "
+        f"{of['generated', 'undecided']} were measured on generated data alone, which decide nothing; "
+        f"{words['not compared']} set systems beside each other that read different inputs; "
+        f"{words['not measured']} were not measured."
+    )
+
+
+def ending() -> Iterator[str]:
+    """Yield the lines in which a run that drifted nowhere ends."""
+    yield from (f"    {line}" for line in verdict_lines(ROOT, verdicts(ROOT)))
 
 
 def official() -> Iterator[str]:
@@ -85,11 +112,16 @@ def constant(number: str, cells: Mapping[str, Mapping[str, str]]) -> str:
 
 
 def filled(text: str) -> str:
-    """Fill both tables of README from the pins."""
-    for name, lines in (("official", official()), ("generated", generated())):
+    """Fill the generated parts of README from the pins."""
+    for name, lines in ((part.__name__, part()) for part in (claims, ending, official, generated)):
         marks = rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)"
         table = "".join(f"{line}\n" for line in lines)
-        text = re.sub(marks, lambda match, table=table: match[1] + table + match[2], text, flags=re.DOTALL)
+        put = re.compile(marks, re.DOTALL).subn(lambda match, table=table: match[1] + table + match[2], text)
+        text, places = put
+        if not places:
+            raise PinError(
+                f"has no marks of the part {name!r}", where=(ROOT / "README.md",), hint="Restore them"
+            )
     return text
 
 
@@ -97,10 +129,15 @@ def main() -> int:
     """Write README, or check it; return 1 if it differs from the pins."""
     path = ROOT / "README.md"
     text = path.read_text("utf-8")
-    now = filled(text)
+    try:
+        for profile in ("sample", *others_pinned(ROOT, "sample")):
+            require_seals(ROOT, profile)
+        now = filled(text)
+    except PinError as error:
+        sys.exit(str(error))
     if "--check" in sys.argv[1:]:
         if now != text:
-            sys.stderr.write("README.md: its tables are not those of the pins; run scripts/readme.py\n")
+            sys.stderr.write("README.md: its numbers are not those of the pins; run scripts/readme.py\n")
         return int(now != text)
     path.write_text(now, "utf-8")
     return 0

@@ -33,6 +33,8 @@ from substrate.log.event_log import EventLog
 T = TypeVar("T")
 Files = Mapping[str, Path]
 """Input files or folders by role, such as ``annotations`` and ``questions``."""
+BEYOND = "beyond"
+"""The profile of the work beyond the paper."""
 Natural = msgspec.Meta(ge=0, le=10**9)
 
 
@@ -202,6 +204,18 @@ GENERATED = Release("generated", "")
 """The release of data that are only generated."""
 
 
+def belongs(own: Collection[str], profile: str) -> bool:
+    """Tell whether a source, a benchmark or a study belongs to a profile.
+
+    Args:
+        own: its profiles; if it has none, it belongs to all but :data:`BEYOND`.
+
+    >>> [belongs((), "sample"), belongs((), BEYOND), belongs((BEYOND, "local"), BEYOND)]
+    [True, False, True]
+    """
+    return profile in own if own else profile != BEYOND
+
+
 @dataclass(frozen=True, kw_only=True)
 class Source(Declared):
     """A source of cases: files in a common format, and the ways in which a profile gets them.
@@ -217,7 +231,7 @@ class Source(Declared):
         world: the generator of its cases, if there is one.
         size: the amount of data in a generated profile, in words.
         note: an addition to a table's description of the data's origin.
-        profiles: the profiles that it belongs to; empty for all.
+        profiles: the profiles that it belongs to; empty for all but :data:`BEYOND`.
     """
 
     name: str
@@ -342,6 +356,11 @@ class Benchmark(Declared):
         """The keys of `params.yaml` that its answers depend on."""
         return ()
 
+    def profile(self, wanted: str) -> str:
+        """Return the profile that is wanted if this benchmark belongs to it, else one that it belongs to."""
+        own = self.profiles or self.source.profiles
+        return wanted if belongs(own, wanted) else next(iter(own), "sample")
+
     @property
     def subset_in_name(self) -> bool:
         """Tell whether the name of an answer contains its subset."""
@@ -385,6 +404,7 @@ class Interpreted(Benchmark):
         wordings: from a case to the text of its questions.
         possible: from a case, a number of logs, the parameters and the split to rows from at most this many
             possible logs, by the probabilities of the record's events.
+        submission: from a case's rows to its part of the file that the benchmark's server takes, a JSON list.
         declared: the unit that counts a generated profile, and the number that the profile's data declare.
     """
 
@@ -394,6 +414,7 @@ class Interpreted(Benchmark):
     asks: Callable[[Case], bool] = lambda case: bool(case.questions)
     wordings: Callable[[Case], Iterable[Wording]] = lambda case: ()
     possible: Callable[[Case, int, Any, str], Iterable[Row]] | None = None
+    submission: Callable[[Iterable[Row]], Any] | None = None
     declared: Mapping[Literal["logs", "answers"], Callable[[Any], int]] = field(default_factory=dict)
 
     @property

@@ -14,6 +14,7 @@ from orchestration.benchmarks import benchmark as bm
 from orchestration.benchmarks.real import MEASURED_ON
 from substrate.base.errors import FormatError, ParameterError
 from substrate.base.numbered import sources_in
+from substrate.base.records import Index
 from substrate.cause.explanation import OWN, Explanation
 from substrate.cause.pictures import Pictured, pictured
 from substrate.domains.clevrer import format
@@ -27,6 +28,8 @@ from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.picture import scene_timeline
 from substrate.domains.clevrer.possible import answer_possible, decode_possible
 from substrate.domains.clevrer.scene import Scene
+from substrate.domains.clevrer.submission import submitted
+from substrate.domains.clevrer.trajectories import decode_trajectories, with_trajectory
 from substrate.domains.rows import Row
 from substrate.generators.clevrer.release import WORLD
 
@@ -42,6 +45,8 @@ class ClevrerData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=True
     scenes: Annotated[int, bm.Natural] = 0
     annotations: str | None = None
     events: str | None = None
+    trajectories: str | None = None
+    """Positions of the objects in ``events``, where the events' own lines have none."""
     proposals: str | None = None
     """A detector's proposals, which ``perceived`` reads with ``questions``."""
     questions: str | None = None
@@ -64,15 +69,20 @@ def scene_cases(
         unasked: whether scenes without questions count too.
 
     Raises:
-        ParameterError: not exactly one of ``annotations`` and ``events`` is given.
+        ParameterError: not exactly one of ``annotations`` and ``events`` is given, or ``trajectories``
+            without ``events``.
         FormatError: a question's scene does not exist, or the input has a wrong format.
     """
-    annotations, events = files.get("annotations"), files.get("events")
+    annotations, events, moved = (files.get(role) for role in ("annotations", "events", "trajectories"))
     if (annotations is None) == (events is None):
         hint = "--annotations takes a folder or zip, --events a JSON-lines file"
         raise ParameterError("give either --annotations or --events", hint=hint)
+    if moved and not events:
+        hint = "Annotations have motion of their own: leave the trajectories out"
+        raise ParameterError("belongs to --events", where=("--trajectories", moved), hint=hint)
     names = format.annotation_names(annotations) if annotations else {}
     index = format.index_scene_events(events) if events else None
+    tracks = format.index_scene_events(moved, decode_trajectories) if moved else Index[int]()
     input_ = annotations or files["events"]
     scenes = bm.asked_scenes(names if index is None else index, raw, files, input_, only, unasked)
 
@@ -82,6 +92,9 @@ def scene_cases(
         else:
             sources = sources_in(files["annotations"], (names[scene] for scene in scenes))
         for scene, (name, record) in zip(scenes, sources, strict=True):
+            if moved and scene in tracks:
+                (track,) = format.event_sources(moved, tracks, [scene])
+                record = with_trajectory((name, record), track)
             yield bm.Case(scene, name, record, bytes(raw.get(scene, b"")), "" if annotations else EVENTS)
 
     return bm.Cases(len(scenes), each())
@@ -202,6 +215,7 @@ SCENES = bm.Source(
     inputs={
         "annotations": ("annotation_validation.zip", "annotation.zip", "annotation"),
         "events": ("events.jsonl",),
+        "trajectories": ("trajectories.jsonl",),
         "questions": ("validation.json", "questions.json"),
     },
     cases=cases,
@@ -232,6 +246,7 @@ CLEVRER = bm.Explained(
     parameters=PARAMETERS,
     rows=rows,
     possible=possible_rows,
+    submission=submitted,
     explain=partial(explain_asked, format.SceneQuestions, explain_question),
     picture=picture,
     rests=rests_on,

@@ -11,8 +11,9 @@ REAL = Table(
     layout="official",
     trivial=("questions/trivial", "questions/last_word"),
     note="Systems beside it have the figure that was published on a whole official split; these files are "
-    "parts of official releases, so nothing is subtracted. An F1 stands as twice what was foretold and came "
-    "of what was foretold plus what came; its interval takes these for independent cases, and is a guide.",
+    "parts of official releases, so nothing is subtracted. The counts of an F1 are twice the foretold events "
+    "that came, of the foretold events plus the events that came; its interval treats them as independent "
+    "cases, and is only a guide.",
 )
 MEASURED_ON = "real"
 """The key of a benchmark's ``about`` that describes the data behind a row of this table."""

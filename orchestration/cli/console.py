@@ -13,7 +13,7 @@ ProfileOption = Annotated[
     str | None,
     option(
         "--profile",
-        "sample, full, paper, real or local; by default the profile of params.yaml.",
+        "sample, beyond, full, paper, real or local; by default the profile of params.yaml.",
     ),
 ]
 SetOption = Annotated[
@@ -44,7 +44,7 @@ def stages_told(names: Sequence[str]) -> Iterator[dict[str, str]]:
                 how[stage] = made
                 told.end(stage, made, rows)
 
-        told.plan(len(names), "stages")
+        told.plan(len(names), "stage" if len(names) == 1 else "stages")
         with hearing(advance=told.advance, end=end, **({"say": note} if Voice.verbose else {})):
             yield how
 

@@ -10,6 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from orchestration.base.beyond import beyond
+from orchestration.cli.claims import claims
 from orchestration.cli.console import NOTHING_SET, ProfileOption, SetOption
 from orchestration.cli.logs import logs
 from orchestration.cli.results import accept, materialize, reproduce, verify
@@ -19,7 +20,7 @@ from substrate.cli.notices import others_apart
 
 SECTIONS = {
     "Reproduce": ("reproduce", "experiment", "ui", "fetch", "bench"),
-    "Inspect": ("trace", "explain", "log", "logs"),
+    "Inspect": ("claims", "trace", "explain", "log", "logs"),
     "Your own data": ("answer", "perceive", "predict", "score", "generate", "mcp", "models"),
     "Maintain": ("verify", "accept", "materialize", "dvc", "cluster", "paper"),
 }
@@ -66,7 +67,7 @@ app.add_typer(dvc_app, name="dvc")
 app.add_typer(cluster_app, name="cluster")
 
 
-for command in (reproduce, materialize, verify, accept, logs):
+for command in (reproduce, materialize, verify, accept, logs, claims):
     app.command()(command)
 app.command("paper")(beyond("research.cli.paper:paper") or absent("paper"))
 
@@ -192,7 +193,8 @@ def trace(
         str | None,
         argument(
             "BENCHMARK/SUBSET/METRIC, as in scores and tables; a row "
-            "or a cell of a table, or a figure of the paper, such as 99.86.",
+            "or a cell of a table, a figure of the paper, such as 99.86, or a claim's name. With --list, a "
+            "part of the names to list.",
             metavar="NUMBER",
         ),
     ] = None,
@@ -217,12 +219,12 @@ def trace(
 
     The path names log, input file, source and code version too; exit 1 if they are inconsistent.
     """
-    if list_ == (number is not None):
+    if not list_ and number is None:
         raise typer.BadParameter("give a NUMBER or --list")
     from orchestration.cli.trace import print_list, print_trace
 
-    if number is None:
-        print_list(profile, json=json)
+    if list_ or number is None:
+        print_list(profile, number or "", json=json)
     elif not print_trace(number, question, profile, reexecute=reexecute, json=json):
         raise typer.Exit(1)
 

@@ -203,11 +203,12 @@ def accept(
 ) -> None:
     """Pin changed results, and say why they are right.
 
-    Prints the changed numbers, pins the present data and artifacts as the results, and records the reason in
-    pins/accepted.jsonl, which `verify --since` reads.
+    Prints the changed numbers and verdicts, pins the present data and artifacts as the results, and records
+    the reason in pins/accepted.jsonl, which `verify --since` reads.
     """
     from orchestration.base.project_lock import project_lock
     from orchestration.ledger.acceptance import accept_results, proposed
+    from orchestration.ledger.verdicts import PROFILES, changed_verdicts, pin_verdicts, verdicts_here
     from orchestration.project import is_usual, open_workspace
     from orchestration.rendering.drift import moved_lines
     from orchestration.stages.graph import stages_in
@@ -216,12 +217,19 @@ def accept(
     stages = stages_in(workspace)
     with project_lock(workspace.root):
         acceptance, moved = proposed(workspace, stages, reason, unsafe=unsafe)
+        verdicts = verdicts_here(workspace)
         if not json:
             say("\n".join(moved_lines(moved) or ["no number and no answer changed"]))
+            say(
+                "\n".join(map(str, changed_verdicts(workspace.root, verdicts)))
+                or "no verdict on a claim changed"
+            )
             if acceptance.unsafe:
                 say(f"no record of a run computed {', '.join(acceptance.unsafe)}")
         if not dry_run:
             accept_results(workspace, stages, acceptance, usual=is_usual(workspace))
+            if workspace.settings.profile in PROFILES:
+                pin_verdicts(workspace.root, verdicts)
     changed, done = list(acceptance.stages), "would be pinned" if dry_run else "pinned"
     lines = [f"{done}; changed stages: {len(changed)}", *changed]
     give({"acceptance": acceptance, "moved": moved}, ["\n  ".join(lines)], json=json)

@@ -218,7 +218,7 @@ def _module(source: str) -> str:
 
 
 def _imported(source: str) -> tuple[Place, ...]:
-    """The statements behind an import: those that bind the name, or all of a module."""
+    """The statements behind an import: the statements that bind the name, or all of a module."""
     if whole := _module(source):
         return tuple((whole, number) for number in range(len(module_of(whole).statements)))
     module, _, name = source.partition(":")

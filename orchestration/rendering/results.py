@@ -13,10 +13,10 @@ from orchestration.benchmarks.benchmark import Benchmark
 from orchestration.benchmarks.benchmark import Table as Declared
 from orchestration.models.transcript import Told, read_told
 from orchestration.registry import BENCHMARKS, SOURCES
+from orchestration.rendering.best_trivial import BEST_TRIVIAL, BestTrivial, graded
 from orchestration.rendering.captions import cited, source_of
 from orchestration.rendering.official import official
 from orchestration.rendering.tables import Column, Table, read_list
-from orchestration.rendering.trivial import BEST_TRIVIAL, BestTrivial, graded
 from orchestration.scoring import trivial as trivially
 from orchestration.scoring.counting import RIGHT, Comparison
 from orchestration.scoring.formatting import bounds, paired, share

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from substrate.base.counts import wilson
+from substrate.base.intervals import wilson
 
 
 def newcombe_paired(

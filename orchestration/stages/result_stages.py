@@ -13,7 +13,8 @@ import dagster as dg
 from orchestration.base.beyond import beyond
 from orchestration.benchmarks.baselines import COMPARED, COMPARISONS, LanguageModel
 from orchestration.benchmarks.benchmark import Benchmark, Explained, Interpreted, Table
-from orchestration.ledger.look import OFFICIAL
+from orchestration.ledger.look import OF_CLAIMS
+from orchestration.ledger.pinned import pin_name
 from orchestration.registry import STAGES_BEYOND, STUDIES
 from orchestration.rendering.kept import Kept
 from orchestration.rendering.report import write_report
@@ -94,11 +95,17 @@ def describing_stages(benchmarks: Benchmarks, stages: Iterable[Stage]) -> Iterat
         describes=described,
         kinds=("spark",),
         pinned_by="nothing",
-        outside=lambda workspace: {"official": workspace.root / OFFICIAL},
+        outside=_pins_of_others,
     )
     for name in STAGES_BEYOND:
         if make := beyond(name):
             yield make(benchmarks, described)
+
+
+def _pins_of_others(workspace: Workspace) -> dict[str, Path]:
+    """The pins of the other profiles that decide the paper's claims."""
+    own = pin_name(workspace.settings.profile)
+    return {name: path for name in OF_CLAIMS if name != own and (path := workspace.root / name).is_file()}
 
 
 def _counted_by(benchmark: Benchmark) -> Iterator[Callable[..., Any]]:

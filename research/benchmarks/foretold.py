@@ -15,11 +15,11 @@ import msgspec
 from orchestration.benchmarks import benchmark as bm
 from orchestration.benchmarks.real import MEASURED_ON
 from orchestration.scoring.counting import Metric, Rows
+from research.benchmarks import OFFICIAL
 from research.benchmarks.perceived import PARAMETERS
 from research.benchmarks.truths import (
     EVERY,
     INPUTS,
-    PROFILES,
     TABLE,
     FilmedData,
     held_beside,
@@ -27,7 +27,6 @@ from research.benchmarks.truths import (
     sampled,
     true_events,
 )
-from research.domains.foretelling.trajectories import decode_trajectories
 from research.domains.foretold import (
     AT,
     LINE,
@@ -45,6 +44,7 @@ from research.domains.perception.perceive import examined
 from substrate.base.errors import ParameterError
 from substrate.base.inputs import lines
 from substrate.domains.clevrer.format import decode_scene_events
+from substrate.domains.clevrer.trajectories import decode_trajectories
 from substrate.domains.rows import Row
 
 NAME = "foretold"
@@ -174,7 +174,7 @@ SEEN_BEFORE = bm.Source(
     note=f", every {EVERY}th video with proposals, each that is kept from every fit of perception, and every "
     f"{TRACKED}th tracked scene; nothing after frame {' or '.join(map(str, AT))} is read, who met before "
     "is inferred, and n of an F1 is what was foretold plus what came",
-    profiles=PROFILES,
+    profiles=OFFICIAL,
 )
 FUTURE = bm.Interpreted(
     name=NAME,

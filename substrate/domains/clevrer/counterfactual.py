@@ -108,16 +108,19 @@ METHODS: Mapping[str, Method] = {
 """Every method by the name that the parameters give it. An entry here is all that a new one takes: the
 parameters, the launch form, the ablations and the explanations read this table.
 """
+PAPER, TRACKED = "partner", "simulated"
+"""The method that no parameter names: the paper's, and that for a log whose motion comes from positions."""
 Name = Literal[tuple(METHODS)]  # pyright: ignore[reportInvalidTypeForm]
 
 
 class Counterfactual(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The method that says which events occur without an object."""
 
-    method: Name = "partner"  # pyright: ignore[reportInvalidTypeForm]
+    method: Name | None = None  # pyright: ignore[reportInvalidTypeForm]
     """``duality`` (Proposition 1), for what was observed; ``partner``, and two partners of the removed object
     collide without it (paper, section 3.3); ``printed``, Algorithm 2 word for word; ``simulated``, what its
-    ancestry leaves open is simulated.
+    ancestry leaves open is simulated. ``None`` is ``partner``, as in the paper, and ``simulated`` where a
+    tracker gave positions.
     """
     horizon: Annotated[int, msgspec.Meta(ge=0, le=100_000)] = RECORDED_AFTER
     """Frames after the video to which ``simulated`` carries the world without the object on; 0 stops where
@@ -128,7 +131,7 @@ class Counterfactual(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def words(self) -> str:
         """The method in words, with its horizon where it takes one."""
-        return METHODS[self.method].words.format(horizon=self.horizon)
+        return METHODS[self.method or PAPER].words.format(horizon=self.horizon)
 
 
 def judge(
@@ -144,4 +147,4 @@ def judge(
     # Algorithm 2 asks about an observed event's participants too: they are in what Algorithm 1 returns.
     if removed in event.objects and settings.method != "printed":
         return Verdict(False, "dual")
-    return METHODS[settings.method].verdict(scene, event, removed, settings, engine)
+    return METHODS[settings.method or PAPER].verdict(scene, event, removed, settings, engine)

@@ -41,7 +41,7 @@ def explain(log: EventLog, scene_index: int, question: Question, parameters: Par
 
     The explanation also has the log of each simulated fork, named by its imagined change.
     """
-    world = World(Scene.of(log), parameters)
+    world = World.of(Scene.of(log), parameters)
     reading = reading_of(world.scene, scene_iri(scene_index))
     logs = {OWN: log}
 

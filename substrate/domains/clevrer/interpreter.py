@@ -31,9 +31,8 @@ def answer_scene(
     If a program cannot run, its row has the answer ``error`` with the reason, and counts as wrong.
     """
     common = {"benchmark": "clevrer", "split": split, "scene": scene_index, "log": log.digest}
-    return rows(
-        questions, World(Scene.of(log), parameters), LANGUAGE, lambda question: question.question_type, common
-    )
+    world = World.of(Scene.of(log), parameters)
+    return rows(questions, world, LANGUAGE, lambda question: question.question_type, common)
 
 
 class Language(NamedTuple):

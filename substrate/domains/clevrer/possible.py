@@ -201,7 +201,7 @@ def answer_possible(
     A multiple-choice row's probability is that of all its answers together, given what each presupposes.
     """
     made = [(world.weight, events_log(world.events)) for world in worlds(scene, most)]
-    open_ = [(weight, World(Scene(log), parameters)) for weight, log in made]
+    open_ = [(weight, World.of(Scene(log), parameters)) for weight, log in made]
     common = {"benchmark": "clevrer", "split": split, "scene": scene.scene_index, "log": made[0][1].digest}
     for question in sorted(questions, key=lambda question: question.question_id):
         place = {**common, "subset": question.question_type, "question": question.question_id}

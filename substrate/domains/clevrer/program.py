@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from operator import attrgetter, gt, lt
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from substrate.base.errors import ProgramError
 from substrate.domains.clevrer.counterfactual import judge
@@ -27,6 +27,11 @@ class World(NamedTuple):
 
     scene: Scene
     parameters: Parameters
+
+    @classmethod
+    def of(cls, scene: Scene, parameters: Parameters) -> Self:
+        """A scene's world, with the parameters in force for it."""
+        return cls(scene, parameters.of(scene))
 
 
 class Step(NamedTuple):

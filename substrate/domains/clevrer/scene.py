@@ -247,6 +247,11 @@ class Scene:
         return f"<{NAMESPACE}motion>" in self._said
 
     @cached_property
+    def tracked(self) -> bool:
+        """Tell whether the motion comes from positions that a tracker gave, and not from an annotation."""
+        return any(self.holding(f"{NAMESPACE}tracked").values())
+
+    @cached_property
     def iri(self) -> str:
         """The scene's IRI, the prefix of its objects' and events' IRIs."""
         return self.events[0].iri.rpartition(":event:")[0]
