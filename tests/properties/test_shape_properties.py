@@ -21,12 +21,8 @@ HEAD = """@prefix : <urn:t:> . @prefix sh: <http://www.w3.org/ns/shacl#> .
 :N a sh:NodeShape ; sh:property [ sh:path :q ; sh:maxCount 1 ] .
 :Gone a sh:NodeShape ; sh:deactivated true ; sh:property [ sh:path :q ; sh:maxCount 0 ] .
 """
-PATHS = (
-    ":p|:p|:q|[ sh:inversePath :p ]|( :p :q )|[ sh:alternativePath ( :p :q ) ]|[ sh:zeroOrMorePath :p ]|rdfs:label"
-).split("|")
-TERMS = (
-    ":x|:y|:z|1|'01'^^xsd:integer|'no'^^xsd:integer|'x'|'x'@en|true|1.50|1.5|'yes'^^xsd:boolean|'a'^^:Kind"
-).split("|")
+PATHS = [":p", ":p", ":q", "[ sh:inversePath :p ]", "( :p :q )", "[ sh:alternativePath ( :p :q ) ]", "[ sh:zeroOrMorePath :p ]", "rdfs:label"]
+TERMS = [":x", ":y", ":z", "1", "'01'^^xsd:integer", "'no'^^xsd:integer", "'x'", "'x'@en", "true", "1.50", "1.5", "'yes'^^xsd:boolean", "'a'^^:Kind"]
 simple = st.sampled_from(
     ["sh:maxCount 0", "sh:maxCount 1", "sh:maxCount 2", "sh:minCount 1", "sh:class :V", "sh:class :A"]
     + [f"sh:datatype {kind}" for kind in ("xsd:integer", "xsd:string", "xsd:boolean", "xsd:decimal", ":Kind")]
