@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import get_args
 
 import msgspec
 
 from substrate.base.errors import ProgramError
 from substrate.cause.explanation import ERROR, OWN, Evidence, ExplainedPart, ExplainedStep, Explanation
 from substrate.domains.clevrer._chances import REMOVALS, Chances
-from substrate.domains.clevrer.counterfactual import Ground, judge
+from substrate.domains.clevrer.counterfactual import GROUNDS, Ground, judge
 from substrate.domains.clevrer.deltas import NAMESPACE, scene_iri
 from substrate.domains.clevrer.emitter import without
 from substrate.domains.clevrer.format import RECORDED_AFTER, Question
@@ -27,9 +26,6 @@ from substrate.domains.clevrer.program import (
 from substrate.domains.clevrer.reading import Reading, observed, reading_of, removal, text_of
 from substrate.domains.clevrer.scene import Event, Scene
 from substrate.log.event_log import EventLog
-
-GROUNDS: tuple[Ground, ...] = get_args(Ground)
-"""The grounds of an answer, from the surest to the least sure."""
 
 
 def explain(log: EventLog, scene_index: int, question: Question, parameters: Parameters) -> Explanation:
