@@ -11,6 +11,8 @@ from substrate.domains.clevrer.program import Step, World, run
 
 REMOVALS = ("get_counterfact", "filter_counterfact", "counterfact_events")
 """The opcodes that imagine a world without an object."""
+IMAGINING = (*REMOVALS, "unseen_events")
+"""The opcodes whose events no frame shows."""
 
 
 class Chances:
