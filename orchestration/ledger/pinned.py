@@ -223,7 +223,100 @@ def damaged(root: Path, name: str, others: int = 0) -> PinError:
 def conflict_marker(data: bytes) -> int:
     """Return the number of the first line that git wrote into a file that it could not merge; 0 if none.
 
-    >>> conflict_marker(b"{\\ndef rows_bytes(profile: str, made: Made) -> bytes:
+    >>> conflict_marker(b"{\\n" + 7 * b"<" + b" ours"), conflict_marker(b"{}")
+    (2, 0)
+    """
+    marks, lines = (7 * b"<", 7 * b">"), enumerate(data.splitlines(), 1)
+    return next((number for number, line in lines if line.startswith(marks)), 0)
+
+
+def read_pins(root: Path, profile: str) -> Pins:
+    """Read the pins of a profile; unreadable rows are left out.
+
+    Raises:
+        PinError: the file of pins is damaged.
+    """
+    stages, basis = _pinned(root, profile), read_manifest(ledger_at(root, profile)).pinned
+    files = {path.relative_to(root).as_posix(): path for path in (root / "pins" / profile).glob("*.jsonl")}
+    pins = with_rows(stages, {name: path.read_bytes() for name, path in files.items()}, profile)
+    for name, made in basis.items():
+        if name in pins and made.outs == pins[name].outs:
+            pins[name] = msgspec.structs.replace(pins[name], code=made.code, environment=made.environment)
+    return pins
+
+
+def with_rows(stages: Mapping[str, Made], files: Mapping[str, bytes], profile: str) -> Pins:
+    """Add the rows to pins, from the bytes of the row files by path."""
+    pins: Pins = {}
+    for stage, pin in stages.items():
+        needs = (stages[need].outs for need in pin.needs if need in stages)
+        inputs = {out: digest for outs in needs for out, digest in outs.items()}
+        rows = decode_rows(files.get(rows_name(profile, stage), b""))
+        pins[stage] = msgspec.structs.replace(pin, inputs=inputs, rows=rows)
+    return pins
+
+
+def pinned_outs(root: Path, profile: str) -> dict[str, str]:
+    """Return the pinned SHA-256 of each path of a profile; raises errors as :func:`read_pins`."""
+    return {out: digest for made in _pinned(root, profile).values() for out, digest in made.outs.items()}
+
+
+def pinned_scores(root: Path, profile: str) -> dict[str, tuple[int, int]]:
+    """Return right answers and total of each pinned number; raises errors as :func:`read_pins`."""
+    return {name: counts for made in _pinned(root, profile).values() for name, counts in made.scores.items()}
+
+
+def pinned_cells(root: Path, profile: str, table: str) -> dict[str, dict[str, str]]:
+    """Return the pinned cells of a table, if any, by row and head; raises errors as :func:`read_pins`."""
+    return _pinned(root, profile).get(f"tables/{table}", Made()).cells.get(table, {})
+
+
+def drift(workspace: Workspace) -> dict[str, str]:
+    """Return the pinned paths that drifted, each ``modified`` or ``deleted``."""
+    pinned = pinned_outs(workspace.root, workspace.settings.profile)
+    differing = apart(workspace.root, dict(sorted(pinned.items())))
+    return {out: "modified" if is_ else "deleted" for out, (_, is_) in differing.items()}
+
+
+def encode_rows(rows: Mapping[str, PinnedRow], most: int = _LINES) -> bytes:
+    """Encode rows in short, a few scenes per line.
+
+    Each scene precedes its rows. Rows of a subset and log are grouped; a right answer is written once.
+    """
+    place = attrgetter("subset", "log")
+    scenes: list[Any] = []
+    for scene, of_scene in groupby(rows.values(), key=attrgetter("scene")):
+        groups = groupby(sorted(of_scene, key=place), key=place)
+        scenes += scene, [(*where, [_brief(row) for row in group]) for where, group in groups]
+    cut = 2 * max(_SCENES, math.ceil(len(scenes) / 2 / most))
+    lines = (scenes[at : at + cut] for at in range(0, len(scenes), cut))
+    return b"".join(msgspec.json.encode(line) + b"\n" for line in lines)
+
+
+def _brief(row: PinnedRow) -> list[Any]:
+    right = row.correct is True and row.predicted == row.expected
+    return [row.question, row.row, row.predicted, *(() if right else (row.expected, row.correct))]
+
+
+def decode_rows(data: bytes) -> dict[str, PinnedRow]:
+    """Decode the rows of :func:`encode_rows`; skip unreadable lines, which the seal reveals."""
+    rows: dict[str, PinnedRow] = {}
+    for line in data.splitlines():
+        with suppress(ValueError, TypeError, LookupError, RecursionError):
+            scenes = msgspec.json.decode(line)
+            for scene, groups in zip(scenes[::2], scenes[1::2], strict=True):
+                rows |= {row.name: row for row in _rows_of(scene, groups)}
+    return rows
+
+
+def _rows_of(scene: Any, groups: Any) -> Iterator[PinnedRow]:
+    for subset, log, rows in groups:
+        for question, digest, predicted, *graded in rows:
+            values = subset, scene, question, predicted, *(graded or (predicted, True)), log, digest
+            yield msgspec.convert(values, PinnedRow)
+
+
+def rows_bytes(profile: str, made: Made) -> bytes:
     """Return the file of a stage's pinned rows; empty for a stage without rows, which has no file."""
     return encode_rows(made.rows, _FEW if profile in WITHOUT_DVC else _LINES) if made.rows else b""
 

@@ -95,6 +95,20 @@ def _fork(scene: Scene, event: Event, removed: int, settings: Counterfactual, en
     return Verdict(False, "simulated" if observed or event.objects & branch.simulated else "observed")
 
 
+def _filmed(scene: Scene, event: Event, removed: int, settings: Counterfactual, engine: Engine) -> Verdict:
+    """Judge without ancestry: what was filmed occurs again, unless the object took part in it."""
+    return Verdict(bool(_like(event, scene)), "heuristic")
+
+
+def _filmed_partner(
+    scene: Scene, event: Event, removed: int, settings: Counterfactual, engine: Engine
+) -> Verdict:
+    """Judge without ancestry, and take two that both collided with the object to collide without it."""
+    if event.kind != "Collision" or _like(event, scene):
+        return _filmed(scene, event, removed, settings, engine)
+    return _emergent(scene, event, removed)
+
+
 def _like(event: Event, scene: Scene) -> list[Event]:
     return scene.alike.get((event.kind, event.objects), [])
 
@@ -117,6 +131,14 @@ METHODS: Mapping[str, Method] = {
         "collision of two objects that both collided with it",
     ),
     "printed": Method(_printed, "Algorithm 2 as printed"),
+    "filmed": Method(
+        _filmed, "without ancestry: what was filmed occurs again, unless the object took part in it"
+    ),
+    "filmed_partner": Method(
+        _filmed_partner,
+        "without ancestry: what was filmed occurs again, and the collision of two objects that both collided "
+        "with the removed one",
+    ),
     "simulated": Method(
         _simulated, "the simulated fork without the object, to {horizon} frames after the video"
     ),
@@ -134,8 +156,9 @@ class Counterfactual(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     method: Name | None = None  # pyright: ignore[reportInvalidTypeForm]
     """``duality`` (Proposition 1), for what was observed; ``partner``, and two partners of the removed object
-    collide without it (paper, section 3.3); ``printed``, Algorithm 2 word for word; ``simulated``, what its
-    ancestry leaves open is simulated. ``None`` is ``partner``, as in the paper, and ``simulated`` where a
+    collide without it (paper, section 3.3); ``printed``, Algorithm 2 word for word; ``filmed`` and
+    ``filmed_partner``, the two rules without ancestry, to judge them by; ``simulated``, what its ancestry
+    leaves open is simulated. ``None`` is ``partner``, as in the paper, and ``simulated`` where a
     tracker gave positions.
     """
     horizon: Annotated[int, msgspec.Meta(ge=0, le=100_000)] = RECORDED_AFTER
