@@ -15,5 +15,12 @@ REAL = Table(
     "that came, of the foretold events plus the events that came; its interval treats them as independent "
     "cases, and is only a guide.",
 )
+METHODS = Table(
+    name="methods",
+    title="Methods on the same official questions",
+    about="Each two methods for the same official questions: what only one of them got right, and McNemar's p.",
+    layout="by pair",
+    note="A question is right if all of its choices are. Intervals are Newcombe's, 95 %.",
+)
 MEASURED_ON = "real"
 """The key of a benchmark's ``about`` that describes the data behind a row of this table."""
