@@ -46,9 +46,9 @@ def official(
     files = {name for benchmark in benchmarks for name in names_of(workspace, benchmark.source).values()}
     caption = (
         f"Official data (profile {workspace.settings.profile}): {', '.join(sorted(files))}; their SHA-256, "
-        "licences and sources stand in params.yaml. Intervals are Wilson's, 95 %, with n divided by the design "
-        "effect of the videos or stories that questions share; there is none where all of a population was "
-        f"asked or an answer is right by construction. {PAIRED_NOTE} {table.note}"
+        "licences and sources stand in params.yaml. Intervals are Wilson's, 95 %, with n divided by the "
+        "design effect of the videos or stories that questions share; there is none where all of a "
+        f"population was asked or an answer is right by construction. {PAIRED_NOTE} {table.note}"
     )
     trivial = BestTrivial(table, workspace)
     cells = (_label, _on, lambda s: f"{s.n:,}", lambda s: f"{s.correct:,}", percent, _intervals(workspace))

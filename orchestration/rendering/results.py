@@ -146,7 +146,10 @@ def by_number(table: Declared, benchmarks: Benchmarks, scores: Scores, workspace
         + (f"A language model's number is its own, not the substrate's: {models}. " if models else "")
         + READS
     )
-    systems, trivial = tuple(who for who in published().systems if who != PAPER), BestTrivial(table, workspace)
+    systems, trivial = (
+        tuple(who for who in published().systems if who != PAPER),
+        BestTrivial(table, workspace),
+    )
     columns = [
         Column("number", lambda row: row.name),
         Column("measured of", lambda row: row.measured_of),
@@ -306,9 +309,7 @@ def by_pair(table: Declared, benchmarks: Benchmarks, scores: Scores, workspace: 
     for benchmark in benchmarks:
         numbers = [name for name in benchmark.numbers if name.endswith("/per_question") and scores[name].n]
         answers = graded(workspace, benchmark.name)
-        right = {
-            name: outcomes([row for row in answers if counts_for(row, name)], RIGHT) for name in numbers
-        }
+        right = {name: outcomes([row for row in answers if counts_for(row, name)], RIGHT) for name in numbers}
         for first, second in combinations(numbers, 2):
             sides = [scores[name] for name in (first, second)]
             kinds = {side.subset.partition(".")[0] for side in sides}
