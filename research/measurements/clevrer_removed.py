@@ -7,7 +7,8 @@ Each question gets a weight, so that the weighted shares of removed objects that
 partners or more, and that are in the ancestry of a collision of others are those of all (raking: W. E. Deming
 and F. F. Stephan, Annals of Mathematical Statistics 11, 1940). Only an object's shares are used, no gold.
 Also prints how many of the partner rule's wrong answers are about an object that touched nothing: then the
-video and the world without the object are the same up to the video's end.
+video and the world without the object are the same up to the video's end. And what the key itself says of the
+duality's conditions: which of the filmed collisions that a choice names happen without the object.
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ import msgspec
 
 from orchestration.benchmarks.clevrer import cases, scene_logs
 from orchestration.studies.ablations import VARIANTS, variant_rows
+from research.domains.duality_trial import said
 from substrate.domains.clevrer._chances import REMOVALS
 from substrate.domains.clevrer.format import SceneQuestions
-from substrate.domains.clevrer.interpreter import choice_program
 from substrate.domains.clevrer.parameters import Parameters
-from substrate.domains.clevrer.program import Step, World, run
+from substrate.domains.clevrer.program import World
 from substrate.domains.clevrer.scene import Scene
 from substrate.domains.rows import Row
 
@@ -40,10 +41,15 @@ METHODS = {variant.name: variant for variant in VARIANTS if variant.subset == "c
 
 
 class Asked(NamedTuple):
-    """A question: its removed object's kind, and its row by each method."""
+    """A question: its removed object's kind, its row by each method, and what its key says of collisions.
+
+    ``key`` counts the filmed collisions of others by whether they depend on the object, and by whether they
+    happen without it.
+    """
 
     kind: tuple[int, bool]
     rows: dict[str, Row]
+    key: Counter[tuple[bool, bool]]
 
 
 def asked(events: Path, questions: Path) -> Iterator[Asked]:
@@ -54,15 +60,21 @@ def asked(events: Path, questions: Path) -> Iterator[Asked]:
         for row in variant_rows(METHODS, case, scene, Parameters(), common):
             rows.setdefault(str(row.question), {})[row.subset] = row
         for question in msgspec.json.decode(case.questions, type=SceneQuestions).questions:
-            if question.question_type == "counterfactual" and question.choices:
-                steps: list[Step] = []
-                run(
-                    choice_program(question.program, question.choices[0]),
-                    World(scene, Parameters()),
-                    steps.append,
+            if question.question_type == "counterfactual":
+                verdicts = list(said(question, World(scene, Parameters()), *REMOVALS))
+                removed = verdicts[0][0][0]
+                key = Counter(
+                    (depends(scene, removed, pair), occurs)
+                    for (_, pair), occurs in verdicts
+                    if ("Collision", frozenset(pair)) in scene.alike
                 )
-                removed = next(step.arguments[-1] for step in steps if step.token in REMOVALS)
-                yield Asked(kind(scene, removed), rows[str(question.question_id)])
+                yield Asked(kind(scene, removed), rows[str(question.question_id)], key)
+
+
+def depends(scene: Scene, removed: int, pair: tuple[int, int]) -> bool:
+    """Tell whether each filmed collision of two objects depends on the removed one."""
+    ancestry = scene.ancestry("event")
+    return all(removed in ancestry[e.iri].objects for e in scene.alike["Collision", frozenset(pair)])
 
 
 def kind(scene: Scene, removed: int) -> tuple[int, bool]:
@@ -111,6 +123,12 @@ def main() -> int:
     sys.stdout.write(
         f"\npartner: of {len(wrong)} wrong answers, {untouched} remove an object that touches none\n"
     )
+    key = sum((of.key for of in every), Counter[tuple[bool, bool]]())
+    for depending, words in ((False, "does not depend"), (True, "depends")):
+        n = key[depending, True] + key[depending, False]
+        sys.stdout.write(
+            f"key: of {n} filmed collisions, of which each {words}, {key[depending, True]} happen\n"
+        )
     return 0
 
 
