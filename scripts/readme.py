@@ -13,7 +13,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from orchestration.ledger.pinned import pinned_cells, pinned_scores
+from orchestration.ledger.pinned import PinError, pinned_cells, pinned_scores
+from orchestration.ledger.soundness import others_pinned, require_seals
 from orchestration.ledger.verdicts import verdicts
 from orchestration.registry import BENCHMARKS, TABLES
 from orchestration.rendering.best_trivial import BEST_TRIVIAL, PAIRED
@@ -130,7 +131,12 @@ def filled(text: str) -> str:
     for name, lines in ((part.__name__, part()) for part in (claims, ending, official, generated)):
         marks = rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)"
         table = "".join(f"{line}\n" for line in lines)
-        text = re.sub(marks, lambda match, table=table: match[1] + table + match[2], text, flags=re.DOTALL)
+        put = re.compile(marks, re.DOTALL).subn(lambda match, table=table: match[1] + table + match[2], text)
+        text, places = put
+        if not places:
+            raise PinError(
+                f"has no marks of the part {name!r}", where=(ROOT / "README.md",), hint="Restore them"
+            )
     return text
 
 
@@ -138,7 +144,12 @@ def main() -> int:
     """Write README, or check it; return 1 if it differs from the pins."""
     path = ROOT / "README.md"
     text = path.read_text("utf-8")
-    now = filled(text)
+    try:
+        for profile in ("sample", *others_pinned(ROOT, "sample")):
+            require_seals(ROOT, profile)
+        now = filled(text)
+    except PinError as error:
+        sys.exit(str(error))
     if "--check" in sys.argv[1:]:
         if now != text:
             sys.stderr.write("README.md: its numbers are not those of the pins; run scripts/readme.py\n")

@@ -201,7 +201,7 @@ def explain_asked(
 
 
 def picture(_: bm.Case, why: Explanation, row: Row) -> Pictured:
-    """Draw a scene's objects and events, with those behind an answer."""
+    """Draw a scene's objects and events, and mark the evidence of an answer."""
     return pictured(scene_timeline(Scene.of(why.logs[OWN]), why))
 
 

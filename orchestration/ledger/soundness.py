@@ -23,6 +23,8 @@ from orchestration.ledger.pinned import (
     pin_name,
     read_pin_file,
 )
+from orchestration.ledger.verdicts import PINNED as VERDICTS
+from orchestration.ledger.verdicts import pinned_verdicts
 from orchestration.stage import Stages
 
 _OF_NO_PROFILE = ("downloads", "claims")
@@ -89,8 +91,20 @@ def require_sound(root: Path, profile: str, stages: Stages) -> bool:
     has_pins = require_seals(root, profile)
     for other in others_pinned(root, profile):
         require_seals(root, other)
+    require_verdicts(root)
     require_graph(root, profile, stages)
     return has_pins
+
+
+def require_verdicts(root: Path) -> None:
+    """Refuse pinned verdicts that are damaged, or missing although git's last commit has them.
+
+    Raises:
+        PinError: the file is missing or damaged.
+    """
+    there = (root / VERDICTS).is_file()
+    if not pinned_verdicts(root) if there else git(root, "ls-tree", "HEAD", "--", VERDICTS):
+        raise damaged(root, VERDICTS)
 
 
 def require_graph(root: Path, profile: str, stages: Stages) -> None:

@@ -99,7 +99,7 @@ OFFICIAL: Stages = _of(
 
 
 def _united(graphs: Iterable[Stages]) -> Stages:
-    """The stages of some graphs. A stage of several graphs is that of the last, with the needs of all."""
+    """The stages of some graphs. A stage of several graphs is taken from the last, with the needs of all."""
     stages: dict[str, Stage] = {}
     for stage in (stage for graph in graphs for stage in graph.values()):
         needs = (*stage.needs, *(stages[stage.name].needs if stage.name in stages else ()))

@@ -1,7 +1,8 @@
 """Read times and dates by the grammar of XML Schema 1.1 (part 2, sections 3.3.7 and 3.3.9), as SPARQL does.
 
-A year may be 0000, negative, or of more than four digits; ``24:00:00`` is the first instant of the next day; a
-fraction has any number of digits. Python's ``fromisoformat`` refuses these, and reads texts that are none.
+A year may be 0000, negative, or of more than four digits; ``24:00:00`` is the first instant of the next day;
+a fraction has any number of digits. Python's ``fromisoformat`` refuses these, and reads texts that are no
+time.
 """
 
 from __future__ import annotations
@@ -10,6 +11,11 @@ import re
 from datetime import UTC, date, datetime, timedelta, timezone
 
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_PLAIN = re.compile(
+    r"(?!0000)[0-9]{4}-[0-9]{2}-[0-9]{2}T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]{1,6})?"
+    r"(?:Z|[+-](?:0[0-9]|1[0-3]):[0-5][0-9])?"
+)
+"""The times that Python reads as XML Schema does."""
 _TIME = re.compile(
     r"(-?(?:[1-9][0-9]{3,}|0[0-9]{3}))-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.([0-9]+))?"
     r"(?:(Z)|([+-])(0[0-9]|1[0-3]|14(?=:00)):([0-5][0-9]))?"
@@ -19,9 +25,9 @@ _CYCLE = 400
 
 
 class Rounded(datetime):
-    """A time that Python cannot hold: the next microsecond, or an end of its years, with the text of the time.
+    """A time that Python cannot hold: the next microsecond, or Python's first or last, with the time's text.
 
-    It lies on the same side of every other time of Python as the time itself.
+    It lies on the same side of every time of Python as the time itself, but for the last microsecond of 9999.
     """
 
     text = ""
@@ -43,6 +49,8 @@ def read_time(text: str) -> datetime:
     >>> read_time("1999-12-31T24:00:00Z").isoformat()
     '2000-01-01T00:00:00+00:00'
     """
+    if _PLAIN.fullmatch(text):
+        return datetime.fromisoformat(text)
     time, years, exact = _parts(text)
     if not exact:
         raise ValueError(text)
@@ -52,14 +60,16 @@ def read_time(text: str) -> datetime:
 def read_instant(text: str) -> datetime | None:
     """Read an ``xsd:dateTime`` in UTC, as a :class:`Rounded` where Python cannot hold it.
 
-    A leap second, which XML Schema does not have, becomes the next second. A time without a zone gives ``None``.
+    A leap second, which XML Schema does not have, becomes the next second. Without a zone: ``None``.
 
     Raises:
         ValueError: it is no ``xsd:dateTime``.
 
-    >>> print(read_instant("-0044-03-15T12:00:00Z"), read_instant("-0044-03-15T12:00:00Z") < read_time("0001-01-01T00:00:01Z"))
-    -0044-03-15T12:00:00Z True
+    >>> print(read_instant("-0044-03-15T12:00:00Z"))
+    -0044-03-15T12:00:00Z
     """
+    if text.endswith("Z") and _PLAIN.fullmatch(text):
+        return datetime.fromisoformat(text)
     plain = re.sub(r"(?<=T[0-9]{2}:[0-5][0-9]:)60", "59", text)
     time, years, exact = _parts(plain)
     if time.tzinfo is None:

@@ -237,8 +237,8 @@ def read_contents(path: Path) -> Iterator[Contents]:
 def write_atomically(path: Path, *texts: str) -> None:
     """Write a whole file at once: readers see the old file or the new file, never a part.
 
-    In a ``.gz`` file each text becomes a member. An existing file keeps its mode, and a link its target; a new
-    file gets the mode that the process gives to new files.
+    In a ``.gz`` file each text becomes a member. An existing file keeps its mode, and a link its target; a
+    new file gets the mode that the process gives to new files.
 
     Raises:
         LogError: another writer has the file open as its journal, or the system refuses the write.

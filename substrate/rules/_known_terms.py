@@ -10,7 +10,7 @@ import pyoxigraph as ox
 from substrate.base import vocabulary
 from substrate.base.errors import SubstrateError, TBoxError
 from substrate.base.vocabulary import NAMESPACE, SHACL
-from substrate.rules.limits import deactivated, owner, sh
+from substrate.rules.limits import deactivated, owner, sh, terms
 from substrate.sparql.guard import checked
 from substrate.sparql.tokens import tokens
 
@@ -23,7 +23,7 @@ CORE_TERMS = frozenset(
 )
 """The core's own terms."""
 _OWN = re.compile(rf"{NAMESPACE}[^:/#]+$")
-_SHACL = frozenset(
+_SHACL = terms(
     """
     AbstractResult BlankNode BlankNodeOrIRI BlankNodeOrLiteral Function IRI IRIOrLiteral Info Literal
     NodeKind NodeShape Parameter Parameterizable PrefixDeclaration PropertyGroup PropertyShape
@@ -42,10 +42,11 @@ _SHACL = frozenset(
     suggestedShapesGraph target targetClass targetNode targetObjectsOf targetSubjectsOf this union
     uniqueLang update validator value xone zeroOrMorePath zeroOrOnePath ConstraintComponent and
     class in not or
-    """.split()
+    """
 )
 """The terms of SHACL Core, SHACL-SPARQL and SHACL-AF, without the names of components."""
-_CHECKING = {sh(word) for word in ("sparql", "validator", "nodeValidator", "propertyValidator")}
+_TARGET, _SELECT = sh("target"), sh("select")
+_CHECKING = terms("sparql validator nodeValidator propertyValidator")
 _QUERIES = {vocabulary.RETRACT.value, *(SHACL + name for name in ("construct", "select", "ask", "update"))}
 
 
@@ -69,7 +70,7 @@ def require_known_terms(name: str, quads: Sequence[ox.Quad], prefixes: Mapping[s
                 named |= iris(checked(quad.object.value, name), prefixes)
             except SubstrateError as error:
                 raise TBoxError(error.what, where=error.where, hint=error.hint) from error
-    _require_shacl(name, quads)
+    _require_shacl(name, quads, named)
     # A TBox may use its own namespace as its name: urn:substrate:village.
     own = {iri.rstrip(":/#") for iri in prefixes.values()} | CORE_TERMS
     for unknown in sorted(iri for iri in named if _OWN.match(iri) and iri not in own):
@@ -78,25 +79,22 @@ def require_known_terms(name: str, quads: Sequence[ox.Quad], prefixes: Mapping[s
         raise TBoxError(what, where=(name,), hint=f"Use one of {known}, tick, Event")
 
 
-def _require_shacl(name: str, quads: Sequence[ox.Quad]) -> None:
+def _require_shacl(name: str, quads: Sequence[ox.Quad], named: set[str]) -> None:
     """Refuse what SHACL does not know, or would count as satisfied without a check."""
-    aims = {quad.object for quad in quads if quad.predicate == sh("target")}
-    checking, off = aims | {quad.object for quad in quads if quad.predicate in _CHECKING}, deactivated(quads)
+    words = {iri.removeprefix(SHACL) for iri in named if iri.startswith(SHACL)} - {""}
+    words = {word for word in words if word.startswith("JS") or not word.endswith("ConstraintComponent")}
+    faulty = {sh(word): f"SHACL has no term sh:{word} here" for word in words if sh(word) not in _SHACL}
+    aims = {quad.object for quad in quads if quad.predicate == _TARGET}
+    checking = aims | {quad.object for quad in quads if quad.predicate in _CHECKING} - deactivated(quads)
     for quad in quads:
-        what, hint = "", "Correct the shape; constraints in JavaScript are not checked"
-        for term in quad.triple:
-            word = term.value.removeprefix(SHACL) if isinstance(term, ox.NamedNode) else ""
-            known = word in _SHACL or (word.endswith("ConstraintComponent") and not word.startswith("JS"))
-            if word and term.value.startswith(SHACL) and not known:
-                what = f"SHACL has no term sh:{word} here"
-        asks = quad.predicate == sh("select") and quad.subject in checking and quad.subject not in off
-        if asks and not (
-            isinstance(quad.object, ox.Literal) and _gives_this(quad.object.value, quad.subject in aims)
-        ):
-            what, hint = "its query does not give $this, so that it could not fail", "Write SELECT $this …"
+        what = next((faulty[term] for term in quad.triple if term in faulty), "") if faulty else ""
+        hint = "Correct the shape; constraints in JavaScript are not checked"
+        if quad.predicate == _SELECT and quad.subject in checking:
+            query = quad.object.value if isinstance(quad.object, ox.Literal) else ""
+            if not _gives_this(query, quad.subject in aims):
+                what, hint = "its query does not give $this, so it could not fail", "Write SELECT $this …"
         if what:
-            where = (name, f"shape {owner(quads, quad.subject)}")
-            raise TBoxError(what, where=where, hint=hint)
+            raise TBoxError(what, where=(name, f"shape {owner(quads, quad.subject)}"), hint=hint)
 
 
 def _gives_this(query: str, aims: bool) -> bool:

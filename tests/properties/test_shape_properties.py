@@ -21,12 +21,12 @@ HEAD = """@prefix : <urn:t:> . @prefix sh: <http://www.w3.org/ns/shacl#> .
 :N a sh:NodeShape ; sh:property [ sh:path :q ; sh:maxCount 1 ] .
 :Gone a sh:NodeShape ; sh:deactivated true ; sh:property [ sh:path :q ; sh:maxCount 0 ] .
 """
-PATHS = (
-    ":p|:p|:q|[ sh:inversePath :p ]|( :p :q )|[ sh:alternativePath ( :p :q ) ]|[ sh:zeroOrMorePath :p ]|rdfs:label"
-).split("|")
-TERMS = (
-    ":x|:y|:z|1|'01'^^xsd:integer|'no'^^xsd:integer|'x'|'x'@en|true|1.50|1.5|'yes'^^xsd:boolean|'a'^^:Kind"
-).split("|")
+# fmt: off
+PATHS = [":p", ":p", ":q", "[ sh:inversePath :p ]", "( :p :q )", "[ sh:alternativePath ( :p :q ) ]",
+         "[ sh:zeroOrMorePath :p ]", "rdfs:label"]
+TERMS = [":x", ":y", ":z", "1", "'01'^^xsd:integer", "'no'^^xsd:integer", "'x'", "'x'@en", "true", "1.50",
+         "1.5", "'yes'^^xsd:boolean", "'a'^^:Kind"]
+# fmt: on
 simple = st.sampled_from(
     ["sh:maxCount 0", "sh:maxCount 1", "sh:maxCount 2", "sh:minCount 1", "sh:class :V", "sh:class :A"]
     + [f"sh:datatype {kind}" for kind in ("xsd:integer", "xsd:string", "xsd:boolean", "xsd:decimal", ":Kind")]
@@ -56,24 +56,16 @@ def constraints(draw: st.DrawFn) -> str:
 
 
 of_nodes = st.one_of(
-    constraints().map(lambda shape: f"sh:property [ {shape} ]"),
-    constraints().map(lambda shape: f"sh:property [ {shape} ]"),
-    constraints().map(lambda shape: f"sh:not [ {shape} ]"),
-    st.tuples(st.sampled_from(["or", "and", "xone"]), constraints(), constraints()).map(
-        lambda parts: f"sh:{parts[0]} ( [ {parts[1]} ] [ {parts[2]} ] )"
+    constraints().map("sh:property [ {} ]".format),
+    constraints().map("sh:not [ {} ]".format),
+    st.builds(
+        "sh:{} ( [ {} ] [ {} ] )".format, st.sampled_from(["or", "and", "xone"]), constraints(), constraints()
     ),
     st.sampled_from(
-        [
-            "sh:node :N",
-            "sh:node :Gone",
-            "sh:nodeKind sh:IRI",
-            "sh:closed true ; sh:property [ sh:path :p ]",
-            "sh:sparql [ sh:select 'SELECT $this WHERE { $this <urn:t:p> <urn:t:z> }' ]",
-            "sh:severity sh:Warning",
-            "sh:deactivated true",
-            "sh:class :V",
-        ]
+        ["sh:node :N", "sh:node :Gone", "sh:nodeKind sh:IRI", "sh:class :V", "sh:deactivated true"]
     ),
+    st.sampled_from(["sh:closed true ; sh:property [ sh:path :p ]", "sh:severity sh:Warning"]),
+    st.just("sh:sparql [ sh:select 'SELECT $this WHERE { $this <urn:t:p> <urn:t:z> }' ]"),
 )
 aims = st.sampled_from(
     ["sh:targetClass :A", "sh:targetNode :x", "sh:targetSubjectsOf :p", "sh:targetObjectsOf :p"]
