@@ -142,6 +142,7 @@ TWIN = bm.Explained(
     title="Twin-EventLog",
     numbers=tuple(f"twin/{metric}" for metric in METRICS),
     form="twin/SPEC/ARM",
+    no_interval=("",),
     table=(TABLE, 0),
     source=SPECS,
     logger=bm.Logger(

@@ -21,7 +21,7 @@ import msgspec
 from markupsafe import Markup
 
 from orchestration.benchmarks.benchmark import BEYOND, belongs
-from orchestration.benchmarks.real import REAL
+from orchestration.benchmarks.real import METHODS, REAL
 from orchestration.ledger.verdicts import verdicts_here
 from orchestration.lineage.explain import Each, each_here
 from orchestration.lineage.number import Lineage, environment, trace_number
@@ -69,7 +69,7 @@ from substrate.domains.smallville.experiment import HORIZON
 
 _TABLES = {
     table.name: (table.title, f"artifacts/{{profile}}/tables/{table.name}")
-    for table in (REAL, *TABLES.values())
+    for table in (REAL, METHODS, *TABLES.values())
 } | {study.name: (study.shares.title, study.file("table")) for study in STUDIES if study.shares}
 """The tables by name, each with its heading and its path without the suffix."""
 _OF_STUDIES = {study.name for study in STUDIES}
