@@ -33,7 +33,7 @@ from orchestration.ledger.pinned import (
     write_pins,
 )
 from orchestration.ledger.records import ledger_of, read_records
-from orchestration.ledger.soundness import require_graph, require_pins
+from orchestration.ledger.soundness import require_graph, require_pins, require_verdicts
 from orchestration.settings import PARAMETERS_FILE
 from orchestration.stage import Stages
 from orchestration.workspace.folders import Workspace
@@ -94,6 +94,7 @@ def _verified(workspace: Workspace, stages: Stages) -> tuple[Pins, Pins]:
     """
     root, profile = workspace.root, workspace.settings.profile
     require_pins(root, profile, anew=True)
+    require_verdicts(root)
     require_added_only(root, profile)
     bad, pinned = broken(root, profile), read_pins(root, profile)
     # Details from damaged rows would come back into the new pins.

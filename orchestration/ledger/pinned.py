@@ -223,11 +223,11 @@ def damaged(root: Path, name: str, others: int = 0) -> PinError:
 def conflict_marker(data: bytes) -> int:
     """Return the number of the first line that git wrote into a file that it could not merge; 0 if none.
 
-    >>> conflict_marker(b"{\\n<<<<<<< ours\\n}"), conflict_marker(b"{}")
+    >>> conflict_marker(b"{\\n" + 7 * b"<" + b" ours"), conflict_marker(b"{}")
     (2, 0)
     """
-    lines = enumerate(data.splitlines(), 1)
-    return next((number for number, line in lines if line.startswith((b"<<<<<<<", b">>>>>>>"))), 0)
+    marks, lines = (7 * b"<", 7 * b">"), enumerate(data.splitlines(), 1)
+    return next((number for number, line in lines if line.startswith(marks)), 0)
 
 
 def read_pins(root: Path, profile: str) -> Pins:

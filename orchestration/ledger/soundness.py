@@ -23,7 +23,12 @@ from orchestration.ledger.pinned import (
     pin_name,
     read_pin_file,
 )
+from orchestration.ledger.verdicts import PINNED as VERDICTS
+from orchestration.ledger.verdicts import pinned_verdicts
 from orchestration.stage import Stages
+
+_OF_NO_PROFILE = ("downloads", "claims")
+"""The files of pins that belong to no profile, by their names."""
 
 
 def require_pins(root: Path, profile: str, *, anew: bool = False) -> bool:
@@ -86,8 +91,20 @@ def require_sound(root: Path, profile: str, stages: Stages) -> bool:
     has_pins = require_seals(root, profile)
     for other in others_pinned(root, profile):
         require_seals(root, other)
+    require_verdicts(root)
     require_graph(root, profile, stages)
     return has_pins
+
+
+def require_verdicts(root: Path) -> None:
+    """Refuse pinned verdicts that are damaged, or missing although git's last commit has them.
+
+    Raises:
+        PinError: the file is missing or damaged.
+    """
+    there = (root / VERDICTS).is_file()
+    if not pinned_verdicts(root) if there else git(root, "ls-tree", "HEAD", "--", VERDICTS):
+        raise damaged(root, VERDICTS)
 
 
 def require_graph(root: Path, profile: str, stages: Stages) -> None:
@@ -107,4 +124,4 @@ def others_pinned(root: Path, profile: str) -> list[str]:
     """Return the names of the other profiles that have pins, here or in git's last commit."""
     listed = (git(root, "ls-tree", "--name-only", "HEAD", "pins/") or b"").decode().splitlines()
     paths = [*map(Path, listed), *(root / "pins").glob("*.json")]
-    return sorted({path.stem for path in paths if path.suffix == ".json"} - {profile, "downloads"})
+    return sorted({path.stem for path in paths if path.suffix == ".json"} - {profile, *_OF_NO_PROFILE})

@@ -33,7 +33,7 @@ from orchestration.ledger.pinned import (
     rows_name,
 )
 from orchestration.ledger.records import apart, apart_at, line_digests, with_details
-from orchestration.ledger.soundness import others_pinned, require_pins
+from orchestration.ledger.soundness import others_pinned, require_pins, require_verdicts
 from orchestration.ledger.verdicts import PROFILES, changed_verdicts, of_pins, verdicts
 from orchestration.registry import SOURCES
 from orchestration.settings import PARAMETERS_FILE
@@ -225,7 +225,7 @@ def find_damage(
 
 def _of_seals(root: Path, profile: str) -> Iterator[Difference]:
     """Yield the damaged files of a profile's pins; their numbers stand in the reports of other profiles."""
-    for require in (require_pins, require_added_only):
+    for require in (require_pins, require_added_only, lambda root, _: require_verdicts(root)):
         try:
             require(root, profile)
         except PinError as error:

@@ -1,6 +1,6 @@
 """Trivial methods for CLEVRER's and bAbI's questions, against which a number is judged.
 
-Each uses less than a real method must: a constant, one step of a chain, the nearest pair, observed
+Each uses less than a real method must: a constant, one step of a chain, the nearest pair, filmed
 collisions. They replace some of the interpreter's opcodes, so they read a question as the interpreter does.
 """
 
@@ -13,6 +13,7 @@ from math import hypot
 
 from substrate.base.errors import ProgramError
 from substrate.domains.babi.format import Statement, Story
+from substrate.domains.clevrer.counterfactual import Counterfactual, judge
 from substrate.domains.clevrer.format import Question
 from substrate.domains.clevrer.interpreter import Language, rows
 from substrate.domains.clevrer.kinds import Table
@@ -31,9 +32,10 @@ def _nothing(world: World, events: Sequence[Event], removed: int) -> list[Event]
     return []
 
 
-def _seen(world: World, events: Sequence[Event], removed: int) -> list[Event]:
-    """The observed collisions without the removed object."""
-    return [e for e in events if removed not in e.objects and (e.kind, e.objects) in world.scene.alike]
+def _without_ancestry(method: str, world: World, events: Sequence[Event], removed: int) -> list[Event]:
+    """The events that occur without the removed object, by a method that follows no ancestry."""
+    settings = Counterfactual(method)  # pyright: ignore[reportArgumentType]
+    return [e for e in events if judge(world.scene, e, removed, settings).occurs]
 
 
 def _language(**changed: object) -> Language:
@@ -89,7 +91,10 @@ METHODS: Mapping[str, Mapping[str, Language]] = {
     "counterfactual": {
         **_OPTIONS,
         "no collision": _language(**dict.fromkeys(_REMOVAL, _nothing)),
-        "what was observed": _language(**dict.fromkeys(_REMOVAL, _seen)),
+        "what was filmed": _language(**dict.fromkeys(_REMOVAL, partial(_without_ancestry, "filmed"))),
+        "what was filmed, and partners": _language(
+            **dict.fromkeys(_REMOVAL, partial(_without_ancestry, "filmed_partner"))
+        ),
     },
 }
 """The trivial methods by type of question."""

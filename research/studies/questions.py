@@ -92,7 +92,7 @@ QUESTIONS = Study(
         _part(
             name="trivial",
             about="CLEVRER's questions by trivial methods: constants, sharing a participant, the nearest "
-            "pair, no collision, what was observed. A row a question under each.",
+            "pair, no collision, what was filmed, the same and partners. A row a question under each.",
             rows=without_interpreter,
         ),
         Part(

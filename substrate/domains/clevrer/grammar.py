@@ -50,6 +50,10 @@ class Grammar:
             ]
             for name in dict.fromkeys((*rules, *self.also))
         }
+        self._written = {
+            name: [(text, program, {slot for _, slot in _parts(text) if slot}) for text, program in templates]
+            for name, templates in rules.items()
+        }
         self._cached = lru_cache(maxsize=1 << 14)(self._read)
 
     def read(self, rule: str, text: str) -> list[str]:
@@ -63,12 +67,18 @@ class Grammar:
         return list(self._cached(rule, text))
 
     def write(self, rule: str, rng: Random, /, **slots: Phrase) -> Phrase:
-        """A phrase by one of a rule's templates, drawn at random, with its slots filled."""
-        templates = self.rules[rule]
+        """A phrase by a template of a rule, drawn at random among those whose slots are all given."""
+        templates = [
+            (text, program) for text, program, needed in self._written[rule] if needed <= slots.keys()
+        ]
         text, program = rng.choice(templates) if len(templates) > 1 else templates[0]
         texts = {name: phrase.text for name, phrase in slots.items()}
         programs = {name: phrase.program for name, phrase in slots.items()}
         return Phrase(text.format(**texts), " ".join(program.format(**programs).split()))
+
+    def word(self, rule: str, text: str) -> Phrase:
+        """The phrase of a rule's template that has the given text and no slots."""
+        return next(Phrase(*template) for template in self.rules[rule] if template[0] == text)
 
     def _read(self, rule: str, text: str) -> tuple[str, ...]:
         plain = " ".join(text.split()).rstrip("?. ").lower()

@@ -36,31 +36,30 @@ RULES: dict[str, Sequence[Template]] = {
         "count_collisions",
         "exist_states",
         "exist_crossings",
-        "exist_collisions",
         "query",
     ),
     "explanatory": [
         (
-            "Which of the following is {not}responsible for {event}?",
-            "events {event} filter_ancestor belong_to {not}",
+            "Which of the following is {negated}responsible for {event}?",
+            "events {event} filter_ancestor belong_to {negated}",
         )
     ],
     "predictive": [
         ("What will happen next?", "unseen_events belong_to"),
         ("Which event will happen next?", "unseen_events belong_to"),
-        ("Which of the following will happen next?", "unseen_events belong_to"),
     ],
     "counterfactual": [
-        (text.replace("{what}", what), "all_events {thing} get_counterfact belong_to {not}")
+        (text.replace("{what}", what), "all_events {thing} get_counterfact belong_to {negated}")
         for what in ("which of the following", "which event", "what")
         for text in (
-            "{what} will {not}happen if {thing} is removed?",
-            "If {thing} is removed, {what} will {not}happen?",
-            "{what} will {not}happen without {thing}?",
-            "Without {thing}, {what} will {not}happen?",
+            "{what} will {negated}happen if {thing} is removed?",
+            "If {thing} is removed, {what} will {negated}happen?",
+            "{what} will {negated}happen without {thing}?",
+            "Without {thing}, {what} will {negated}happen?",
         )
     ],
-    "explanatory_choice": [("{event}", "{event}"), ("the presence of {thing}", "{thing}")],
+    "explanatory_choice": any_of("event", "presence"),
+    "presence": [("the presence of {thing}", "{thing}")],
     "predictive_choice": [("{meeting}", "all_events {meeting}")],
     "counterfactual_choice": [("{meeting}", "all_events {meeting}")],
     "count_states": [
@@ -68,13 +67,9 @@ RULES: dict[str, Sequence[Template]] = {
         ("How many {state} {group}s are there{moment}?", "{group} {moment} {state} count"),
     ],
     "count_crossings": [("How many {group}s {cross}{span}?", "{span} {group} {cross} count")],
-    "count_collisions": [
-        ("How many collisions happen{span}?", "{span} objects filter_collision count"),
-        ("How many collisions are there{span}?", "{span} objects filter_collision count"),
-    ],
+    "count_collisions": [("How many collisions happen{span}?", "{span} objects filter_collision count")],
     "exist_states": [("Are there any {state} {group}s{moment}?", "{group} {moment} {state} exist")],
     "exist_crossings": [("Are there any {group}s that {cross}{span}?", "{span} {group} {cross} exist")],
-    "exist_collisions": [("Are there any collisions{span}?", "{span} objects filter_collision exist")],
     "query": [
         ("What {attribute} is {target}?", "{target} {attribute}"),
         ("What is the {attribute} of {target}?", "{target} {attribute}"),
@@ -91,11 +86,9 @@ RULES: dict[str, Sequence[Template]] = {
         ("the {group} that is {state}{moment}", "{group} {moment} {state} unique"),
     ],
     "crossing_target": [
-        ("the {group} to {cross}{span}", "{span} {group} {cross} unique get_object"),
         ("the {group} that {crosses}{span}", "{span} {group} {crosses} unique get_object"),
     ],
     "ordered_crossing_target": [
-        ("the {order} {group} to {cross}{span}", "{span} {group} {cross} {order} get_object"),
         ("the {order} {group} that {crosses}{span}", "{span} {group} {crosses} {order} get_object"),
     ],
     "partner_target": [
@@ -114,14 +107,16 @@ RULES: dict[str, Sequence[Template]] = {
     "moment": [
         (" when the video begins", "start get_frame"),
         (" when the video ends", "end get_frame"),
-        (" when {clause}", "{clause} get_frame"),
         ("", "null"),
+        *any_of("during"),
     ],
+    "during": [(" when {clause}", "{clause} get_frame")],
     "span": [
         ("", "events"),
-        (" before {clause}", "events {clause} filter_before"),
-        (" after {clause}", "events {clause} filter_after"),
+        *any_of("before", "after"),
     ],
+    "before": [(" before {clause}", "events {clause} filter_before")],
+    "after": [(" after {clause}", "events {clause} filter_after")],
     "clause": [
         ("{thing} {crosses}", "events {thing} {crosses} unique"),
         ("{meeting}", "events {meeting}"),
@@ -140,21 +135,15 @@ RULES: dict[str, Sequence[Template]] = {
         ("{thing}'s exiting the scene", "events {thing} filter_out unique"),
     ],
     "collision": [
-        (
-            "the collision between {thing} and {thing2}",
-            f"events {_MEET} unique",
-        ),
-        (
-            "{thing}'s colliding with {thing2}",
-            f"events {_MEET} unique",
-        ),
+        ("the collision between {thing} and {thing2}", f"events {_MEET} unique"),
+        ("{thing}'s colliding with {thing2}", f"events {_MEET} unique"),
     ],
     "cross": [("enter the scene", "filter_in"), ("exit the scene", "filter_out")],
     "crosses": [("enters the scene", "filter_in"), ("exits the scene", "filter_out")],
     "state": [("moving", "filter_moving"), ("stationary", "filter_stationary")],
     "order": [(order, f"{order} filter_order") for order in ("first", "second", "last")],
     "attribute": [(name, f"query_{name}") for name in ("color", "material", "shape")],
-    "not": [("", ""), ("not ", "negate")],
+    "negated": [("", ""), ("not ", "negate")],
     "thing": [("the {group}", "{group} unique")],
     "group": [("{color}{material}{shape}", "objects {color} {material} {shape}")],
     "color": [("", ""), *_looks("color", COLORS, " ")],
@@ -164,6 +153,7 @@ RULES: dict[str, Sequence[Template]] = {
 
 ALSO: dict[str, Sequence[Template]] = {
     "descriptive": [
+        *any_of("exist_collisions"),
         ("How many {group}s are there?", "{group} count"),
         ("Are there any {group}s?", "{group} exist"),
         ("Does {thing} {cross}{span}?", "{span} {thing} {cross} exist"),
@@ -172,12 +162,21 @@ ALSO: dict[str, Sequence[Template]] = {
             f"{{span}} {_MEET} exist",
         ),
     ],
+    "predictive": [("Which of the following will happen next?", "unseen_events belong_to")],
     "exist_states": [
         ("Is there {any} {state} {group}{moment}?", "{group} {moment} {state} exist"),
         ("Are there any {group}s that are {state}{moment}?", "{group} {moment} {state} exist"),
     ],
     "exist_crossings": [("Is there {any} {group} that {crosses}{span}?", "{span} {group} {crosses} exist")],
+    "count_collisions": [
+        ("How many collisions are there{span}?", "{span} objects filter_collision count"),
+    ],
+    "crossing_target": [("the {group} to {cross}{span}", "{span} {group} {cross} unique get_object")],
+    "ordered_crossing_target": [
+        ("the {order} {group} to {cross}{span}", "{span} {group} {cross} {order} get_object"),
+    ],
     "exist_collisions": [
+        ("Are there any collisions{span}?", "{span} objects filter_collision exist"),
         ("Is there {any} collision{span}?", "{span} objects filter_collision exist"),
         ("Do any collisions happen{span}?", "{span} objects filter_collision exist"),
     ],

@@ -11,7 +11,7 @@ from substrate.domains.clevrer import templates as clevrer
 from substrate.domains.clevrer.grammar import Grammar, Template
 from substrate.domains.clevrer.templates import any_of
 
-_IMAGINED = "all_events {thing} {changed} filter_counterfact belong_to {not}"
+_IMAGINED = "all_events {thing} {changed} filter_counterfact belong_to {negated}"
 
 RULES: dict[str, Sequence[Template]] = {
     **clevrer.RULES,
@@ -28,9 +28,9 @@ RULES: dict[str, Sequence[Template]] = {
     "multiple": any_of("predictive", "counterfactual"),
     "multiple_choice": any_of("predictive_choice"),
     "counterfactual": [
-        ("If {thing} were {changed}, which event would {not}happen?", _IMAGINED),
-        ("If {thing} were {changed}, what would {not}happen?", _IMAGINED),
-        ("Which of the following would {not}happen if {thing} were {changed}?", _IMAGINED),
+        ("If {thing} were {changed}, which event would {negated}happen?", _IMAGINED),
+        ("If {thing} were {changed}, what would {negated}happen?", _IMAGINED),
+        ("Which of the following would {negated}happen if {thing} were {changed}?", _IMAGINED),
     ],
     "exist_kind": [("Are there any {kind} {group}s?", "{group} {kind} exist")],
     "count_kind": [("How many {kind} {group}s are there?", "{group} {kind} count")],
@@ -76,9 +76,9 @@ ALSO: dict[str, Sequence[Template]] = {
         ("have opposite charges", "objects filter_opposite"),
     ],
     "counterfactual": [
-        ("If {thing} were {changed}, which of the following would {not}happen?", _IMAGINED),
-        ("Which event would {not}happen if {thing} were {changed}?", _IMAGINED),
-        ("What would {not}happen if {thing} were {changed}?", _IMAGINED),
+        ("If {thing} were {changed}, which of the following would {negated}happen?", _IMAGINED),
+        ("Which event would {negated}happen if {thing} were {changed}?", _IMAGINED),
+        ("What would {negated}happen if {thing} were {changed}?", _IMAGINED),
     ],
 }
 """Wordings of the authors' page that the generator does not write, and their like."""

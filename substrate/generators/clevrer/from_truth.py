@@ -26,9 +26,11 @@ from substrate.domains.clevrer.format import (
     in_out_objects,
     read_scene_events,
 )
+from substrate.domains.clevrer.templates import GRAMMAR
+from substrate.generators.clevrer.choices import negation
 from substrate.generators.clevrer.descriptive import ask
 from substrate.generators.clevrer.events import Event, Film
-from substrate.generators.clevrer.phrases import Names, Phrase
+from substrate.generators.clevrer.phrases import Names
 from substrate.generators.layout import QUESTIONS, encode_scene
 
 ASKED = 11
@@ -128,13 +130,14 @@ def explanatory(real: SceneEvents, seed: int, *, sharing: bool = False) -> list[
     for place, target in enumerate(film.of_type("collision")):
         if target not in film.once:
             continue
-        phrase, depth = names.event(target, rng, clause=False), min(DEEPEST, depths[target])
+        event, depth = names.event(target, rng, clause=False), min(DEEPEST, depths[target])
+        asked = GRAMMAR.write("explanatory", rng, event=event, negated=negation(False))
         questions.append(
             Question(
                 depth * _BY_DEPTH + place,
-                f"Which of the following is responsible for {phrase.text}?",
+                asked.text,
                 "explanatory",
-                f"events {phrase.program} filter_ancestor belong_to".split(),
+                asked.program.split(),
                 f"chain_{depth}",
                 choices=list(_options(film, names, rng, target)),
             )
@@ -150,7 +153,7 @@ def _options(film: Recorded, names: Names, rng: Random, target: Event) -> Iterat
     involved = {number for cause in causes for number in cause.objects}
     others = [o.object_id for o in film.annotation.object_property if o.object_id not in target.objects]
     named = [(names.of(number, rng), number in involved) for number in others]
-    options = [(Phrase(f"the presence of {phrase.text}", phrase.program), true) for phrase, true in named]
+    options = [(GRAMMAR.write("presence", rng, thing=phrase), true) for phrase, true in named]
     events = [
         event for kind in ("in", "collision") for event in film.of_type(kind) if event in once - {target}
     ]

@@ -76,7 +76,7 @@ def test_the_drift_check_passes_over_official_files_that_are_not_there_and_names
 ) -> None:
     root, official = make_project(), tmp_path / "official"
     official.mkdir()
-    shutil.copytree(ROOT / "pins", root / "pins")
+    shutil.copytree(ROOT / "pins", root / "pins", ignore=shutil.ignore_patterns("sample*"))
     monkeypatch.setenv(REAL, str(official))
     monkeypatch.setattr(jobs, "recompute", lambda *_: None)
     job = build_definitions().resolve_job_def("verify")
@@ -111,6 +111,10 @@ def test_a_run_of_the_ui_is_pinned_like_one_of_the_command(make_project: Callabl
             lock = root / "dvc.lock"
             locked = lock.is_file() and "comphy-answers" in lock.read_text("utf-8")
             assert locked == (init and not changed)
+        (root / "pins/sample.json").write_text("{", "utf-8")
+        with pytest.raises(dg.DagsterResourceFunctionError) as refused:
+            job.execute_in_process(instance=instance, run_config=config)
+        assert "sample.json: is damaged" in str(refused.value.__cause__)
 
 
 HOLD = """import sys, time; from pathlib import Path

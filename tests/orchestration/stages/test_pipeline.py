@@ -14,7 +14,8 @@ from orchestration.dagster.resources import WorkspaceResource
 from orchestration.dagster.run import RunError, run_stages
 from orchestration.definitions import defs
 from orchestration.ledger import dvc as pins
-from orchestration.stages.graph import EVERY, STAGES, stages_of
+from orchestration.stages.graph import BEYOND_STAGES, EVERY, STAGES, stages_of
+from substrate.base.errors import ParameterError
 from substrate.domains.rows import decode
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -107,6 +108,13 @@ def test_a_graph_of_few_boxes_has_one_line_from_each_to_the_results_and_all_ways
         assert before(name, lines) == before(name, needs), "no stage runs before one that it reads"
         for need in lines[name]:
             assert not any(need in before(other, lines) for other in lines[name] - {need}), "a line too many"
+
+
+def test_what_goes_beyond_the_paper_has_a_profile_of_its_own() -> None:
+    assert {"perceived/scores", "tables/robustness"} <= BEYOND_STAGES.keys() - STAGES.keys()
+    assert {"ablations/determinism", "babi/scores"} <= STAGES.keys() - BEYOND_STAGES.keys()
+    with pytest.raises(ParameterError, match="--profile beyond"):
+        stages_of("perceived")
 
 
 @pytest.mark.parametrize(

@@ -39,11 +39,11 @@ def test_sharing_a_participant_goes_one_step_back() -> None:
     }
 
 
-def test_without_an_object_nothing_happens_or_what_was_observed() -> None:
+def test_without_an_object_nothing_happens_or_what_was_filmed() -> None:
     program = "all_events objects cube filter_shape unique get_counterfact belong_to"
     answers = said("counterfactual", program, [pair(BLUE, GREEN), pair(RED, BLUE)])
     assert answers["no collision"] == "wrong,wrong"
-    assert answers["what was observed"] == "correct,wrong"
+    assert answers["what was filmed"] == "correct,wrong"
 
 
 def test_the_nearest_pair_is_one_of_those_offered() -> None:

@@ -75,7 +75,7 @@ class Law(Struct, frozen=True):
 
         >>> way, speed = LAW.glide("cube", 1.0, 0.5)
         >>> round(way, 3), round(speed, 3), LAW.glide("cube", 1.0, 9.0)[1]
-        (0.455, 0.825, 0.0)
+        (0.454, 0.819, 0.0)
         """
         if shape == "sphere":
             share = min(speed / (1 + speed) * exp(-self.drag * seconds), _FASTEST)
