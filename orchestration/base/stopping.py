@@ -88,7 +88,7 @@ def _listen(heard: socket.socket, ending: threading.Event, terminal: int) -> Non
 def _end(told: signal.Signals, terminal: int) -> None:
     cursor = "\x1b[?25h" if os.isatty(terminal) else ""  # which a bar of progress has hidden
     text = f"interrupted {STOPPED.format(told.name)}"
-    with suppress(OSError):  # nobody may be left to read it
+    with suppress(OSError):  # the terminal may be gone
         os.write(terminal, f"{cursor}{text}\n".encode())
     started = psutil.Process().children(recursive=True)
     for process in started:

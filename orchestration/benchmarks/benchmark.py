@@ -334,6 +334,8 @@ class Benchmark(Declared):
         whole: the metric that says whether a question, or a scene's set of questions, is right.
         profiles: the profiles that it belongs to; empty for its source's.
         trivial: trivial methods among its rows, by their subset or by the ending of a subset's name.
+        no_interval: subsets whose numbers have no interval on official data: all of a population was asked,
+            or the answer is right by construction.
     """
 
     name: str
@@ -348,6 +350,7 @@ class Benchmark(Declared):
     whole: Metric = RIGHT
     profiles: tuple[str, ...] = ()
     trivial: Mapping[str, str] = field(default_factory=dict)
+    no_interval: tuple[str, ...] = ()
     by_model: ClassVar[bool] = False
     """True if a language model answers it."""
 

@@ -201,7 +201,7 @@ def explain_asked(
 
 
 def picture(_: bm.Case, why: Explanation, row: Row) -> Pictured:
-    """Draw a scene's objects and events, with those behind an answer."""
+    """Draw a scene's objects and events, and mark the evidence of an answer."""
     return pictured(scene_timeline(Scene.of(why.logs[OWN]), why))
 
 
@@ -287,6 +287,6 @@ CLEVRER = bm.Explained(
         "answers": "A row a question: predicted, expected, and the log it was computed from.",
         "scores": "Per-question and per-option accuracy of each subset, with Wilson's interval.",
         MEASURED_ON: "training split, true events: 564 explanatory questions that CLEVRER-Humans chose, no "
-        "random part; 183 counterfactual ones in natural mix; predictive ones need motion and are not asked",
+        "random part; 183 counterfactual ones in natural mix; 71 predictive ones need motion: not asked",
     },
 )

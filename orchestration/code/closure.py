@@ -200,7 +200,7 @@ def _about(value: Any) -> _Value:
 
 
 def _used(module: str, use: str) -> Iterator[Place]:
-    """The statements behind a module's name; if the name is a module, those behind the used attribute."""
+    """The statements behind a module's name, or behind the used attribute if the name is a module."""
     name, _, attribute = use.partition(".")
     for place in _binding(module, name):
         yield place

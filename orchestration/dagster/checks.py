@@ -101,10 +101,10 @@ def _held(stages: Stages, stage: Stage) -> dg.AssetChecksDefinition:
         return dg.AssetCheckResult(passed=False, severity=severity, description=told, metadata=metadata)
 
     about = (
-        "The results are those that were pinned. A difference is an error that stops the run where CI is "
+        "The results are as pinned. A difference is an error that stops the run where CI is "
         f"set, elsewhere a warning that stops nothing; here {'an error' if stops else 'a warning'}."
     )
-    name, about = ("pinned", "The input data are those that were pinned.") if data else ("drift", about)
+    name, about = ("pinned", "The input data are as pinned.") if data else ("drift", about)
     return _check(stage, name, about, judge, blocking=stops)
 
 
@@ -140,7 +140,7 @@ def _drift(workspace: Workspace, stages: Stages, stage: Stage) -> tuple[str, str
 
 
 def _modified(stage: Stage, resource: WorkspaceResource) -> tuple[list[str], str]:
-    """Return the stage's outs whose bytes differ from the pins, and in words what was compared.
+    """Return the stage's outs whose bytes differ from the pins, and a description of the comparison.
 
     A run with overridden parameters is not compared with the pins.
 
@@ -158,7 +158,7 @@ def _modified(stage: Stage, resource: WorkspaceResource) -> tuple[list[str], str
         return [], "nothing pinned to compare with"
     new = f"; {', '.join(paths.keys() - held.keys())} had no pin" if len(held) < len(paths) else ""
     changed = [name for name, path in held.items() if sha256(path) != pins[name]]
-    return changed, f"every out is what was pinned{new}"
+    return changed, f"every out is as pinned{new}"
 
 
 def _counts(benchmark: Interpreted, resource: WorkspaceResource) -> dg.AssetCheckResult:

@@ -27,7 +27,7 @@ from orchestration.workspace.root import find_root
 from substrate.base.errors import ParameterError
 
 EMPTY: Mapping[str, object] = {"set": {}, "experiment": None, "force": False}
-"""A form that changes nothing: every value is that of ``params.yaml``."""
+"""A form that changes nothing: every value is as in ``params.yaml``."""
 _PLAIN = {types.BoolType: bool, types.IntType: int, types.FloatType: float}
 _LIMITS = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
 
@@ -131,7 +131,7 @@ def form_of(path: Path) -> dict[str, dg.Field]:
     forced = "Run every stage, although nothing it depends on has changed."
     return {
         "profile": _optional(_choice(raw["profiles"]), f"Which data; {raw['profile']} unless it is given."),
-        "set": _optional(set_, f"Other values than those of {PARAMETERS_FILE}, by key."),
+        "set": _optional(set_, f"Values that replace values of {PARAMETERS_FILE}, by key."),
         "experiment": _optional(dg.Noneable(str), named),
         "force": dg.Field(bool, is_required=False, default_value=False, description=forced),
     }

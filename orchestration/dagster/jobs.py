@@ -71,7 +71,7 @@ def compare_with_pins(workspace: WorkspaceResource) -> None:
 @dg.job(
     name=VERIFY,
     executor_def=ALONE,
-    description="The drift check: what is there, and what it computes to again, against the pins",
+    description="The drift check: the present results and a recomputation, compared with the pins",
 )
 def verify() -> None:
     """Recompute everything and compare it with the pins."""
@@ -90,6 +90,5 @@ stale_stages = dg.AutomationConditionSensorDefinition(
     "stale_stages",
     target=dg.AssetSelection.all(),
     default_status=dg.DefaultSensorStatus.STOPPED,
-    description="Runs a stage of the default profile where its code changed, or what it reads has other "
-    "bytes; off until it is turned on.",
+    description="Runs the stages of the default profile whose code or inputs changed; off by default.",
 )

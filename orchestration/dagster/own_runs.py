@@ -1,4 +1,4 @@
-"""The runs of one project in a store of Dagster's records, which may hold those of other projects too."""
+"""The runs of one project in a store of Dagster's records, which may hold other projects' runs too."""
 
 from __future__ import annotations
 

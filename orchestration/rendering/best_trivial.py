@@ -7,13 +7,19 @@ from functools import cache, partial
 
 from orchestration.benchmarks.benchmark import Table
 from orchestration.registry import BENCHMARKS
-from orchestration.scoring.counting import graded_rows, rows_of
+from orchestration.scoring.counting import graded_rows, rows_of, split_name
 from orchestration.scoring.scores import Score
 from orchestration.scoring.trivial import best
 from orchestration.workspace.folders import Workspace
 from substrate.domains.rows import Row
 
 BEST_TRIVIAL = "best trivial method"
+PAIRED = "paired with it"
+PAIRED_NOTE = (
+    f"“{PAIRED}”: the questions that only the row got right : those of only the trivial method, and McNemar's "
+    "exact p."
+)
+"""What a caption says of the column."""
 
 
 class BestTrivial:
@@ -28,13 +34,22 @@ class BestTrivial:
             subset, _, method = row.subset.partition(": ")
             self._others[subset, str(row.scene), str(row.question)].append((method, row))
 
+        self._best = cache(self._of)
+
     def __call__(self, score: Score) -> str:
         """The share and name of the best method; empty for a model's number and for one without questions."""
-        benchmark = BENCHMARKS[score.name.partition("/")[0]]
-        if benchmark.by_model or not score.n:
-            return ""
+        return self._best(score.name, score.n)[0]
+
+    def paired(self, score: Score) -> str:
+        """The paired test of a number and the best method; empty if the number does not count questions."""
+        return self._best(score.name, score.n)[1]
+
+    def _of(self, number: str, n: int) -> tuple[str, str]:
+        benchmark, (subset, metric) = BENCHMARKS[number.partition("/")[0]], split_name(number)
+        if benchmark.by_model or not n:
+            return "", ""
         every = self._rows(benchmark.name)
-        rows = [row for row in every if score.subset in ("", "mean", row.subset)]
+        rows = [row for row in every if subset in ("", "mean", row.subset)]
         questions = {(row.subset.partition(".")[0], str(row.scene), str(row.question)) for row in rows}
         others = defaultdict[str, list[Row]](list)
         for question in questions & self._others.keys():
@@ -44,9 +59,9 @@ class BestTrivial:
         for key, method in benchmark.trivial.items():
             for row in every:
                 place = str(row.scene), str(row.question).removesuffix(key)
-                if row.subset in (key, score.subset + key) and place in places:
+                if row.subset in (key, subset + key) and place in places:
                     others[method].append(row)
-        return best(rows, benchmark.metrics[score.metric], others)
+        return best(rows, benchmark.metrics[metric], others)
 
 
 def graded(workspace: Workspace, name: str) -> list[Row]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import math
 import shutil
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -20,7 +21,7 @@ import msgspec
 from markupsafe import Markup
 
 from orchestration.benchmarks.benchmark import BEYOND, belongs
-from orchestration.benchmarks.real import REAL
+from orchestration.benchmarks.real import METHODS, REAL
 from orchestration.ledger.verdicts import verdicts_here
 from orchestration.lineage.explain import Each, each_here
 from orchestration.lineage.number import Lineage, environment, trace_number
@@ -68,7 +69,7 @@ from substrate.domains.smallville.experiment import HORIZON
 
 _TABLES = {
     table.name: (table.title, f"artifacts/{{profile}}/tables/{table.name}")
-    for table in (REAL, *TABLES.values())
+    for table in (REAL, METHODS, *TABLES.values())
 } | {study.name: (study.shares.title, study.file("table")) for study in STUDIES if study.shares}
 """The tables by name, each with its heading and its path without the suffix."""
 _OF_STUDIES = {study.name for study in STUDIES}
@@ -145,8 +146,7 @@ def write_report(
     _write_numbers(
         jinja, lineage, scores, {answers.benchmark.name: answers for answers in answered}, out, kept
     )
-    every = {number for numbers in scores.values() for number in numbers}
-    write_claims(jinja, workspace.settings.profile, content["claims"], every, out)
+    write_claims(jinja, workspace.settings.profile, content["claims"], content["measured"], out)
     write_states(jinja, workspace.settings.profile, content["worked"], out)
     sought = msgspec.json.encode([*_sought(scores, answered)]).decode()
     (out / "search.js").write_text(f"found({sought})\n", "utf-8")
@@ -255,7 +255,7 @@ def _content(workspace: Workspace, scores: Scores, out: Path, kept: Kept | None)
         "sources": sources,
         "BEYOND": BEYOND,
         "claims": now,
-        "measured": {*every},
+        "measured": defaultdict(str, {name: score.data for name, score in every.items()}),
         "FIRST": FIRST,
         "SIGNS": SIGNS,
         "lead": lead(now),

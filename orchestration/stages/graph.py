@@ -9,7 +9,7 @@ from itertools import chain
 
 from orchestration.benchmarks.baselines import LanguageModel
 from orchestration.benchmarks.benchmark import BEYOND, Benchmark, Interpreted, belongs
-from orchestration.benchmarks.real import MEASURED_ON, REAL
+from orchestration.benchmarks.real import MEASURED_ON, METHODS, REAL
 from orchestration.registry import BENCHMARKS, INTERPRETED, STUDIES, TABLES
 from orchestration.stage import Stage, Stages, in_order, needed
 from orchestration.stages.benchmark_stages import answer_stage, log_stage, score_stage, source_stage
@@ -65,7 +65,9 @@ def _of_official(benchmarks: list[Benchmark]) -> Stages:
     studied = (stage for study in STUDIES for stage in study_stages(study))
     trivial = [stage for stage in studied if stage.name in REAL.trivial and there.issuperset(stage.needs)]
     table = replace(REAL, trivial=tuple(stage.name for stage in trivial))
-    computed += (*trivial, *result_stages(benchmarks, [(table, benchmarks)]))
+    of_methods = [benchmark for benchmark in benchmarks if benchmark.table[0].layout == "by variant"]
+    tables = [(table, benchmarks), *([(METHODS, of_methods)] if of_methods else [])]
+    computed += (*trivial, *result_stages(benchmarks, tables))
     # The parameters name the files that data are copied from, and those files may be packed in many ways.
     computed = [
         replace(stage, pinned_by="nothing") if stage.pinned_by == "data.dvc" else stage for stage in computed
@@ -97,7 +99,7 @@ OFFICIAL: Stages = _of(
 
 
 def _united(graphs: Iterable[Stages]) -> Stages:
-    """The stages of some graphs. A stage of several graphs is that of the last, with the needs of all."""
+    """The stages of some graphs. A stage of several graphs is taken from the last, with the needs of all."""
     stages: dict[str, Stage] = {}
     for stage in (stage for graph in graphs for stage in graph.values()):
         needs = (*stage.needs, *(stages[stage.name].needs if stage.name in stages else ()))

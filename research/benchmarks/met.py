@@ -94,6 +94,7 @@ MET = bm.Interpreted(
     ),
     rows=rows,
     metrics={"accuracy": RIGHT, "ever": Metric(ever)},
+    no_interval=(LOG, ADDRESS),
     about={
         "answers": "A row a pair and way: when the two first met, how often, and how long they are together.",
         "scores": "Accuracy over all pairs: of all that is said, and of whether they met at all.",

@@ -268,6 +268,7 @@ DESCRIPTIVE = bm.Interpreted(
     rows=descriptive_rows,
     wordings=partial(wordings, descriptive, (TRUTH, DETECTIONS, WORLDS)),
     metrics={"accuracy": RIGHT, "kept_out": Metric(kept_out), "constant": Metric(constant)},
+    no_interval=(TRUTH,),
     about={
         "answers": "A row a question: answered from the true, the perceived, and all possible events.",
         "scores": "Accuracy from the true and from the perceived events, with Wilson's interval.",
@@ -294,6 +295,7 @@ FROM_TRUTH = bm.Interpreted(
     rows=explanatory_rows,
     wordings=partial(wordings, explanatory, (TRUTH, DETECTIONS, WORLDS, SHARING)),
     trivial={SHARING: "sharing a participant"},
+    no_interval=(TRUTH,),
     metrics={
         **METRICS,
         "kept_out": Metric(kept_out),

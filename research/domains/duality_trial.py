@@ -52,15 +52,15 @@ def trials(scene: Scene, questions: Iterable[Question]) -> list[Trial]:
     world = World(scene, Parameters())
     for question in questions:
         if question.question_type == "explanatory":
-            responsible.update(_said(question, world, "filter_ancestor"))
+            responsible.update(said(question, world, "filter_ancestor"))
         elif question.question_type == "counterfactual":
-            collides.update(_said(question, world, *REMOVALS))
+            collides.update(said(question, world, *REMOVALS))
     return [
         Trial(*key, responsible[key], collides[key]) for key in sorted(responsible.keys() & collides.keys())
     ]
 
 
-def _said(question: Question, world: World, *opcodes: str) -> Iterator[tuple[Asked, bool]]:
+def said(question: Question, world: World, *opcodes: str) -> Iterator[tuple[Asked, bool]]:
     """The key's verdict on each object and collision that a choice asks about."""
     for choice in question.choices or ():
         steps: list[Step] = []

@@ -6,12 +6,12 @@ import math
 from statistics import NormalDist
 
 
-def wilson(correct: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
+def wilson(correct: float, n: float, confidence: float = 0.95) -> tuple[float, float]:
     """Wilson's score interval of a proportion (E. B. Wilson, JASA 22, 1927), without continuity correction.
 
     Args:
         correct: successes, 0 <= correct <= n.
-        n: trials, at least 1.
+        n: trials, more than 0; a fraction where a design effect divides both.
         confidence: the interval's confidence level, between 0 and 1.
 
     Returns:

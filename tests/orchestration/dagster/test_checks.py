@@ -91,7 +91,7 @@ def test_drift_warns_and_stops_a_run_only_in_ci(
     assert check("clevrer/answers", "drift").description == "nothing pinned to compare with"
     workspace = open_workspace()
     write_pins(workspace, measure(workspace, STAGES, [STAGES["clevrer/answers"]]))
-    assert check("clevrer/answers", "drift").description == "every out is what was pinned"
+    assert check("clevrer/answers", "drift").description == "every out is as pinned"
     answers.write_text("{ }\n", "utf-8")
     result = check("clevrer/answers", "drift")
     assert (result.passed, result.severity) == (False, WARN)

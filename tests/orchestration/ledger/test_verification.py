@@ -60,7 +60,7 @@ def change_gold(root: Path) -> tuple[int, int, str]:
 
 
 def test_what_was_pinned_is_green_and_small_enough_for_git(reproduced: Path) -> None:
-    assert "every artifact is what was pinned\n" in run("verify", "--no-recompute", code=0)
+    assert "every artifact is as pinned\n" in run("verify", "--no-recompute", code=0)
     assert json.loads(run("verify", "--no-recompute", "--json", code=0))["differences"] == []
     rows = (reproduced / "artifacts/sample/gqa/answers.jsonl").read_bytes().splitlines()
     assert len((reproduced / "pins/sample/gqa.answers.jsonl").read_bytes()) < 80 * len(rows)
@@ -126,9 +126,13 @@ def test_new_results_stay_unpinned_until_they_are_accepted_with_a_reason(reprodu
     assert {difference["stage"] for difference in report["differences"] if difference["kind"] == "row"} == {
         "comphy/answers"
     }
+    (reproduced / "pins/claims.json").write_text('{"same_bytes": "differs"}', "utf-8")
+    assert "claims: same_bytes: differs -> agrees" in run("verify", "--no-recompute", code=1)
+    assert "claims: same_bytes: differs -> agrees" in run("accept", "known now", "--dry-run", code=0)
     run("accept", "the hidden properties are known now", code=0)
+    assert json.loads((reproduced / "pins/claims.json").read_bytes())["same_bytes"] == "agrees"
     accepted = run("verify", "--no-recompute", "--since", "HEAD", code=0)
-    assert "every artifact is what was pinned" in accepted
+    assert "every artifact is as pinned" in accepted
     assert "the hidden properties are known now (comphy/answers" in accepted
     assert "substrate explain comphy/" in accepted
 
