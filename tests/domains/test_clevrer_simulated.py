@@ -315,7 +315,7 @@ ENTERING: dict[int, list[Leg]] = {
     BALL: [(0, -1.0, 0.0, 2.0, 0.0), (11, -0.4, 0.0, 0.0, 0.0)],
     CUBE: [(0, 0.0, 0.0, 0.0, 0.0)],
     CAN: [(0, 1.2, 0.0, 0.0, 0.0)],
-    SPHERE: [(0, -9.0, 3.0, 2.0, 0.0)],
+    SPHERE: [(0, -9.0, 3.0, 2.2, 0.0)],
 }
 
 
@@ -337,7 +337,7 @@ def test_positions_give_the_motion_and_the_view_that_an_annotation_has(watched_:
     }
     # The first position of the sphere is at frame 85; it is known where it enters, two frames before.
     x, _, _, vx, *_ = scene.poses[83][SPHERE]
-    assert (x, vx) == pytest.approx((-9 + 83 * SECONDS_PER_FRAME * 2, 2.0), abs=0.05)
+    assert (x, vx) == pytest.approx((-9 + 83 * SECONDS_PER_FRAME * 2.2, 2.2), abs=0.05)
     assert TBox.load("clevrer").validate(scene.log.state(), scene.log) == []
     late = {n: [*points, (128, 5.0, 5.0)] for n, points in (watched_.trajectory or {}).items()}
     assert events_log(replace(watched_, trajectory=late)).digest == scene.log.digest, "past the video"
