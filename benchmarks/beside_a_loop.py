@@ -29,10 +29,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from orchestration.benchmarks.benchmark import Interpreted
-from orchestration.pipeline.graph import STAGES
-from orchestration.pipeline.spark import spark_session
 from orchestration.project import open_workspace
 from orchestration.registry import BENCHMARKS
+from orchestration.spark.session import spark_session
+from orchestration.stages.graph import STAGES
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.named import files_of, split_of
 from orchestration.workspace.storage import ROWS_AT_ONCE

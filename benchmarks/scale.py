@@ -163,8 +163,8 @@ def tiny_rows(case: Case, logs: Sequence[EventLog], _: Any, split: str) -> Itera
 
 def stages_of(benchmark: str) -> Iterator[Stage]:
     """The stages from a benchmark's data to its scores."""
-    from orchestration.pipeline.benchmark_stages import answer_stage, log_stage
-    from orchestration.pipeline.graph import STAGES
+    from orchestration.stages.benchmark_stages import answer_stage, log_stage
+    from orchestration.stages.graph import STAGES
 
     name = "clevrer" if benchmark == "tiny" else benchmark
     own: dict[str, Stage] = {}
@@ -236,7 +236,7 @@ def measure(benchmark: str, cases: int, keep: Path | None, release: Path | None)
 
 def run_stages(benchmark: str, profile: str, *overrides: str) -> None:
     """The stages in the project around the current folder, in this process; it then ends without a wait."""
-    from orchestration.pipeline.progress import task_figures
+    from orchestration.base.progress import task_figures
     from orchestration.project import open_workspace
     from substrate.base.files import replacing
 

@@ -160,7 +160,7 @@ class Deployment:
         """The web server and the daemon, on the same instance."""
         programs = Path(sys.executable).parent
         where = ["-w", self.project / "workspace.yaml"]
-        web = [sys.executable, "-m", "orchestration.pipeline.webserver", "-h", LOOPBACK, "-p", str(self.web)]
+        web = [sys.executable, "-m", "orchestration.dagster.webserver", "-h", LOOPBACK, "-p", str(self.web)]
         self.start("web", [*web, *where])
         self.start("daemon", [programs / "dagster-daemon", "run", *where])
         self.wait_for("Dagster's web server", lambda: listens(self.web))

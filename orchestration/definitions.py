@@ -5,17 +5,17 @@ from __future__ import annotations
 import dagster as dg
 
 import orchestration.base.quiet  # noqa: F401
-from orchestration.pipeline.assets import assets_of
-from orchestration.pipeline.checks import checks_of
-from orchestration.pipeline.form import form_resource
-from orchestration.pipeline.graph import EVERY, stages_in
-from orchestration.pipeline.jobs import (
+from orchestration.dagster.assets import assets_of
+from orchestration.dagster.checks import checks_of
+from orchestration.dagster.form import form_resource
+from orchestration.dagster.jobs import (
     nightly_drift,
     reproductions,
     stale_stages,
     verify,
 )
-from orchestration.pipeline.resources import ALONE, unconfigured
+from orchestration.dagster.resources import ALONE, unconfigured
+from orchestration.stages.graph import EVERY, stages_in
 
 FILES = dg.FilesystemIOManager.configure_at_launch().get_resource_definition()
 

@@ -22,7 +22,7 @@ from orchestration.studies.study import Study
 
 _BENCHMARKS: tuple[Benchmark | str, ...] = (
     CLEVRER,
-    "research.benchmarks.official:CLEVRER_GLOBAL",
+    "research.benchmarks.official:CLEVRER_VALIDATION",
     "research.benchmarks.perceived:PERCEIVED",
     "research.benchmarks.official:PERCEIVED_ASIDE",
     "research.benchmarks.official:PERCEIVED_WORLDS",
@@ -59,7 +59,7 @@ _STUDIES: tuple[Study | str, ...] = (
     "research.studies.questions:QUESTIONS",
     "research.studies.evidence:EVIDENCE",
 )
-STAGES_BEYOND = ("research.pipeline.provenance:prov_stage",)
+STAGES_BEYOND = ("research.stages.provenance:prov_stage",)
 """Makers of stages that describe all others, by name: each takes the benchmarks and the described stages."""
 T = TypeVar("T")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -119,18 +120,30 @@ def load_settings(
     Raises:
         ParameterError: the file is not YAML, a key is unknown or repeated, or a value is out of its range.
     """
+    overrides = list(overrides)
     raw = without(override(read_parameters(path), overrides), absent)
     if profile:
         raw["profile"] = profile
-    profiles = raw.get("profiles")
-    of_profile = type_.__annotations__["profiles"].__args__[1]
-    for name, given in profiles.items() if isinstance(profiles, dict) else ():
-        convert(given, of_profile, str(path), f"profiles.{name}")  # here, so that the error names the profile
-    settings = convert(raw, type_, str(path))
+    try:
+        settings = _converted(raw, type_, str(path))
+    except ParameterError as error:
+        key = ".".join(error.where[1:])
+        if any(f"{key}.".startswith(f"{text.partition('=')[0].strip()}.") for text in overrides):
+            raise ParameterError(error.what, where=("--set", key), hint=error.hint) from error
+        raise
     if settings.profile not in settings.profiles:
         hint = f"Choose one of {', '.join(settings.profiles)}"
-        raise ParameterError(f"no profile {settings.profile!r}", where=(path,), hint=hint)
+        of_set = any(text.partition("=")[0].strip() == "profile" for text in overrides)
+        where = "--profile" if profile else "--set" if of_set else path
+        raise ParameterError(f"no profile {settings.profile!r}", where=(where,), hint=hint)
     return settings
+
+
+def _converted(raw: dict[str, Any], type_: type[Settings], path: str) -> Settings:
+    profiles, of_profile = raw.get("profiles"), type_.__annotations__["profiles"].__args__[1]
+    for name, given in profiles.items() if isinstance(profiles, dict) else ():
+        convert(given, of_profile, path, f"profiles.{name}")  # here, so that the error names the profile
+    return convert(raw, type_, path)
 
 
 def without(raw: dict[str, Any], absent: Collection[str]) -> dict[str, Any]:
@@ -197,11 +210,10 @@ def override(raw: dict[str, Any], overrides: Iterable[str]) -> dict[str, Any]:
         for folder in folders:
             place = place.get(folder) if isinstance(place, dict) else None
         if not equals or not isinstance(place, dict) or leaf not in place:
-            raise ParameterError(
-                f"cannot set {text!r}",
-                where=("--set",),
-                hint=f"Write KEY=VALUE with a key of {PARAMETERS_FILE}, such as seed=1",
-            )
+            near = get_close_matches(key.strip(), flattened(raw), 1) if equals else []
+            usual = f"Write KEY=VALUE with a key of {PARAMETERS_FILE}, such as seed=1"
+            hint = f"Perhaps {near[0]}" if near else usual
+            raise ParameterError(f"cannot set {text!r}", where=("--set",), hint=hint)
         place[leaf] = parse_yaml(value, "--set", key)
     return copy
 

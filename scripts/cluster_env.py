@@ -26,7 +26,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 PACKAGES = ("orchestration", "research", "substrate")
-SENDS = ("orchestration.pipeline.cases", "orchestration.lineage.explain")
+SENDS = ("orchestration.spark.answers", "orchestration.lineage.explain")
 """Names of modules that send work to executors; those that import them say what is done there."""
 DRIVER = "dagster"
 """A package that the driver alone has; a module that reaches it has no function that a worker runs."""

@@ -18,13 +18,13 @@ import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from orchestration.pipeline.spark import (
+from orchestration.settings import Spark
+from orchestration.spark.session import (
     CLASSES,
     LOGGING,
     spark_session,
 )
-from orchestration.pipeline.workers import NUMBER, gathered
-from orchestration.settings import Spark
+from orchestration.spark.workers import NUMBER, gathered
 from substrate.base.files import clear_leftovers, replacing
 
 ROWS = pa.schema([(NUMBER, pa.int64()), ("lines", pa.list_(pa.string()))])

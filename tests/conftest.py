@@ -12,14 +12,16 @@ import pytest
 from hypothesis import settings
 from projects import QUICK_JAVA, ROOT, enter, reproduced_once, write_project
 
-# Who is started in the background by a shell ignores Ctrl-C, or by nohup SIGHUP, and so would every process
-# that a test starts.
+# A process that a shell starts in the background ignores Ctrl-C, and under nohup SIGHUP; the processes that a
+# test starts would inherit this.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
-# An example may take as long as it needs: no test judges time.
-settings.register_profile("house", settings(), deadline=None)
+# An example may take as long as it needs: no test judges time. Hypothesis warns about a checkout that it
+# cannot write to, and a warning is an error here.
+STORE = {} if os.access(ROOT, os.W_OK) else {"database": None}
+settings.register_profile("house", settings(), deadline=None, **STORE)
 settings.load_profile("house")
 
 os.environ.setdefault("SPARK_SUBMIT_OPTS", QUICK_JAVA)

@@ -13,7 +13,7 @@ ProfileOption = Annotated[
     str | None,
     option(
         "--profile",
-        "sample, full, paper, real or local; by default the profile of params.yaml.",
+        "sample, beyond, full, paper, real or local; by default the profile of params.yaml.",
     ),
 ]
 SetOption = Annotated[
@@ -33,7 +33,7 @@ def stages_told(names: Sequence[str]) -> Iterator[dict[str, str]]:
 
     Yields, for each ended stage, how it came to its outs: ``computed`` or ``reused``.
     """
-    from orchestration.pipeline.progress import hearing
+    from orchestration.base.progress import hearing
     from substrate.cli.events import speaking
 
     how: dict[str, str] = {}
@@ -44,7 +44,7 @@ def stages_told(names: Sequence[str]) -> Iterator[dict[str, str]]:
                 how[stage] = made
                 told.end(stage, made, rows)
 
-        told.plan(len(names), "stages")
+        told.plan(len(names), "stage" if len(names) == 1 else "stages")
         with hearing(advance=told.advance, end=end, **({"say": note} if Voice.verbose else {})):
             yield how
 
@@ -52,7 +52,7 @@ def stages_told(names: Sequence[str]) -> Iterator[dict[str, str]]:
 @contextmanager
 def running() -> Iterator[None]:
     """Run the block as a run of the pipeline; print one line on the terminal if it is interrupted."""
-    from orchestration.pipeline.stopping import ends_when_told
+    from orchestration.base.stopping import ends_when_told
 
     with ends_when_told(descriptor("stderr")):
         yield

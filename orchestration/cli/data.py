@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from orchestration.benchmarks.benchmark import Interpreted
-from orchestration.benchmarks.tally import answer_files
+from orchestration.benchmarks.own_files import answer_files
 from orchestration.cli.console import NOTHING_SET, SetOption
 from orchestration.registry import INTERPRETED
 from orchestration.settings import parameters_of
@@ -24,6 +24,7 @@ MOST_WORLDS = 1024
 INPUTS = {
     "annotations": ("DIR_OR_ZIP", "Official annotations."),
     "events": ("FILE", "Compact event records as JSON lines; may be gzip."),
+    "trajectories": ("FILE", "Positions of the objects in --events, as JSON lines by scene; may be gzip."),
     "tasks": ("DIR", "Official files qaN_….txt, gzipped or not."),
     "proposals": ("DIR_OR_ZIP", "NS-DR's processed proposals, sim_NNNNN.json."),
     "scene_graphs": ("FILE", "Official scene graphs; may be gzip."),

@@ -76,8 +76,8 @@ def diff(
 @apart
 def remove(name: Name, json: JsonOption = False) -> None:
     """Remove an experiment, or what an interrupted run left of one."""
+    from orchestration.base.project_lock import project_lock
     from orchestration.experiments.record import remove_experiment
-    from orchestration.pipeline.project_lock import project_lock
     from orchestration.workspace.root import find_root
 
     root = find_root()

@@ -31,9 +31,9 @@ def logs(
     """Ask all logs of a benchmark at once."""
     if (sparql is None) == (sql is None):
         raise typer.BadParameter("give either --sparql or --sql")
-    from orchestration.pipeline.all_logs import ask_each
-    from orchestration.pipeline.deltas import ask_deltas
     from orchestration.project import open_workspace
+    from orchestration.spark.all_logs import ask_each
+    from orchestration.spark.deltas import ask_deltas
     from substrate.base.limits import LIMITS
 
     workspace, benchmark = open_workspace(profile, tuple(set_)), with_logs(name)

@@ -10,6 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from orchestration.base.beyond import beyond
+from orchestration.cli.claims import claims
 from orchestration.cli.console import NOTHING_SET, ProfileOption, SetOption
 from orchestration.cli.logs import logs
 from orchestration.cli.results import accept, materialize, reproduce, verify
@@ -19,7 +20,7 @@ from substrate.cli.notices import others_apart
 
 SECTIONS = {
     "Reproduce": ("reproduce", "experiment", "ui", "fetch", "bench"),
-    "Inspect": ("trace", "explain", "log", "logs"),
+    "Inspect": ("claims", "trace", "explain", "log", "logs"),
     "Your own data": ("answer", "perceive", "predict", "score", "generate", "mcp", "models"),
     "Maintain": ("verify", "accept", "materialize", "dvc", "cluster", "paper"),
 }
@@ -66,7 +67,7 @@ app.add_typer(dvc_app, name="dvc")
 app.add_typer(cluster_app, name="cluster")
 
 
-for command in (reproduce, materialize, verify, accept, logs):
+for command in (reproduce, materialize, verify, accept, logs, claims):
     app.command()(command)
 app.command("paper")(beyond("research.cli.paper:paper") or absent("paper"))
 
@@ -78,7 +79,7 @@ def ui(
 ) -> None:
     """Start Dagster's UI on the same definitions and runs."""
     with others_apart():
-        from orchestration.pipeline import webserver
+        from orchestration.dagster import webserver
 
         listening = webserver.listen(port)
     address = f"http://127.0.0.1:{listening.getsockname()[1]}"
@@ -100,8 +101,8 @@ def cluster_check(
     profile: ProfileOption = None, set_: SetOption = NOTHING_SET, json: JsonOption = False
 ) -> None:
     """Check a cluster's endpoint, driver, storage and workers; exit 1 if a part does not fit."""
-    from orchestration.pipeline.cluster import findings
     from orchestration.project import open_workspace
+    from orchestration.spark.cluster import findings
 
     parts, lines = list(findings(open_workspace(profile, tuple(set_)))), list[str]()
     for part in parts:
@@ -157,6 +158,7 @@ def explain(
     profile: ProfileOption = None,
     annotations: FileOption = None,
     events: FileOption = None,
+    trajectories: FileOption = None,
     proposals: FileOption = None,
     tasks: FileOption = None,
     scene_graphs: FileOption = None,
@@ -174,7 +176,7 @@ def explain(
     Shows the deciding rule, the answer next to its gold, the choice that failed, and the premises.
     """
     files = {"annotations": annotations, "events": events, "tasks": tasks, "scene_graphs": scene_graphs}
-    files |= {"questions": questions, "specs": specs, "proposals": proposals}
+    files |= {"trajectories": trajectories, "questions": questions, "specs": specs, "proposals": proposals}
     from orchestration.cli.data import require_files
     from orchestration.lineage.explain import Input, answered
 
@@ -192,7 +194,8 @@ def trace(
         str | None,
         argument(
             "BENCHMARK/SUBSET/METRIC, as in scores and tables; a row "
-            "or a cell of a table, or a figure of the paper, such as 99.86.",
+            "or a cell of a table, a figure of the paper, such as 99.86, or a claim's name. With --list, a "
+            "part of the names to list.",
             metavar="NUMBER",
         ),
     ] = None,
@@ -217,12 +220,12 @@ def trace(
 
     The path names log, input file, source and code version too; exit 1 if they are inconsistent.
     """
-    if list_ == (number is not None):
+    if not list_ and number is None:
         raise typer.BadParameter("give a NUMBER or --list")
     from orchestration.cli.trace import print_list, print_trace
 
-    if number is None:
-        print_list(profile, json=json)
+    if list_ or number is None:
+        print_list(profile, number or "", json=json)
     elif not print_trace(number, question, profile, reexecute=reexecute, json=json):
         raise typer.Exit(1)
 
@@ -255,8 +258,8 @@ def bench(
 def dvc_sync() -> None:
     """Write dvc.yaml from the asset graph."""
     from orchestration.ledger.dvc import sync
-    from orchestration.pipeline.graph import STAGES
     from orchestration.project import find_root
+    from orchestration.stages.graph import STAGES
 
     say("dvc.yaml written" if sync(find_root(), STAGES) else "dvc.yaml is up to date")
 
@@ -266,8 +269,8 @@ def dvc_sync() -> None:
 def dvc_code(profile: ProfileOption = None) -> None:
     """Record each stage's changed code in a file for DVC; `dvc repro` begins with it."""
     from orchestration.ledger.dvc import keep_code
-    from orchestration.pipeline.graph import stages_in
     from orchestration.project import open_workspace
+    from orchestration.stages.graph import stages_in
 
     workspace = open_workspace(profile)
     keep_code(workspace, stages_in(workspace))

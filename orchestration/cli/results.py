@@ -93,11 +93,11 @@ def materialize(
 ) -> None:
     """Run one stage on existing inputs."""
     with running():
+        from orchestration.dagster.resources import WorkspaceResource
+        from orchestration.dagster.run import instance, run_stages
         from orchestration.ledger.dvc import keep_code
-        from orchestration.pipeline.graph import stages_in
-        from orchestration.pipeline.resources import WorkspaceResource
-        from orchestration.pipeline.run import instance, run_stages
         from orchestration.project import open_workspace
+        from orchestration.stages.graph import stages_in
         from substrate.base.errors import ParameterError
 
         workspace = open_workspace(profile)
@@ -149,11 +149,11 @@ def verify(
     mended: list[str] = []
     doing("loading the pipeline")
     with running():
+        from orchestration.dagster.run import recompute as compute
         from orchestration.ledger.verification import verify_files, verify_profile
-        from orchestration.pipeline.graph import STAGES, stages_in
-        from orchestration.pipeline.run import recompute as compute
         from orchestration.project import find_root, open_workspace
         from orchestration.rendering.drift import render_text, verdict
+        from orchestration.stages.graph import STAGES, stages_in
         from substrate.base.errors import ParameterError
 
         root = find_root()
@@ -164,9 +164,9 @@ def verify(
         else:
             stages = stages_in(workspace)
             if repair:
+                from orchestration.dagster.resources import WorkspaceResource
+                from orchestration.dagster.run import instance, run_stages
                 from orchestration.ledger.verification import repair as bring_back
-                from orchestration.pipeline.resources import WorkspaceResource
-                from orchestration.pipeline.run import instance, run_stages
                 from orchestration.registry import SOURCES
                 from orchestration.stage import computable
                 from orchestration.workspace.real import absent
@@ -203,25 +203,33 @@ def accept(
 ) -> None:
     """Pin changed results, and say why they are right.
 
-    Prints the changed numbers, pins the present data and artifacts as the results, and records the reason in
-    pins/accepted.jsonl, which `verify --since` reads.
+    Prints the changed numbers and verdicts, pins the present data and artifacts as the results, and records
+    the reason in pins/accepted.jsonl, which `verify --since` reads.
     """
+    from orchestration.base.project_lock import project_lock
     from orchestration.ledger.acceptance import accept_results, proposed
-    from orchestration.pipeline.graph import stages_in
-    from orchestration.pipeline.project_lock import project_lock
+    from orchestration.ledger.verdicts import PROFILES, changed_verdicts, pin_verdicts, verdicts_here
     from orchestration.project import is_usual, open_workspace
     from orchestration.rendering.drift import moved_lines
+    from orchestration.stages.graph import stages_in
 
     workspace = open_workspace(profile)
     stages = stages_in(workspace)
     with project_lock(workspace.root):
         acceptance, moved = proposed(workspace, stages, reason, unsafe=unsafe)
+        verdicts = verdicts_here(workspace)
         if not json:
             say("\n".join(moved_lines(moved) or ["no number and no answer changed"]))
+            say(
+                "\n".join(map(str, changed_verdicts(workspace.root, verdicts)))
+                or "no verdict on a claim changed"
+            )
             if acceptance.unsafe:
                 say(f"no record of a run computed {', '.join(acceptance.unsafe)}")
         if not dry_run:
             accept_results(workspace, stages, acceptance, usual=is_usual(workspace))
+            if workspace.settings.profile in PROFILES:
+                pin_verdicts(workspace.root, verdicts)
     changed, done = list(acceptance.stages), "would be pinned" if dry_run else "pinned"
     lines = [f"{done}; changed stages: {len(changed)}", *changed]
     give({"acceptance": acceptance, "moved": moved}, ["\n  ".join(lines)], json=json)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,8 @@ from orchestration.lineage.listing import Entry, Hit, Listing
 from orchestration.lineage.number import NUMBERS, Lineage, Trace, require_number, trace_number
 from orchestration.project import open_workspace
 from orchestration.registry import BENCHMARKS
+from orchestration.rendering.tables import drawn
+from orchestration.scoring.claims import claims
 from orchestration.scoring.published import FILE, MINUS
 from orchestration.settings import flattened
 from substrate.base.errors import ParameterError
@@ -33,6 +36,8 @@ _HITS = {
     "measured": "measured here",
 }
 _WIDE = 2_000
+_CELL = {"/": 34, " ": 16}
+"""The widths of names and places in a list, by their separator; a list then fits 110 columns."""
 
 
 def print_trace(
@@ -47,6 +52,13 @@ def print_trace(
         hint = "Give --question SCENE/QUESTION"
         raise ParameterError("no answer is named", where=("--reexecute",), hint=hint)
     workspace = open_workspace(profile)
+    if number in claims().claims:
+        from orchestration.cli.claims import lines, named
+        from orchestration.ledger.verdicts import verdicts_here
+
+        of = named(verdicts_here(workspace), number)
+        give(of, lines(of), json=json)
+        return True
     if number not in NUMBERS:
         listing = Listing(workspace)
         hits = listing.find(number)
@@ -78,13 +90,14 @@ def print_trace(
     return fits and not way.problems and (answer is None or answer.log_intact)
 
 
-def print_list(profile: str | None, *, json: bool) -> None:
-    """Print every number: the paper's figures, and the measurements here."""
-    entries = Listing(open_workspace(profile)).entries()
+def print_list(profile: str | None, part: str, *, json: bool) -> None:
+    """Print every number whose name or place has a part: the paper's figures, and the measurements here."""
+    listing = Listing(open_workspace(profile)).entries()
+    entries = [entry for entry in listing if part.lower() in f"{entry.name} {entry.where}".lower()]
     rows = [
         (
-            entry.name,
-            entry.where,
+            _wrapped(entry.name, "/"),
+            _wrapped(entry.where, " "),
             entry.paper or "",
             _shown(entry),
             "" if entry.n is None else f"{entry.n:,}",
@@ -94,7 +107,17 @@ def print_list(profile: str | None, *, json: bool) -> None:
         for entry in entries
     ]
     heads = ("name", "where", "paper", "measured", "n", "interval", "data")
-    give(entries, _table(heads, rows), json=json)
+    give(entries, drawn(heads, rows, "simple", words=True).split("\n"), json=json)
+
+
+def _wrapped(text: str, at: str) -> str:
+    """Break a text into lines of at most :data:`_CELL` characters, after a separator if there is one."""
+    lines = [""]
+    for part in re.findall(f"[^{at}]*{at}|[^{at}]+", text):
+        if len(lines[-1]) + len(part) > _CELL[at]:
+            lines.append("")
+        lines[-1] += part
+    return "\n".join(filter(None, lines))
 
 
 def _print_hits(listing: Listing, hits: Sequence[Hit], *, json: bool) -> None:
@@ -106,8 +129,6 @@ def _print_hits(listing: Listing, hits: Sequence[Hit], *, json: bool) -> None:
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    from orchestration.rendering.tables import drawn
-
     return drawn(heads, rows, "github", words=True).split("\n")
 
 
@@ -151,14 +172,15 @@ def _going_on(number: str, profile: str) -> str:
 
 
 def _lineage(workspace: Workspace) -> Lineage:
-    from orchestration.pipeline.graph import stages_in  # it imports Dagster, which a list does not need
+    from orchestration.stages.graph import stages_in  # it imports Dagster, which a list does not need
 
     return Lineage(workspace, known=stages_in(workspace))
 
 
 def _print(way: Trace, answer: AnswerTrace | None = None, again: Reexecution | None = None) -> None:
     out, steps = console(), {step.stage: step for step in way.steps}
-    out.print(outline("way", way, steps, NUMBERS[way.number].name, _going_on(way.number, way.profile)))
+    cited = {who: text for cell in way.cells for who, text in cell.citations.items()}
+    out.print(outline("way", way, steps, NUMBERS[way.number].name, _going_on(way.number, way.profile), cited))
     if answer:
         out.print(outline("answer", answer, again))
         print_text(answer.explanation)

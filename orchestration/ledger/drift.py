@@ -21,7 +21,7 @@ GRADES = {True: "right", False: "wrong", None: "without gold"}
 
 
 class Difference(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A changed table cell, score, answer row, or file without further detail.
+    """A changed table cell, score, answer row, verdict on a claim, or file without further detail.
 
     Attributes:
         stage: the stage that made the item.
@@ -33,7 +33,7 @@ class Difference(msgspec.Struct, frozen=True, omit_defaults=True):
     """
 
     stage: str
-    kind: Literal["cell", "score", "row", "input", "file"]
+    kind: Literal["cell", "score", "row", "input", "file", "verdict"]
     what: str
     old: str
     new: str

@@ -31,8 +31,8 @@ from substrate.base.files import sha256
 _CHECKOUT = Path(__file__).resolve().parents[2]
 # The prefix of names of files in the checkout that runs, wherever the project is.
 _OF_CODE = "code:"
-OFFICIAL = "pins/real.json"
-"""The pins of what was measured on official data, which the report of any profile shows."""
+OF_CLAIMS = ("pins/real.json", "pins/sample.json", "pins/beyond.json")
+"""The pins of the results that decide the paper's claims, which the report of any profile shows."""
 # Variables of the environment that let a run do what no file shows: ask a model, be an experiment.
 _ELSEWHERE = ("SUBSTRATE_MODEL_URL", "DVC_EXP_BASELINE_REV")
 # No run is made again for these.
@@ -69,7 +69,7 @@ def _state(root: Path, profile: str, known: Manifest) -> str:
     """A digest of all that a run reads and writes."""
     of_profile = (f"pins/{profile}.json", f"pins/{profile}", f"artifacts/{profile}", f"data/{profile}")
     outside = (path for made in known.stages.values() for path in made.inputs if os.path.isabs(path))
-    beside = ("dvc.yaml", "dvc.lock", "data.dvc", "transcripts", OFFICIAL)
+    beside = ("dvc.yaml", "dvc.lock", "data.dvc", "transcripts", "pins/claims.json", *OF_CLAIMS)
     return _digest(root, {*_SOURCES, *beside, *of_profile, *outside})
 
 

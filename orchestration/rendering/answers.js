@@ -20,9 +20,11 @@ const [previous, next, place] = ["previous", "next", "place"].map(id => document
 globalThis.rows = list => {
   for (const [subset, scene, question, text, predicted, expected, result, shard, choices, error] of list) {
     const key = `${page.subsets[subset]}/${scene}/${question}`;
+    // The name that `substrate explain` takes.
+    const name = [page.benchmark, ...(page.subset_in_name ? [page.subsets[subset]] : []), scene, question].join("/");
     all.push({
-      key, subset: page.subsets[subset], scene, question, text, predicted, expected, result: page.results[result],
-      shard, choices, error, sought: `${key} ${text}`.toLowerCase(), open: false,
+      key, name, subset: page.subsets[subset], scene, question, text, predicted, expected, result: page.results[result],
+      shard, choices, error, sought: `${key} ${name} ${text}`.toLowerCase(), open: false,
     });
   }
 };
@@ -44,14 +46,16 @@ function element(tag, properties, ...children) {
   return made;
 }
 
-const name = number => String(number).padStart(4, "0");
-const full = row => [page.benchmark, ...(page.subset_in_name ? [row.subset] : []), row.scene, row.question].join("/");
+const padded = number => String(number).padStart(4, "0");
+// Of a choice the key says that it is correct or wrong; wrong is said here of answers alone.
+const HOLDS = { correct: "yes", wrong: "no" };
+const holds = said => HOLDS[said] ?? said;
 
 const isWrong = ([, predicted, expected]) => expected !== null && predicted !== expected;
 
 function inShort(row, which) {
   if (!row.choices) return (which ? row.expected : row.predicted) ?? "";
-  return row.choices.map(choice => choice[which + 1] ?? "–").join(", ");
+  return row.choices.map(choice => holds(choice[which + 1]) ?? "–").join(", ");
 }
 
 function filter() {
@@ -77,7 +81,7 @@ function draw() {
 }
 
 function lineOf(row) {
-  const button = element("button", { type: "button", className: "opens mono", textContent: row.key });
+  const button = element("button", { type: "button", className: "opens mono", textContent: row.name });
   button.setAttribute("aria-expanded", row.open);
   button.addEventListener("click", () => toggle(row, button));
   return element("tr", { className: row.open ? "line opened" : "line" },
@@ -105,7 +109,7 @@ function detailOf(row) {
     const lines = row.choices.map(([text, predicted, expected], number) => element("tr",
       { className: isWrong([text, predicted, expected]) ? "wrong" : "" },
       element("th", { scope: "row", textContent: `${number}. ${text}` }),
-      element("td", { textContent: predicted }), element("td", { textContent: expected ?? "no gold" })));
+      element("td", { textContent: holds(predicted) }), element("td", { textContent: holds(expected) ?? "no gold" })));
     const heads = ["choice", "said", "gold"].map(text => element("th", { scope: "col", textContent: text }));
     cell.append(element("table", { className: "choices" },
       element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...lines)));
@@ -122,13 +126,13 @@ function detailOf(row) {
 async function explain(row, why) {
   if (row.shard === null) {
     if (page.command) why.append(element("p", { className: "verdict" }, "Its steps are not on this page. ",
-      element("code", { textContent: `substrate explain ${full(row)}` }), " prints them."));
+      element("code", { textContent: `substrate explain ${row.name}` }), " prints them."));
     return;
   }
   try {
     if (!explained.has(row.shard)) {
       why.textContent = "Loading its steps.";
-      await load(`${page.benchmark}/why-${name(row.shard)}.js`);
+      await load(`${page.benchmark}/why-${padded(row.shard)}.js`);
     }
     why.innerHTML = explained.get(row.shard)[row.key];
     // Of a question with choices the steps to those that are not right stand open.
@@ -137,25 +141,25 @@ async function explain(row, why) {
     });
   } catch (error) {
     why.textContent = `Its steps cannot be shown: ${error.message}. `;
-    why.append(element("code", { textContent: `substrate explain ${full(row)}` }), " prints them.");
+    why.append(element("code", { textContent: `substrate explain ${row.name}` }), " prints them.");
   }
 }
 
 // What is filtered and opened stands in the address, so that it can be sent on.
 function remember(row) {
   const asked = new URLSearchParams([...new FormData(form)].filter(([, value]) => value));
-  if (row) asked.set("answer", row.key);
+  if (row) asked.set("answer", row.name);
   try { history.replaceState(null, "", `${location.pathname}${asked.size ? `?${asked}` : ""}`); } catch { /* not from disk, in some browsers */ }
 }
 
 function open(key) {
-  const row = all.find(found => found.key === key);
+  const row = all.find(found => found.key === key || found.name === key);
   if (!row) return false;
   row.open = true;
   if (!shown.includes(row)) { form.reset(); filter(); }
   first = PER_PAGE * Math.floor(shown.indexOf(row) / PER_PAGE);
   draw();
-  const button = [...body.querySelectorAll("button.opens")].find(found => found.textContent === key);
+  const button = [...body.querySelectorAll("button.opens")].find(found => found.textContent === row.name);
   if (button) { button.focus({ preventScroll: true }); button.closest("tr").scrollIntoView(); }
   return true;
 }
@@ -188,7 +192,7 @@ async function start() {
   for (const field of form.elements) if (field.name) field.value = asked.get(field.name) ?? "";
   document.getElementById("browser").hidden = false;
   for (loaded = 0; loaded < page.shards;) {
-    await load(`${page.benchmark}/rows-${name(loaded)}.js`);
+    await load(`${page.benchmark}/rows-${padded(loaded)}.js`);
     loaded += 1;
     filter();
     draw();

@@ -12,7 +12,7 @@ from contextvars import copy_context
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from markupsafe import escape
@@ -23,7 +23,7 @@ from orchestration.lineage.explain import Each, by_scene, explain_case
 from orchestration.models.transcript import Exchange, read_told
 from orchestration.registry import BENCHMARKS, EXPLAINED, INTERPRETED
 from orchestration.rendering.kept import Keep
-from orchestration.rendering.page import RIGHT, answers_page, templates
+from orchestration.rendering.page import NAMED, RIGHT, answers_page, templates
 from orchestration.rendering.worked import pictured
 from orchestration.scoring.counting import rows_of
 from orchestration.workspace.folders import Workspace
@@ -42,6 +42,14 @@ SHOWN = 60
 """The most wrong answers of a language model whose prompts its page shows."""
 
 
+class Wrong(NamedTuple):
+    """A wrong answer: its name as `substrate explain` takes it, its question, and what is wrong with it."""
+
+    name: str
+    text: str
+    fault: str
+
+
 @dataclass
 class Answers:
     """A benchmark's answers: their number by subset, their :data:`RESULTS`, and the number ``explained``."""
@@ -50,6 +58,8 @@ class Answers:
     subsets: dict[str, Counter[str]]
     limit: int | None
     """The wrong answers per subset that have their steps in the report; ``None`` for all."""
+    wrong: dict[str, Wrong]
+    """The first wrong answers of each subset, by SUBSET/SCENE/QUESTION."""
 
     @property
     def page(self) -> str:
@@ -95,10 +105,11 @@ def _kept(
 ) -> Answers:
     def make(folder: Path) -> Any:
         answers = write(benchmark, file, folder)
-        return answers.subsets, answers.limit
+        return answers.subsets, answers.limit, answers.wrong
 
-    subsets, limit = keep("answers", benchmark, file, make, out)
-    return Answers(benchmark, {subset: Counter(counts) for subset, counts in subsets.items()}, limit)
+    subsets, limit, wrong = keep("answers", benchmark, file, make, out)
+    counted = {subset: Counter[str](counts) for subset, counts in subsets.items()}
+    return Answers(benchmark, counted, limit, {key: Wrong(*of) for key, of in wrong.items()})
 
 
 def _write(
@@ -122,6 +133,12 @@ def _write(
     places = {subset: place for place, subset in enumerate(answers.subsets)}
     interpreted = benchmark.asks if isinstance(benchmark, LanguageModel) else benchmark
     words = wordings(interpreted.name)
+    taken = Counter[str]()
+    for row in rows_of(file):
+        if _result(row) in ("wrong", "error") and taken[row.subset] < NAMED:
+            taken[row.subset] += 1
+            text = _worded(benchmark, row, words).text
+            answers.wrong[_key(benchmark, row)] = Wrong(benchmark.answer_name(row), text, fault(row))
     lines = (_line(benchmark, row, places, words, shards) for row in rows_of(file))
     count = 0
     for count, shard in enumerate(batched(lines, ROWS_A_SHARD), 1):
@@ -178,7 +195,23 @@ def _counted(benchmark: Benchmark, file: Path) -> tuple[Answers, list[Row]]:
     # Subsets follow the order of the benchmark's numbers; others come after them by name.
     named = dict.fromkeys(number.split("/")[1] for number in benchmark.numbers)
     order = [*(subset for subset in named if subset in counts), *sorted(counts.keys() - named)]
-    return Answers(benchmark, {subset: counts[subset] for subset in order}, limit), chosen
+    return Answers(benchmark, {subset: counts[subset] for subset in order}, limit, {}), chosen
+
+
+def fault(row: Row) -> str:
+    """Say what is wrong with an answer, so that answers with the same fault form a group."""
+    if row.error is not msgspec.UNSET:
+        return f"cannot run: {row.error}"
+    if row.choices is msgspec.UNSET:
+        return f"“{row.predicted}” instead of “{row.expected}”"
+    faults = {choice.predicted for choice in row.choices if choice.predicted != choice.expected}
+    if len(faults) > 1:
+        return "a choice that holds is denied, and another that does not hold is affirmed"
+    return (
+        "a choice that does not hold is affirmed"
+        if faults == {"correct"}
+        else "a choice that holds is denied"
+    )
 
 
 def _limit(wrong: Sequence[int], most: int) -> int | None:
@@ -242,6 +275,13 @@ def _wordings(workspace: Workspace, name: str) -> Wordings:
     return {(words.subset, str(case.scene), words.question): words for case, words in every}
 
 
+def _worded(benchmark: Benchmark, row: Row, wordings: Wordings) -> Wording:
+    """The text of a row's question."""
+    question = benchmark.asked(row)
+    worded = (wordings.get((subset, str(row.scene), question)) for subset in ("", row.subset))
+    return next(filter(None, worded), Wording(question, ""))
+
+
 def _line(
     benchmark: Benchmark,
     row: Row,
@@ -251,8 +291,7 @@ def _line(
 ) -> str:
     """A row in the format of the page's script."""
     question, scene = benchmark.asked(row), str(row.scene)
-    worded = (wordings.get((subset, scene, question)) for subset in ("", row.subset))
-    words = next(filter(None, worded), Wording(question, ""))
+    words = _worded(benchmark, row, wordings)
     choices = None
     if row.choices is not msgspec.UNSET:
         texts = dict(enumerate(words.choices))

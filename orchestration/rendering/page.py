@@ -10,6 +10,7 @@ import jinja2
 from markupsafe import Markup, escape
 
 from orchestration.registry import BENCHMARKS
+from orchestration.scoring.counting import split_name
 from orchestration.scoring.likeness import marked, percent, stated
 from orchestration.settings import flattened
 from substrate.cause.pictures import STATES
@@ -35,7 +36,8 @@ def templates() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    jinja.filters |= {"breakable": breakable, "number_page": number_page, "percent": percent}
+    jinja.filters |= {"breakable": breakable, "number_page": number_page, "percent": percent, "label": label}
+    jinja.filters |= {"claim_page": claim_page, "in_words": in_words, "fixed": fixed}
     jinja.filters["flattened"] = flattened
     titles = {name: benchmark.title for name, benchmark in BENCHMARKS.items()}
     jinja.globals |= {"STATES": STATES, "TITLES": titles, "RIGHT": RIGHT, "NAMED": NAMED, "zip": zip}
@@ -45,6 +47,39 @@ def templates() -> jinja2.Environment:
     return jinja
 
 
+def label(number: str) -> str:
+    """A number in words, as the tables say it.
+
+    >>> label("ablations/predictive.C/per_question"), label("gqa/by_name/accuracy")
+    ('motion after the video: C, per question', 'GQA: by name, accuracy')
+    """
+    benchmark, (subset, metric) = BENCHMARKS[number.partition("/")[0]], split_name(number)
+    labels = benchmark.table[0].labels
+    study, _, variant = subset.partition(".")
+    words = [labels.get(metric, metric)]
+    if study in labels:
+        return f"{labels[study]}: {variant}, {words[0]}".replace("_", " ")
+    return f"{benchmark.title}: {', '.join([*filter(None, [subset]), *words])}".replace("_", " ")
+
+
+def in_words(text: str) -> str:
+    """Put each number's words in place of its name.
+
+    >>> in_words("no data for gqa/by_name/accuracy")
+    'no data for GQA: by name, accuracy'
+    """
+    return re.sub(
+        r"\w+/[\w./]+",
+        lambda name: label(name[0]) if name[0].partition("/")[0] in BENCHMARKS else name[0],
+        text,
+    )
+
+
+def fixed(text: str) -> str:
+    """Keep a figure on a line with its unit."""
+    return re.sub(r" (%|pp)", "\u00a0\\1", text)
+
+
 def number_page(number: str) -> str:
     """The path of a number's page in the report.
 
@@ -52,6 +87,15 @@ def number_page(number: str) -> str:
     'numbers/meadow-predictive-per_option.html'
     """
     return f"numbers/{number.replace('/', '-')}.html"
+
+
+def claim_page(name: str) -> str:
+    """The path of a claim's page in the report.
+
+    >>> claim_page("meadow_order")
+    'claims/meadow_order.html'
+    """
+    return f"claims/{name}.html"
 
 
 def answers_page(benchmark: str) -> str:

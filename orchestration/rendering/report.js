@@ -43,6 +43,12 @@ function item(text, className) {
   return line;
 }
 
+// Beside the page there is room for the contents; above it they fold.
+const contents = document.querySelector("nav[aria-label=Contents] details"), wide = matchMedia("(min-width: 92rem)");
+const unfold = () => { if (contents) contents.open = wide.matches; };
+wide.addEventListener("change", unfold);
+unfold();
+
 const search = document.getElementById("search");
 const MOST = 20;
 let sought = null;
@@ -61,7 +67,7 @@ function show() {
   });
   const numbers = fits.filter(([, , answers]) => !answers).length;
   document.getElementById("found").replaceChildren(...lines.slice(0, Math.min(numbers, MOST)), ...lines.slice(numbers));
-  document.getElementById("said").textContent = words.length ? `${numbers} numbers${numbers > MOST ? `, the first ${MOST} shown` : ""}` : "";
+  document.getElementById("said").textContent = words.length ? `${numbers} number${numbers === 1 ? "" : "s"}${numbers > MOST ? `, the first ${MOST} shown` : ""}` : "";
 }
 
 if (search) {

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import math
 import shutil
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -19,21 +20,31 @@ import jinja2
 import msgspec
 from markupsafe import Markup
 
-from orchestration.benchmarks.real import REAL
+from orchestration.benchmarks.benchmark import BEYOND, belongs
+from orchestration.benchmarks.real import METHODS, REAL
+from orchestration.ledger.verdicts import verdicts_here
 from orchestration.lineage.explain import Each, each_here
 from orchestration.lineage.number import Lineage, environment, trace_number
 from orchestration.registry import BENCHMARKS, EXPLAINED, SOURCES, STUDIES, TABLES
-from orchestration.rendering.answers import Answers, write_answers
-from orchestration.rendering.conclusion import WHOLE, concluded
+from orchestration.rendering.answers import Answers, Wrong, write_answers
+from orchestration.rendering.claims import (
+    FIRST,
+    SIGNS,
+    beaten,
+    lead,
+    mark_text,
+    official_scores,
+    write_claims,
+)
 from orchestration.rendering.diagrams import Domain, cross_domain, forked, in_page, parametric
 from orchestration.rendering.figures import DRAWINGS, Curve, ablation_curve
 from orchestration.rendering.kept import Kept, keeping
-from orchestration.rendering.official import HEADS, pinned_rows
 from orchestration.rendering.page import (
     HERE,
     NAMED,
     SHARED,
     answers_page,
+    label,
     number_page,
     templates,
 )
@@ -43,7 +54,7 @@ from orchestration.rendering.shown import ShownTable, shown_table, write_files
 from orchestration.rendering.sizes import lines_reached, sizes
 from orchestration.rendering.tables import Table, read_list
 from orchestration.rendering.worked import asked_of_both, worked_examples, write_states
-from orchestration.scoring.counting import line_count, rows_of, split_name
+from orchestration.scoring.counting import rows_of, split_name
 from orchestration.scoring.likeness import percent, stated
 from orchestration.scoring.published import published
 from orchestration.scoring.scores import Score, metrics_file, read_metrics
@@ -58,7 +69,7 @@ from substrate.domains.smallville.experiment import HORIZON
 
 _TABLES = {
     table.name: (table.title, f"artifacts/{{profile}}/tables/{table.name}")
-    for table in (REAL, *TABLES.values())
+    for table in (REAL, METHODS, *TABLES.values())
 } | {study.name: (study.shares.title, study.file("table")) for study in STUDIES if study.shares}
 """The tables by name, each with its heading and its path without the suffix."""
 _OF_STUDIES = {study.name for study in STUDIES}
@@ -132,7 +143,10 @@ def write_report(
         answered = write_answers(workspace, each, out, keep)
         videos = write_scenes(workspace, each, out, keep)
         content = rest.result()
-    _write_numbers(jinja, lineage, scores, {answers.benchmark.name for answers in answered}, out, kept)
+    _write_numbers(
+        jinja, lineage, scores, {answers.benchmark.name: answers for answers in answered}, out, kept
+    )
+    write_claims(jinja, workspace.settings.profile, content["claims"], content["measured"], out)
     write_states(jinja, workspace.settings.profile, content["worked"], out)
     sought = msgspec.json.encode([*_sought(scores, answered)]).decode()
     (out / "search.js").write_text(f"found({sought})\n", "utf-8")
@@ -151,7 +165,7 @@ def _write_numbers(
     jinja: jinja2.Environment,
     lineage: Lineage,
     scores: Scores,
-    answered: Collection[str],
+    answered: Mapping[str, Answers],
     out: Path,
     kept: Kept | None,
 ) -> None:
@@ -163,10 +177,13 @@ def _write_numbers(
         for number in scores[benchmark]:
             subset, metric = split_name(number)
             of_subset = {} if subset in ("", "mean") else {"subset": subset}
+            trace = trace_number(lineage, number, named=NAMED)
+            wrong = trace.rows.wrong if trace.rows else []
             page = template.render(
                 profile=lineage.workspace.settings.profile,
                 title=BENCHMARKS[benchmark].title,
-                trace=trace_number(lineage, number, named=NAMED),
+                trace=trace,
+                faults=by_fault(wrong, answered[benchmark].wrong if benchmark in answered else {}),
                 answers=f"../{answers_page(benchmark)}" if benchmark in answered else "../index.html",
                 subset=of_subset.get("subset", ""),
                 # An answer with the wrong facts may still be right.
@@ -179,23 +196,33 @@ def _write_numbers(
         # A trace has the hashes of the rows and logs; if it has problems, they are not those of the files.
         traces = [trace_number(lineage, number, rows=False) for number in numbers] if kept else []
         if kept and not any(trace.problems for trace in traces):
-            kept.part(("numbers", benchmark in answered, traces), partial(write, benchmark), out)
+            wrong = answered[benchmark].wrong if benchmark in answered else None
+            kept.part(("numbers", wrong, traces), partial(write, benchmark), out)
         else:
             write(benchmark, out)
 
 
+def by_fault(keys: Iterable[str], known: Mapping[str, Wrong]) -> list[tuple[str, list[tuple[str, Wrong]]]]:
+    """Group answers by what is wrong with them, the largest group first; each with its key."""
+    groups: dict[str, list[tuple[str, Wrong]]] = {}
+    for key in keys:
+        wrong = known.get(key, Wrong(key, "", "right, but not from the facts that the key names"))
+        groups.setdefault(wrong.fault, []).append((key, wrong))
+    return sorted(groups.items(), key=lambda group: -len(group[1]))
+
+
 def _sought(scores: Scores, answered: Iterable[Answers]) -> Iterator[tuple[str, str, int]]:
     """Yield the text and page of each number and of each page of answers, for the search."""
-    for benchmark, numbers in scores.items():
-        title = BENCHMARKS[benchmark].title
+    for numbers in scores.values():
         for name, score in numbers.items():
-            yield f"{name} · {title}: {percent(score)}", number_page(name), 0
+            yield f"{label(name)} · {name}: {percent(score)}", number_page(name), 0
     for answers in answered:
         yield f"{answers.benchmark.title}: {answers.count['answers']:,} answers", answers.page, 1
 
 
 def _content(workspace: Workspace, scores: Scores, out: Path, kept: Kept | None) -> dict[str, Any]:
     DRAWINGS.set(kept and kept.part)  # of this thread alone
+    now = verdicts_here(workspace)
     every = {name: score for numbers in scores.values() for name, score in numbers.items()}
     sources = [
         Measured(
@@ -204,7 +231,11 @@ def _content(workspace: Workspace, scores: Scores, out: Path, kept: Kept | None)
             source.size(data) if (data := workspace.settings.data(source.name)).source == "generated" else "",
         )
         for source in SOURCES.values()
-        if names_of(workspace, source) or not is_real(workspace)
+        if names_of(workspace, source)
+        or (
+            not is_real(workspace)
+            and (kind_of(workspace, source) != "none" or belongs(source.profiles, workspace.settings.profile))
+        )
     ]
     curves = read_list(workspace.artifacts / "ablations" / "curves.json", Curve)
     tables = {table.name: table for table in _tables(workspace, every, out)}
@@ -222,16 +253,24 @@ def _content(workspace: Workspace, scores: Scores, out: Path, kept: Kept | None)
         "profile": workspace.settings.profile,
         "seed": workspace.settings.seed,
         "sources": sources,
-        "concluded": concluded(workspace),
-        "pinned": [] if REAL.name in tables else _pinned(workspace),
-        "REAL": REAL,
-        "HEADS": HEADS,
-        "summary": _summary(workspace, every.values(), sources),
+        "BEYOND": BEYOND,
+        "claims": now,
+        "measured": defaultdict(str, {name: score.data for name, score in every.items()}),
+        "FIRST": FIRST,
+        "SIGNS": SIGNS,
+        "lead": lead(now),
+        "plot": forest({"": [*official_scores(workspace)]}, low=0.3),
+        "beaten": [*beaten(workspace, every, now)],
         "official": kinds == {"official"},
         "generated": "generated" in kinds,
         "tables": tables,
         "in_order": sorted(tables, key=lambda name: name in _OF_STUDIES),
-        "forest": forest(scores),
+        "forest": forest(
+            {
+                BENCHMARKS[name].title: [(label(of.name).partition(": ")[2], of) for of in numbers.values()]
+                for name, numbers in scores.items()
+            }
+        ),
         "curves": [(curve, Markup(ablation_curve(f"curve{at}", curve))) for at, curve in enumerate(curves)],
         "falls": {
             study.name: (study.shares.about, figures_of(study, workspace))
@@ -256,11 +295,6 @@ def _content(workspace: Workspace, scores: Scores, out: Path, kept: Kept | None)
     }
 
 
-def _pinned(workspace: Workspace) -> list[dict[str, str]]:
-    """The pinned rows of whole questions on official data."""
-    return [row for number, row in pinned_rows(workspace.root) if number.endswith(WHOLE)]
-
-
 def _exhibits(workspace: Workspace) -> Iterator[tuple[Any, ...]]:
     """The sections that benchmarks contribute: the benchmark, the section, and its content."""
     for benchmark in EXPLAINED.values():
@@ -268,25 +302,6 @@ def _exhibits(workspace: Workspace) -> Iterator[tuple[Any, ...]]:
         for exhibit in benchmark.exhibits if file.is_file() else ():
             files = files or files_of(workspace, benchmark.source)
             yield benchmark, exhibit, exhibit.shown(rows_of(file), files)
-
-
-def _summary(
-    workspace: Workspace, scores: Collection[Score], sources: Iterable[Measured]
-) -> list[tuple[str, str]]:
-    """The figures of the strip under the title, each with a label."""
-    folders = [workspace.artifacts / benchmark for benchmark in BENCHMARKS]
-    answers, logs = (
-        sum(line_count(folder / file) for folder in folders) for file in ("answers.jsonl", "logs/index.jsonl")
-    )
-    measured = sum(score.accuracy is not None for score in scores)
-    official = [source.title for source in sources if source.kind == "official"]
-    named = f": {', '.join(official)}" if official else ""
-    return [
-        (f"{answers:,}", "answers, each a row with the hash of its log"),
-        (f"{logs:,}", "event logs"),
-        (f"{measured}", f"numbers measured, {len(scores) - measured} not"),
-        (f"{len(official)}", f"benchmarks on official data{named}"),
-    ]
 
 
 def _tables(workspace: Workspace, scores: Mapping[str, Score], out: Path) -> Iterator[ShownTable]:
@@ -299,26 +314,34 @@ def _tables(workspace: Workspace, scores: Mapping[str, Score], out: Path) -> Ite
             yield shown_table(name, title, table, scores, files)
 
 
-def forest(scores: Scores) -> Forest:
-    """The forest plot of every number: the measurement with its interval, and the published figures."""
-    every = [score for numbers in scores.values() for score in numbers.values()]
+def forest(groups: Mapping[str, Collection[tuple[str, Score]]], low: float | None = None) -> Forest:
+    """The forest plot of groups of labelled numbers: measurements with intervals, and published figures.
+
+    Args:
+        low: where the axis begins, as a proportion; by default below the least value.
+    """
+    every = [score for numbers in groups.values() for _, score in numbers]
     values = [value for score in every for value in (*(score.wilson or ()), *score.published.values())]
-    low = math.floor(10 * min(values, default=0)) / 10
+    start = math.floor(10 * min(values, default=0)) / 10
+    start = start if low is None else min(low, start)
 
     def place(value: float) -> float:
-        return round(100 * (value - low) / (1 - low), 2)
+        return round(100 * (value - start) / (1 - start), 2)
 
-    def row(score: Score) -> ForestRow:
-        label = f"{score.subset} {score.metric}".replace("_", " ").strip()
+    def row(label: str, score: Score) -> ForestRow:
         x = None if score.accuracy is None else place(score.accuracy)
         interval = score.wilson and (place(score.wilson[0]), place(score.wilson[1]))
-        marks = [(who, place(value), stated(score, who)) for who, value in score.published.items()]
+        said = mark_text if low is not None else None
+        marks = [
+            (who, place(value), said(score.name, who, value) if said else stated(score, who))
+            for who, value in score.published.items()
+        ]
         return ForestRow(score, label, x, interval, marks)
 
-    groups = [(BENCHMARKS[name].title, [*map(row, numbers.values())]) for name, numbers in scores.items()]
-    axis = [(place(tick / 100), f"{tick}") for tick in range(100, round(100 * low) - 1, -20)]
+    rows = [(title, [row(*of) for of in numbers]) for title, numbers in groups.items()]
+    axis = [(place(tick / 100), f"{tick}") for tick in range(100, round(100 * start) - 1, -20)]
     there = {who for score in every for who in score.published}
-    return Forest(groups, axis, [who for who in published().systems if who in there])
+    return Forest(rows, axis, [who for who in published().systems if who in there])
 
 
 def domains_of(names: Iterable[str] = ("village", "clinical")) -> list[Domain]:

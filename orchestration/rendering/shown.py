@@ -10,6 +10,7 @@ from typing import NamedTuple
 import msgspec
 
 from orchestration.registry import BENCHMARKS
+from orchestration.rendering.page import label as words_of
 from orchestration.rendering.tables import BELOW, DETAILS, Table
 from orchestration.scoring.counting import split_name
 from orchestration.scoring.likeness import percent
@@ -90,8 +91,7 @@ def _row(label: str, number: str, cells: list[Cell]) -> Row:
     if own is None:
         return Row(label, cells)
     if label in own.numbers:
-        words = ", ".join(part for part in split_name(label) if part).replace("_", " ")
-        label = f"{own.title}: {words}"
+        label = words_of(label)
     means = [name for name in own.numbers if split_name(name)[0] == "mean"]
     return Row(label, cells, bool(means) and len(own.numbers) > _MANY and number not in means)
 

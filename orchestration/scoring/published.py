@@ -22,13 +22,15 @@ _EDGES = ("/low", "/high")
 class System(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A system with figures: its name, its input, and the source of its figures.
 
-    ``split`` is the split of its figures; empty if each number names its split.
+    ``split`` is the split of its figures; empty if each number names its split. ``model`` is the
+    language model that answers, if one does.
     """
 
     title: str
     sees: str
     citation: str
     split: str = ""
+    model: str = ""
 
 
 class Rival(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -1,11 +1,17 @@
-"""The plain words that a language model uses for a memory's terms: `ann` for an IRI, `gold` for a text."""
+"""The words that a language model uses for a memory's terms: `ann` for a thing, `"gold"` for a text.
+
+The place of a word decides its type, and its spelling does not. Subjects, predicates, agents and known facts
+are names of things. Objects, authors and sources are values: a string is a text, kept to the letter, unless
+it is an IRI in angle brackets.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from difflib import get_close_matches
 from typing import Any
 from urllib.parse import quote, unquote
@@ -15,43 +21,55 @@ import pyoxigraph as ox
 from substrate.base.delta import Term, Triple
 from substrate.base.errors import ParameterError
 from substrate.base.terms import term, value
-from substrate.base.vocabulary import RDF_TYPE, RDFS_LABEL
+from substrate.base.vocabulary import NAMESPACE, RDF_TYPE, RDFS_LABEL
 from substrate.log.event_log import EventLog
 from substrate.memory.records import Node, is_record
 from substrate.rules.tbox import TBox
 
 MINTED = "urn:memory:"
-"""The beginning of an IRI that is made from a new word."""
+"""The beginning of an IRI that is made from a new name."""
+HANDLE = f"{NAMESPACE}sha256:"
+"""The beginning of a handle: an IRI that names a long stored term by the hash of its N-Triples."""
 NESTING = 16
 """The deepest nesting of triple terms."""
-_IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s<>\"{}|\\^`]+")
-_NO_JSON = (float("inf"), float("-inf"))
-_LONG = 800
-"""Characters of a stored text that are shown."""
+LONG = 800
+"""Characters of a stored value that are shown."""
+LONG_NAME = 200
+"""Characters of a thing's name, or of an author, that are shown."""
+SHORT = 100
+"""Characters below which no term is cut."""
+_ENDLESS = float("inf")  # JSON has neither infinity nor NaN
+_HANDLE = rf"<{HANDLE}([0-9a-f]{{64}})>"
+_CUT = re.compile(rf"(.*) … {_HANDLE} … and (\d+) more characters", re.DOTALL)
 
 
 class Words:
     """The names of things and predicates in a log and a TBox.
 
     The name of an IRI is the part after a prefix of the TBox, otherwise its last part; its label is also a
-    name. Case, spaces, dashes and underscores do not count, and `livesIn` equals `lives in`. Plain words are
-    converted to Unicode's normal form C here, so that two spellings of `José` name the same thing. IRIs and
-    quoted texts stay exactly as written.
+    name. Case, and spaces, dashes and underscores inside a name, do not count, and `livesIn` equals `lives
+    in`. Names are converted to Unicode's normal form C here, so that two spellings of `José` name the same
+    thing. Values stay exactly as written.
 
     >>> from substrate import EventLog, Namespace
     >>> V, log = Namespace("https://example.org/v#"), EventLog()
     >>> _ = log.insert(V.Ann_Lee, V.likes, "gold")
     >>> words = Words()
     >>> _ = words.learn(log)
-    >>> print(words.node("ann lee"), words.object("gold"), words.word(V.Ann_Lee))
-    <https://example.org/v#Ann_Lee> "gold" Ann_Lee
+    >>> print(words.node("ann lee"), words.word(V.Ann_Lee))
+    <https://example.org/v#Ann_Lee> Ann_Lee
+    >>> print(words.value("a:b"), words.value("<a:b>"), words.value({"thing": "ann lee"}))
+    "a:b" <a:b> <https://example.org/v#Ann_Lee>
+    >>> words.shown(words.value("a:b")), words.shown(words.value({"text": "<a:b>"}))
+    ('a:b', {'text': '<a:b>'})
     """
 
     def __init__(self, tbox: TBox | None = None) -> None:
         self._prefixes: Mapping[str, str] = tbox.prefixes if tbox else {}
         self._things = defaultdict[str, dict[Node, None]](dict)
         self._predicates = defaultdict[str, dict[Node, None]](dict)
-        self._seen = 0
+        self._log, self._seen = EventLog(), 0
+        self._long, self._hashed = dict[str, Term](), 0
         self._named(self._predicates, RDF_TYPE, "a")
         for iri in sorted(tbox.vocabulary) if tbox else ():
             for names in (self._things, self._predicates):
@@ -61,19 +79,20 @@ class Words:
     def learn(self, log: EventLog) -> list[str]:
         """Learn the names in a log's deltas since the last call; return the words that name new things."""
         minted: dict[ox.NamedNode, None] = {}
-        things, predicates = self._things, self._predicates
+        things = self._things
         for _, quad in log.changes(self._seen):
-            subject, predicate, object_ = quad.subject, quad.predicate, quad.object
-            named = (
-                [(things, object_)] if isinstance(object_, ox.NamedNode) and not is_record(object_) else []
-            )
-            if not isinstance(subject, ox.Triple) and not is_record(subject):
-                named = [(things, subject), (predicates, predicate), *named]
-                if predicate == RDFS_LABEL and isinstance(object_, ox.Literal):
-                    self._named(things, subject, object_.value)
+            # A record's own properties name nothing, but its fact may not have begun to hold
+            fact = quad.object if is_record(quad.subject) else quad.triple
+            if not isinstance(fact, ox.Triple) or isinstance(fact.subject, ox.Triple):
+                continue
+            named = [(things, fact.subject), (self._predicates, fact.predicate)]
+            if isinstance(fact.object, ox.NamedNode) and not is_record(fact.object):
+                named.append((things, fact.object))
+            if fact.predicate == RDFS_LABEL and isinstance(fact.object, ox.Literal):
+                self._named(things, fact.subject, fact.object.value)
             minted.update((node, None) for names, node in named if self._named(names, node))
-        self._seen = len(log)
-        return [self.name(node) for node in minted]
+        self._log, self._seen = log, len(log)
+        return [self._cut(self.name(node), node, LONG_NAME) for node in minted]
 
     def _named(self, names: dict[str, dict[Node, None]], node: Node, name: str | None = None) -> bool:
         """Give a node a name; tell whether the node is new and made from a word."""
@@ -88,63 +107,69 @@ class Words:
         """A thing by its name or IRI.
 
         Args:
-            text: a name, `<IRI>`, an IRI, a prefixed name, or `_:label`.
+            text: a name, `<IRI>`, a name with a prefix of the TBox, or `_:label`.
             new: whether an unknown name names a new thing.
 
         Raises:
             ParameterError: no thing has this name, or several things have it.
         """
-        thing = self.written(text) or self._one(self._things, text, new=new)
-        if not isinstance(thing, ox.NamedNode | ox.BlankNode):
-            raise ParameterError(f"{text[:80]!r} is not a thing", hint="Write a name or an IRI")
-        return thing
+        thing = self._written(text) or self._one(self._things, text, new=new)
+        return _kind(thing, ox.NamedNode | ox.BlankNode, text, "thing")
 
     def predicate(self, text: str, *, new: bool = False) -> ox.NamedNode:
         """A predicate; arguments and errors as :meth:`node`."""
-        relation = self.written(text) or self._one(self._predicates, text, new=new)
-        if not isinstance(relation, ox.NamedNode):
-            raise ParameterError(f"{text[:80]!r} is not a predicate", hint="Write a name or an IRI")
-        return relation
+        relation = self._written(text) or self._one(self._predicates, text, new=new)
+        return _kind(relation, ox.NamedNode, text, "predicate")
 
-    def object(self, given: str | float) -> Term:
-        """An object: a thing if its name is known, else a text, number or truth value.
+    def value(self, given: Any, *, new: bool = False) -> Term:
+        """A value: a text, number or truth value; `<IRI>`; or `{"thing": name}`, `{"text": text}` or
+        `{"term": N-Triples}`.
 
         Raises:
-            ParameterError: several things have this name.
+            ParameterError: no thing, or several things, have the name; or the term is not a term.
         """
-        return self.objects(given)[0]
-
-    def objects(self, given: str | float) -> list[Term]:
-        """All possible meanings of an object.
-
-        A word may have been stored as a text before a thing got that name, or in another normal form.
-        """
+        if isinstance(given, dict):
+            ((kind, text),) = given.items()
+            if kind == "thing":
+                return self.node(text, new=new)
+            return term(text) if kind == "text" else _parsed(text)
         if not isinstance(given, str):
-            return [term(given)]
-        if parsed := self.written(given):
-            return [parsed]
-        thing = [self._one(self._things, given, new=False)] if _plain(given) in self._things else []
-        return [*thing, *map(term, dict.fromkeys((normal(given), given)))]
+            return term(given)
+        return self._bracketed(given) or self._whole(given) or term(given)
 
-    def fact(self, given: str) -> Term:
-        """A thing or a triple term that an agent may know; errors as :meth:`node`."""
-        return self.written(given) or self.node(given)
+    def fact(self, given: Any, *, new: bool = False) -> Term:
+        """A thing or a triple term that an agent may know; other values and errors as :meth:`value`."""
+        if isinstance(given, dict):
+            return self.value(given, new=new)
+        text = str(given)
+        return _parsed(text) if text.startswith("<<(") else self._written(text) or self.node(text, new=new)
+
+    def things(self, text: str) -> list[Node]:
+        """The things that a text would name."""
+        return list(self._things.get(_plain(text), ()))
 
     def word(self, stored: Term | None) -> Any:
-        """A term in the form that a model reads and may write; a long text is cut, with a note."""
-        if isinstance(stored, ox.NamedNode):
-            name = self.name(stored)
-            known = [*self._things.get(_plain(name), ()), *self._predicates.get(_plain(name), ())]
-            alone = set(known or [_minted(name)]) == {stored}
-            return name if alone and not self.written(name) else str(stored)
-        if isinstance(stored, ox.Literal):
-            plain = value(stored)
-            if isinstance(plain, str) and len(plain) > _LONG:
-                return f"{plain[:_LONG]} … and {len(plain) - _LONG} more characters"
-            # JSON has neither infinity nor NaN
-            if isinstance(plain, str | int | float) and plain not in _NO_JSON and _same(self, plain, stored):
-                return plain
-        return None if stored is None else str(stored)
+        """A thing in the form that a model reads and may write; a long name is cut, and has a handle."""
+        if not isinstance(stored, ox.NamedNode):
+            return str(stored) if isinstance(stored, ox.BlankNode) else self.shown(stored, LONG_NAME)
+        name = self.name(stored)
+        known = [*self._things.get(_plain(name), ()), *self._predicates.get(_plain(name), ())]
+        alone = set(_nearest(known) or [_minted(name)]) == {stored}
+        return self._cut(name if alone and self._is_name(name) else str(stored), stored, LONG_NAME)
+
+    def shown(self, stored: Term | None, room: int = LONG) -> Any:
+        """A value in the form that :meth:`value` reads; a long value is cut, and has a handle."""
+        if stored is None or isinstance(stored, ox.NamedNode):
+            return stored and self._cut(str(stored), stored, room)
+        plain = value(stored)
+        if isinstance(plain, str):
+            if len(plain) > room:
+                return self._cut(plain, stored, room)
+            return plain if self._is_text(plain) else {"text": plain}
+        if isinstance(plain, int | float) and abs(plain) < _ENDLESS and term(plain) == stored:
+            return plain if len(stored.value) <= room else self._cut(stored.value, stored, room)
+        text = str(stored) if isinstance(stored, ox.Literal | ox.BlankNode) else f"<<( {stored} )>>"
+        return {"term": text} if len(text) <= room else self._cut(text, stored, room)
 
     def name(self, iri: ox.NamedNode) -> str:
         """The name of an IRI, without percent-encoding."""
@@ -156,45 +181,93 @@ class Words:
 
     def fact_of(self, triple: Triple) -> dict[str, Any]:
         """A triple in words."""
-        return dict(zip(("subject", "predicate", "object"), map(self.word, triple), strict=True))
+        subject, predicate, value = triple
+        return {"subject": self.word(subject), "predicate": self.word(predicate), "object": self.shown(value)}
 
-    def written(self, text: str) -> Term | None:
-        """A term that is written out; ``None`` if the text is a plain word.
+    def _written(self, text: str) -> Term | None:
+        """A thing that is written as an IRI or a label; ``None`` if the text is a name.
 
         Raises:
-            ParameterError: the text begins as a term but is not a term.
+            ParameterError: a prefix of the TBox, and what follows it, is no IRI.
         """
-        name, colon, rest = text.partition(":")
+        prefix, colon, rest = (text := text.strip()).partition(":")
+        if colon and prefix in self._prefixes:
+            try:
+                return ox.NamedNode(self._prefixes[prefix] + rest)
+            except ValueError:
+                hint = "Write a name or <IRI>"
+                raise ParameterError(f"{text[:80]!r} is not an IRI", hint=hint) from None
+        if colon and prefix == "_":
+            try:
+                return ox.BlankNode(rest)
+            except ValueError:
+                return None
+        return self._bracketed(text) or self._whole(text)
+
+    def _bracketed(self, text: str) -> Term | None:
+        """The IRI between angle brackets, or the term whose handle it is; ``None`` if it is no IRI."""
+        if handle := re.fullmatch(_HANDLE, text):
+            if stored := self._by_hash(handle[1]):
+                return stored
+            raise ParameterError(f"nothing stored has the handle {text}", hint="Copy it from a reply")
         try:
-            if text[:1] in ("<", '"') or text[:2] == "_:":
-                if text.count("<<(") > NESTING:
-                    raise ValueError
-                (quad,) = ox.parse(f"<urn:s> <urn:p> {text} .", ox.RdfFormat.N_TRIPLES)
-                return quad.object
-            if colon and name in self._prefixes:
-                return ox.NamedNode(self._prefixes[name] + rest)
-            return ox.NamedNode(text) if _IRI.fullmatch(text) else None
-        except (SyntaxError, ValueError):
-            hint = 'Write a name, an IRI, or "a text" in quotes'
-            raise ParameterError(f"{text[:80]!r} is not a term", hint=hint) from None
+            return ox.NamedNode(text[1:-1]) if text[:1] + text[-1:] == "<>" else None
+        except ValueError:
+            return None
+
+    def _whole(self, text: str) -> Term | None:
+        """The stored term that a reply has cut to this text."""
+        if (cut := _CUT.fullmatch(text)) and (stored := self._by_hash(cut[2])):
+            begun, length = cut[1], len(cut[1]) + int(cut[3])
+            forms = [getattr(stored, "value", f"<<( {stored} )>>"), str(stored)]
+            forms += [self.name(stored)] if isinstance(stored, ox.NamedNode) else []
+            return stored if any(len(form) == length and form.startswith(begun) for form in forms) else None
+        return None
+
+    def _by_hash(self, digest: str) -> Term | None:
+        if digest not in self._long and self._hashed < self._seen:
+            for _, quad in self._log.changes(self._hashed):
+                self._long.update((_hash(part), part) for part in _long_parts(quad.triple))
+            self._hashed = self._seen
+        return self._long.get(digest)
+
+    def _cut(self, text: str, stored: Term, room: int) -> str:
+        if len(text) <= room:
+            return text
+        return f"{text[:room]} … <{HANDLE}{_hash(stored)}> … and {len(text) - room} more characters"
+
+    def _is_text(self, text: str) -> bool:
+        """Tell whether a string is read as the text that it is."""
+        try:
+            return self._bracketed(text) is None and self._whole(text) is None
+        except ParameterError:
+            return False
+
+    def _is_name(self, text: str) -> bool:
+        """Tell whether a text is read as a name."""
+        try:
+            return bool(_plain(text)) and self._written(text) is None
+        except ParameterError:
+            return False
 
     def _one(self, names: Mapping[str, Mapping[Node, None]], text: str, *, new: bool) -> Term:
         key = _plain(text)
-        candidates = list(names.get(key, ()))
+        candidates = _nearest(names.get(key, ()))
         if len(candidates) > 1:
-            listed = ", ".join(map(str, candidates[:5]))
+            listed = ", ".join(self._cut(str(node), node, LONG_NAME) for node in candidates[:5])
             raise ParameterError(f"{text[:80]!r} may be {listed}", hint="Write the one that you mean")
         if candidates:
             return candidates[0]
         if new and key:
             return _minted(text)
-        near = [self.word(next(iter(names[name]))) for name in get_close_matches(key, names, 5)]
-        hint = f"Near it: {', '.join(near)}" if near else "Ask `recall` what is known"
+        similar = get_close_matches(key, names, 5) if len(key) <= LONG_NAME else []
+        near = [self.word(next(iter(names[name]))) for name in similar]
+        hint = f"Near it: {', '.join(near)}" if near else "Ask `recall` what is known; write an IRI as <IRI>"
         raise ParameterError(f"nothing is called {text[:80]!r}", hint=hint)
 
 
 def normal(text: str) -> str:
-    """A plain word in its stored form, Unicode's normal form C.
+    """A name in its stored form, Unicode's normal form C.
 
     >>> normal("Jose\u0301") == "Jos\u00e9"
     True
@@ -202,17 +275,51 @@ def normal(text: str) -> str:
     return unicodedata.normalize("NFC", text)
 
 
+def _kind(stored: Term, kind: Any, text: str, what: str) -> Any:
+    if not isinstance(stored, kind):
+        raise ParameterError(f"{text[:80]!r} is not a {what}", hint="Write a name or <IRI>")
+    return stored
+
+
+def _nearest(things: Collection[Node]) -> list[Node]:
+    """Of the things with a name, those that were made from it: an IRI that is stored later takes no name."""
+    return [thing for thing in things if thing.value.startswith(MINTED)] or list(things)
+
+
 def _plain(name: str) -> str:
-    parted = re.sub(r"[\s_-]+|(?<=[a-z])(?=[A-Z])", " ", normal(name)).strip()
+    """A name without the differences that do not count."""
+    parted = re.sub(r"(?<=[^\W_])(?:_+|-)(?=[^\W_])|(?<=[a-z])(?=[A-Z])", " ", _joined(name))
     return normal(parted.casefold())
 
 
+def _joined(name: str) -> str:
+    return "_".join(normal(name).split())
+
+
 def _minted(name: str) -> ox.NamedNode:
-    return ox.NamedNode(MINTED + quote("_".join(normal(name).split()), safe=""))
+    return ox.NamedNode(MINTED + quote(_joined(name), safe=""))
 
 
-def _same(words: Words, plain: str | float, stored: Term) -> bool:
+def _parsed(text: str) -> Term:
     try:
-        return words.object(plain) == stored
-    except ParameterError:
-        return False
+        if text.count("<<(") > NESTING:
+            raise ValueError
+        (quad,) = ox.parse(f"<urn:s> <urn:p> {text} .", ox.RdfFormat.N_TRIPLES)
+        return quad.object
+    except (SyntaxError, ValueError):
+        hint = 'Write N-Triples, such as "chat"@fr'
+        raise ParameterError(f"{text[:80]!r} is not a term", hint=hint) from None
+
+
+def _hash(stored: Term) -> str:
+    return hashlib.sha256(str(stored).encode()).hexdigest()
+
+
+def _long_parts(triple: ox.Triple) -> Iterator[Term]:
+    """The terms of a triple, and of its triple terms, that a reply may have to cut."""
+    for part in triple:
+        if isinstance(part, ox.Triple):
+            yield part
+            yield from _long_parts(part)
+        elif len(str(part)) > SHORT:
+            yield part

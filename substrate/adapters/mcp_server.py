@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Coroutine
+from collections import Counter
+from collections.abc import AsyncIterable, AsyncIterator
 from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
@@ -68,9 +69,8 @@ def serve(
     async def run() -> None:
         text = TextIOWrapper(sys.stdin.buffer, encoding="utf-8", errors="replace")
         messages = _Messages(anyio.wrap_file(text))
-        async with stdio.stdio_server(stdin=messages) as (reads, writes):
-            messages.answer = writes.send
-            await server.run(reads, writes, server.create_initialization_options())
+        async with stdio.stdio_server(stdin=messages) as (reads, messages.writes):
+            await server.run(reads, messages, server.create_initialization_options())
 
     try:
         anyio.run(run)
@@ -81,24 +81,59 @@ def serve(
 
 
 class _Messages:
-    """The valid messages among a client's lines.
+    """The messages of a client: the valid ones among its lines, and the replies to them.
 
-    JSON-RPC requires an error reply to every other line. The protocol's library skips such lines, so this
-    class replies.
+    JSON-RPC requires an error reply to every invalid line. The protocol's library skips such lines, so this
+    class replies. The library also cancels the calls under way at the end of the input
+    (https://github.com/modelcontextprotocol/python-sdk/issues/2678), so the input ends here only after the
+    last reply.
     """
 
     def __init__(self, lines: AsyncIterable[str]) -> None:
         self._lines = lines
-        self.answer: Callable[[Any], Coroutine[Any, Any, None]]
+        self._asked = Counter[str]()
+        self._answered = needed("anyio").Condition()
+        self.writes: Any
 
     async def __aiter__(self) -> AsyncIterator[str]:
         session = needed("mcp.shared.message").SessionMessage
         async for line in self._lines:
             fault = _fault(line)
             if fault is None:
+                await self._count(json.loads(line))
                 yield line
             else:
-                await self.answer(session(fault))
+                await self.writes.send(session(fault))
+        async with self._answered:
+            while self._asked:
+                await self._answered.wait()
+
+    async def send(self, message: Any) -> None:
+        """Write a reply to the client."""
+        await self.writes.send(message)
+        await self._settle(getattr(message.message, "id", None))
+
+    async def __aenter__(self) -> _Messages:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """End the replies."""
+        await self.writes.aclose()
+
+    async def _count(self, message: dict[str, Any]) -> None:
+        """Note a request, which gets a reply, or the end of a request, which then gets none."""
+        if message.get("method") == "notifications/cancelled":
+            await self._settle((message.get("params") or {}).get("requestId"))
+        elif "method" in message and "id" in message:
+            self._asked[str(message["id"])] += 1
+
+    async def _settle(self, number: Any) -> None:
+        async with self._answered:
+            self._asked -= Counter([str(number)])
+            self._answered.notify_all()
 
 
 def _fault(line: str) -> Any | None:
@@ -111,6 +146,8 @@ def _fault(line: str) -> Any | None:
         if isinstance(message, dict) and type(message.get("id")) in (int, str):
             number = message["id"]
             str(number).encode()
+        elif isinstance(message, dict) and {"id", "method"} <= message.keys():
+            raise ValueError("a request's id is a text or a whole number")
         types.jsonrpc_message_adapter.validate_json(line, by_name=False)
     except UnicodeEncodeError:
         number = None
@@ -118,7 +155,9 @@ def _fault(line: str) -> Any | None:
         pass
     else:
         return None
-    what = "not JSON" if code == types.PARSE_ERROR else "not a message of JSON-RPC 2.0 in whole characters"
+    what = "not JSON"
+    if code != types.PARSE_ERROR:
+        what = "not a JSON-RPC 2.0 message whose id is a text or a whole number"
     hint = 'Write {"jsonrpc": "2.0", "id": 1, "method": "…", "params": {…}} in one line'
     return types.JSONRPCError(
         jsonrpc="2.0", id=number, error=types.ErrorData(code=code, message=f"{what}. {hint}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from operator import index
@@ -19,6 +19,7 @@ from substrate.log.event_log import EventLog
 from substrate.log.history import Difference
 from substrate.log.replay import Replay
 from substrate.log.simulator import Simulator
+from substrate.log.state import State
 from substrate.rules.fixpoint import RuleEmitter
 from substrate.rules.shapes import broken, misplaced
 
@@ -156,7 +157,8 @@ def fork(
     start = rules.keeps(log, at) if rules else log.kept(at)
     seen = len(log)  # taken before the branch numbers its triples: another thread may append meanwhile
     branch = log.branch(start, at)
-    put = _intervene(branch, at, changes, rules if check is not False else None)
+    checking = rules if check is not False else None
+    put = _intervene(branch, at, changes, checking, lambda: log.branch(start, at).state(at))
     # Checking an object against a protocol takes as long as the rest of a fork, so it comes last
     if rules:
         rules = rules if check is not False else replace(rules, check=False)
@@ -175,7 +177,13 @@ def fork(
 _Put = dict[tuple[Term, Term], Term]
 
 
-def _intervene(branch: EventLog, at: int, changes: Iterable[Intervention], rules: RuleEmitter | None) -> _Put:
+def _intervene(
+    branch: EventLog,
+    at: int,
+    changes: Iterable[Intervention],
+    rules: RuleEmitter | None,
+    before: Callable[[], State],
+) -> _Put:
     """Apply interventions in order; return the places where they put things."""
     put: _Put = {}
     applied: list[Delta] = []
@@ -193,11 +201,13 @@ def _intervene(branch: EventLog, at: int, changes: Iterable[Intervention], rules
                 if op is Op.INSERT
             )
     if rules and applied:
-        store = ox.Store()
-        store.extend(ox.Quad(*triple) for triple in branch.state(at))
+        store, state = ox.Store(), branch.state(at)
+        store.extend(ox.Quad(*triple) for triple in state)
         quads = [ox.Quad(*delta.triple) for delta in applied]
         come = (quad for quad in quads if quad in store)
-        if wrong := [*misplaced(rules.tbox, store, come), *broken(rules.tbox, store, quads)]:
+        exact = len(store) == len(state)
+        faults = broken(rules.tbox, store, quads, before, lambda: state, exact)
+        if wrong := [*misplaced(rules.tbox, store, come), *faults]:
             hint = "Change what the TBox allows, or give check=False"
             raise InterventionError("; ".join(wrong[:5]), where=(rules.tbox.name, f"tick {at}"), hint=hint)
     return put

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 import pyoxigraph as ox
 
 from substrate.base.errors import LogError
+from substrate.base.turtle import read_turtle
 from substrate.log.event_log import EventLog
 from substrate.log.state import State
 from substrate.sparql.tokens import require_shallow
@@ -38,7 +39,8 @@ def to_turtle(state: State, prefixes: Mapping[str, str] | None = None) -> str:
 
 
 def from_state(text: str, format: str = "turtle", tick: int = 0, name: str = "state") -> EventLog:
-    """A log with one tick that inserts a file's triples, sorted by their text.
+    """A log with one tick that inserts a file's triples, sorted by their text; see :func:`read_turtle` for
+    nodes without a label.
 
     Args:
         text: the file's content.
@@ -58,7 +60,10 @@ def from_state(text: str, format: str = "turtle", tick: int = 0, name: str = "st
         )
     require_shallow(text, LogError, name)
     try:
-        quads = set(ox.parse(text, _FORMATS[format], without_named_graphs=True))
+        if format == "turtle":
+            quads = set(read_turtle(text)[0])
+        else:
+            quads = set(ox.parse(text, _FORMATS[format], without_named_graphs=True))
     except SyntaxError as error:
         raise LogError(
             f"not {format} of one graph ({error})", where=(name,), hint="Give triples of the default graph"

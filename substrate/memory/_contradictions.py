@@ -11,8 +11,9 @@ from typing import Literal, NamedTuple
 import pyoxigraph as ox
 
 from substrate.base.delta import Term, Triple
-from substrate.base.vocabulary import RDF_TYPE
+from substrate.base.vocabulary import RDF_TYPE, SUBCLASS
 from substrate.log.state import State
+from substrate.rules.limits import Limit, whole
 from substrate.rules.tbox import TBox
 
 Contradictions = Literal["keep", "refuse", "end", "doubt"]
@@ -22,12 +23,11 @@ _PREFIXES = """
 PREFIX core: <urn:substrate:>
 PREFIX owl: <http://www.w3.org/2002/07/owl#>
 PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>
-PREFIX sh: <http://www.w3.org/ns/shacl#>
+PREFIX rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#>
 """
-_LIMITS = """SELECT ?property ?most {
-  { ?shape sh:path ?property ; sh:maxCount ?most }
-  UNION { ?restriction owl:onProperty ?property ; owl:maxCardinality|owl:cardinality ?most }
-  FILTER isIRI(?property)
+_RESTRICTIONS = """SELECT ?restriction ?property ?most {
+  ?restriction owl:onProperty ?property ; owl:maxCardinality|owl:cardinality ?most FILTER isIRI(?property)
+  ?class (rdfs:subClassOf|owl:equivalentClass)/(owl:intersectionOf/rdf:rest*/rdf:first)* ?restriction
 }"""
 _RANGES = "SELECT ?property ?kind { ?property rdfs:range ?kind FILTER isIRI(?kind) }"
 _DISJOINT = """ASK {
@@ -73,10 +73,12 @@ class Vocabulary:
         if predicate == RDF_TYPE:
             return self._of_classes(state, fact)
         clashes: list[Clash] = []
-        most = self._limits.get(predicate)
-        if most is not None and fact not in state:
+        limits = self._limits.get(predicate, ())
+        if limits and fact not in state:
             others = sorted(state.match(subject, predicate), key=str)
-            if len(others) >= most:
+            reached = (limit for limit in limits if len(others) >= limit.most)
+            most = next((limit.most for limit in reached if self._applies(state, fact, limit)), None)
+            if most is not None:
                 has = ", ".join(str(other[2]) for other in others)
                 objects = "one object" if most == 1 else f"at most {most} objects"
                 why = f"{predicate} has {objects}, and {subject} has {has} already"
@@ -118,12 +120,28 @@ class Vocabulary:
             self._disjoint[kind, other] = bool(answer)
         return self._disjoint[kind, other]
 
+    def _applies(self, state: State, fact: Triple, limit: Limit) -> bool:
+        """Tell whether a limit is one of a fact's subject; a subject without a class may have any class."""
+        subject, predicate, _ = fact
+        classes = [class_ for *_, class_ in state.match(subject, RDF_TYPE)]
+        for class_ in classes:
+            classes += [upper for *_, upper in state.match(class_, SUBCLASS) if upper not in classes]  # type: ignore[arg-type]
+        return not limit.targets or any(
+            (kind == "targetNode" and subject == term)
+            or (kind == "targetSubjectsOf" and (predicate == term or any(state.match(subject, term))))  # type: ignore[arg-type]
+            or (kind == "targetObjectsOf" and any(state.match(None, term, subject)))  # type: ignore[arg-type]
+            or (kind == "targetClass" and (not classes or not self._tbox.below(term).isdisjoint(classes)))  # type: ignore[arg-type]
+            for kind, term in limit.targets
+        )
+
     @cached_property
-    def _limits(self) -> dict[Term, int]:
-        limits: dict[Term, int] = dict.fromkeys(self._tbox.functional, 1)
-        for row in self._rows(_LIMITS):
-            most = int(row["most"].value)  # type: ignore[union-attr]
-            limits[row["property"]] = min(most, limits.get(row["property"], most))
+    def _limits(self) -> dict[Term, list[Limit]]:
+        tbox, limits, given = self._tbox, dict[Term, list[Limit]](), list(self._tbox.limits)
+        for restriction, property_, number in self._rows(_RESTRICTIONS):
+            most = whole(tbox.name, tbox.store, restriction, "a cardinality", number)
+            given.append(Limit(property_, most, ()))  # type: ignore[arg-type]
+        for limit in sorted(given, key=lambda limit: limit.most):
+            limits.setdefault(limit.property, []).append(limit)
         return limits
 
     @cached_property

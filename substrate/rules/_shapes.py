@@ -5,32 +5,54 @@ from __future__ import annotations
 import logging
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import pyoxigraph as ox
+
+from substrate.base.delta import Term
 from substrate.base.errors import TBoxError
 from substrate.base.extras import needed
 
 if TYPE_CHECKING:
     import rdflib
+    from rdflib.term import Node
 
 _HINT = "Correct the shape"
 
 
-def report_on(data: rdflib.Graph, shapes: rdflib.Graph, name: str) -> rdflib.Graph | None:
-    """Report a graph's violations of shapes; ``None`` if there are none.
+class Result(NamedTuple):
+    """A violation in N-Triples, its shape, the triple that breaks it, and its mark.
+
+    Two results with one mark are one violation: the same constraint at the same node, whose path has the same
+    values.
+    """
+
+    focus: str
+    path: str
+    value: str
+    message: str
+    shape: str
+    triple: tuple[Term | None, Term | None, ox.NamedNode | None]
+    mark: object
+
+
+def results(data: rdflib.Graph, shapes: rdflib.Graph, terms: Mapping[Node, Term], name: str) -> list[Result]:
+    """A graph's violations of shapes.
 
     Args:
         data: the graph.
         shapes: the shapes.
+        terms: the terms of the graph's nodes.
         name: the TBox's name in an error.
 
     Raises:
         TBoxError: a shape has a value that its datatype does not allow, refers to itself, or is not valid
             SHACL; the error names the shape and the fault.
     """
-    from rdflib import Graph, Literal
+    from rdflib import BNode, Graph, Literal, URIRef
+    from rdflib.namespace import SH
 
     for subject, _, value in shapes:
         if isinstance(value, Literal) and value.ill_typed:
@@ -45,7 +67,43 @@ def report_on(data: rdflib.Graph, shapes: rdflib.Graph, name: str) -> rdflib.Gra
         what = str(fault).strip().split("\n")[0].removeprefix("Warning, ").rstrip(".")
         where = (name, f"shape <{shape}>" if shape else "shapes")
         raise TBoxError(f"cannot be checked ({what})", where=where, hint=_HINT) from error
-    return report if isinstance(report, Graph) else None
+    if not isinstance(report, Graph):
+        return []
+
+    def read(result: Node) -> Result:
+        properties = (SH.focusNode, SH.value, SH.resultPath, SH.resultMessage, SH.sourceConstraintComponent)
+        focus, value, path, message, component = (report.value(result, each) for each in properties)
+        inverse = report.value(path, SH.inversePath) if isinstance(path, BNode) else None
+        way = inverse or path
+        named = ox.NamedNode(str(way)) if isinstance(way, URIRef) else None
+        ends = [terms.get(term) if term is not None else None for term in (focus, value)]
+        # A node of the shapes, such as a target, may not be in the graph
+        texts = [
+            str(term) if term else node.n3() if node is not None else ""
+            for term, node in zip(ends, (focus, value), strict=True)
+        ]
+        subject, object_ = ends if inverse is None else ends[::-1]
+        values = data.objects(focus, path) if inverse is None else data.subjects(inverse, focus)
+        details = frozenset(read(detail).mark for detail in report.objects(result, SH.detail))
+        return Result(
+            texts[0],
+            f"{'^' if inverse is not None else ''}{named or ''}",
+            texts[1],
+            str(message or "breaks a shape"),
+            _named(shapes, report.value(result, SH.sourceShape)),
+            (subject, object_, named),
+            (
+                focus,
+                value,
+                path if named else None,
+                component,
+                message,
+                frozenset(values if named else ()),
+                details,
+            ),
+        )
+
+    return [read(result) for result in report.objects(None, SH.result)]
 
 
 def _checked(data: rdflib.Graph, shapes: rdflib.Graph, **only: Any) -> Any:

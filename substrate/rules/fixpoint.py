@@ -31,7 +31,7 @@ from typing import NamedTuple
 import pyoxigraph as ox
 
 from substrate.base.arguments import require, require_tick
-from substrate.base.delta import Delta, Op, quads_of, triple_of
+from substrate.base.delta import Delta, Op, Triple, quads_of, triple_of
 from substrate.base.errors import TBoxError
 from substrate.base.limits import LIMITS
 from substrate.base.vocabulary import RDF_TYPE
@@ -259,7 +259,24 @@ class _Settler:
 
     def broken(self, made: Sequence[Firing]) -> list[str]:
         """The shapes that the rules' changes break, in words."""
-        return broken(self._tbox, self._asked(), (ox.Quad(*firing.delta.triple) for firing in made))
+        changed = [ox.Quad(*firing.delta.triple) for firing in made]
+
+        def before() -> Iterator[Triple]:
+            standing = dict(self._standing)
+            for (_, (_, op, _)), quad in zip(reversed(made), reversed(changed), strict=True):
+                standing.pop(str(quad), None)
+                standing |= {str(quad): quad} if op is Op.RETRACT else {}
+            return map(triple_of, standing.values())
+
+        store = self._asked()
+        return broken(
+            self._tbox,
+            store,
+            changed,
+            before,
+            lambda: map(triple_of, self._standing.values()),
+            not self._merges,
+        )
 
     def _apply(self, op: Op, text: str, quad: ox.Quad) -> bool:
         """Change the state by one operation; return True if it made a difference."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 import pyoxigraph as ox
@@ -10,9 +10,10 @@ import pyoxigraph as ox
 from substrate.base.delta import Term
 from substrate.base.errors import TBoxError
 from substrate.base.vocabulary import RDF_TYPE, RDFS_LABEL, RETRACT, SHACL
+from substrate.rules.limits import deactivated, sh
+from substrate.rules.limits import targets as targets_of
 from substrate.sparql.tokens import tokens
 
-_TARGETS = ("targetClass", "targetNode", "targetSubjectsOf", "targetObjectsOf")
 _UNSTEADY = frozenset({"NOW", "RAND", "UUID", "STRUUID", "BNODE", "SERVICE"})
 
 
@@ -73,15 +74,14 @@ def read_rules(tbox: RuleSource) -> tuple[Rule, ...]:
     >>> [rule.name for rule in read_rules(TBox.load("clinical"))]
     ['transfer', 'part', 'meet', 'tell', 'treat', 'recover']
     """
-    for node in _subjects(tbox, RDF_TYPE, _sh("TripleRule")):
+    for node in _subjects(tbox, RDF_TYPE, sh("TripleRule")):
         raise _refused(tbox, str(node), "sh:TripleRule is not supported", "Write it as a sh:SPARQLRule")
-    rules = []
-    for node in set(_subjects(tbox, RDF_TYPE, _sh("SPARQLRule"))):
-        shapes = sorted(_subjects(tbox, _sh("rule"), node), key=str)
-        if not any(
-            value.value in ("true", "1") for x in (node, *shapes) for value in _values(tbox, x, "deactivated")
-        ):
-            rules.append(_rule(tbox, node, shapes))
+    rules, off = [], deactivated(tbox.store)
+    for node in set(_subjects(tbox, RDF_TYPE, sh("SPARQLRule"))) - off:
+        shapes = sorted(_subjects(tbox, sh("rule"), node), key=str)
+        active = [shape for shape in shapes if shape not in off]
+        if active or not shapes:
+            rules.append(_rule(tbox, node, active))
     return tuple(
         sorted(rules, key=lambda rule: (rule.order, rule.name, rule.construct or "", rule.retract or ""))
     )
@@ -91,25 +91,29 @@ def _rule(tbox: RuleSource, node: Term, shapes: Sequence[Term]) -> Rule:
     labels, order = _values(tbox, node, RDFS_LABEL), _values(tbox, node, "order")
     named = node if isinstance(node, ox.NamedNode) or not shapes else shapes[0]
     name = labels[0].value if labels else tbox.label(named)
-    if any(tbox.store.quads_for_pattern(node, _sh("condition"), None)):  # pyright: ignore[reportArgumentType]
+    if any(tbox.store.quads_for_pattern(node, sh("condition"), None)):  # pyright: ignore[reportArgumentType]
         hint = "Put the condition into the rule's WHERE"
         raise _refused(tbox, name, "sh:condition is not supported", hint)
     construct, retract = (_query(tbox, name, _values(tbox, node, p)) for p in ("construct", RETRACT))
     if not (construct or retract):
         raise _refused(tbox, name, "has neither sh:construct nor core:retract", "Give it one of the two")
-    targets = tuple(sorted({target for shape in shapes for target in _targets(tbox, shape)}, key=str))
+    targets = tuple(
+        sorted(
+            {target for shape in shapes for target in targets_of(tbox.store, tbox.classes, shape)}, key=str
+        )
+    )
     if shapes and not targets:
         hint = "Give the shape a target, or let the rule stand alone"
         raise _refused(tbox, name, "belongs to a shape without a target", hint)
-    return Rule(float(order[0].value) if order else 0.0, name, construct, retract, targets, _prefixes(tbox))
+    try:
+        turn = float(order[0].value) if order else 0.0
+    except ValueError:
+        raise _refused(tbox, name, f"sh:order {order[0]} is no number", "Give a number") from None
+    return Rule(turn, name, construct, retract, targets, _prefixes(tbox))
 
 
 def _refused(tbox: RuleSource, rule: str, what: str, hint: str) -> TBoxError:
     return TBoxError(what, where=(tbox.name, f"rule {rule}"), hint=hint)
-
-
-def _sh(name: str) -> ox.NamedNode:
-    return ox.NamedNode(SHACL + name)
 
 
 def _subjects(tbox: RuleSource, predicate: ox.NamedNode, object_: Term) -> list[Term]:
@@ -117,7 +121,7 @@ def _subjects(tbox: RuleSource, predicate: ox.NamedNode, object_: Term) -> list[
 
 
 def _values(tbox: RuleSource, node: Term, name: str | ox.NamedNode) -> list[ox.Literal]:
-    predicate = _sh(name) if isinstance(name, str) else name
+    predicate = sh(name) if isinstance(name, str) else name
     quads = tbox.store.quads_for_pattern(node, predicate, None)  # pyright: ignore[reportArgumentType]
     return sorted((quad.object for quad in quads if isinstance(quad.object, ox.Literal)), key=str)
 
@@ -133,14 +137,6 @@ def _query(tbox: RuleSource, name: str, queries: Sequence[ox.Literal]) -> str | 
         hint = "Compute the value from the state and $tick"
         raise _refused(tbox, name, f"calls {unsteady[0]}, which is not deterministic", hint)
     return queries[0].value
-
-
-def _targets(tbox: RuleSource, shape: Term) -> Iterator[tuple[str, Term]]:
-    for kind in _TARGETS:
-        quads = tbox.store.quads_for_pattern(shape, _sh(kind), None)  # pyright: ignore[reportArgumentType]
-        yield from ((kind, quad.object) for quad in quads)
-    if shape in tbox.classes:
-        yield "targetClass", shape
 
 
 def _prefixes(tbox: RuleSource) -> tuple[tuple[str, str], ...]:

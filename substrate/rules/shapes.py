@@ -1,57 +1,73 @@
-"""Check a growing branch against the shapes of classes, but only the triples that have changed.
+"""Check a growing branch against the shapes of a TBox, after each change.
 
-The check covers the counts, classes and datatypes of a property's values (``sh:minCount``, ``sh:maxCount``,
-``sh:class``, ``sh:datatype``). For an intervention it covers a property's ``rdfs:domain`` and ``rdfs:range``.
-:meth:`substrate.rules.tbox.TBox.validate` checks a whole state against all of SHACL.
+The verdict is pyshacl's on the state, without the violations from before the change. A fast check reads only
+the changed triples. It covers the property shapes of node shapes with class targets: the counts, classes,
+datatypes and patterns of a property's values (``sh:minCount``, ``sh:maxCount``, ``sh:class``,
+``sh:datatype``, ``sh:pattern``). Where a change reaches any other shape, or a subclass or value that the fast
+check cannot judge, pyshacl checks the state.
+
+For an intervention, a property's ``rdfs:domain`` and ``rdfs:range`` are checked too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from math import inf
 from typing import NamedTuple
 
 import pyoxigraph as ox
 
-from substrate.base.delta import Term
-from substrate.base.vocabulary import RDF_TYPE
+from substrate.base.delta import Term, Triple
+from substrate.base.extras import MissingExtraError
+from substrate.base.vocabulary import RDF_TYPE, SHACL, SUBCLASS
+from substrate.rules.limits import deactivated, owner, sh, targets, terms, whole
 from substrate.rules.tbox import TBox
 
 _RDFS = "http://www.w3.org/2000/01/rdf-schema#"
+_RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+_XSD = "http://www.w3.org/2001/XMLSchema#"
 _ENDS = (ox.NamedNode(_RDFS + "domain"), ox.NamedNode(_RDFS + "range"))
-_SHAPES = """
-PREFIX sh: <http://www.w3.org/ns/shacl#>
-SELECT DISTINCT ?shape ?target ?path ?most ?least ?class ?datatype ?message {
-  ?shape sh:targetClass ?target ; sh:property ?property . ?property sh:path ?path FILTER isIRI(?path)
-  FILTER NOT EXISTS { ?shape sh:deactivated true }
-  OPTIONAL { ?property sh:maxCount ?most } OPTIONAL { ?property sh:minCount ?least }
-  OPTIONAL { ?property sh:class ?class } OPTIONAL { ?property sh:datatype ?datatype }
-  OPTIONAL { ?property sh:message ?message }
-} ORDER BY ?shape ?path"""
+_PLAIN = {f"{_XSD}string": "", f"{_XSD}integer": r"-?[0-9]+", f"{_XSD}boolean": "true|false"}
+"""The texts that fit a datatype for every reader; pyshacl judges other texts."""
+_SILENT = terms("name description order group severity deactivated message rule")
+_OF_NODES = terms("property targetClass") | _SILENT
+_OF_PROPERTIES = terms("path maxCount minCount class datatype pattern") | _SILENT
+"""The terms of a covered shape."""
+_ANYWHERE = terms("sparql target closed expression")
+"""Terms with which a shape may read any triple."""
+_INDIVIDUAL = ox.NamedNode("http://www.w3.org/2002/07/owl#NamedIndividual")
 
 
 class Shape(NamedTuple):
     """A shape's constraints on the values of one property, for the nodes of its target classes.
 
     >>> {shape.most for shape in shapes(TBox.load("village")) if shape.path.value.endswith(":at")}
-    {1.0}
+    {1}
     """
 
     name: str
     targets: frozenset[ox.NamedNode]
     path: ox.NamedNode
     most: float
-    least: float
-    classes: frozenset[ox.NamedNode]
+    least: int
+    classes: tuple[frozenset[ox.NamedNode], ...]
     datatype: ox.NamedNode | None
+    patterns: tuple[re.Pattern[str], ...]
     message: str
 
-    def violated(self, store: ox.Store, focus: Term) -> str:
-        """A node's triples that break the shape, in words; empty if there are none."""
+    def violated(self, store: ox.Store, focus: Term, exact: bool) -> str:
+        """A node's triples that break the shape, in words; empty if there are none.
+
+        Raises:
+            _UnsureError: only pyshacl can judge a value.
+        """
         if not _is_of(store, focus, self.targets):
             return ""
         values = [quad.object for quad in store.quads_for_pattern(focus, self.path, None)]  # pyright: ignore
+        if not exact and any(map(_respelt, values)):
+            raise _UnsureError
         counted = self.least <= len(values) <= self.most
         wrong = values if not counted else [value for value in values if not self._allows(store, value)]
         if counted and not wrong:
@@ -60,45 +76,201 @@ class Shape(NamedTuple):
         return f"{focus} {self.path} {wrong_values}: {self.message} (shape {self.name})"
 
     def _allows(self, store: ox.Store, value: Term) -> bool:
-        fits = self.datatype is None or getattr(value, "datatype", None) == self.datatype
-        return fits and (not self.classes or _is_of(store, value, self.classes))
+        if self.datatype:
+            if not isinstance(value, ox.Literal) or value.datatype != self.datatype:
+                return False
+            if _respelt(value) and not re.fullmatch(_PLAIN[self.datatype.value], value.value):
+                raise _UnsureError
+        if self.patterns and (_respelt(value) or not isinstance(value, ox.Literal | ox.NamedNode)):
+            raise _UnsureError
+        return all(_is_of(store, value, classes) for classes in self.classes) and all(
+            pattern.search(value.value)  # pyright: ignore[reportAttributeAccessIssue]  # checked above
+            for pattern in self.patterns
+        )
+
+
+class _UnsureError(Exception):
+    """The fast check cannot judge a value."""
+
+
+class _Plan(NamedTuple):
+    """A TBox's covered shapes, by each term that they name; the names of the other shapes, by each term that
+    they read, or ``None`` for any term.
+    """
+
+    shapes: tuple[Shape, ...]
+    by_term: dict[Term, list[Shape]]
+    others: dict[Term | None, set[str]]
+
+    def reached(self, tbox: TBox, store: ox.Store, changed: Sequence[ox.Quad]) -> set[str]:
+        """The names of the shapes that changes reach, and that the fast check cannot judge."""
+        names = set(self.others.get(None, ()))
+        for quad in changed if self.others else ():
+            names |= self.others.get(quad.predicate, set())
+            names |= self.others.get(quad.object, set()) if quad.predicate == RDF_TYPE else set()
+        # The fast check knows the subclasses that the TBox states, and not those of a log
+        lower = store.quads_for_pattern(None, SUBCLASS, None)
+        for quad in (*lower, *(quad for quad in changed if quad.predicate == SUBCLASS)):
+            upper = quad.object
+            if isinstance(upper, ox.NamedNode) and quad.subject not in tbox.below(upper):
+                names |= {shape.name for shape in self.by_term.get(upper, ())} | self.others.get(upper, set())
+        return names
+
+    def violations(self, store: ox.Store, changed: Iterable[ox.Quad], exact: bool) -> Iterator[str]:
+        """The violations of the covered shapes at the nodes that changes reach; empty texts for none."""
+        pairs: dict[tuple[Shape, Term], None] = {}
+        for quad in changed:
+            kind = quad.object if quad.predicate == RDF_TYPE else None
+            for shape in self.by_term.get(kind or quad.predicate, ()):
+                if kind is None or kind in shape.targets:
+                    pairs[shape, quad.subject] = None
+                if any(kind in classes for classes in shape.classes):
+                    quads = store.quads_for_pattern(None, shape.path, quad.subject)
+                    pairs.update(((shape, other.subject), None) for other in quads)
+        return (shape.violated(store, focus, exact) for shape, focus in pairs)
 
 
 @lru_cache(16)
-def shapes(tbox: TBox) -> tuple[Shape, ...]:
-    """The shapes of a TBox that a branch is checked against."""
-    all_shapes: list[Shape] = []
-    for row in tbox.store.query(_SHAPES):  # pyright: ignore[reportGeneralTypeIssues]  # a SELECT query
-        name, target, path, most, least, kind, datatype, message_term = row  # pyright: ignore
-        bounds = float(most.value) if most else inf, float(least.value) if least else 0.0
-        below, classes = tbox.below(target), tbox.below(kind) if kind else frozenset[ox.NamedNode]()
-        message = message_term.value if message_term else "breaks a shape"
-        all_shapes.append(Shape(str(name), below, path, *bounds, classes, datatype, message))
-    return tuple(all_shapes)
-
-
-@lru_cache(16)
-def _by_term(tbox: TBox) -> dict[Term, list[Shape]]:
-    """The shapes by each term that they name: their property, target classes and required classes."""
+def _plan(tbox: TBox) -> _Plan:
+    off = deactivated(tbox.quads)
+    # A component of the TBox's own makes any word a constraint; pyshacl adds named individuals to each state
+    strange = any(quad.predicate == sh("parameter") or quad.object == _INDIVIDUAL for quad in tbox.quads)
+    covered: list[Shape] = []
     by_term: dict[Term, list[Shape]] = {}
-    for shape in shapes(tbox):
-        for term in {shape.path, *shape.targets, *shape.classes}:
-            by_term.setdefault(term, []).append(shape)
-    return by_term
+    others: dict[Term | None, set[str]] = {}
+    for root in sorted({quad.subject for quad in tbox.quads if _is_shacl(quad)} - off, key=str):
+        aims = [aim for _, aim in targets(tbox.store, tbox.classes, root)]
+        words = {quad.predicate for quad in tbox.quads if quad.subject == root and _is_shacl(quad)}
+        fast = not strange and words <= _OF_NODES | {RDF_TYPE}
+        parts = _objects(tbox, root, sh("property")) if fast else [root]
+        below = frozenset[ox.NamedNode]().union(*map(tbox.below, aims if fast else ()))  # pyright: ignore
+        for part in parts if aims else ():
+            shape = _shape(tbox, root, below, part) if fast and part not in off else None
+            if shape:
+                covered.append(shape)
+                for term in {shape.path, *shape.targets, *frozenset[Term]().union(*shape.classes)}:
+                    by_term.setdefault(term, []).append(shape)
+            elif part not in off:
+                for term in {None} if strange else {*_read(tbox, part), *below}:
+                    others.setdefault(term, set()).add(str(owner(tbox.quads, root)))
+    return _Plan(tuple(covered), by_term, others)
 
 
-def broken(tbox: TBox, store: ox.Store, changed: Iterable[ox.Quad]) -> list[str]:
-    """The shapes that some changed triples break, each with the triples, in words."""
-    pairs: dict[tuple[Shape, Term], None] = {}
-    for quad in changed:
-        kind = quad.object if quad.predicate == RDF_TYPE else None
-        for shape in _by_term(tbox).get(kind or quad.predicate, ()):
-            if kind is None or kind in shape.targets:
-                pairs[shape, quad.subject] = None
-            if kind in shape.classes:
-                quads = store.quads_for_pattern(None, shape.path, quad.subject)
-                pairs.update(((shape, other.subject), None) for other in quads)
-    return list(filter(None, (shape.violated(store, focus) for shape, focus in pairs)))
+def _is_shacl(quad: ox.Quad) -> bool:
+    """Tell whether a triple has a word or a type of SHACL."""
+    word = quad.object if quad.predicate == RDF_TYPE else quad.predicate
+    return isinstance(word, ox.NamedNode) and word.value.startswith(SHACL)
+
+
+def _objects(tbox: TBox, node: Term, word: ox.NamedNode) -> list[Term]:
+    quads = tbox.store.quads_for_pattern(node, word, None)  # pyright: ignore[reportArgumentType]
+    return sorted((quad.object for quad in quads), key=str)
+
+
+def _shape(tbox: TBox, root: Term, below: frozenset[ox.NamedNode], part: Term) -> Shape | None:
+    """A property shape for the fast check; ``None`` if the check does not cover all of it."""
+    words = {quad.predicate for quad in tbox.quads if quad.subject == part and _is_shacl(quad)}
+    names = ("path", "class", "datatype", "pattern", "maxCount", "minCount", "message")
+    paths, kinds, types, texts, most, least, messages = (_objects(tbox, part, sh(name)) for name in names)
+    nodes = [term for term in (*paths, *kinds, *types) if isinstance(term, ox.NamedNode)]
+    strings = [term.value for term in texts if isinstance(term, ox.Literal) and not _respelt(term)]
+    if (
+        not words <= _OF_PROPERTIES | {RDF_TYPE}
+        or max(map(len, (types, most, least))) > 1
+        or [len(paths), len(nodes), len(strings)] != [1, 1 + len(kinds) + len(types), len(texts)]
+        or nodes[0] in (RDF_TYPE, SUBCLASS)
+        or any(node.value.startswith((_XSD, _RDF)) and node.value not in _PLAIN for node in nodes)
+    ):
+        return None
+    limits = [
+        [whole(tbox.name, tbox.store, part, f"sh:{word}", term) for term in terms]
+        for word, terms in (("maxCount", most), ("minCount", least))
+    ]
+    try:
+        patterns = tuple(map(re.compile, strings))
+    except re.error:
+        return None
+    return Shape(
+        str(owner(tbox.quads, root)),
+        below,
+        nodes[0],
+        limits[0][0] if most else inf,
+        limits[1][0] if least else 0,
+        tuple(tbox.below(kind) for kind in kinds),  # pyright: ignore[reportArgumentType]
+        nodes[-1] if types else None,
+        patterns,
+        messages[0].value if messages else "breaks a shape",  # pyright: ignore
+    )
+
+
+def _read(tbox: TBox, part: Term) -> set[Term | None]:
+    """The terms that a shape may read: those that it names, and those below them; ``None`` for any."""
+    read, queue = set[Term | None](), [part]
+    while queue:
+        node = queue.pop()
+        if node in read or isinstance(node, ox.Literal):
+            continue
+        read |= {node, *tbox.below(node)} if isinstance(node, ox.NamedNode) else {node}
+        for quad in tbox.quads:
+            if quad.subject == node:
+                queue += [quad.object]
+                read |= {None} if quad.predicate in _ANYWHERE else set()
+    return read
+
+
+def shapes(tbox: TBox) -> tuple[Shape, ...]:
+    """The shapes of a TBox that the fast check covers."""
+    return _plan(tbox).shapes
+
+
+def broken(
+    tbox: TBox,
+    store: ox.Store,
+    changed: Iterable[ox.Quad],
+    before: Callable[[], Iterable[Triple]],
+    after: Callable[[], Iterable[Triple]],
+    exact: bool = True,
+) -> list[str]:
+    """The shapes that some changes break, each with the triples, in words.
+
+    Args:
+        tbox: the source of the shapes.
+        store: the state after the changes.
+        changed: the triples that were inserted or retracted.
+        before: gives the state before the changes.
+        after: gives the state after them, each triple in its own spelling.
+        exact: whether the store has each spelling of a value.
+
+    Raises:
+        MissingExtraError: a change needs pyshacl, which is not installed; names the shapes.
+        TBoxError: a shape cannot be checked.
+    """
+    plan, changed = _plan(tbox), list(changed)
+    if not changed or not (plan.shapes or plan.others):
+        return []
+    names = plan.reached(tbox, store, changed)
+    if not names:
+        try:
+            return list(filter(None, plan.violations(store, changed, exact)))
+        except _UnsureError:
+            names = {shape.name for shape in plan.shapes}
+    try:
+        faults = _judged(tbox, after())
+        standing = _judged(tbox, before()) if faults else {}
+    except MissingExtraError as error:
+        what = f"{error.what}, and only pyshacl can check {', '.join(sorted(names))}"
+        raise MissingExtraError(
+            what, where=(tbox.name,), hint=f"{error.hint}, or give check=False"
+        ) from error
+    return sorted(text for mark, text in faults.items() if mark not in standing)
+
+
+def _judged(tbox: TBox, state: Iterable[Triple]) -> dict[object, str]:
+    """pyshacl's violations in a state, in words, by their marks."""
+    return {
+        result.mark: f"{' '.join(filter(None, result[:3]))}: {result.message} (shape {result.shape})"
+        for result in tbox.results(state)
+    }
 
 
 def misplaced(tbox: TBox, store: ox.Store, quads: Iterable[ox.Quad]) -> list[str]:
@@ -113,6 +285,12 @@ def misplaced(tbox: TBox, store: ox.Store, quads: Iterable[ox.Quad]) -> list[str
                 if not _is_of(store, end, tbox.below(class_)):
                     faults.append(f"{quad}: {end} is no {tbox.label(class_)} ({which})")
     return faults
+
+
+def _respelt(value: Term) -> bool:
+    """Tell whether a store may change the text of a value."""
+    kind = value.datatype.value if isinstance(value, ox.Literal) else ""
+    return kind.startswith(_XSD) and kind != f"{_XSD}string"
 
 
 def _is_of(store: ox.Store, node: Term, classes: frozenset[ox.NamedNode]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.resources
+from collections.abc import Iterable
 from copy import copy
 from functools import cached_property
 from importlib.resources.abc import Traversable
@@ -12,30 +13,24 @@ from typing import TYPE_CHECKING, NamedTuple
 import pyoxigraph as ox
 
 from substrate.base.arguments import path_of, require
-from substrate.base.delta import Op, Term, triple_of
+from substrate.base.delta import Op, Term, Triple, triple_of
 from substrate.base.errors import TBoxError
 from substrate.base.extras import needed
 from substrate.base.inputs import refusal
 from substrate.base.rdflib_terms import rdflib_term
+from substrate.base.turtle import read_turtle
 from substrate.base.vocabulary import EXOGENOUS, RDF_TYPE, RDFS_LABEL, SUBCLASS, SUBPROPERTY
 from substrate.log.event_log import EventLog
 from substrate.log.state import State
 from substrate.rules._known_terms import require_known_terms
-from substrate.rules._shapes import quiet, report_on
+from substrate.rules._shapes import Result, quiet, results
+from substrate.rules.limits import Limit, limits
 from substrate.rules.rule import Rule, read_rules
 from substrate.sparql.tokens import require_shallow
 
 if TYPE_CHECKING:
     import rdflib
     from rdflib.term import Node
-
-_FUNCTIONAL = """
-PREFIX owl: <http://www.w3.org/2002/07/owl#>
-PREFIX sh: <http://www.w3.org/ns/shacl#>
-SELECT DISTINCT ?property {
-  { ?property a owl:FunctionalProperty } UNION { ?shape sh:path ?property ; sh:maxCount 1 }
-  FILTER isIRI(?property)
-}"""
 
 
 def shipped_tboxes() -> Traversable:
@@ -89,9 +84,7 @@ class TBox:
         self._names: dict[Term, set[str]] = {}
         require_shallow(turtle, TBoxError, name)
         try:
-            parser = ox.parse(turtle, ox.RdfFormat.TURTLE)
-            self.quads = list(parser)
-            self.prefixes: dict[str, str] = dict(parser.prefixes)
+            self.quads, self.prefixes = read_turtle(turtle)
         except SyntaxError as error:
             raise TBoxError(f"not Turtle ({error})", where=(name,), hint="Correct the TBox file") from error
         require_known_terms(name, self.quads, self.prefixes)
@@ -173,15 +166,33 @@ class TBox:
 
     @cached_property
     def functional(self) -> frozenset[ox.NamedNode]:
-        """The properties that have one object at a time: an ``owl:FunctionalProperty``, or the path of a
-        shape with ``sh:maxCount 1``, whatever the shape's class.
+        """The properties that have one object at a time: an ``owl:FunctionalProperty``, or the path of an
+        active shape with ``sh:maxCount 1``, whatever the shape's class; see :attr:`limits`.
 
         >>> ox.NamedNode("urn:substrate:village:at") in TBox.load("village").functional
         True
         """
-        rows = self.store.query(_FUNCTIONAL)
-        assert isinstance(rows, ox.QuerySolutions)
-        return frozenset(row["property"] for row in rows)
+        return frozenset(
+            limit.property
+            for limit in self.limits
+            if limit.most == 1 and {kind for kind, _ in limit.targets} != {"targetNode"}
+        )
+
+    @cached_property
+    def limits(self) -> list[Limit]:
+        """The most objects that a property has at a time: one of an ``owl:FunctionalProperty``, and those of
+        active shapes.
+
+        ``sh:maxCount`` counts in a shape with a target, in the shapes of its ``sh:node``, and in the members
+        of its ``sh:and``; inside ``sh:not``, ``sh:or`` or ``sh:xone`` it sets no limit.
+
+        Raises:
+            TBoxError: a limit is no whole number; names the shape.
+
+        >>> {limit.most for limit in TBox.load("village").limits}
+        {1}
+        """
+        return limits(self.name, self.store, self.classes)
 
     def below(self, term: ox.NamedNode) -> frozenset[ox.NamedNode]:
         """A class or property and all its descendants by ``rdfs:subClassOf`` or ``rdfs:subPropertyOf``.
@@ -268,6 +279,17 @@ class TBox:
             MissingExtraError: the extra ``shacl`` is not installed.
             TBoxError: a shape cannot be checked; names the shape and the fault.
         """
+        violations: list[Violation] = []
+        for result in self.results(state):
+            position = None
+            if log is not None:
+                position = _introduced(log, state.tick, *result.triple)
+            tick = None if log is None or position is None else log[position].tick
+            violations.append(Violation(*result[:4], tick, position))
+        return sorted(violations, key=lambda v: (v.focus, v.path, v.value, v.message))
+
+    def results(self, triples: Iterable[Triple]) -> list[Result]:
+        """pyshacl's results for the shapes in a state; none if it conforms. Errors as :meth:`validate`."""
         needed("pyshacl")
         import rdflib
         from rdflib.namespace import SH
@@ -277,43 +299,13 @@ class TBox:
         terms: dict[Node, Term] = {}
         data, shapes = rdflib.Graph(), rdflib.Graph()
         with quiet():
-            for triple in sorted(state, key=lambda t: str(ox.Quad(*t))):
+            for triple in sorted(triples, key=lambda t: str(ox.Quad(*t))):
                 # Three terms in, three out
                 data.add(tuple(_rdflib(term, terms) for term in triple))  # pyright: ignore[reportArgumentType]
             for triple in self.graph:
                 if triple[1] != SH.rule:
                     shapes.add(triple)
-            report = report_on(data, shapes, self.name)
-        if report is None:
-            return []
-        results = report.objects(None, SH.result)
-        violations = [self._violation(report, result, terms, state, log) for result in results]
-        return sorted(violations, key=lambda v: (v.focus, v.path, v.value, v.message))
-
-    def _violation(
-        self, report: rdflib.Graph, result: Node, terms: dict[Node, Term], state: State, log: EventLog | None
-    ) -> Violation:
-        import rdflib
-        from rdflib.namespace import SH
-
-        focus, path, value = (report.value(result, p) for p in (SH.focusNode, SH.resultPath, SH.value))
-        inverse = report.value(path, SH.inversePath) if isinstance(path, rdflib.BNode) else None
-        named = inverse or path
-        predicate = ox.NamedNode(str(named)) if isinstance(named, rdflib.URIRef) else None
-        ends = [terms.get(term) if term is not None else None for term in (focus, value)]
-        texts = [str(term or node or "") for term, node in zip(ends, (focus, value), strict=True)]
-        position = None
-        if log is not None:
-            subject, object_ = ends if inverse is None else ends[::-1]
-            position = _introduced(log, state.tick, subject, object_, predicate)
-        return Violation(
-            texts[0],
-            f"{'^' if inverse is not None else ''}{predicate or ''}",
-            texts[1],
-            str(report.value(result, SH.resultMessage) or "breaks a shape"),
-            None if log is None or position is None else log[position].tick,
-            position,
-        )
+            return results(data, shapes, terms, self.name)
 
 
 def _rdflib(term: Term, terms: dict[Node, Term]) -> Node:

@@ -29,9 +29,9 @@ import yaml
 from playwright.sync_api import Page, ViewportSize, expect, sync_playwright
 
 from orchestration.ledger.pinned import measure, write_pins
-from orchestration.pipeline.graph import STAGES
 from orchestration.project import SETTINGS
 from orchestration.settings import load_settings
+from orchestration.stages.graph import STAGES
 from orchestration.workspace.folders import Workspace
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -42,7 +42,7 @@ SOON = 90 * SECOND
 """The same for an element of a page that no run precedes."""
 pytestmark = pytest.mark.long
 SIZE: ViewportSize = {"width": 1440, "height": 900}
-GROUPS = ("babi", "clevrer", "clevrer_humans", "comphy", "gqa", "twin", "results")
+GROUPS = ("babi", "clevrer", "comphy", "gqa", "twin", "beyond", "results")
 SIZES = ((1440, 900), (1024, 768))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from pyoxigraph import Dataset, RdfFormat, parse
 
 from substrate import EventLog, LogError, TBox, unfold
 from substrate.log import from_state, to_turtle
@@ -28,6 +29,24 @@ def test_a_state_is_written_and_read_back(log: EventLog, form: str) -> None:
     back = from_state(text, form, tick=9)
     assert back.state(9).nquads() == state.nquads()
     assert back.state(8).nquads() == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<urn:a> <urn:p> [ <urn:q> 1 ] , [ <urn:q> 1 , 1 ] , ( 1 ( 2 ) [] ) .",
+        "@prefix : <urn:> . :s :p [] {| :q 1 |} , [] {| :q 1 |} . << :a :b [] >> :c _:who , '_:w' .",
+        f"<urn:a> <urn:p> {', '.join(['[ <urn:q> ' + ', '.join(['[]'] * 12) + ' ]'] * 2)} .",
+    ],
+)
+def test_nodes_without_a_label_are_the_same_each_time(text: str) -> None:
+    first, second = (from_state(text) for _ in "12")
+    assert first.to_patch() == second.to_patch()
+    assert Dataset(parse(text, RdfFormat.TURTLE)) != Dataset(parse(text, RdfFormat.TURTLE))
+    assert ("_:who" in first.to_patch()) is ("_:who" in text)
+    assert len(first) == len(set(parse(text, RdfFormat.TURTLE)))
+    turtle = "@prefix : <urn:> . :C a <http://www.w3.org/2002/07/owl#Class> . :x a :C ; :p [ a :C ] ."
+    assert TBox("t", turtle).opening().digest == TBox("t", turtle).opening().digest
 
 
 def test_a_state_that_is_none_is_refused() -> None:

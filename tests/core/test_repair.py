@@ -82,8 +82,17 @@ def test_a_closed_log_and_one_whose_file_is_gone_refuse(tmp_path: Path) -> None:
         assert len(other) == 1
 
 
-def test_saving_keeps_a_mode_and_a_link(tmp_path: Path) -> None:
-    log = ten(tmp_path / "a.rdfp")
+@pytest.mark.parametrize(("umask", "mode"), [(0o077, 0o600), (0o027, 0o640), (0o002, 0o664)])
+def test_a_new_log_has_the_mode_of_new_files_and_an_old_one_keeps_its_own(
+    umask: int, mode: int, tmp_path: Path
+) -> None:
+    before = os.umask(umask)
+    try:
+        ten(tmp_path / "a.rdfp").save(tmp_path / "b.rdfp.gz")
+    finally:
+        os.umask(before)
+    assert {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()} == {mode}
+    log = ten(tmp_path / "c.rdfp")
     private, link = tmp_path / "private.rdfp", tmp_path / "link.rdfp"
     private.touch(0o600)
     link.symlink_to(private)

@@ -12,8 +12,8 @@ import pytest
 from clevrer_scenes import LOOKS
 from releases import write_folder
 
-from research.domains.hidden import hidden as shown
 from research.domains.properties import infer
+from research.domains.property_facts import hidden as shown
 from substrate import ProgramError, TBox
 from substrate.base.errors import FormatError
 from substrate.domains.clevrer.format import (

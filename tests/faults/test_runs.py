@@ -15,14 +15,14 @@ from pathlib import Path
 import psutil
 import pytest
 
-from orchestration.pipeline.project_lock import project_lock
+from orchestration.base.project_lock import project_lock
 
 pytestmark = pytest.mark.long
 ROOT = Path(__file__).resolve().parents[2]
 HOLD = """
 import sys, time
 from pathlib import Path
-from orchestration.pipeline.project_lock import project_lock
+from orchestration.base.project_lock import project_lock
 with project_lock(Path(sys.argv[1]), "a long run"):
     print("held", flush=True)
     time.sleep(600)
@@ -70,7 +70,7 @@ def test_a_run_that_is_told_to_end_leaves_no_process_and_no_scratch(
     assert time.monotonic() - begun < max(10, begun - started)
     assert run.returncode == 128 + number
     assert [line for line in output.splitlines() if number.name in line] == [
-        f"interrupted by {number.name}: finished stages are kept, run it again to go on from there"
+        f"interrupted by {number.name}: finished work is kept, run it again to go on from there"
     ]
     assert "Traceback" not in output
     _, alive = psutil.wait_procs(children, timeout=60)

@@ -28,16 +28,16 @@ from orchestration.benchmarks.baselines import LanguageModel
 from orchestration.benchmarks.benchmark import Case, Interpreted, Logger, Source
 from orchestration.code import PACKAGES, ROOT
 from orchestration.code.closure import Closure
+from orchestration.dagster.resources import WorkspaceResource
+from orchestration.dagster.run import run_stages
 from orchestration.ledger.manifest import read_manifest
 from orchestration.lineage.explain import each_here
 from orchestration.models.client import URL
-from orchestration.pipeline import result_stages
-from orchestration.pipeline.graph import STAGES
-from orchestration.pipeline.resources import WorkspaceResource
-from orchestration.pipeline.run import run_stages
 from orchestration.project import open_workspace
 from orchestration.registry import BENCHMARKS, SOURCES, STUDIES
 from orchestration.stage import Stage
+from orchestration.stages import result_stages
+from orchestration.stages.graph import STAGES
 from orchestration.studies.ablations import POINTS
 from orchestration.studies.ablations import rows as ablated
 from orchestration.studies.study import parts_of
@@ -89,7 +89,7 @@ def touched() -> Iterator[Touched]:
     """All of the house that is executed or opened inside."""
     global _heard
     opened, seen = set[str](), Touched(set(), set())
-    # By number: the hash of a code is that of all that stands in it, and this is asked at every call.
+    # By number: hashing a code object hashes everything in it, and every call asks for one.
     codes: dict[int, tuple[CodeType, dict[str, Any]]] = {}
 
     def on_call(frame: FrameType, event: str, _: Any) -> None:
@@ -501,7 +501,7 @@ from orchestration.code import modules
 for name in sys.argv[2:]:
     import_module(name)
 modules.KEPT = modules.Path(sys.argv[1])
-from orchestration.pipeline.graph import STAGES
+from orchestration.stages.graph import STAGES
 print({name: sorted(STAGES[name].code.items()) for name in sorted(STAGES)})
 """
 

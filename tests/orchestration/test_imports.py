@@ -49,12 +49,12 @@ def test_the_order_of_imports_changes_no_stage() -> None:
     orders = (
         ("orchestration.definitions",),
         ("orchestration.cli.main", "orchestration.rendering.report", "orchestration.definitions"),
-        ("orchestration.pipeline.jobs", "orchestration.registry", "research.exporters.prov"),
+        ("orchestration.dagster.jobs", "orchestration.registry", "research.exporters.prov"),
     )
     program = (
         "import importlib, sys\n"
         "for name in sys.argv[1:]: importlib.import_module(name)\n"
-        "from orchestration.pipeline.graph import STAGES\n"
+        "from orchestration.stages.graph import STAGES\n"
         "print([(name, stage.outs, stage.needs) for name, stage in STAGES.items()])"
     )
     outputs = {

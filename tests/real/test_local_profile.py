@@ -13,8 +13,8 @@ import pytest
 from typer.testing import CliRunner
 
 from orchestration.cli.main import app
-from orchestration.pipeline.resources import WorkspaceResource
-from orchestration.pipeline.run import run_stages
+from orchestration.dagster.resources import WorkspaceResource
+from orchestration.dagster.run import run_stages
 from substrate.base.files import sha256
 from substrate.domains.rows import decode
 

@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import asdict
 
-from benchmarks.clevrer_fit import measure
-from benchmarks.clevrer_questions import RANKED, ranked
-from benchmarks.clevrer_questions import official as asked_officially
-from benchmarks.clevrer_statistics import HISTOGRAMS, Clip, annotated, distances, recorded
-from research.domains.foretelling.trajectories import read_trajectories
+from research.measurements.clevrer_fit import measure
+from research.measurements.clevrer_questions import RANKED, ranked
+from research.measurements.clevrer_questions import official as asked_officially
+from research.measurements.clevrer_statistics import HISTOGRAMS, Clip, annotated, distances, recorded
 from substrate.base.numbered import sources_in
 from substrate.domains.clevrer.deltas import annotation_log
 from substrate.domains.clevrer.format import (
@@ -22,6 +21,7 @@ from substrate.domains.clevrer.format import (
     read_scene_events,
 )
 from substrate.domains.clevrer.scene import Scene
+from substrate.domains.clevrer.trajectories import read_trajectories
 from substrate.generators.clevrer import WorldScene, generate_scene, measured
 
 SCENES = range(10_000, 10_080)

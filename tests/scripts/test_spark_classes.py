@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestration.pipeline import spark
+from orchestration.spark import session
 
 
 def test_an_archive_of_another_java_is_passed_over_and_says_nothing(
@@ -15,8 +15,8 @@ def test_an_archive_of_another_java_is_passed_over_and_says_nothing(
 ) -> None:
     archive = tmp_path / "spark-classes.jsa"
     archive.write_bytes(b"of another Java" * 1000)
-    monkeypatch.setattr(spark, "CLASSES", archive)
-    options = spark.java_options(True)
+    monkeypatch.setattr(session, "CLASSES", archive)
+    options = session.java_options(True)
     assert any(str(archive) in option for option in options)
     done = subprocess.run(["java", *options, "-version"], capture_output=True, text=True, check=True)
     # Spark's launcher and its shell share these outputs with the command.

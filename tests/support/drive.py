@@ -12,10 +12,10 @@ import sys
 from contextlib import ExitStack
 from pathlib import Path
 
-from orchestration.pipeline.graph import STAGES
 from orchestration.project import open_workspace
 from orchestration.registry import BENCHMARKS
 from orchestration.stage import Stage
+from orchestration.stages.graph import STAGES
 from orchestration.workspace.folders import Workspace
 from substrate.base.errors import SubstrateError
 from substrate.base.files import replacing

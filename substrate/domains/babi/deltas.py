@@ -29,7 +29,7 @@ UNREAD, REASON = term("Unread"), term("reason")
 @cache
 def common_knowledge() -> tuple[str, ...]:
     """The TBox's own facts as sorted RDF Patch lines, which hold in every story."""
-    quads = list(ox.parse(TBox.load("babi").turtle, ox.RdfFormat.TURTLE))
+    quads = TBox.load("babi").quads
     individuals = {quad.subject for quad in quads if _is_fact(quad)}
     known = [q for q in quads if _is_fact(q) or (q.predicate == RDFS_LABEL and q.subject in individuals)]
     return tuple(sorted(f"A {quad} ." for quad in known))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import pairwise
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar
@@ -43,6 +44,8 @@ Subset = Literal["descriptive", "explanatory", "predictive", "counterfactual"]
 Vector = tuple[Measure, Measure, Measure]
 Posed = tuple[int, float, float, float, float, float, float]
 """An object on the ground: frame; x, y (units); yaw (radians); vx, vy (units/s); spin (radians/s)."""
+Sampled = tuple[Whole, Measure, Measure]
+"""A frame and a position in it (units)."""
 
 
 class ObjectProperty(msgspec.Struct, frozen=True):
@@ -115,13 +118,14 @@ class CompactCollision(msgspec.Struct, frozen=True):
 
 
 class SceneEvents(msgspec.Struct, frozen=True):
-    """A line of a compact event file: objects and events, no motion."""
+    """A line of a compact event file: objects, events, and perhaps the objects' positions by frame."""
 
     scene_index: Whole
     n_frames: Whole
     objects: list[CompactObject]
     in_outs: list[InOut]
     collisions: list[CompactCollision]
+    trajectory: dict[int, list[Sampled]] | None = None
 
 
 class Choice(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -294,7 +298,21 @@ def decode_scene_events(source: Source) -> SceneEvents:
     check_events(source[0], "$.in_outs", in_outs, declared, math.inf)
     collisions = [("", event.object, event.frame) for event in scene.collisions]
     check_events(source[0], "$.collisions", collisions, declared, math.inf)
+    check_trajectory(source[0], sorted(declared), scene.trajectory or {})
     return scene
+
+
+def check_trajectory(name: str, ids: Sequence[int], trajectory: Mapping[int, Sequence[Sampled]]) -> None:
+    """Refuse positions of undeclared objects, and those whose frames do not ascend."""
+    declared = _declared(name, "$.objects", list(ids))
+    for number, points in sorted(trajectory.items()):
+        where = (name, f"$.trajectory.{number}")
+        if number not in declared:
+            what = f"belongs to none of the objects {sorted(declared)}"
+            raise FormatError(what, where=where, hint="Declare every object once")
+        if any(before[0] >= after[0] for before, after in pairwise(points)):
+            what, hint = "frames do not ascend", "Sort the points by frame, one per frame"
+            raise FormatError(what, where=where, hint=hint)
 
 
 def in_out_objects(event: InOut) -> tuple[int, ...]:
@@ -342,13 +360,15 @@ def read_scene_events(path: Path) -> dict[int, SceneEvents]:
     return dict(zip(index, map(decode_scene_events, event_sources(path, index, index)), strict=True))
 
 
-def index_scene_events(path: Path) -> Index[int]:
-    """Index the lines of a compact event file by scene; checks every line."""
+def index_scene_events(
+    path: Path, decoded: Callable[[Source], _Numbered] = decode_scene_events
+) -> Index[int]:
+    """Index the lines of a file, each about one scene, by scene; ``decoded`` decodes and checks a line."""
     text = Text(path)
     index = Index[int]()
     for number, span, line in text.lines():
         name = f"{path}:{number}"
-        scene = decode_scene_events((name, line)).scene_index
+        scene = decoded((name, line)).scene_index
         if scene in index:
             what, hint = f"scene {scene} occurs twice", "Give every scene one record"
             raise FormatError(what, where=(name,), hint=hint)
@@ -357,7 +377,7 @@ def index_scene_events(path: Path) -> Index[int]:
 
 
 def event_sources(path: Path, index: Index[int], scenes: Iterable[int]) -> Iterator[Source]:
-    """Read the lines of some scenes in a compact event file, each with its name."""
+    """Read the lines of some scenes in an indexed file, each with its name."""
     for scene in scenes:
         for number, raw in index.parts(scene).items():
             yield f"{path}:{number}", bytes(raw)
@@ -374,9 +394,12 @@ def read_questions(path: Path) -> Records[int, SceneQuestions]:
     return read_by_scene(path, SceneQuestions, partial(check_questions, own=_misfit, hint=hint))
 
 
-class _OfScene(Protocol):
+class _Numbered(Protocol):
     @property
     def scene_index(self) -> int: ...
+
+
+class _OfScene(_Numbered, Protocol):
     @property
     def questions(self) -> Sequence[object]: ...
 

@@ -168,7 +168,7 @@ def imagine(
     seconds included.
 
     The official key includes collisions after the video's last frame. In 1,398 videos, 34.6 % of the
-    questions that remove an object which touched nothing have a choice that happens by the key and that no
+    questions that remove an object which touched nothing have a choice that is right by the key and that no
     frame shows (CausalVis, github.com/bukhari-hamzamukhtar/CausalVis, ``paper_exp/RESULTS.md``).
     """
     offers = {

@@ -1,8 +1,8 @@
-"""Questions about real videos, with gold out of their true events: exact ones where those are complete.
+"""Questions about real videos with gold from their true events; the gold is exact if these are complete.
 
-They are those that the world asks of its own films (:mod:`.descriptive`), and each collision's causes in
-full: every entry, collision and object is an option. Gold is counted from the list of events, and no program
-is run.
+They are the questions that the world asks about its own films (:mod:`.descriptive`), and questions about the
+causes of each collision, whose options are all entries, collisions and objects. Gold is counted from the list
+of events; no program is run.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ class Recorded(Film):
             *(Event("collision", who(hit.object), hit.frame) for hit in real.collisions),
             *(Event(move.type, who(in_out_objects(move)), move.frame) for move in real.in_outs),
         ]
-        self.__dict__["events"] = sorted(events, key=lambda event: (event.frame, event.type, event.objects))
-        self.__dict__["end_is_clear"] = False
+        self.events = sorted(events, key=lambda event: (event.frame, event.type, event.objects))
+        self.end_is_clear = False
 
     def in_state(self, state: str, frame: int) -> None:
         """Not known."""
@@ -122,7 +122,7 @@ def explanatory(real: SceneEvents, seed: int, *, sharing: bool = False) -> list[
     film, rng = Recorded(real), Random(f"{seed}/{real.scene_index}/explanatory")
     names, depths = film.names, film.depths()
     if sharing:
-        film.__dict__["causes"] = {
+        film.causes = {
             event: [cause for cause in causes if set(cause.objects) & set(event.objects)]
             for event, causes in film.causes.items()
         }

@@ -25,6 +25,8 @@ from villages import write_specs
 from orchestration.base.http import Clock
 from orchestration.benchmarks.baselines import Inputs, LanguageModel, Pictures, pictures_in, pictures_of
 from orchestration.cli.main import app
+from orchestration.dagster.resources import WorkspaceResource
+from orchestration.dagster.run import RunError, instance, run_stages
 from orchestration.models import asking
 from orchestration.models.asking import Part
 from orchestration.models.client import Endpoint, ModelError
@@ -36,10 +38,8 @@ from orchestration.models.transcript import (
     address,
     read_transcript,
 )
-from orchestration.pipeline.graph import stages_of
-from orchestration.pipeline.resources import WorkspaceResource
-from orchestration.pipeline.run import RunError, instance, run_stages
 from orchestration.registry import BENCHMARKS
+from orchestration.stages.graph import stages_of
 from substrate.base.errors import FormatError
 from substrate.baselines.parameters import Baseline, Parameters
 from substrate.domains.clevrer.deltas import annotation_log
@@ -330,7 +330,7 @@ def test_an_edited_transcript_and_another_model_s_are_found_out(inputs: Given, t
     whole = transcript.read_bytes()
     for before, after in ((b"how many objects", b"how many cubes"), (b'"stop"', b'"length"')):
         transcript.write_bytes(whole.replace(before, after, 1))
-        with pytest.raises(FormatError, match=r"kept\.jsonl:1: request and reply are not what was recorded"):
+        with pytest.raises(FormatError, match=r"kept\.jsonl:1: request and reply differ from the record"):
             read_transcript(transcript)
 
 

@@ -12,8 +12,8 @@ import pytest
 from typer.testing import CliRunner
 
 from orchestration.cli.main import app
-from orchestration.pipeline.resources import WorkspaceResource
-from orchestration.pipeline.run import RunError, run_stages
+from orchestration.dagster.resources import WorkspaceResource
+from orchestration.dagster.run import RunError, run_stages
 from orchestration.project import open_workspace
 from orchestration.registry import BENCHMARKS
 from orchestration.scoring.counting import count

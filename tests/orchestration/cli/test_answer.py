@@ -19,7 +19,7 @@ from clevrer_scenes import annotation, question
 from typer.testing import CliRunner
 
 from orchestration.benchmarks.babi import BABI
-from orchestration.benchmarks.tally import answer_files
+from orchestration.benchmarks.own_files import answer_files
 from orchestration.cli.main import app
 from substrate.domains.clevrer.format import SHAPES
 

@@ -137,12 +137,14 @@ def test_nothing_to_do_starts_no_run_and_says_so(reproduced: Path) -> None:
     alone = runner.invoke(app, ["reproduce"])
     lines = alone.output.strip().splitlines()
     assert len(lines) <= 10
-    assert any(line.startswith("bAbI: mean ") for line in lines)
+    assert lines[0].startswith("The paper's ")
+    assert not any("verdict changed" in line for line in lines), "no verdict is pinned in this project"
     assert lines[-1].startswith("Nothing to do: ")
     of_one = runner.invoke(app, ["reproduce", "--only", "babi", "--json"])
     told = json.loads(of_one.stdout)
     assert (told["ran"], told["drifted"]) == (False, {})
     assert "babi/qa1/accuracy" in told["tables"][0]
+    assert told["conclusion"][0].startswith("bAbI: mean, accuracy: ")
     assert runner.invoke(app, ["reproduce", "--only", "babi", "--quiet"]).stderr == ""
 
 
@@ -162,8 +164,8 @@ def test_a_changed_answer_is_seen_though_size_and_name_are_the_same(reproduced: 
 
 
 def test_a_run_of_one_study_shows_its_table(reproduced: Path) -> None:
-    workspace = open_workspace("sample")
-    table = (reproduced / "artifacts/sample/robustness/table.md").read_text("utf-8")
+    workspace = open_workspace("beyond")
+    table = (reproduced / "artifacts/beyond/robustness/table.md").read_text("utf-8")
     assert tables_of(workspace, ["robustness/gqa", "tables/robustness"], "robustness") == [table]
     assert conclusion_of(workspace, "robustness") == []
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from rich.tree import Tree
 
+from orchestration.base.progress import advance
 from orchestration.cli import console, trace
 from orchestration.lineage.listing import Count, Entry, Made
-from orchestration.pipeline.progress import advance
 
 ROOT = Path(__file__).resolve().parents[3]
 DOORS = ("printing.py", "console.py", "notices.py")

@@ -12,10 +12,10 @@ from scipy.stats import binomtest
 from typer.testing import CliRunner
 
 from orchestration.cli.main import app
+from orchestration.dagster.resources import WorkspaceResource
+from orchestration.dagster.run import RunError, run_stages
 from orchestration.definitions import build_definitions
 from orchestration.experiments.comparison import compare
-from orchestration.pipeline.resources import WorkspaceResource
-from orchestration.pipeline.run import RunError, run_stages
 from orchestration.project import name_of
 
 CLEVRER = [f"clevrer/{step}" for step in ("dataset", "logs", "answers", "scores")]

@@ -9,6 +9,7 @@ import functools
 import hashlib
 import io
 import json
+import os
 import random
 import re
 import socket
@@ -482,8 +483,13 @@ def test_a_source_may_lead_to_the_hosts_that_are_named(
         return httpx.Response(200, content=iter([b"anything"]))
 
     transfer = through(answer, monkeypatch, tmp_path / "file", hosts=hosts)
-    transfer("https://example.org/file", tmp_path / "file")
+    before = os.umask(0o002)
+    try:
+        transfer("https://example.org/file", tmp_path / "file")
+    finally:
+        os.umask(before)
     assert (tmp_path / "file").read_bytes() == b"anything"
+    assert (tmp_path / "file").stat().st_mode & 0o777 == 0o664
     with pytest.raises(UnavailableError, match=r"leads to nobody\.example\.com"):
         transfer("https://example.org/file", tmp_path / "other")
     assert requested == ["example.org", to] * 2, "the host that nobody named was not asked"

@@ -21,9 +21,9 @@ from orchestration.cli.main import app
 from orchestration.ledger.manifest import changing
 from orchestration.ledger.pinned import decode_rows, encode_rows
 from orchestration.ledger.records import fingerprint
-from orchestration.pipeline.graph import STAGES, stages_of
 from orchestration.project import open_workspace
 from orchestration.registry import BENCHMARKS
+from orchestration.stages.graph import STAGES, stages_of
 
 ROOT = Path(__file__).resolve().parents[3]
 by_scene = attrgetter("scene")

@@ -40,8 +40,8 @@ def test_what_is_damaged_comes_back_from_the_cache_or_is_computed_again(reproduc
 
 def test_a_damaged_cache_is_not_believed(reproduced: Path) -> None:
     from orchestration.ledger.verification import repair
-    from orchestration.pipeline.graph import STAGES
     from orchestration.project import open_workspace
+    from orchestration.stages.graph import STAGES
 
     rows = (reproduced / ROWS).read_bytes()
     name = hashlib.md5(rows, usedforsecurity=False).hexdigest()

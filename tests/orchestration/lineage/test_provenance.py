@@ -7,10 +7,10 @@ from typing import Any
 
 import pyoxigraph as ox
 
-from orchestration.pipeline.graph import STAGES
-from orchestration.pipeline.resources import WorkspaceResource
-from orchestration.pipeline.run import run_stages
+from orchestration.dagster.resources import WorkspaceResource
+from orchestration.dagster.run import run_stages
 from orchestration.registry import BENCHMARKS
+from orchestration.stages.graph import STAGES
 
 MEASURED = {name: benchmark.numbers for name, benchmark in BENCHMARKS.items() if f"{name}/scores" in STAGES}
 PREFIXES = (

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pyoxigraph as ox
 
+from orchestration.dagster.previews import preview
 from orchestration.lineage.number import Lineage, trace_number
-from orchestration.pipeline.graph import STAGES
-from orchestration.pipeline.previews import preview
 from orchestration.project import open_workspace
 from orchestration.rendering.report import write_report
 from orchestration.rendering.tables import FORMATS, Table
+from orchestration.stages.graph import STAGES
 from research.exporters.prov import write_prov
 
 NAME = '<script>alert("1")</script>|<img src=x onerror=y>'

@@ -1,0 +1,92 @@
+"""A lock that allows one run per project; it names its holder and ends with the holder's process."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from orchestration.base.scratch import scratch_of
+from substrate.base.errors import SubstrateError
+from substrate.base.files import lock, naming
+
+LOCK_FILE = Path(".dagster") / "run.lock"
+_held: set[Path] = set()
+"""The projects that this process has locked."""
+
+
+class BusyError(SubstrateError):
+    """Another run of this project is in progress."""
+
+
+@contextmanager
+def project_lock(root: Path, doing: str = "") -> Iterator[None]:
+    """Lock a project for the block; a process that already holds the lock may enter again.
+
+    Args:
+        root: the project.
+        doing: a description of the run for other processes; by default the command line.
+
+    Raises:
+        BusyError: another process holds it.
+        OutputError: the project is not writable.
+    """
+    root = root.resolve()
+    if root in _held:
+        yield
+        return
+    path, descriptor = root / LOCK_FILE, open_lock(root)
+    doing = doing or " ".join([Path(sys.argv[0]).name, *sys.argv[1:]])
+    try:
+        if not lock(descriptor):
+            holder = os.pread(descriptor, 1000, 0).decode("utf-8", "replace").strip() or "another process"
+            hint = "Wait until it has ended; each of the two would write what the other reads"
+            raise BusyError(f"a run is under way: {holder}", where=(root,), hint=hint)
+        _say(descriptor, path, doing)
+        _held.add(root)
+        try:
+            with scratch_of(root):
+                yield
+        finally:
+            _held.remove(root)
+            os.ftruncate(descriptor, 0)
+    finally:
+        os.close(descriptor)
+
+
+def is_free(root: Path) -> bool:
+    """Tell whether no other process holds a project's lock.
+
+    Raises:
+        OutputError: the project is not writable.
+    """
+    if root.resolve() in _held:
+        return True
+    descriptor = open_lock(root)
+    try:
+        return lock(descriptor, shared=True)
+    finally:
+        os.close(descriptor)
+
+
+def open_lock(root: Path) -> int:
+    """Open the lock's file, made if missing, and return its descriptor.
+
+    Raises:
+        OutputError: the project is not writable.
+    """
+    path = root / LOCK_FILE
+    with naming(path, "A run writes into its project; make it writable, or run in a copy of it"):
+        path.parent.mkdir(exist_ok=True)
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+
+
+def _say(descriptor: int, path: Path, doing: str) -> None:
+    since = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    line = f"process {os.getpid()} ({doing}), since {since}\n".encode()
+    with naming(path, "Nothing was changed; free space"):
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, line, 0)

@@ -1,0 +1,108 @@
+"""`substrate claims`: the paper's claims, each with its verdict and the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from textwrap import fill, wrap
+from typing import TYPE_CHECKING, Annotated
+
+from orchestration.cli.console import ProfileOption
+from substrate.cli.console import JsonOption, argument, give, voiced
+
+if TYPE_CHECKING:
+    from orchestration.scoring.claims import Verdict
+
+_WIDTH, _INDENT = 110, "    "
+_CELLS = (13, 27, 17, 44)
+"""The widths of a list's columns."""
+_OPEN = ("undecided", "not compared", "not measured", "read again")
+
+
+@voiced
+def claims(
+    name: Annotated[str | None, argument("One claim instead of all.", metavar="NAME")] = None,
+    profile: ProfileOption = None,
+    json: JsonOption = False,
+) -> None:
+    """List the paper's claims with their verdicts.
+
+    A verdict follows from the results of the profile and the pins of the others. Official data decide;
+    generated data give a direction.
+    """
+    from orchestration.ledger.verdicts import verdicts_here
+    from orchestration.project import open_workspace
+    from orchestration.rendering.conclusion import told
+
+    every = verdicts_here(open_workspace(profile))
+    if name is not None:
+        of = named(every, name)
+        give(of, lines(of), json=json)
+    else:
+        give(every, listed(every), json=json, closing=told(every))
+
+
+def named(every: Iterable[Verdict], name: str) -> Verdict:
+    """Find a claim's verdict.
+
+    Raises:
+        ParameterError: there is no such claim.
+    """
+    from difflib import get_close_matches
+
+    from substrate.base.errors import ParameterError
+
+    known = {of.name: of for of in every}
+    if name not in known:
+        near = get_close_matches(name, known)
+        hint = f"Perhaps {', '.join(near)}" if near else "`substrate claims` lists them"
+        raise ParameterError(f"no claim is named {name!r}", where=("NAME",), hint=hint)
+    return known[name]
+
+
+def listed(every: list[Verdict]) -> Iterator[str]:
+    """Yield a table of verdicts, and what is not established, with the reasons."""
+    from orchestration.rendering.conclusion import told
+    from orchestration.rendering.tables import drawn
+    from orchestration.scoring.claims import VERDICTS
+
+    order = [*VERDICTS]
+    every = sorted(every, key=lambda of: order.index(of.verdict))
+    rows: list[list[str]] = []
+    for of in every:
+        here = of.measured + (f" ({of.direction})" if of.direction else "")
+        cells = zip((of.verdict, of.name, of.paper, here), _CELLS, strict=True)
+        rows.append([fill(cell, width) for cell, width in cells])
+    yield from drawn(("verdict", "claim", "paper", "here"), rows, "simple", words=True).split("\n")
+    yield "\nNot established, and why:"
+    reasons: dict[str, list[str]] = {}
+    for of in every:
+        if of.verdict in _OPEN:
+            reasons.setdefault(of.why, []).append(of.name)
+    for why, names in reasons.items():
+        yield from wrap(f"{', '.join(names)}: {why}", _WIDTH, subsequent_indent=_INDENT)
+    yield f"\nThe paper's {len(every)} claims: {told(every)}."
+
+
+def lines(of: Verdict) -> Iterator[str]:
+    """Yield everything about a claim."""
+    yield f"{of.name}: {of.verdict}"
+    yield from wrap(of.claim, _WIDTH, initial_indent="  ", subsequent_indent="  ")
+    yield from wrap(
+        f"“{of.words}” ({of.where}; line {of.line})", _WIDTH, initial_indent="  ", subsequent_indent="  "
+    )
+    about = {
+        "relation": of.relation,
+        "the paper": of.paper,
+        "its own figures": of.printed or "",
+        "here": of.measured,
+        "n": "" if of.n is None else f"{of.n:,}",
+        "data": f"{of.data}: {of.on}" if of.on else of.data,
+        "direction": of.direction or "",
+        "why": of.why,
+    }
+    for key, text in about.items():
+        if text:
+            yield from wrap(f"  {key}: {text}", _WIDTH, subsequent_indent=_INDENT)
+    where = {"official": "real", "generated": "sample"}.get(of.data, "")
+    for number in of.numbers:
+        yield f"  substrate trace {number} --profile {where}"

@@ -1,0 +1,251 @@
+"""Asset checks: conditions that an asset must meet, and facts for its reader.
+
+They only read files and start no process, so that a run of dozens of stages can afford them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from itertools import islice
+from typing import Any
+
+import dagster as dg
+
+from orchestration.benchmarks.benchmark import Data, Interpreted, Logger, Source
+from orchestration.dagster.resources import WorkspaceResource
+from orchestration.ledger.drift import causes, differences, explained
+from orchestration.ledger.moved import moved
+from orchestration.ledger.pinned import ROWS, measure, pinned_outs, read_pins
+from orchestration.ledger.soundness import require_pins
+from orchestration.registry import BENCHMARKS, INTERPRETED, LOGGERS, STUDIES
+from orchestration.rendering.drift import fenced, moved_lines
+from orchestration.scoring.counting import line_count, rows_of
+from orchestration.scoring.published import published
+from orchestration.scoring.scores import read_scores
+from orchestration.stage import Stage, Stages, needed
+from orchestration.stages.study_stages import asked_of
+from orchestration.studies.study import Part, Study, counted, parts_of, totals
+from orchestration.workspace.folders import Workspace
+from orchestration.workspace.named import files_of, kind_of
+from orchestration.workspace.tables import read_index
+from substrate.base.files import sha256
+from substrate.rules.tbox import TBox
+
+LISTED = 20
+"""The most differences that a check's table shows; the check counts all of them."""
+Judge = Callable[[WorkspaceResource], dg.AssetCheckResult]
+ERROR, WARN = dg.AssetCheckSeverity.ERROR, dg.AssetCheckSeverity.WARN
+
+SAMPLE = 10
+"""The number of a benchmark's logs that are validated against its shapes, evenly spread over the index."""
+
+
+def _check(
+    stage: Stage, name: str, description: str, judge: Judge, *, blocking: bool = False
+) -> dg.AssetChecksDefinition:
+    @dg.asset_check(
+        asset=dg.AssetKey(stage.name.split("/")), name=name, description=description, blocking=blocking
+    )
+    def check(workspace: WorkspaceResource) -> dg.AssetCheckResult:
+        return judge(workspace)
+
+    return check
+
+
+def _golds_agree(benchmark: Interpreted, resource: WorkspaceResource) -> dg.AssetCheckResult:
+    """Compare two independent counts of the same truth: if they differ, one is wrong, and no score means
+    anything.
+    """
+    path = resource.open().artifacts / benchmark.name / ROWS
+    rows = list(rows_of(path))
+    apart = [benchmark.answer_name(row) for row in rows if not row.correct]
+    more = f" and {len(apart) - 10} more" if len(apart) > 10 else ""
+    text = f"replay and oracle agree on {len(rows)} arms"
+    if apart:
+        named = f"{', '.join(apart[:10])}{more}"
+        text = f"replay and oracle differ on {named}: `substrate explain` shows an arm"
+    counted = {"arms": len(rows), "agreeing": len(rows) - len(apart)}
+    # No questions and no differences is not agreement.
+    passed = bool(rows or not _asked(resource.open(), benchmark.source)) and not apart
+    return dg.AssetCheckResult(passed=passed, metadata=counted, description=text)
+
+
+def _held(stages: Stages, stage: Stage) -> dg.AssetChecksDefinition:
+    """Compare input data and results with their pins; unpinned outs, such as another profile's, pass.
+    A transcript that grew passes too: it is a result of its run, and a stop would stop the measurement.
+    """
+    data = stage.pinned_by == "data.dvc" and not stage.asks
+    # A drifted result stops the run only in CI.
+    stops = data or os.environ.get("CI", "").lower() in ("1", "true")
+    severity = ERROR if stops else WARN
+
+    def judge(resource: WorkspaceResource) -> dg.AssetCheckResult:
+        why = "an experiment: `dvc metrics diff` compares it"
+        changed = list[str]()
+        if not os.environ.get("DVC_EXP_BASELINE_REV") or data:
+            changed, why = _modified(stage, resource)
+        if not changed:
+            return dg.AssetCheckResult(passed=True, severity=severity, description=why)
+        words, because, metadata = _drift(resource.open(), stages, stage)
+        told = f"{', '.join(changed)} is modified against its pin"
+        told = ". ".join(filter(None, [told, words])) + (f"; because {because}" if because else "")
+        if data:
+            told = f"{told}: restore the data, or pin them with `substrate accept REASON`"
+        else:
+            told = f"{told}. `substrate verify` shows what changed, `substrate accept REASON` pins it"
+        metadata["files that differ"] = "\n".join(changed)
+        metadata["report"] = dg.MetadataValue.asset(dg.AssetKey(["report", "html"]))
+        return dg.AssetCheckResult(passed=False, severity=severity, description=told, metadata=metadata)
+
+    about = (
+        "The results are as pinned. A difference is an error that stops the run where CI is "
+        f"set, elsewhere a warning that stops nothing; here {'an error' if stops else 'a warning'}."
+    )
+    name, about = ("pinned", "The input data are as pinned.") if data else ("drift", about)
+    return _check(stage, name, about, judge, blocking=stops)
+
+
+def _drift(workspace: Workspace, stages: Stages, stage: Stage) -> tuple[str, str, dict[str, Any]]:
+    """Describe a stage's differences from its pin and their causes, in words and as a check's metadata.
+
+    All stages before it are compared too, since they may be the cause. A stage with only a hash in the pins
+    shows no details.
+    """
+    pinned = read_pins(workspace.root, workspace.settings.profile)
+    if stage.name not in pinned:
+        return "", "", {"because": "not known"}
+    now = measure(workspace, stages, [stages[name] for name in needed(stages, [stage.name])], known=pinned)
+    apart = differences({stage.name: pinned[stage.name]}, now)
+    why = causes(explained(workspace.root, workspace.settings.profile, pinned, now), now)
+    counts = Counter("file" if difference.kind == "input" else difference.kind for difference in apart)
+    words = ""
+    if apart:
+        first, *others = apart
+        counted = " and ".join(f"{n:,} {kind}{'' if n == 1 else 's'}" for kind, n in counts.items())
+        more = f", and {len(others):,} more" if others else ""
+        verb = "differ" if others else "differs"
+        words = f"{counted} {verb}: {first.what}: {first.old} -> {first.new}{more}"
+    rows = [dg.TableRecord({"which": d.what, "was": d.old, "is": d.new}) for d in apart[:LISTED]]
+    lines = moved_lines(moved(pinned, now))
+    metadata: dict[str, Any] = {f"{kind}s": number for kind, number in counts.items()}
+    metadata["because"] = "\n".join(map(str, why)) or "not known"
+    if rows:
+        metadata["differences"] = dg.MetadataValue.table(rows)
+    if lines:
+        metadata["numbers and answers"] = dg.MetadataValue.md(fenced(lines))
+    return words, "; ".join(map(str, why)), metadata
+
+
+def _modified(stage: Stage, resource: WorkspaceResource) -> tuple[list[str], str]:
+    """Return the stage's outs whose bytes differ from the pins, and a description of the comparison.
+
+    A run with overridden parameters is not compared with the pins.
+
+    Raises:
+        PinError: the pins are damaged or missing.
+    """
+    if resource.overrides:
+        return [], "not compared with the pins: the run has other parameters"
+    workspace = resource.open()
+    require_pins(workspace.root, workspace.settings.profile)
+    pins = pinned_outs(workspace.root, workspace.settings.profile)
+    paths = {name: path for name, path in workspace.paths(stage.outs).items() if path.exists()}
+    held = {name: path for name, path in paths.items() if name in pins}
+    if not held:
+        return [], "nothing pinned to compare with"
+    new = f"; {', '.join(paths.keys() - held.keys())} had no pin" if len(held) < len(paths) else ""
+    changed = [name for name, path in held.items() if sha256(path) != pins[name]]
+    return changed, f"every out is as pinned{new}"
+
+
+def _counts(benchmark: Interpreted, resource: WorkspaceResource) -> dg.AssetCheckResult:
+    """Check the number of questions: on official data against the paper's, on generated data against the
+    profile's.
+    """
+    workspace = resource.open()
+    data: Data = workspace.settings.data(benchmark.source.name)
+    kind = kind_of(workspace, benchmark.source)
+    if data.source == "official":  # the whole split
+        scores = read_scores(workspace.artifacts, benchmark.numbers)
+        # For a per-option accuracy the paper's n counts questions, and ours counts options.
+        paper = {name: published().n(name) for name in scores if not name.endswith("/per_option")}
+        expected = {name: n for name, n in paper.items() if n is not None}
+        count = {name: scores[name].n for name in expected}
+    else:
+        declared = () if kind in ("local", "official") else benchmark.declared.items()
+        expected = {what: number(data) if kind == "generated" else 0 for what, number in declared}
+        files = {"logs": "logs/index.jsonl", "answers": ROWS}
+        count = {what: line_count(workspace.artifacts / benchmark.name / files[what]) for what in expected}
+    wrong = [f"{name}: {count[name]:,} instead of {n:,}" for name, n in expected.items() if count[name] != n]
+    text = "; ".join(wrong or [f"{name}: {n:,}" for name, n in count.items()])
+    return dg.AssetCheckResult(passed=not wrong, description=text, metadata=count)
+
+
+def _asked(workspace: Workspace, source: Source) -> set[str]:
+    """The scenes of a profile's data that have questions."""
+    files = files_of(workspace, source)
+    return {str(case.scene) for case in source.cases(files, None, False).each} if files else set()
+
+
+def _asked_again(study: Study, part: Part, resource: WorkspaceResource) -> dg.AssetCheckResult:
+    """Check that each question asked again has a row under each condition, and that there are some rows."""
+    workspace, source = resource.open(), part.base.source
+    files = files_of(workspace, source)
+    each = source.cases(files, None, True).each if files else iter(())
+    cases = [case for case in islice(each, asked_of(study, part, workspace)) if case.questions]
+    wanted = part.wanted(cases)
+    counts = totals(counted(workspace.path(study.rows_file(part))))
+    wrong = part.missing(wanted, counts)
+    there, some = sum(counts.values()), bool(wanted.total())
+    text = "; ".join(wrong) or f"{there:,} rows of {len(cases)} cases, under each condition"
+    # Having no rows is right only if there are no questions, or if no number was promised.
+    passed = not wrong and (bool(there) == some or (part.free is None and not some))
+    return dg.AssetCheckResult(passed=passed, description=text, metadata={"rows": there})
+
+
+def _shapes(logger: Logger, resource: WorkspaceResource) -> dg.AssetCheckResult:
+    """Check that the last states of a fixed sample of logs violate no shape."""
+    logs = resource.open().logs(logger.name)
+    count = sum(1 for _ in read_index(logs.index))
+    step = max(1, count / SAMPLE)
+    places = {int(place * step) for place in range(min(SAMPLE, count))}
+    sample = [entry.name for place, entry in enumerate(read_index(logs.index)) if place in places]
+    tbox, faults = TBox.load(logger.shapes), dict[str, str]()
+    for name in sample:
+        log = logs.read(name)
+        if violations := tbox.validate(log.state(), log):
+            more = f"; and {len(violations) - 1} more" if len(violations) > 1 else ""
+            faults[name] = f"{violations[0]}{more}"
+    text = f"{len(sample)} of {count} logs conform to tboxes/{logger.shapes}.ttl"
+    if faults:
+        text = "; ".join(f"{name}: {what}" for name, what in faults.items())
+    return dg.AssetCheckResult(passed=not faults, description=text, metadata={"sample": sample})
+
+
+def checks_of(stages: Stages, among: Iterable[str] | None = None) -> Iterator[dg.AssetChecksDefinition]:
+    """Every check of some stages, or of the stages that a run takes."""
+    parts = parts_of(STUDIES)
+    for stage in map(stages.__getitem__, stages if among is None else among):
+        benchmark, step = BENCHMARKS.get(stage.benchmark), stage.name.partition("/")[2]
+        if stage.pinned_by != "nothing":
+            yield _held(stages, stage)
+        if stage.name in parts:
+            about = "Under each condition there are as many rows as questions."
+            again = partial(_asked_again, *parts[stage.name])
+            yield _check(stage, "asked_again", about, again, blocking=True)
+        logger = LOGGERS.get(stage.benchmark)
+        if step == "logs" and logger and logger.shapes:
+            about = "A sample of event logs conforms to the SHACL shapes of the TBox."
+            yield _check(stage, "shapes", about, partial(_shapes, logger))
+        if benchmark is None:
+            continue
+        interpreted = INTERPRETED.get(benchmark.name)
+        if step == "answers" and interpreted and benchmark.whole.together:
+            about = "The substrate's replay and the oracle's SQL give the same answer on every arm."
+            yield _check(stage, "golds_agree", about, partial(_golds_agree, interpreted), blocking=True)
+        if step == "scores" and interpreted and interpreted.declared:
+            about = "The paper's n on official data, the profile's declared size on generated data."
+            yield _check(stage, "counts", about, partial(_counts, interpreted), blocking=True)

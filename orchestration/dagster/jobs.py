@@ -1,0 +1,94 @@
+"""Jobs and their automation: reproductions, stale stages, and a nightly check for drift."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import dagster as dg
+
+from orchestration.benchmarks.benchmark import BEYOND
+from orchestration.dagster.assets import asset_key
+from orchestration.dagster.form import form_of_job
+from orchestration.dagster.resources import ALONE, VERIFY, WorkspaceResource
+from orchestration.dagster.run import recompute
+from orchestration.ledger.verification import verify_profile
+from orchestration.registry import BENCHMARKS
+from orchestration.rendering.drift import fenced, moved_lines, render_text, verdict
+from orchestration.stage import Stages
+from orchestration.stages.graph import BEYOND_STAGES, OFFICIAL, STAGES, stages_in, stages_of
+
+GRAPHS: dict[str, Stages] = {
+    **dict.fromkeys(("sample", "full", "paper"), STAGES),
+    BEYOND: BEYOND_STAGES,
+    "real": OFFICIAL,
+}
+"""The profiles that have a job, each with its stages."""
+
+
+def reproductions() -> list[dg.UnresolvedAssetJobDefinition]:
+    """Make one job per profile, and one per benchmark with all it needs; the launchpad sets its profile."""
+    jobs = [
+        _reproducing(
+            profile, stages, form_of_job(profile), f"The whole reproduction on the {profile} profile"
+        )
+        for profile, stages in GRAPHS.items()
+    ]
+    for benchmark in sorted(BENCHMARKS):
+        usual, graph = next(known for known in GRAPHS.items() if f"{benchmark}/scores" in known[1])
+        about = f"{benchmark} and all it needs, on the profile {usual} unless the launchpad names another"
+        jobs.append(_reproducing(benchmark, stages_of(benchmark, graph), form_of_job(usual), about))
+    return jobs
+
+
+def _reproducing(
+    what: str, stages: Iterable[str], config: Any, about: str
+) -> dg.UnresolvedAssetJobDefinition:
+    selection = dg.AssetSelection.assets(*map(asset_key, stages))
+    return dg.define_asset_job(f"reproduce_{what}", selection, config=config, description=about)
+
+
+@dg.op(
+    description="Recompute every stage and compare it with the pins; fails on drift, and says what drifted."
+)
+def compare_with_pins(workspace: WorkspaceResource) -> None:
+    """Run `substrate verify` as a step."""
+    opened = workspace.open()
+    report = verify_profile(opened, stages_in(opened), recompute=recompute)
+    log = dg.OpExecutionContext.get().log
+    (log.error if report.differences else log.info)(render_text(report))
+    if not report.fits:
+        raise dg.Failure(
+            verdict(report),
+            metadata={
+                "numbers and answers": dg.MetadataValue.md(fenced(moved_lines(report.moved))),
+                "differences": [str(difference) for difference in report.differences],
+            },
+            allow_retries=False,
+        )
+
+
+@dg.job(
+    name=VERIFY,
+    executor_def=ALONE,
+    description="The drift check: the present results and a recomputation, compared with the pins",
+)
+def verify() -> None:
+    """Recompute everything and compare it with the pins."""
+    compare_with_pins()
+
+
+nightly_drift = dg.ScheduleDefinition(
+    name="nightly_drift",
+    job=verify,
+    cron_schedule="0 3 * * *",
+    description="Look for drift every night at three; off until it is turned on.",
+)
+
+
+stale_stages = dg.AutomationConditionSensorDefinition(
+    "stale_stages",
+    target=dg.AssetSelection.all(),
+    default_status=dg.DefaultSensorStatus.STOPPED,
+    description="Runs the stages of the default profile whose code or inputs changed; off by default.",
+)

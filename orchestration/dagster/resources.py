@@ -1,0 +1,149 @@
+"""Resources of assets: the workspace and, through it, the Spark session."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import msgspec
+from pydantic import Field, PrivateAttr
+
+from orchestration.base.project_lock import project_lock
+from orchestration.dagster.own_runs import PROJECT_TAG, project_name
+from orchestration.experiments.making import begin, drop, finish
+from orchestration.ledger.dvc import settle
+from orchestration.ledger.soundness import require_pins, require_sound
+from orchestration.project import is_usual, open_run
+from orchestration.settings import PARAMETERS_FILE
+from orchestration.workspace.folders import Workspace
+from orchestration.workspace.root import find_root
+from substrate.base.errors import ParameterError
+
+SETTINGS_TAG = ".dagster/settings"
+"""The tag of a run with the SHA-256 of its initial settings; the run's log has the settings themselves."""
+
+
+VERIFY = "verify"
+"""The name of the job that looks for drift."""
+
+
+def settings_of(workspace: Workspace) -> tuple[str, str]:
+    """The settings of a workspace as JSON, and the SHA-256 of that JSON."""
+    settings = msgspec.json.encode(workspace.settings, order="sorted")
+    return settings.decode(), hashlib.sha256(settings).hexdigest()
+
+
+def unconfigured(definition: Any) -> Any:
+    """A Dagster resource or executor without its settings, which could be paths or modules to import."""
+    name = {"name": definition.name} if isinstance(definition, dg.ExecutorDefinition) else {}
+    return dg.configured(definition, config_schema={}, **name)(lambda _: {})
+
+
+ALONE: dg.ExecutorDefinition = unconfigured(dg.in_process_executor)
+"""The executor of single-process jobs."""
+
+
+class WorkspaceResource(dg.ConfigurableResource):  # type: ignore[type-arg]
+    """The configuration of a run: the project, its profile and its overrides."""
+
+    profile: str = ""
+    """A profile of ``params.yaml``; empty for the file's default profile."""
+    overrides: list[str] = Field(default_factory=list)
+    """``KEY=VALUE`` pairs on top of ``params.yaml``."""
+    scratch: str = ""
+    """A folder for artifacts instead of ``artifacts/``."""
+
+    experiment: str = ""
+    """The name of the experiment that the overrides make; by default made from them."""
+
+    force: bool = False
+    """True to run stages even if nothing they depend on has changed."""
+
+    settles: bool = False
+    """True to pin new stages and changed inputs after a successful run, as `substrate reproduce` does by
+    default.
+    """
+    _opened: Workspace | None = PrivateAttr(default=None)
+
+    def open(self) -> Workspace:
+        """Open the workspace of this resource; in a run, with the run's initial settings."""
+        if self._opened:
+            return self._opened
+        workspace = open_run(self.profile or None, tuple(self.overrides), self.experiment)
+        return replace(workspace, scratch=Path(self.scratch)) if self.scratch else workspace
+
+    @contextmanager
+    def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator[WorkspaceResource]:
+        """Lock the project for the run, begin its experiment if it is one, and end both.
+
+        Raises:
+            BusyError: another run of the project is in progress.
+            ParameterError: the settings changed after the run began.
+            PinError: the pins that the results are compared with are damaged or missing.
+        """
+        run = context.run
+        with project_lock(find_root(), f"run {run.run_id}" if run else ""):
+            self._opened = workspace = self.open()
+            if not run or run.job_name != VERIFY:  # which names all damage
+                self._require_record(workspace)
+            if run and context.instance:
+                settings, digest = settings_of(workspace)
+                # The command has already read them.
+                if run.tags.get(SETTINGS_TAG, digest) != digest:
+                    hint = "Start another run: the stages of one are made with the same settings"
+                    raise ParameterError("changed during the run", where=(PARAMETERS_FILE,), hint=hint)
+                tags = {SETTINGS_TAG: digest, PROJECT_TAG: project_name(workspace.root)}
+                context.instance.add_run_tags(run.run_id, tags)
+                if context.log:
+                    context.log.info(f"settings: {settings}")
+            if workspace.experiment:
+                begin(workspace, self.overrides)
+            try:
+                yield self
+            finally:
+                if run and context.instance:
+                    self._end(context.instance, run.run_id)
+
+    def _require_record(self, workspace: Workspace) -> None:
+        """Find a damaged record before the run: a run of the UI pins too, others only compare."""
+        from orchestration.stages.graph import STAGES
+
+        if not (workspace.experiment or self.scratch or self.overrides):
+            root, profile = workspace.root, workspace.settings.profile
+            if self.settles:
+                require_sound(root, profile, STAGES)
+            else:
+                require_pins(root, profile)
+
+    def _end(self, instance: dg.DagsterInstance, run: str) -> None:
+        """Publish the experiment if the whole run succeeded; else leave nothing of it."""
+        workspace = self.open()
+        if not (made := _made(instance, run)):
+            if workspace.experiment:
+                drop(workspace)
+        elif workspace.experiment:
+            finish(workspace)
+        elif self.settles and is_usual(workspace) and (workspace.root / ".dvc").is_dir():
+            from orchestration.stages.graph import stages_in
+
+            settle(workspace, stages_in(workspace), made)
+
+
+def _made(instance: dg.DagsterInstance, run: str) -> list[str]:
+    """The stages that a run made; none if a step failed, or if something was not made or checked."""
+    kind = dg.DagsterEventType
+    wanted = {kind.ASSET_MATERIALIZATION_PLANNED, kind.ASSET_CHECK_EVALUATION_PLANNED}
+    done = {kind.ASSET_MATERIALIZATION, kind.ASSET_CHECK_EVALUATION}
+    records = instance.all_logs(run, of_type={*wanted, *done, kind.STEP_FAILURE})
+    events = [record.dagster_event for record in records if record.dagster_event]
+    types = [event.event_type for event in events]
+    ended, planned = (sum(type_ in kinds for type_ in types) for kinds in (done, wanted))
+    if kind.STEP_FAILURE in types or ended < planned:
+        return []
+    keys = [event.asset_key for event in events if event.event_type == kind.ASSET_MATERIALIZATION]
+    return sorted({key.to_user_string() for key in keys if key})

@@ -1,0 +1,180 @@
+"""Runs of the asset graph from a command, on the same Dagster instance as the UI."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+
+from orchestration.base.progress import ended
+from orchestration.base.project_lock import open_lock, project_lock
+from orchestration.base.stopping import ends_when_told
+from orchestration.dagster.assets import asset_key, assets_of
+from orchestration.dagster.checks import checks_of
+from orchestration.dagster.home import dagster_home, open_instance, set_aside
+from orchestration.dagster.own_runs import (
+    PROJECT_TAG,
+    close_interrupted,
+    forget_old,
+    is_private,
+    project_name,
+)
+from orchestration.dagster.resources import SETTINGS_TAG, WorkspaceResource, settings_of
+from orchestration.experiments.making import begin
+from orchestration.stage import Stages
+from orchestration.stages.graph import stages_in
+from orchestration.stages.standing import to_run
+from substrate.base.errors import SubstrateError
+from substrate.base.files import OutputError
+from substrate.cli.console import note
+
+
+class RunError(SubstrateError):
+    """A stage failed; the message is the stage's error."""
+
+
+def instance(root: Path) -> dg.DagsterInstance:
+    """The project's persistent Dagster instance, which the command and the UI share.
+
+    Raises:
+        OutputError: the project or the record of runs is not writable, or a shared record is damaged.
+        ParameterError: the folder of Dagster's records is a relative path, or its `dagster.yaml` is unusable.
+    """
+    from sqlalchemy.exc import DatabaseError, OperationalError
+
+    os.close(open_lock(root))
+    with _written(Path(os.environ.get("DAGSTER_HOME") or root / ".dagster")):
+        home = dagster_home(root)
+        try:
+            return _opened(root, home)
+        except OperationalError:
+            raise
+        except DatabaseError as error:
+            if not is_private(root, home):
+                what = f"the record of runs is damaged ({error.orig})"
+                hint = "Other projects may share it; restore it, or name another DAGSTER_HOME"
+                raise OutputError(what, where=(home,), hint=hint) from error
+            note(f"{set_aside(home)}: the damaged record of runs lies there ({error.orig}); a new one begins")
+            return _opened(root, home)
+
+
+def _opened(root: Path, home: Path) -> dg.DagsterInstance:
+    instance = open_instance(home)
+    close_interrupted(instance, root)
+    forget_old(instance, root)
+    return instance
+
+
+@contextmanager
+def _written(home: Path) -> Iterator[None]:
+    """Name the folder if Dagster's database cannot be written."""
+    from sqlalchemy.exc import OperationalError
+
+    try:
+        yield
+    except (OSError, OperationalError) as error:
+        reason = error.orig if isinstance(error, OperationalError) else error.strerror
+        hint = "Free space, or make it writable; what was made before is kept"
+        what = f"the record of runs cannot be written ({reason})"
+        raise OutputError(what, where=(home,), hint=hint) from error
+
+
+def run_stages(
+    names: list[str], workspace: WorkspaceResource, where: Callable[[], dg.DagsterInstance] | None = None
+) -> dict[str, list[dg.AssetCheckEvaluation]]:
+    """Materialise the named stages that are not up to date, in dependency order.
+
+    Args:
+        names: stage names; all of their inputs must exist or be among them.
+        workspace: the profile and overrides of the run.
+        where: returns the instance that records the run, which takes a while; by default a temporary one.
+
+    Returns:
+        The stages that ran, each with its failed checks that did not stop the run. A recomputation in a
+        separate folder is not checked.
+
+    Raises:
+        RunError: a stage failed, or a check that stops the run.
+        BusyError: another run of the project is in progress.
+    """
+    opened = workspace.open()
+    root = opened.root
+    with ends_when_told(), project_lock(root):
+        if opened.experiment:
+            begin(opened, workspace.overrides)
+        stages = stages_in(opened)
+        todo = names if workspace.force or workspace.scratch else to_run(stages, names, opened)
+        if opened.experiment:  # the end of a run publishes it, so at least one stage must run
+            todo = todo or names[-1:]
+        for name in names:
+            if name not in todo:
+                ended(name, {"skipped": True})
+        with _written(Path(os.environ.get("DAGSTER_HOME") or root / ".dagster")):
+            tags = {SETTINGS_TAG: settings_of(opened)[1], PROJECT_TAG: project_name(root)}
+            failed = _run(stages, todo, workspace, tags, where() if where else None) if todo else []
+    by_stage: dict[str, list[dg.AssetCheckEvaluation]] = {name: [] for name in todo}
+    for check in failed:
+        by_stage[check.asset_key.to_user_string()].append(check)
+    return by_stage
+
+
+def _run(
+    stages: Stages,
+    names: list[str],
+    workspace: WorkspaceResource,
+    tags: dict[str, str],
+    where: dg.DagsterInstance | None,
+) -> list[dg.AssetCheckEvaluation]:
+    selection = dg.AssetSelection.assets(*map(asset_key, names))
+    job = dg.define_asset_job(
+        "reproduce",
+        selection=selection.without_checks() if workspace.scratch else selection,
+        executor_def=dg.in_process_executor,
+    )
+    definitions = dg.Definitions(
+        assets=assets_of(stages, names),
+        asset_checks=[*checks_of(stages, names)],
+        jobs=[job],
+        resources={"workspace": workspace},
+    )
+    quiet = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+    job_of_run = definitions.resolve_job_def("reproduce")
+    result = job_of_run.execute_in_process(instance=where, run_config=quiet, raise_on_error=False, tags=tags)
+    failed = [evaluation for evaluation in result.get_asset_check_evaluations() if not evaluation.passed]
+    if result.success:
+        return failed
+    if stopping := [
+        str(evaluation.description)
+        for evaluation in failed
+        if evaluation.blocking and evaluation.severity == dg.AssetCheckSeverity.ERROR
+    ]:
+        raise RunError("; ".join(stopping))
+    for event in result.all_events:
+        if event.is_step_failure and (failure := event.step_failure_data.error):
+            told = event.step_failure_data.user_failure_data
+            reason = told.description if told else (failure.cause or failure).message
+            raise RunError(
+                f"{str(event.step_key).replace('__', '/')}: {str(reason).strip()}",
+                hint=f"`substrate ui` shows the run {result.run_id}",
+            )
+    errors = [event.job_failure_data.error for event in result.all_events if event.is_failure]
+    raise RunError(
+        f"run {result.run_id} failed: {'; '.join(_reason(error) for error in errors if error)}",
+        hint="`substrate ui` shows it",
+    )
+
+
+def _reason(error: Any) -> str:
+    """The first cause of an error that Dagster recorded."""
+    while error.cause:
+        error = error.cause
+    return str(error.message).strip()
+
+
+def recompute(names: list[str], profile: str, folder: Path) -> None:
+    """Run stages again into a separate folder, whatever exists already."""
+    run_stages(names, WorkspaceResource(profile=profile, scratch=str(folder), force=True))

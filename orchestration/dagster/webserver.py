@@ -1,0 +1,185 @@
+"""The UI's server: Dagster's server behind a guard that answers only this server's pages.
+
+    python -m orchestration.dagster.webserver -h 127.0.0.1 -p 3000 -w workspace.yaml
+
+takes the arguments of `dagster-webserver`. Any page that is open in a browser can send requests to this
+machine. Such a request has the page's address as its origin or, after a change in the DNS, as its host.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+from unittest.mock import patch
+from urllib.parse import urlsplit
+
+import uvicorn
+from click.exceptions import Abort
+from dagster import DagsterExecutionInterruptedError
+from dagster_graphql.implementation.utils import ErrorCapture
+from dagster_graphql.schema.errors import GraphenePythonError
+from dagster_shared.error import SerializableErrorInfo
+from dagster_webserver.cli import cli
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from orchestration.dagster.form import FormError
+from orchestration.dagster.run import instance
+from orchestration.workspace.root import find_root
+from substrate.base.errors import SubstrateError
+
+ORIGIN = "SUBSTRATE_UI_ORIGIN"
+"""The variable with the address of a proxy that asks for a password, such as ``https://ui.example.org``."""
+LOOPBACK = ("127.0.0.1", "localhost")
+PATIENCE = 10.0
+"""The seconds for open pages and the daemon to end."""
+
+
+class Guard:
+    """Refuses requests from pages of other origins.
+
+    A page is read by GET, without an origin. A change comes by POST or over a websocket, and browsers name
+    the origin of both. Browsers ask the server first before they send JSON to another origin, but not before
+    they send a body of another type, which Dagster would accept as a query too.
+
+    Args:
+        app: the guarded server.
+        proxy: the origin of a proxy in front of the server; empty for none.
+    """
+
+    def __init__(self, app: ASGIApp, proxy: str = "") -> None:
+        self.app, self.proxy = app, proxy
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or refuse it with a sentence."""
+        if scope["type"] not in ("http", "websocket"):
+            await self.app(scope, receive, send)
+        elif (refusal := self.refusal(scope)) and scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008, "reason": refusal})
+        elif refusal:
+            await PlainTextResponse(f"refused: {refusal}\n", status_code=403)(scope, receive, send)
+        else:
+
+            async def closed(message: Message) -> None:
+                if message["type"] == "http.response.start":
+                    headers = MutableHeaders(scope=message)
+                    headers.append("Content-Security-Policy", "frame-ancestors 'none'")
+                    headers["Cross-Origin-Resource-Policy"] = "same-origin"
+                await send(message)
+
+            await self.app(scope, receive, closed)
+
+    def refusal(self, scope: Scope) -> str:
+        """The reason to refuse a request; empty if it is answered."""
+        headers, reads = Headers(scope=scope), scope.get("method") in ("GET", "HEAD")
+        host, origins = headers.get("host", ""), headers.getlist("origin")
+        own = self.proxy if self.proxy and host == urlsplit(self.proxy).netloc else f"http://{host}"
+        if origins != [own] and (origins or not reads):
+            return f"the origin {', '.join(origins) or '(none)'} is not {own}"
+        kinds = [kind.partition(";")[0].strip().lower() for kind in headers.getlist("content-type")]
+        if scope["type"] == "http" and not reads and kinds != ["application/json"]:
+            return f"the body is {', '.join(kinds) or 'of no type'}, not application/json"
+        if reads and scope["path"].rstrip("/") == "/graphql" and "text/html" not in headers.get("accept", ""):
+            return "a query must be sent by POST"
+        return ""
+
+
+def guarded(app: ASGIApp) -> ASGIApp:
+    """Guard a server: it answers only requests to this machine's own names and to the proxy's."""
+    proxy = os.environ.get(ORIGIN, "").rstrip("/")
+    hosts = [*LOOPBACK, *filter(None, [urlsplit(proxy).hostname])]
+    return TrustedHostMiddleware(Guard(app, proxy), allowed_hosts=hosts, www_redirect=False)
+
+
+def shown(raised: Any) -> Any:
+    """An error as a page shows it: for a refused form only the sentence, without Dagster's traceback.
+
+    Args:
+        raised: the result of `sys.exc_info`.
+    """
+    for told in getattr(raised[1], "user_code_process_error_infos", ()):
+        if told.cls_name == FormError.__name__:
+            sentence = told.message.partition(": ")[2].strip()
+            return GraphenePythonError(SerializableErrorInfo(sentence, [], told.cls_name))
+    return ErrorCapture.default_on_exception(raised)
+
+
+def serve(arguments: Sequence[str], listening: socket.socket | None = None) -> None:
+    """Run Dagster's web server behind the guard until it is interrupted.
+
+    Args:
+        arguments: the arguments of `dagster-webserver`.
+        listening: the socket to serve on; by default a new socket at the arguments' host and port.
+    """
+
+    def run(app: ASGIApp, **options: Any) -> None:
+        config = uvicorn.Config(guarded(app), timeout_graceful_shutdown=int(PATIENCE), **options)
+        with suppress(KeyboardInterrupt):
+            uvicorn.Server(config).run(sockets=[listening] if listening else None)
+
+    # Dagster's command makes its app and passes it to this function. A signal before that aborts it or
+    # interrupts the loading of the code.
+    shown_plainly = patch.object(ErrorCapture, "on_exception", shown)
+    with patch.object(uvicorn, "run", run), shown_plainly, suppress(Abort, DagsterExecutionInterruptedError):
+        cli.main([*arguments], prog_name="dagster-webserver", standalone_mode=False)
+
+
+def listen(port: int) -> socket.socket:
+    """Open a socket on this machine's own interface.
+
+    Raises:
+        SubstrateError: the port is taken, or this user may not open it.
+    """
+    listening = socket.socket()
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((LOOPBACK[0], port))
+        listening.listen()
+    except OSError as error:
+        listening.close()
+        hint = "End the process that uses the port, or choose another with --port"
+        raise SubstrateError(
+            f"cannot listen ({error.strerror})", where=(f"127.0.0.1:{port}",), hint=hint
+        ) from None
+    return listening
+
+
+def ui(listening: socket.socket) -> None:
+    """Serve the project's UI and run Dagster's daemon, until SIGINT or SIGTERM.
+
+    Args:
+        listening: the socket to answer on.
+    """
+    # A background job of a script inherits SIGINT as ignored, and Dagster treats SIGTERM as SIGINT.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    root = find_root()
+    instance(root).dispose()
+    os.chdir(root)
+    where = ["-w", "workspace.yaml"]
+    # At its default level the daemon logs every 5 s that a run goes on.
+    quiet = ["--log-level", "warning"]
+    command = [sys.executable, "-m", "orchestration.dagster.daemon", "run", *quiet, *where]
+    daemon = subprocess.Popen(command, stdin=subprocess.PIPE)
+    try:
+        with listening, suppress(KeyboardInterrupt):
+            host, port = listening.getsockname()
+            serve(["-h", host, "-p", str(port), *where], listening)
+    finally:
+        daemon.terminate()
+        try:
+            daemon.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            daemon.kill()
+            daemon.wait()
+
+
+if __name__ == "__main__":
+    serve(sys.argv[1:])

@@ -1,0 +1,170 @@
+"""The verdicts on the paper's claims: from a profile's results and the pins of the others; their pins.
+
+`pins/claims.json` holds the verdict on each claim. It follows from the pinned results, so `verify` names each
+verdict that changed, and `accept` pins the new ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache, partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from orchestration.benchmarks.real import MEASURED_ON
+from orchestration.code import ROOT, short_of_python
+from orchestration.ledger.drift import Difference
+from orchestration.ledger.manifest import Made, Pins, put, version_of
+from orchestration.ledger.pinned import decode_rows, read_pin_file, rows_name
+from orchestration.models.transcript import read_told
+from orchestration.registry import BENCHMARKS
+from orchestration.scoring.claims import Measured, Verdict, claims, verdict
+from orchestration.scoring.counting import counts_for, graded_rows, outcomes, split_name
+from orchestration.scoring.published import Kind
+from orchestration.scoring.scores import Score, metrics_file, read_metrics
+from orchestration.workspace.folders import Workspace
+from substrate.base.inputs import NOT_JSON
+
+PROFILES: Mapping[str, Kind] = {"real": "official", "sample": "generated", "beyond": "generated"}
+"""The profiles whose pinned results decide, and the kind of their data."""
+PINNED = "pins/claims.json"
+_SHORT = 8
+
+
+class Results(NamedTuple):
+    """The results of a profile: from a number to its counts and kind of data, and the rows of a benchmark."""
+
+    profile: str
+    counts: Callable[[str], tuple[int, int, Kind] | None]
+    rows: Callable[[str], Iterable[Any]]
+    by: Callable[[str], str]
+
+    def find(self, official: bool, number: str) -> Measured | None:
+        """Find a number on official data, or on generated data."""
+        benchmark = BENCHMARKS.get(number.partition("/")[0])
+        counts = self.counts(number) if benchmark else None
+        if benchmark is None or counts is None or not counts[1]:
+            return None
+        correct, n, kind = counts
+        if kind not in (("official", "local") if official else ("generated",)):
+            return None
+        words = benchmark.about.get(MEASURED_ON, "") if official else f"profile {self.profile}"
+        metric = benchmark.metrics[split_name(number)[1]]
+
+        def rows() -> Iterator[Any]:
+            return (row for row in self.rows(benchmark.name) if counts_for(row, number))
+
+        def answers() -> dict[tuple[str, str], Any]:
+            short = ((row, row.log.removeprefix("sha256:")[:_SHORT]) for row in rows())
+            return {(str(row.scene), str(row.question)): (row.predicted, log) for row, log in short}
+
+        by = self.by(benchmark.name) if benchmark.by_model else ""
+        return Measured(correct, n, words, by, lambda: outcomes(rows(), metric), answers)
+
+
+def of_files(workspace: Workspace) -> Results:
+    """The results of a profile, from the files of its last run."""
+
+    @cache
+    def scores(benchmark: str) -> dict[str, Score]:
+        path = workspace.artifacts / metrics_file(benchmark)
+        return {score.name: score for score in read_metrics(path)} if path.is_file() else {}
+
+    def counts(number: str) -> tuple[int, int, Kind] | None:
+        score = scores(number.partition("/")[0]).get(number)
+        return score and (score.correct, score.n, score.data)
+
+    @cache
+    def rows(benchmark: str) -> list[Any]:
+        return list(graded_rows(workspace.artifacts / benchmark / "answers.jsonl"))
+
+    def by(benchmark: str) -> str:
+        told = read_told(workspace.data / benchmark)
+        return told.name.partition(" (")[0] if told else ""
+
+    return Results(workspace.settings.profile, counts, rows, by)
+
+
+def of_pins(root: Path, profile: str, measured: Pins | None = None) -> Results:
+    """The results of a profile, from its pins or from a measurement of its outs."""
+    file = None if measured is not None else read_pin_file(root, profile)
+    stages: Mapping[str, Made] = measured if measured is not None else file.stages if file else {}
+
+    def counts(number: str) -> tuple[int, int, Kind] | None:
+        made = stages.get(f"{number.partition('/')[0]}/scores", Made())
+        return (*made.scores[number], PROFILES[profile]) if number in made.scores else None
+
+    @cache
+    def rows(benchmark: str) -> list[Any]:
+        stage, path = f"{benchmark}/answers", root / rows_name(profile, f"{benchmark}/answers")
+        if measured is not None:
+            known = measured[stage].rows if stage in measured else {}
+        else:
+            known = decode_rows(path.read_bytes()) if path.is_file() else {}
+        return list(known.values())
+
+    def by(benchmark: str) -> str:
+        parameters = stages.get(f"{benchmark}/dataset", Made()).parameters.values()
+        return next((str(of["model"]) for of in parameters if isinstance(of, dict) and "model" in of), "")
+
+    return Results(profile, counts, rows, by)
+
+
+def verdicts(root: Path, *first: Results) -> list[Verdict]:
+    """Return the verdict on each claim, from some results and, where they lack a number, from the pins."""
+    every = [*first, *(of_pins(root, profile) for profile in PROFILES)]
+
+    def find(official: bool, number: str) -> Measured | None:
+        found = (results.find(official, number) for results in every)
+        return next(filter(None, found), None)
+
+    given = partial(find, True), partial(find, False)
+    return [verdict(name, *given, digest_of) for name in claims().claims]
+
+
+def verdicts_here(workspace: Workspace) -> list[Verdict]:
+    """Return the verdicts from the files of a profile and from the pins of the others."""
+    return verdicts(workspace.root, of_files(workspace))
+
+
+def digest_of(evidence: tuple[str, ...]) -> str:
+    """Return a short digest of what some Python files do, without their comments and docstrings.
+
+    A missing file gives another digest.
+    """
+    paths = {name: ROOT / name for name in evidence}
+    return version_of({n: short_of_python(p.read_bytes()) for n, p in paths.items() if p.is_file()})
+
+
+def _short(of: Verdict) -> str:
+    """The pinned part of a verdict."""
+    unfit = "the paper's own figures do not fit" if of.printed == "inconsistent" else ""
+    return ", ".join(filter(None, (of.verdict, of.direction, unfit)))
+
+
+def pinned_verdicts(root: Path) -> dict[str, str]:
+    """Read the pinned verdicts; none if there is no readable file."""
+    try:
+        return msgspec.json.decode((root / PINNED).read_bytes(), type=dict[str, str])
+    except (OSError, *NOT_JSON):
+        return {}
+
+
+def pin_verdicts(root: Path, now: Iterable[Verdict]) -> None:
+    """Write verdicts as the pinned ones."""
+    lines = msgspec.json.format(msgspec.json.encode({of.name: _short(of) for of in now}), indent=1)
+    put(root / PINNED, lines + b"\n")
+
+
+def changed_verdicts(root: Path, now: Iterable[Verdict]) -> list[Difference]:
+    """Return the verdicts that differ from the pinned ones; none if no verdict is pinned."""
+    if not (root / PINNED).is_file():
+        return []
+    was, is_ = pinned_verdicts(root), {of.name: _short(of) for of in now}
+    return [
+        Difference("claims", "verdict", name, was.get(name, "no verdict"), is_.get(name, "no claim"))
+        for name in {**was, **is_}
+        if was.get(name) != is_.get(name)
+    ]

@@ -1,0 +1,95 @@
+"""The paper's claims as the report and the terminal show them: a table, a plot, a page for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from msgspec.structs import replace
+
+from orchestration.ledger.pinned import pinned_cells
+from orchestration.ledger.verdicts import PROFILES, of_files, of_pins
+from orchestration.rendering.best_trivial import BEST_TRIVIAL
+from orchestration.rendering.page import claim_page, label
+from orchestration.scoring.claims import VERDICTS, Verdict, claims
+from orchestration.scoring.formatting import share
+from orchestration.scoring.likeness import marked
+from orchestration.scoring.published import published
+from orchestration.scoring.scores import DIGITS, Score, score
+from orchestration.workspace.folders import Workspace
+
+FIRST = 11
+"""The number of claims on the report's first screen."""
+SIGNS = {"agrees": "●", "proven": "●", "differs": "▲", "refuted": "▲", "repaired": "◆", "undecided": "○"}
+"""The sign of a verdict; others have a dash."""
+
+
+def lead(now: Sequence[Verdict]) -> str:
+    """Count the verdicts in a sentence for a reader.
+
+    >>> lead([])
+    'Of 0 claims, none is decided.'
+    """
+    of = {word: sum(verdict.verdict == word for verdict in now) for word in VERDICTS}
+    parts = [
+        f"{of['agrees']} agree with what is measured here",
+        f"{of['differs']} differ{'s' if of['differs'] == 1 else ''}",
+        f"{of['proven']} statement{'s' * (of['proven'] != 1)} hold{'s' * (of['proven'] == 1)}",
+        f"{of['repaired']} needed a repair",
+        f"{of['refuted']} {'is' if of['refuted'] == 1 else 'are'} refuted",
+        f"{of['read again']} must be read again",
+    ]
+    parts = [part for part in parts if not part.startswith("0 ")]
+    left = sum(of[word] for word in ("undecided", "not compared", "not measured"))
+    if not parts:
+        return f"Of {len(now)} claims, none is decided."
+    return f"Of {len(now)} claims, {', '.join(parts)}, and {left} cannot be decided with the data at hand."
+
+
+def official_scores(workspace: Workspace) -> Iterator[tuple[str, Score]]:
+    """Yield the rows of the plot: a label, and a score on official data with the published figures."""
+    results = [of_files(workspace), *(of_pins(workspace.root, profile) for profile in PROFILES)]
+    for number, words in claims().plot.items():
+        found = next(filter(None, (of.find(True, number) for of in results)), None)
+        if found:
+            figures = published().accuracies(claims().printed_as(number))
+            marks = {who: round(figure.value / 100, DIGITS) for who, figure in figures.items()}
+            yield words, replace(score(number, found.correct, found.n, "official"), published=marks)
+
+
+def mark_text(name: str, who: str, value: float) -> str:
+    """Say a published figure for a reader who cannot see the plot."""
+    return f"{marked(who, name)} {100 * value:.2f} %"
+
+
+def beaten(workspace: Workspace, scores: Mapping[str, Score], now: Iterable[Verdict]) -> Iterator[str]:
+    """Yield the cases in which, on generated data, a trivial method is better or an order is reversed."""
+    gaps: list[tuple[float, str]] = []
+    for number, row in pinned_cells(workspace.root, "sample", "clevrer").items():
+        of, (trivial, _, method) = scores.get(number), row.get(BEST_TRIVIAL, "").partition(" % ")
+        if of and of.data == "generated" and of.metric == "per_question" and trivial:
+            gap = float(trivial) - 100 * of.correct / of.n
+            text = f"{label(number)}: {share(of.correct, of.n)}; a trivial method ({method}) has {trivial} %"
+            gaps.append((gap, text))
+    yield from (text for gap, text in sorted(gaps, reverse=True) if gap > 0)
+    for of in now:
+        if of.relation == "order" and of.direction == "opposite":
+            yield f"{of.claim}: here {of.measured}"
+
+
+def write_claims(
+    jinja: jinja2.Environment, profile: str, now: Iterable[Verdict], there: Mapping[str, str], out: Path
+) -> None:
+    """Write a page for each claim.
+
+    Args:
+        there: the kind of data of each number that has a page in this report.
+    """
+    (out / "claims").mkdir()
+    template = jinja.get_template("claim.html.j2")
+    for of in now:
+        shown: dict[str, Any] = {"claim": of, "judged": claims().claims[of.name].statement, "there": there}
+        page = template.render(profile=profile, up="../", SIGNS=SIGNS, **shown)
+        (out / claim_page(of.name)).write_text(page, "utf-8")

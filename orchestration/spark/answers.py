@@ -1,0 +1,106 @@
+"""The rows of each case's answers, from its logs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import partial
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from orchestration.benchmarks.benchmark import Case, Explained, Interpreted, Logs
+from orchestration.code import code_of
+from orchestration.spark.logs import Logged, logged
+from orchestration.spark.parts import LINES, Parts, write_parts
+from orchestration.spark.workers import NUMBER
+from orchestration.workspace.folders import Workspace
+from orchestration.workspace.named import files_of, split_of
+from orchestration.workspace.tables import case_of, logged_cases, short_key
+from substrate.base.errors import SubstrateError
+from substrate.domains.rows import encode
+from substrate.log.event_log import EventLog
+
+Rows = Callable[[Case, Logs, Any, str], Iterable[Any]]
+"""From a case, its logs, the parameters and the split to rows, which are encoded as JSON; picklable."""
+
+
+def answer_parts(
+    workspace: Workspace,
+    benchmark: Interpreted,
+    tables: Logged,
+    stage: str,
+    *,
+    rows: Rows | None = None,
+    split: str = "",
+    tasks: int | None = None,
+    first: int | None = None,
+    only: Collection[str] | None = None,
+) -> tuple[int, Parts]:
+    """Return the number of cases to answer, and the files of their rows.
+
+    Args:
+        tables: the benchmark's cases and their logs.
+        rows: a function from a case to its rows; by default the benchmark's function.
+        split: the split named in rows; by default the split of the profile's data.
+        tasks: the number of tasks; by default one per shard.
+        first: the number of cases to answer; by default all.
+        only: the scenes to answer, or a mapping of scenes to the rows in question; by default all.
+    """
+    answer, asks = rows or benchmark.rows, benchmark.asks
+    cases, logs = tables
+    storage, parameters = workspace.storage, benchmark.parameters.of(workspace.settings)
+    split = split or split_of(workspace, benchmark.source)
+    folder = f"{workspace.shelves[0]}/answers/{stage.replace('/', '.')}"
+    key = short_key(cases.folder, logs.folder, parameters, split, tasks, first, code_of(answer), only)
+    count = cases.rows if first is None else min(first, cases.rows)
+    ends = (count * task // tasks for task in range(tasks)) if tasks else accumulate(cases.shards)
+    cuts = sorted({0, count, *(end for end in ends if end < count)})
+    given = partial(logged_cases, storage, cases, logs, cuts)
+
+    def work(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        lines, case = list[str](), case_of(row)
+        if asks(case) and (only is None or str(case.scene) in only):
+            logs = [EventLog.from_patch(log["patch"], log["name"]) for log in row["logs"]]
+            lines = [encode(made).decode() for made in answer(case, logs, parameters, split)]
+            if not lines and rows is None:
+                raise SubstrateError("is asked about, and has no row", where=(str(case.scene),))
+        yield {NUMBER: row[NUMBER], "lines": lines}
+
+    return count, Parts(storage, f"{folder}/{key}", len(cuts) - 1, given, work, LINES, stage)
+
+
+def answer_cases(
+    workspace: Workspace, benchmark: Interpreted, tables: Logged, stage: str, out: Path, **condition: Any
+) -> int:
+    """Answer the questions of every case from its logs, and write the rows in order.
+
+    Args:
+        condition: the options of :func:`answer_parts`.
+
+    Returns:
+        The number of cases answered.
+    """
+    count, parts = answer_parts(workspace, benchmark, tables, stage, **condition)
+    write_parts(workspace.settings.spark, parts)
+    with out.open("wb") as file:
+        file.writelines(line + b"\n" for line in parts.lines(parts.folder))
+    workspace.storage.remove(parts.folder.rpartition("/")[0])
+    return count
+
+
+def each_case(
+    workspace: Workspace, stage: str, benchmark: Explained, scenes: Collection[str], work: Rows
+) -> Iterator[Any]:
+    """Run :data:`orchestration.lineage.explain.Each` on Spark, with the logs of the table.
+
+    No two calls for the same stage and benchmark may overlap.
+    """
+    if not (scenes and files_of(workspace, benchmark.source)):
+        return
+    tables, stage = logged(workspace, benchmark, stage), f"{stage}/{benchmark.name}"
+    _, parts = answer_parts(workspace, benchmark, tables, stage, rows=work, only=scenes)
+    write_parts(workspace.settings.spark, parts)
+    yield from map(msgspec.json.decode, parts.lines(parts.folder))
+    workspace.storage.remove(parts.folder.rpartition("/")[0])

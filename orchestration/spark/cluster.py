@@ -1,0 +1,225 @@
+"""A check of a cluster before work is sent to it: its versions, its workers, its storage."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shlex
+import shutil
+import socket
+import tempfile
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+import pyarrow as pa
+
+from orchestration.ledger.records import java_version
+from orchestration.spark.session import (
+    LOGGING,
+    addresses,
+    is_local,
+    java_options,
+    require_endpoint,
+    spark_session,
+    within,
+)
+from orchestration.spark.workers import NUMBER, gathered
+from orchestration.workspace.folders import Workspace
+from substrate.base.errors import SubstrateError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+TASKS = 4
+"""The tasks of a round that queries the workers."""
+LATE = 4.0
+"""The seconds without a new worker after which the rounds end."""
+LATEST = 30.0
+"""The most seconds that the workers may take to answer."""
+SHORT_LIVED = {
+    "spark.speculation": "false",  # we want to see a slow worker, not overtake it
+    "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.driver.extraJavaOptions": shlex.join([LOGGING, *java_options(local=True)]),
+}
+"""The settings of a session for a few small queries."""
+MODULES = ("msgspec", "pyarrow", "pyoxigraph")
+"""Third-party packages that every task needs."""
+ASTRAY = 60
+"""The most seconds that a worker's clock may be off; S3 refuses signatures that are 15 minutes off."""
+ROOM = 256
+"""The free MiB that a worker's disk needs, for our code and Spark's files."""
+_SAID = pa.schema([(NUMBER, pa.int64()), ("said", pa.string())])
+
+
+class _Worker(NamedTuple):
+    """A worker's report: versions, clock in seconds, free MiB in its working folder, and the packages that it
+    lacks.
+    """
+
+    host: str
+    python: str
+    pyspark: str
+    clock: float
+    folder: str
+    free: int
+    missing: list[str]
+
+
+class Finding(NamedTuple):
+    """The result of a check: the state in words and, if it is a fault, the remedy."""
+
+    what: str
+    said: str
+    fits: bool
+    hint: str = ""
+
+
+_worker = msgspec.json.Decoder(_Worker)
+
+
+def findings(workspace: Workspace) -> Iterator[Finding]:
+    """Check the endpoint, the driver, the storage and the workers; stop at a fault that makes the rest fail.
+
+    Args:
+        workspace: its settings, and the variable ``SPARK_MASTER`` or ``SPARK_REMOTE``, name the cluster.
+    """
+    settings, began = workspace.settings.spark, time.time()
+    if not os.environ.get("SPARK_REMOTE"):
+        settings = msgspec.structs.replace(settings, config=SHORT_LIVED | settings.config)
+    where = ", ".join(addresses(settings)) or "this machine alone"
+    yield from _tried("endpoint", lambda: (require_endpoint(settings), f"{where} answers")[1])
+    python, pyspark = platform.python_version(), _pyspark()
+    yield Finding(
+        "driver", f"Python {python}, PySpark {pyspark}, Java {java_version() or 'not found'}", fits=True
+    )
+    yield from _tried("storage", lambda: _storage(workspace))
+    try:
+        session = spark_session(settings)
+        same = _same(session.version, pyspark)
+        yield Finding("Spark", f"{session.version} on the cluster, {pyspark} here", *same)
+        workers = _workers(session, lonely=is_local(settings))
+    except SubstrateError as error:
+        yield _failed("workers", error)
+        return
+    if not workers:
+        hint = "Ask for no more than a worker has free: spark.executor.memory, spark.executor.cores"
+        yield Finding("workers", f"none did a task within {LATEST:.0f} s", fits=False, hint=hint)
+    ended = time.time()
+    for worker in workers:
+        yield _of_worker(worker, max(worker.clock - ended, min(worker.clock - began, 0)))
+
+
+def _workers(session: SparkSession, *, lonely: bool) -> list[_Worker]:
+    """The workers that answer, in order; asked again while new workers start.
+
+    Args:
+        lonely: there is a single worker, and no other will start.
+    """
+    known: dict[tuple[str, str], _Worker] = {}  # a machine may have several, each with a folder of its own
+    tasks, names = range(TASKS), [f"task {number}" for number in range(TASKS)]
+
+    def given(task: int) -> list[dict[str, Any]]:
+        return [{NUMBER: task}]
+
+    first = latest = time.monotonic()
+    while time.monotonic() - latest < LATE and time.monotonic() - first < LATEST:
+        before = len(known)
+        try:
+            with within(session.interruptAll, LATEST):
+                rows = gathered(
+                    session, tasks, given, _look, _SAID, tasks, stage="cluster check", names=names
+                )
+        except SubstrateError:
+            if time.monotonic() - latest < LATEST:
+                raise
+            break
+        for worker in map(_worker.decode, rows["said"].to_pylist()):
+            known[worker.host, worker.folder] = worker
+        latest = time.monotonic() if len(known) > before else latest
+        if lonely:
+            break
+    return sorted(known.values())
+
+
+def _look(row: dict[str, Any]) -> list[dict[str, Any]]:
+    """Report on the worker that runs this."""
+    time.sleep(0.2)  # so that no single worker takes all tasks
+    try:
+        folder = os.getcwd()
+    except FileNotFoundError:  # on one machine, the process's starting folder may be gone
+        folder = tempfile.gettempdir()
+    missing = [name for name in MODULES if find_spec(name) is None]
+    free = shutil.disk_usage(folder).free >> 20
+    python = platform.python_version()
+    account = _Worker(socket.gethostname(), python, _pyspark(), time.time(), folder, free, missing)
+    return [{NUMBER: row[NUMBER], "said": msgspec.json.encode(account).decode()}]
+
+
+def _pyspark() -> str:
+    """The PySpark that this process uses; in a worker it came with Spark, not from a package."""
+    import pyspark
+
+    return pyspark.__version__
+
+
+def _of_worker(worker: _Worker, off: float) -> Finding:
+    """Compare a worker's report with this process.
+
+    Args:
+        off: the seconds that the worker's clock is ahead.
+    """
+    faults: list[tuple[str, str]] = []
+    if worker.missing:
+        faults.append((f"lacks {', '.join(worker.missing)}", "`make cluster-env` packs what workers need"))
+    if abs(off) > ASTRAY:
+        way = "ahead" if off > 0 else "behind"
+        faults.append((f"its clock is {abs(off):.0f} s {way}", "Set it by NTP: S3 refuses its signatures"))
+    if worker.free < ROOM:
+        faults.append(("its disk is full", "Free space there, or give it another SPARK_LOCAL_DIRS"))
+    for name, theirs, ours in (
+        ("Python", worker.python.rpartition(".")[0], platform.python_version().rpartition(".")[0]),
+        ("PySpark", worker.pyspark, _pyspark()),
+    ):
+        if theirs != ours:
+            faults.append((f"{name} is {ours} here", _same(theirs, ours)[1]))
+    summary = f"Python {worker.python}, PySpark {worker.pyspark}, {worker.free:,} MiB free at {worker.folder}"
+    told = [what for what, _ in faults] or ["has every package"]
+    hint = "; ".join(hint for _, hint in faults)
+    return Finding(f"worker {worker.host}", ", ".join([summary, *told]), not faults, hint)
+
+
+def _same(theirs: str, ours: str) -> tuple[bool, str]:
+    return theirs == ours, "" if theirs == ours else f"Give the cluster {ours}, or this environment {theirs}"
+
+
+def _failed(what: str, error: SubstrateError) -> Finding:
+    return Finding(what, ": ".join([*error.where, error.what]), fits=False, hint=error.hint)
+
+
+def _tried(what: str, look: Callable[[], str]) -> Iterator[Finding]:
+    try:
+        yield Finding(what, look(), fits=True)
+    except SubstrateError as error:
+        yield _failed(what, error)
+    except (OSError, ImportError, ValueError) as error:
+        hint = "Correct `storage` in params.yaml, or install the package that it names"
+        yield Finding(what, f"{type(error).__name__}: {error}", fits=False, hint=hint)
+
+
+def _storage(workspace: Workspace) -> str:
+    """Write a table to the storage, read it back, list its folder and delete it."""
+    storage, folder = workspace.storage, f"check-{uuid.uuid4()}"
+    table = pa.table({"number": pa.array([1, 2, 3], pa.int64())})
+    try:
+        storage.write(table, folder, "part.parquet")
+        if storage.read(folder, "part.parquet") != table:
+            raise OSError(f"{storage.uri(folder)} gives back other bytes than it was given")
+    finally:
+        storage.keep_only(folder, ())
+    if storage.exists(folder, "part.parquet"):
+        raise OSError(f"{storage.uri(folder)} keeps what was deleted")
+    return f"{storage.base}: written, read back, listed, deleted"

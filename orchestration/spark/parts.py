@@ -1,0 +1,171 @@
+"""The files of a table, computed and written by Spark's workers, one task per file.
+
+A task reads its input from the storage row by row, and writes its file there. Neither passes the driver,
+which gets the row count, SHA-256 and cost. All files of a table are one job, so that a cluster's cores
+stay busy until the last task. A finished file is kept under a key of its inputs, so that a run after a
+killed run computes only the missing files.
+"""
+
+from __future__ import annotations
+
+import resource
+import socket
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+import pyarrow as pa
+
+from orchestration.base.progress import measured, say
+from orchestration.settings import Spark
+from orchestration.spark.session import spark_session
+from orchestration.spark.workers import NUMBER, PLACE, Work, gathered, guarded, nothing_lost
+from orchestration.workspace.storage import ROWS_AT_ONCE, Storage, batched
+from orchestration.workspace.tables import Sharded, sealed, shard_name
+from substrate.base.errors import SubstrateError
+
+Rows = Callable[[int], Iterator[dict[str, Any]]]
+"""A picklable function from a place to the input rows of its file, each with its ``number``."""
+LINES = pa.schema([(NUMBER, pa.int64()), ("lines", pa.list_(pa.string()))])
+"""One row per case, with its lines of the file."""
+_REACHED = "Give `storage` a URI that the driver and all workers reach"
+_RECEIPT = pa.schema(
+    [
+        *((name, pa.int64()) for name in (NUMBER, "rows", "kept", "began", "ended", "cpu", "peak")),
+        *((name, pa.string()) for name in ("sum", "host")),
+    ]
+)
+"""One row per file; times are in milliseconds, ``peak`` is the worker's peak memory in MiB."""
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The files of a table: their number, their places, and the rows that each is computed from.
+
+    Attributes:
+        rows: gives the input rows of a file.
+        work: gives rows numbered as the input.
+        stage: the stage's name, for progress and errors.
+    """
+
+    storage: Storage
+    folder: str
+    count: int
+    rows: Rows
+    work: Work
+    schema: pa.Schema
+    stage: str
+
+    @property
+    def names(self) -> list[str]:
+        """Return the names of all files, in order."""
+        return [*map(shard_name, range(self.count))]
+
+    def lines(self, folder: str) -> Iterator[bytes]:
+        """Yield the lines of the table's files, of schema :data:`LINES`, from the folder that has them."""
+        for name in self.names:
+            for row in self.storage.rows(folder, name, columns=["lines"]):
+                yield from (line.encode() for line in row["lines"])
+
+
+def write_parts(settings: Spark, parts: Parts) -> Sharded:
+    """Compute and write the missing files of a table, in one job.
+
+    Raises:
+        SubstrateError: a worker raised it, or a case or a file is missing.
+    """
+    if not parts.count:
+        return sealed(parts.folder, [], [])
+    try:
+        receipts = _receipts(settings, parts)
+    except Exception:
+        there = sum(parts.storage.exists(parts.folder, name) for name in parts.names)
+        say(f"{parts.stage}: failed; {there} of {parts.count} shards are done, and kept for the next run")
+        raise
+    # A task that was killed may have left part of a file.
+    parts.storage.keep_only(parts.folder, parts.names)
+    _tell_costs(parts.stage, receipts)
+    return sealed(parts.folder, receipts["rows"].to_pylist(), receipts["sum"].to_pylist())
+
+
+def _receipts(settings: Spark, parts: Parts) -> pa.Table:
+    def place_row(place: int) -> list[dict[str, Any]]:
+        return [{NUMBER: place, "source": parts.stage}]
+
+    def write(row: dict[str, Any]) -> list[dict[str, Any]]:
+        return [_written(parts, row[NUMBER])]
+
+    session, stage, places = spark_session(settings), parts.stage, range(parts.count)
+    names = parts.names
+    receipts = gathered(session, places, place_row, write, _RECEIPT, places, stage=stage, names=names)
+    if lost := [name for name in parts.names if not parts.storage.exists(parts.folder, name)]:
+        what = f"{len(lost)} of {parts.count} files that workers wrote are not in {parts.storage.base}"
+        raise SubstrateError(f"{what}, {lost[0]} first", where=(stage,), hint=_REACHED)
+    return receipts
+
+
+def _written(parts: Parts, place: int) -> dict[str, Any]:
+    """Compute and write a file, in a worker, and return its receipt."""
+    began, cpu = time.time(), time.process_time()
+    storage, folder, name = parts.storage, parts.folder, shard_name(place)
+    reused = storage.exists(folder, name)
+    if not reused:
+        batches = batched(_computed(parts, place), ROWS_AT_ONCE)
+        tables = (pa.Table.from_pylist(rows, parts.schema) for rows in batches)
+        storage.write_tables(tables, parts.schema, folder, name)
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return {
+        NUMBER: place,
+        "rows": storage.count(folder, name),
+        "sum": storage.sum(folder, name),
+        "kept": int(reused),
+        "began": int(began * 1000),
+        "ended": int(time.time() * 1000),
+        "cpu": int((time.process_time() - cpu) * 1000),
+        "peak": most // (2**20 if sys.platform == "darwin" else 2**10),
+        "host": socket.gethostname(),
+    }
+
+
+def _computed(parts: Parts, place: int) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a file, then check that each given case came back."""
+    numbers, names, keys = list[int](), list[str](), list[tuple[int, ...]]()
+    for row in _reached(parts, place):
+        numbers.append(row[NUMBER])
+        names.append(row.get("source") or f"number {row[NUMBER]}")
+        for made in guarded(parts.work, row):
+            keys.append((made[NUMBER], *([made[PLACE]] if PLACE in made else [])))
+            yield made
+    nothing_lost(keys, numbers, names, parts.stage)
+
+
+def _reached(parts: Parts, place: int) -> Iterator[dict[str, Any]]:
+    """Yield the input rows of a file, read from the storage."""
+    try:
+        yield from parts.rows(place)
+    except OSError as error:
+        what = f"a worker cannot read the storage {parts.storage.base} ({error})"
+        raise SubstrateError(what, where=(parts.stage,), hint=_REACHED) from error
+
+
+def _tell_costs(stage: str, receipts: pa.Table) -> None:
+    columns = receipts.to_pydict()
+    reused, count = sum(columns["kept"]), receipts.num_rows
+    say(f"{stage}: {count} shards: {reused} were kept, {count - reused} are done")
+    spans = [(end - begin) / 1000 for begin, end in zip(columns["began"], columns["ended"], strict=True)]
+    measured(
+        {
+            "tasks": count,
+            "shards kept": reused,
+            "task seconds, longest": max(spans),
+            "task seconds, median": median(spans),
+            "task seconds, all": sum(spans),
+            "job seconds": (max(columns["ended"]) - min(columns["began"])) / 1000,
+            "processor seconds of tasks": sum(columns["cpu"]) / 1000,
+            "worker MiB, most": max(columns["peak"]),
+            "hosts": len(set(columns["host"])),
+        }
+    )

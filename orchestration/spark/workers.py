@@ -1,0 +1,237 @@
+"""The work of Spark's workers: a pure function over rows, one task per place.
+
+A worker receives its cases as rows and returns rows; it never opens a file on the driver's disk. The driver
+checks, case by case, that every requested row came back.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import os
+import threading
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pyarrow as pa
+
+from orchestration.base.progress import advance
+from orchestration.settings import Spark
+from orchestration.spark.session import LostError, addresses, cause_of
+from orchestration.workspace.storage import ROWS_AT_ONCE, batched
+from substrate.base import errors
+from substrate.base.errors import SubstrateError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+Work = Callable[[dict[str, Any]], Iterable[dict[str, Any]]]
+"""A function from an input row to output rows; picklable, and pure because it may run twice."""
+NUMBER = "number"
+PLACE = "place"
+"""The columns that identify a returned row: its case, and its position among that case's rows."""
+
+
+def places_frame(
+    session: SparkSession, places: range, rows: Callable[[int], Iterator[pa.RecordBatch]], schema: pa.Schema
+) -> DataFrame:
+    """Return a frame of the rows that a function gives for each place, one task per place."""
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    def give(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for place in batch.column(0).to_pylist():
+                yield from rows(place)
+
+    tasks = session.range(places.start, places.stop, 1, max(1, len(places)))
+    return tasks.mapInArrow(give, from_arrow_schema(schema))
+
+
+def gathered(
+    session: SparkSession,
+    places: range,
+    rows: Callable[[int], Iterable[dict[str, Any]]],
+    work: Work,
+    schema: pa.Schema,
+    ids: Sequence[int],
+    *,
+    stage: str,
+    names: Sequence[str],
+) -> pa.Table:
+    """Run a function over the rows of some places, one task per place; return its rows in order of number.
+
+    Args:
+        rows: the rows of a place; each has a ``number`` and may have its name for errors in ``source``.
+        work: returns rows with the same ``number``.
+        schema: the schema of the returned rows.
+        ids: the numbers of all rows; each must come back.
+        stage: the stage's name, for progress.
+        names: the names of ``ids`` in errors.
+
+    Raises:
+        SubstrateError: ``work`` raised it in a worker; or a number is missing or was never given.
+    """
+
+    def run(place: int) -> Iterator[pa.RecordBatch]:
+        made = (row for given in rows(place) for row in guarded(work, given))
+        for some in batched(made, ROWS_AT_ONCE):
+            yield pa.RecordBatch.from_pylist(some, schema=schema)
+
+    with watched(session, stage), plain_errors(session, stage):
+        back = places_frame(session, places, run, schema).toArrow()
+    keys = [name for name in (NUMBER, PLACE) if name in back.column_names]
+    nothing_lost(list(zip(*(back[key].to_pylist() for key in keys), strict=True)), ids, names, stage)
+    return back.sort_by([(key, "ascending") for key in keys]).cast(schema)
+
+
+class _Told(msgspec.Struct, frozen=True):
+    """An error as a worker sends it: its parts, and the end of its traceback."""
+
+    kind: str
+    what: str
+    where: tuple[str, ...]
+    hint: str
+    traceback: str
+
+
+_TOLD = "the error as JSON: "
+_told = msgspec.json.Decoder(_Told)
+
+
+def guarded(work: Work, row: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the rows of one input; a foreign error is reported with that input."""
+    with telling(row.get("source") or f"number {row[NUMBER]}"):
+        yield from work(row)
+
+
+@contextmanager
+def telling(where: str) -> Iterator[None]:
+    """Encode an error that the block raises in a worker, so that the driver can raise it again.
+
+    Args:
+        where: the origin that a foreign error is reported with.
+    """
+    try:
+        yield
+    except Exception as error:
+        if any(note.startswith(_TOLD) for note in getattr(error, "__notes__", ())):
+            raise
+        lines = traceback.format_exc().splitlines()[-TRACEBACK_LINES:]
+        if isinstance(error, SubstrateError):
+            ours = error
+        else:
+            starved = isinstance(error, MemoryError)
+            what = "a worker has not enough memory" if starved else f"{type(error).__name__}: {error}"
+            hint = "Free some, or let fewer work at once by spark.master in params.yaml" if starved else ""
+            ours = SubstrateError(what, where=(where,), hint=hint)
+        told = _Told(type(ours).__name__, ours.what, ours.where, ours.hint, "\n".join(lines))
+        # Spark passes on only the text of the traceback, which contains the note.
+        ours.add_note(_TOLD + msgspec.json.encode(told).decode())
+        if ours is error:
+            raise
+        raise ours from error
+
+
+def nothing_lost(
+    keys: Sequence[tuple[int, ...]], ids: Sequence[int], names: Sequence[str], stage: str
+) -> None:
+    """Check that the returned rows match the given numbers.
+
+    Args:
+        keys: the keys of the returned rows, each beginning with the row's number.
+        ids: the numbers that were given.
+        names: the names of ``ids`` in errors.
+
+    Raises:
+        SubstrateError: a number is missing, came twice, or was never given.
+    """
+    wanted = dict(zip(ids, names, strict=True))
+    came = {key[0] for key in keys}
+    faults = {
+        "did not come back": [name for number, name in wanted.items() if number not in came],
+        "came back twice": [
+            wanted.get(key[0], str(key[0])) for key, times in Counter(keys).items() if times > 1
+        ],
+        "came back without a request": [f"number {number}" for number in sorted(came - wanted.keys())],
+    }
+    words = [f"{len(cases)} of {len(ids)} {how}, {cases[0]} first" for how, cases in faults.items() if cases]
+    if words:
+        hint = "Run the stage again: finished shards are kept"
+        raise SubstrateError("; ".join(words), where=(stage,), hint=hint)
+
+
+class WorkerError(Exception):
+    """The end of a worker's Python traceback, as the cause of the error that the user sees."""
+
+
+@contextmanager
+def plain_errors(session: SparkSession, stage: str) -> Iterator[None]:
+    """Raise a worker's error again in the driver, without the JVM's stack around it.
+
+    An error of the work is always encoded (:func:`telling`). Any other error is Spark's own: a dead worker,
+    a full disk, a broken connection.
+
+    Raises:
+        SubstrateError: a worker raised it, or Spark's JVM on this machine has ended, and with it the session.
+        LostError: any other error, which may not recur.
+    """
+    try:
+        yield
+    except SubstrateError:
+        raise
+    except Exception as error:
+        if (place := str(error).find(_TOLD)) >= 0:
+            told = _told.decode(str(error)[place + len(_TOLD) :].splitlines()[0])
+            kind = getattr(errors, told.kind, SubstrateError)
+            raise kind(told.what, where=told.where, hint=told.hint) from WorkerError(told.traceback)
+        if not os.environ.get("SPARK_REMOTE") and not _has_jvm(session):
+            hint = "Free memory, or give it less by spark.config, and run it again: finished shards are kept"
+            raise SubstrateError("Spark's JVM has ended", where=(stage,), hint=hint) from error
+        where = (stage, *addresses(Spark()))
+        hint = "Look in the run's log, and whether Spark runs; finished shards are kept"
+        raise LostError(cause_of(error), where=where, hint=hint) from error
+
+
+def _has_jvm(session: SparkSession) -> bool:
+    try:
+        return bool(session.version)  # which the JVM is asked for
+    except Exception:
+        return False
+
+
+TRACEBACK_LINES = 60
+"""The number of lines kept of a worker's traceback."""
+
+
+@contextmanager
+def watched(session: SparkSession, stage: str) -> Iterator[None]:
+    """Report done and total tasks of the stage's running jobs from a thread, if the session knows them."""
+    if type(session).__module__ != "pyspark.sql.session":
+        yield
+        return
+    session.sparkContext.setJobGroup(stage, stage)  # only this thread's jobs
+    tracker: Any = session.sparkContext.statusTracker()
+    done, context = threading.Event(), contextvars.copy_context()
+
+    def watch() -> None:
+        while not done.wait(0.2):
+            try:
+                jobs = [job for at in tracker.getJobIdsForGroup(stage) if (job := tracker.getJobInfo(at))]
+                running = [number for job in jobs if job.status == "RUNNING" for number in job.stageIds]
+                infos = [info for number in running if (info := tracker.getStageInfo(number))]
+            except Exception:
+                return  # Spark has ended; the job's own error says so
+            if infos:
+                advance(stage, sum(i.numCompletedTasks for i in infos), sum(i.numTasks for i in infos))
+
+    thread = threading.Thread(target=context.run, args=(watch,), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()

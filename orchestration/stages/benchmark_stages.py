@@ -1,0 +1,183 @@
+"""The stages of a benchmark, from its declaration: dataset, logs, answers, scores."""
+
+from __future__ import annotations
+
+import shutil
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from orchestration.base.progress import advance
+from orchestration.benchmarks.benchmark import Benchmark, Data, Interpreted, Logger, Source
+from orchestration.fetch.downloads import fetch
+from orchestration.scoring.counting import count
+from orchestration.scoring.scores import Score, metrics_file, score, score_file, write_metrics
+from orchestration.spark.answers import answer_cases
+from orchestration.spark.cases import make_scenes
+from orchestration.spark.logs import build_logs, logged
+from orchestration.stage import Stage
+from orchestration.workspace.folders import Workspace
+from orchestration.workspace.named import (
+    NAMED,
+    OFFICIAL,
+    NamedFile,
+    OfficialFile,
+    files_of,
+    kind_of,
+    split_of,
+)
+from orchestration.workspace.real import folder_of, names_of, require_whole
+from substrate.base.errors import ParameterError
+from substrate.base.files import sha256, write_json
+
+
+def source_stage(source: Source) -> Stage:
+    """Make the stage of a source's data."""
+    official = (source.official.unpack,) if source.official.unpack else ()
+    made_by = tuple(
+        function for world in source.world for function in (world.numbers, world.make, world.write)
+    )
+    profile = f"profiles.{{profile}}.{source.name}"
+    return Stage(
+        f"{source.name}/dataset",
+        (f"data/{{profile}}/{source.name}",),
+        partial(make_dataset, source),
+        source.about,
+        parameters=("seed", profile) if source.world else (profile,),
+        functions=(*made_by, *official),
+        kinds=tuple(kind for world in source.world for kind in (*world.needs, "spark")),
+        pinned_by="data.dvc",
+        outside=partial(files_outside, source),
+    )
+
+
+def log_stage(logger: Logger) -> Stage:
+    """Make the stage of a logger's logs."""
+    return Stage(
+        f"{logger.name}/logs",
+        (f"artifacts/{{profile}}/{logger.name}/logs/index.jsonl",),
+        partial(make_logs, logger),
+        f"{logger.about} The index holds their digests.",
+        needs=(f"{logger.source.name}/dataset",),
+        parameters=logger.depends_on,
+        functions=(logger.source.cases, logger.logs),
+        kinds=("spark", "rdf"),
+    )
+
+
+def answer_stage(benchmark: Interpreted) -> Stage:
+    """Make the stage of a benchmark's answers."""
+    name = benchmark.name
+    return Stage(
+        f"{name}/answers",
+        (f"artifacts/{{profile}}/{name}/answers.jsonl",),
+        partial(make_answers, benchmark),
+        benchmark.about["answers"],
+        needs=(f"{benchmark.source.name}/dataset", f"{benchmark.logger.name}/logs"),
+        parameters=benchmark.keys,
+        functions=(benchmark.source.cases, benchmark.logger.logs, benchmark.rows, benchmark.asks),
+        kinds=("spark", "rdf"),
+    )
+
+
+def score_stage(benchmark: Benchmark) -> Stage:
+    """Make the stage of a benchmark's scores."""
+    name, source = benchmark.name, benchmark.source.name
+    metrics = f"artifacts/{{profile}}/{metrics_file(name)}"
+    return Stage(
+        f"{name}/scores",
+        (*(f"artifacts/{{profile}}/scores/{score_file(number)}" for number in benchmark.numbers), metrics),
+        partial(make_scores, benchmark),
+        benchmark.about["scores"],
+        needs=(f"{name}/answers", f"{source}/dataset"),
+        parameters=(f"profiles.{{profile}}.{source}",),
+        functions=tuple(metric.measure for metric in benchmark.metrics.values()),
+        shown=(metrics,),
+    )
+
+
+def files_outside(source: Source, workspace: Workspace) -> dict[str, Path]:
+    """The files that a profile names, by role. A relative path starts at the project, or for official files
+    at their folder.
+    """
+    if official := names_of(workspace, source):
+        return {what: folder_of(workspace) / name for what, name in official.items()}
+    data = workspace.settings.data(source.name)
+    named = {name: getattr(data, name, None) for name in source.inputs}
+    return {name: workspace.root / path for name, path in named.items() if isinstance(path, str)}
+
+
+def make_dataset(source: Source, workspace: Workspace, out: Path) -> dict[str, Any]:
+    """Write a profile's data of a source in the official layout; an empty folder if it has none."""
+    data: Data = workspace.settings.data(source.name)
+    out.mkdir()
+    if data.source == "official" and source.official.unpack:
+        downloads = workspace.root / "downloads" / source.name
+        pins = workspace.root / "pins" / "downloads.json"
+
+        def progress(name: str, done: int, total: int | None) -> None:
+            advance(f"{source.name}/dataset", done, total or 0, f"bytes of {name}")
+
+        fetched = fetch(source.name, downloads, pins=pins, base=data.mirror, progress=progress)
+        source.official.unpack({file.name: file.path for file in fetched}, out)
+        official = [OfficialFile(file.name, f"sha256:{file.sha256}", file.blob) for file in fetched]
+        write_json(out / OFFICIAL, official, indent=1)
+        return {"source": "official"}
+    for world in source.world if data.source == "generated" else ():
+        made = make_scenes(workspace, source, world, f"{source.name}/dataset", out)
+        return {"source": "generated", world.counted[0]: made, "seed": workspace.settings.seed}
+    require_whole(workspace, source)
+    if given := files_outside(source, workspace):
+        for name, path in given.items():
+            _place(path, name, source, out)
+        files = {name: NamedFile(path.name, sha256(path)) for name, path in given.items()}
+        write_json(out / NAMED, files, indent=1)
+        whose = "official files" if data.source == "real" else "files that a user named"
+        return {"source": whose, **{name: str(path) for name, path in given.items()}}
+    return {"source": "no data are named: nothing is measured"}
+
+
+def _place(given: Path, name: str, source: Source, out: Path) -> None:
+    """Copy a user's file or folder to its place in a dataset."""
+    if not given.exists():
+        hint = f"Correct profiles.PROFILE.{source.name}.{name}"
+        raise ParameterError("is not there", where=(given,), hint=hint)
+    names = source.inputs[name]
+    target = out / (names[-1] if given.is_dir() else names[0])
+    if given.is_dir():
+        shutil.copytree(given, target, dirs_exist_ok=True)
+    else:
+        shutil.copyfile(given, target)
+
+
+def make_logs(logger: Logger, workspace: Workspace, out: Path) -> dict[str, Any]:
+    """Build the logs of every case, and their index."""
+    if not files_of(workspace, logger.source):
+        out.touch()
+        return {"not measured": "no data"}
+    return {"logs": build_logs(workspace, logger, f"{logger.name}/logs", out)}
+
+
+def make_answers(benchmark: Interpreted, workspace: Workspace, out: Path) -> dict[str, Any]:
+    """Answer every case, one row per question."""
+    if not files_of(workspace, benchmark.source):
+        out.touch()
+        return {"not measured": "no data"}
+    stage = f"{benchmark.name}/answers"
+    return {"cases": answer_cases(workspace, benchmark, logged(workspace, benchmark, stage), stage, out)}
+
+
+def make_scores(benchmark: Benchmark, workspace: Workspace, *outs: Path) -> dict[str, Any]:
+    """Write counts of correct rows with intervals, and their data: a file per number and a file of all."""
+    data, split = kind_of(workspace, benchmark.source), split_of(workspace, benchmark.source)
+    answers = workspace.artifacts / benchmark.name / "answers.jsonl"
+    counts = count(answers, benchmark.numbers, benchmark.metrics)
+    scores: list[Score] = []
+    *files, metrics = outs
+    for name, out in zip(benchmark.numbers, files, strict=True):
+        _, questions = counts.get(name.replace("/per_option", "/per_question"), counts[name])
+        record = score(name, *counts[name], data, split, questions)
+        write_json(out, record, indent=2)
+        scores.append(record)
+    write_metrics(metrics, scores)
+    return {of.name: "no questions" if of.accuracy is None else of.accuracy for of in scores}

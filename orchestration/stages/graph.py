@@ -1,0 +1,162 @@
+"""All stages: collected from the benchmarks and from the code that shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import cache
+from itertools import chain
+
+from orchestration.benchmarks.baselines import LanguageModel
+from orchestration.benchmarks.benchmark import BEYOND, Benchmark, Interpreted, belongs
+from orchestration.benchmarks.real import MEASURED_ON, METHODS, REAL
+from orchestration.registry import BENCHMARKS, INTERPRETED, STUDIES, TABLES
+from orchestration.stage import Stage, Stages, in_order, needed
+from orchestration.stages.benchmark_stages import answer_stage, log_stage, score_stage, source_stage
+from orchestration.stages.model_stages import model_stages
+from orchestration.stages.result_stages import describing_stages, result_stages
+from orchestration.stages.study_stages import determinism_stage, study_stages, table_stage
+from orchestration.workspace.folders import Workspace
+from orchestration.workspace.real import is_real
+from substrate.base.errors import ParameterError
+
+
+def _usual(benchmarks: Iterable[Benchmark], profile: str) -> Stages:
+    """The stages of some benchmarks and of the profile's studies, with all stages that these need."""
+    own = [*benchmarks]
+    tables = [
+        (table, [benchmark for benchmark in own if benchmark.table[0] == table]) for table in TABLES.values()
+    ]
+    filled = [(table, of_it) for table, of_it in tables if of_it]
+    computed = [*_answered(own), *result_stages(own, filled)]
+    for benchmark in own:
+        if isinstance(benchmark, LanguageModel):
+            computed += model_stages(benchmark)
+    for study in (study for study in STUDIES if belongs(study.profiles, profile)):
+        computed += study_stages(study)
+        if study.shares:
+            computed.append(table_stage(study, study.shares))
+    if profile != BEYOND:
+        computed.append(determinism_stage())
+    # A study or a table may need stages that belong to the benchmarks of another profile.
+    others = in_order([*_answered(INTERPRETED.values()), *chain.from_iterable(map(study_stages, STUDIES))])
+    there = {stage.name for stage in computed}
+    lacking = {need for stage in computed for need in stage.needs} - there
+    computed += (others[name] for name in needed(others, lacking) if name not in there)
+    return in_order([*computed, *describing_stages(own, computed)])
+
+
+def _answered(benchmarks: Iterable[Benchmark]) -> Iterator[Stage]:
+    """The stages of some benchmarks, from data to scores."""
+    benchmarks = [*benchmarks]
+    yield from map(
+        source_stage, {benchmark.source.name: benchmark.source for benchmark in benchmarks}.values()
+    )
+    interpreted = [benchmark for benchmark in benchmarks if isinstance(benchmark, Interpreted)]
+    yield from map(log_stage, {benchmark.logger.name: benchmark.logger for benchmark in interpreted}.values())
+    yield from map(answer_stage, interpreted)
+    yield from map(score_stage, benchmarks)
+
+
+def _of_official(benchmarks: list[Benchmark]) -> Stages:
+    """The stages of some benchmarks on official files, without studies."""
+    computed = list(_answered(benchmarks))
+    there = {stage.name for stage in computed}
+    studied = (stage for study in STUDIES for stage in study_stages(study))
+    trivial = [stage for stage in studied if stage.name in REAL.trivial and there.issuperset(stage.needs)]
+    table = replace(REAL, trivial=tuple(stage.name for stage in trivial))
+    of_methods = [benchmark for benchmark in benchmarks if benchmark.table[0].layout == "by variant"]
+    tables = [(table, benchmarks), *([(METHODS, of_methods)] if of_methods else [])]
+    computed += (*trivial, *result_stages(benchmarks, tables))
+    # The parameters name the files that data are copied from, and those files may be packed in many ways.
+    computed = [
+        replace(stage, pinned_by="nothing") if stage.pinned_by == "data.dvc" else stage for stage in computed
+    ]
+    return in_order([*computed, *describing_stages(benchmarks, computed)])
+
+
+@cache
+def _of(names: tuple[str, ...], profile: str, real: bool) -> Stages:
+    benchmarks = [BENCHMARKS[name] for name in names]
+    return _of_official(benchmarks) if real else _usual(benchmarks, profile)
+
+
+def _names_in(profile: str) -> Iterator[str]:
+    """The benchmarks of a profile."""
+    for name, benchmark in BENCHMARKS.items():
+        if benchmark.profile(profile) == profile:
+            yield name
+
+
+STAGES: Stages = _of(tuple(_names_in("")), "", False)
+"""The stages of a profile that has no benchmarks of its own, by name, each after its needs: the paper's."""
+BEYOND_STAGES: Stages = _of(tuple(_names_in(BEYOND)), BEYOND, False)
+"""The stages of the profile of the work beyond the paper; none if that is not installed."""
+OFFICIAL: Stages = _of(
+    tuple(name for name, benchmark in BENCHMARKS.items() if MEASURED_ON in benchmark.about), "real", True
+)
+"""The stages of a profile that has every official file."""
+
+
+def _united(graphs: Iterable[Stages]) -> Stages:
+    """The stages of some graphs. A stage of several graphs is taken from the last, with the needs of all."""
+    stages: dict[str, Stage] = {}
+    for stage in (stage for graph in graphs for stage in graph.values()):
+        needs = (*stage.needs, *(stages[stage.name].needs if stage.name in stages else ()))
+        stages[stage.name] = replace(stage, needs=tuple(dict.fromkeys(needs)))
+    return in_order(stages.values())
+
+
+EVERY: Stages = _united((OFFICIAL, BEYOND_STAGES, STAGES))
+"""The stages of every profile."""
+
+
+def stages_in(workspace: Workspace) -> Stages:
+    """The stages of the current profile. A profile of official files has the benchmarks whose files it names,
+    and no studies; any other has the benchmarks and studies that belong to it.
+    """
+    settings, real = workspace.settings, is_real(workspace)
+    names = tuple(_names_in(settings.profile))
+    if not real:
+        return _of(names, settings.profile, False)
+    measured = (
+        name
+        for name in names
+        if MEASURED_ON in BENCHMARKS[name].about
+        and settings.data(BENCHMARKS[name].source.name).source == "real"
+    )
+    return _of(tuple(measured), settings.profile, True)
+
+
+def _is_of(stage: str, benchmark: str) -> bool:
+    """Tell whether a stage belongs to a benchmark, or is its table.
+
+    >>> [_is_of(stage, "babi") for stage in ("babi/scores", "tables/babi", "robustness/babi")]
+    [True, True, False]
+    """
+    return stage.startswith(f"{benchmark}/") or stage == f"tables/{benchmark}"
+
+
+def stages_of(benchmark: str | None, stages: Stages = STAGES) -> list[str]:
+    """The stages of a benchmark and all stages that they need, or every stage, in order.
+
+    Tables and comparisons with language models are left to the whole run.
+
+    Args:
+        stages: the stages of the profile.
+
+    Raises:
+        ParameterError: the profile has no such benchmark.
+    """
+    if benchmark is None:
+        return list(stages)
+    models = {f"{name}/answers" for name, other in BENCHMARKS.items() if other.by_model and name != benchmark}
+    own = [name for name in stages if _is_of(name, benchmark)]
+    names = [name for name in own if not models.intersection(needed(stages, [name]))]
+    if not names:
+        there = [name for name in BENCHMARKS if f"{name}/scores" in stages]
+        hint = f"Choose one of {', '.join(there)}"
+        if known := BENCHMARKS.get(benchmark):
+            hint = f"`--profile {known.profile(BEYOND)}` has it"
+        raise ParameterError(f"no benchmark {benchmark!r}", where=("--only",), hint=hint)
+    return needed(stages, names)

@@ -1,0 +1,123 @@
+"""The stages of a language model: a transcript of its requests, and the rows that a replay gives."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from orchestration.base.progress import advance
+from orchestration.benchmarks.baselines import LanguageModel, pictures_in, pictures_of
+from orchestration.benchmarks.own_files import write_rows
+from orchestration.models.asking import ask_parts, record, view
+from orchestration.models.client import URL, endpoint
+from orchestration.models.transcript import (
+    TOLD,
+    Replay,
+    TranscriptError,
+    file_of,
+    partial_of,
+    read_took,
+    read_transcript,
+    settle,
+    told,
+    took_of,
+    write_transcript,
+)
+from orchestration.stage import Stage
+from orchestration.workspace.folders import Workspace
+from orchestration.workspace.requests import TRANSCRIPT, parts_of
+from substrate.base.files import write_json
+from substrate.baselines.parameters import Baseline
+
+
+def model_stages(model: LanguageModel) -> Iterator[Stage]:
+    """Make the stages of a model's transcript and of its rows."""
+    read = (f"{model.asks.logger.name}/logs",) if model.reads_logs else ()
+    needs = (f"{model.source.name}/dataset", *read)
+    yield Stage(
+        f"{model.name}/dataset",
+        (f"data/{{profile}}/{model.name}",),
+        partial(make_transcript, model),
+        model.about["dataset"],
+        needs=needs,
+        parameters=model.keys,
+        functions=(model.parts, model.source.cases),
+        kinds=("llm",),
+        pinned_by="data.dvc",
+        asks=True,
+        outside=partial(transcript_of, model),
+    )
+    yield Stage(
+        f"{model.name}/answers",
+        (f"artifacts/{{profile}}/{model.name}/answers.jsonl",),
+        partial(make_rows, model),
+        model.about["answers"],
+        needs=(f"{model.name}/dataset", *needs),
+        parameters=model.keys,
+        functions=(model.parts, model.source.cases),
+    )
+
+
+def transcript_of(model: LanguageModel, workspace: Workspace) -> dict[str, Path]:
+    """The recorded replies of a model: this run's, else the profile's."""
+    baseline: Baseline = getattr(workspace.settings.of("baselines"), model.name)
+    if baseline.model is None:
+        return {}
+    own, pinned = (
+        file_of(place.transcripts / model.name, baseline)
+        for place in (workspace, replace(workspace, experiment=None))
+    )
+    replies = own if own.is_file() or partial_of(own).is_file() else pinned
+    return {"replies": replies, "journal": partial_of(replies), "times": took_of(replies)}
+
+
+def make_transcript(model: LanguageModel, workspace: Workspace, out: Path) -> dict[str, Any]:
+    """Ask new questions if a server is set, and keep the transcript."""
+    out.mkdir()
+    settings = workspace.settings.of("baselines")
+    baseline: Baseline = getattr(settings, model.name)
+    if baseline.model is None:
+        return {"not measured": f"baselines.{model.name}.model names no model"}
+    replies = transcript_of(model, workspace)["replies"]
+    settle(replies)
+    server, requests = endpoint(), 0
+    blind = model.sees and not settings.images
+    if server and not blind:
+        own = file_of(workspace.transcripts / model.name, baseline)
+        if replies.is_file() and replies != own:
+            own.parent.mkdir(parents=True, exist_ok=True)
+            for path in (replies, took_of(replies)):
+                shutil.copy(path, own.parent)
+        replies = own
+        pictures = pictures_in(workspace.root / settings.images) if settings.images else pictures_of({})
+        parts, _ = parts_of(model, workspace, pictures)
+        watch = partial(advance, f"{model.name}/dataset", unit="replies")
+        requests = record(parts, baseline, settings, server, replies, watch=watch)
+    records = read_transcript(replies)
+    if not records:
+        lacks = "baselines.images names no folder of photographs" if blind else f"{URL} is not set"
+        return {"not measured": f"{lacks}, and no transcript of an earlier run is here"}
+    parts, _ = parts_of(model, workspace, pictures_of(records))
+    try:
+        used = view(parts, baseline, records)
+    except TranscriptError as error:
+        return {"not measured": f"the transcript is of fewer or of other questions: {error}"}
+    write_transcript(out / TRANSCRIPT, used)
+    write_json(out / TOLD, told(used, baseline, read_took(replies)), indent=1)
+    return {"requests": len(used), "asked now": requests}
+
+
+def make_rows(model: LanguageModel, workspace: Workspace, out: Path) -> dict[str, Any]:
+    """Make the rows of a transcript; none if there is no transcript."""
+    records = read_transcript(workspace.data / model.name / TRANSCRIPT)
+    if not records:
+        out.touch()
+        return {"not measured": "no transcript"}
+    parts, baseline = parts_of(model, workspace, pictures_of(records))
+    watch = partial(advance, f"{model.name}/answers")
+    tally = write_rows(ask_parts(parts, Replay(records, baseline), watch=watch), out)
+    return {"rows": tally.questions, "unreadable replies": tally.errors}

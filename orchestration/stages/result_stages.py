@@ -1,0 +1,191 @@
+"""The stages that show results: comparisons, tables, list of numbers, report, provenance."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+
+from orchestration.base.beyond import beyond
+from orchestration.benchmarks.baselines import COMPARED, COMPARISONS, LanguageModel
+from orchestration.benchmarks.benchmark import Benchmark, Explained, Interpreted, Table
+from orchestration.ledger.look import OF_CLAIMS
+from orchestration.ledger.pinned import pin_name
+from orchestration.registry import STAGES_BEYOND, STUDIES
+from orchestration.rendering.kept import Kept
+from orchestration.rendering.report import write_report
+from orchestration.rendering.results import LAYOUTS
+from orchestration.rendering.tables import FORMATS
+from orchestration.scoring.counting import Comparison, compare
+from orchestration.scoring.scores import Score, read_scores
+from orchestration.spark.answers import each_case
+from orchestration.stage import Stage, in_order, needed
+from orchestration.workspace.folders import Workspace
+from substrate.base.files import write_json
+
+Benchmarks = Sequence[Benchmark]
+REPORT = "artifacts/{profile}/report"
+HEADS = ("number", "n", "correct", "accuracy", "low", "high")
+
+
+def result_stages(benchmarks: Benchmarks, tables: Iterable[tuple[Table, Benchmarks]]) -> Iterator[Stage]:
+    """Make the stages of the tables, each of some benchmarks, and of the files next to them."""
+    if pairs := _pairs(benchmarks):
+        yield Stage(
+            COMPARED,
+            (COMPARISONS,),
+            partial(make_comparisons, pairs),
+            "The substrate against each language model on what both were asked: Newcombe's interval of the "
+            "difference, McNemar's exact p.",
+            needs=tuple(sorted({f"{benchmark.name}/answers" for pair in pairs for benchmark in pair})),
+            functions=tuple(pair[1].whole.measure for pair in pairs),
+        )
+    studies = {study.name for study in STUDIES}
+    for table, of_it in tables:
+        members = tuple(of_it)
+        sources = sorted({benchmark.source.name for benchmark in members if not benchmark.by_model})
+        keys = sorted({key for benchmark in members for key in benchmark.keys})
+        yield Stage(
+            f"tables/{table.name}",
+            tuple(f"artifacts/{{profile}}/tables/{table.name}.{suffix}" for suffix in FORMATS),
+            partial(make_table, table, members),
+            table.about,
+            needs=(
+                *(f"{benchmark.name}/scores" for benchmark in members),
+                *(f"{data}/dataset" for data in sources),
+                # The rows that trivial methods are compared with, and the name of the model that answered.
+                *(f"{benchmark.name}/answers" for benchmark in members),
+                *(f"{benchmark.name}/dataset" for benchmark in members if benchmark.by_model),
+                *(stage for stage in table.trivial if stage.partition("/")[0] in studies),
+                *table.needs,
+            ),
+            parameters=("seed", *(f"profiles.{{profile}}.{data}" for data in sources), *keys),
+            functions=tuple(call for benchmark in members for call in _counted_by(benchmark)),
+        )
+    yield Stage(
+        "tables/numbers",
+        ("artifacts/{profile}/tables/numbers.csv",),
+        partial(make_numbers, tuple(benchmarks)),
+        "Every measured number with its counts and 95 % interval as CSV, which `dvc plots` draws.",
+        needs=tuple(f"{benchmark.name}/scores" for benchmark in benchmarks),
+    )
+
+
+def describing_stages(benchmarks: Benchmarks, stages: Iterable[Stage]) -> Iterator[Stage]:
+    """Make the stages of report and provenance; they describe the other stages and depend on their code."""
+    named = in_order(stages)
+    parts = ("tables/", "/scores", "/curves", "reliability/")
+    spoken_of = [name for name in named if any(part in name for part in parts)]
+    described = tuple(named[name] for name in needed(named, spoken_of))
+    keys = tuple(sorted({key for stage in described for key in stage.parameters}))
+    needs = tuple(stage.name for stage in described)
+    calls = (*_said_by(benchmarks), *(study.sections for study in STUDIES))
+    yield Stage(
+        "report/html",
+        (REPORT,),
+        partial(make_report, described, calls),
+        "Tables, figures, every answer, explanations and traces as HTML pages that open from disk.",
+        needs=needs,
+        parameters=("profiles.{profile}", *keys),
+        functions=calls,
+        describes=described,
+        kinds=("spark",),
+        pinned_by="nothing",
+        outside=_pins_of_others,
+    )
+    for name in STAGES_BEYOND:
+        if make := beyond(name):
+            yield make(benchmarks, described)
+
+
+def _pins_of_others(workspace: Workspace) -> dict[str, Path]:
+    """The pins of the other profiles that decide the paper's claims."""
+    own = pin_name(workspace.settings.profile)
+    return {name: path for name in OF_CLAIMS if name != own and (path := workspace.root / name).is_file()}
+
+
+def _counted_by(benchmark: Benchmark) -> Iterator[Callable[..., Any]]:
+    """The functions that count a benchmark's questions and, for trivial constants, its right answers."""
+    yield benchmark.source.size
+    yield from (metric.measure for metric in benchmark.metrics.values())
+
+
+def _said_by(benchmarks: Iterable[Benchmark]) -> Iterator[Callable[..., Any]]:
+    """The functions by which benchmarks describe their questions and answers."""
+    for benchmark in benchmarks:
+        yield from (benchmark.asked, *_counted_by(benchmark))
+        if isinstance(benchmark, Interpreted):
+            yield benchmark.wordings
+        if isinstance(benchmark, Explained):
+            yield from (benchmark.explain, benchmark.picture)
+            yield from (given.shown for given in (*benchmark.exhibits, *benchmark.pages))
+
+
+def _pairs(benchmarks: Benchmarks) -> tuple[tuple[Benchmark, Benchmark], ...]:
+    """Each language model that answers from logs, paired with the benchmark that it is asked about."""
+    models = [model for model in benchmarks if isinstance(model, LanguageModel)]
+    # A model that sees photographs gets other questions than the substrate: photographs have no log.
+    pairs: list[tuple[Benchmark, Benchmark]] = [(model.asks, model) for model in models if not model.sees]
+    return tuple(sorted(pairs, key=lambda pair: not pair[1].whole.together))
+
+
+def make_comparisons(
+    pairs: Sequence[tuple[Benchmark, Benchmark]], workspace: Workspace, out: Path
+) -> dict[str, Any]:
+    """Compare the answers of each pair."""
+    compared: list[Comparison] = []
+    for pair in pairs:
+        first, second = (workspace.artifacts / benchmark.name / "answers.jsonl" for benchmark in pair)
+        compared.append(compare(first, second, pair[1].whole))
+    write_json(out, compared, indent=1)
+    return {f"{pair.first} - {pair.second}": pair.difference or "not measured" for pair in compared}
+
+
+def _scores(workspace: Workspace, benchmarks: Benchmarks) -> dict[str, Score]:
+    numbers = [number for benchmark in benchmarks for number in benchmark.numbers]
+    return read_scores(workspace.artifacts, numbers)
+
+
+def make_table(table: Table, benchmarks: Benchmarks, workspace: Workspace, *outs: Path) -> dict[str, Any]:
+    """Write a table of results in each format."""
+    scores = _scores(workspace, benchmarks) | read_scores(workspace.artifacts, table.beyond)
+    laid_out = LAYOUTS[table.layout](table, benchmarks, scores, workspace)
+    for suffix, out in zip(FORMATS, outs, strict=True):
+        out.write_text(laid_out.render(suffix), "utf-8")
+    return {"table": dg.MetadataValue.md(laid_out.render("md"))}
+
+
+def make_numbers(benchmarks: Benchmarks, workspace: Workspace, out: Path) -> dict[str, Any]:
+    """Write one line per measured number."""
+    measured = [
+        (s.name, s.n, s.correct, s.accuracy, *s.wilson)
+        for s in _scores(workspace, benchmarks).values()
+        if s.accuracy is not None and s.wilson is not None
+    ]
+    with out.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([HEADS, *measured])
+    return {"numbers": len(measured)}
+
+
+def make_report(
+    described: Sequence[Stage], calls: Sequence[Callable[..., Any]], workspace: Workspace, out: Path
+) -> dict[str, Any]:
+    """Pages for a reader of the whole run.
+
+    Args:
+        calls: the functions by which benchmarks and studies say what is shown.
+    """
+    each, kept = partial(each_case, workspace, "report/html"), Kept(workspace.root, write_report, *calls)
+    written = write_report(workspace, out, {stage.name: stage for stage in described}, each, kept)
+    place = workspace.path(REPORT) / "index.html"
+    return {
+        "page": dg.MetadataValue.path(place),
+        "link": dg.MetadataValue.url(place.as_uri()),
+        "preview": dg.MetadataValue.md(f"[The report]({place.as_uri()})"),
+        "bytes": sum(file.stat().st_size for file in out.rglob("*") if file.is_file()),
+        **written,
+    }

@@ -1,0 +1,107 @@
+"""A decision for each stage: reuse its outs, or compute them again."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Literal, NamedTuple
+
+import msgspec
+
+from orchestration.experiments.making import take
+from orchestration.ledger.manifest import Made
+from orchestration.ledger.pinned import pinned_outs
+from orchestration.ledger.records import fingerprint, keep_records, read_records
+from orchestration.stage import Stage, Stages
+from orchestration.workspace.folders import Workspace
+from substrate.cli.console import note
+
+
+class Standing(NamedTuple):
+    """The state of a stage before a run.
+
+    Attributes:
+        made: the record that its outs would have now.
+        how: the way in which its outs are reused; empty if it must run.
+        why: the reason, in words; empty if changes are the reason to run.
+        known: the record of its last run.
+    """
+
+    made: Made
+    how: Literal["", "skipped", "taken"]
+    why: str
+    known: Made | None
+
+    def explained(self, made: Made) -> bool:
+        """Tell whether outs made now may differ from their pin: their inputs changed, or a second computation
+        gave the same bytes.
+        """
+        return bool(self.why) or (self.known is not None and self.known.basis != made.basis)
+
+
+def standing(
+    stages: Stages,
+    stage: Stage,
+    workspace: Workspace,
+    known: Made | None,
+    *,
+    theirs: Mapping[str, Made] | None = None,
+    force: bool = False,
+) -> Standing:
+    """Compare a stage's code, parameters, inputs and outs with their record; an experiment may reuse outs.
+
+    Args:
+        known: the record of its last run.
+        theirs: the records of the profile that an experiment takes from, where they were read already.
+        force: it must run, whatever is there.
+    """
+    made = fingerprint(stages, stage, workspace)
+    if stage.always or force:
+        return Standing(made, "", "", known)
+    if known and made.repeats(known):
+        if not known.explained and differs(stage, workspace, made):
+            why = "its outputs differ from their pins, and code, parameters and inputs do not"
+            return Standing(made, "", why, known)
+        unchanged = msgspec.structs.replace(made, explained=known.explained)
+        return Standing(unchanged, "skipped", "code, parameters, inputs and outputs are unchanged", known)
+    if workspace.experiment and (taken := take(stage, workspace, made, theirs)):
+        why = f"from profile {workspace.settings.profile}: nothing that it depends on differs"
+        return Standing(taken, "taken", why, known)
+    return Standing(made, "", "", known)
+
+
+def differs(stage: Stage, workspace: Workspace, made: Made) -> bool:
+    """Tell whether a stage's outs differ from their pins; raises a PinError if the pins are damaged."""
+    if workspace.experiment or stage.pinned_by == "nothing":
+        return False
+    pins = pinned_outs(workspace.root, workspace.settings.profile)
+    return any(pins.get(out, digest) != digest for out, digest in made.outs.items())
+
+
+def to_run(stages: Stages, names: Iterable[str], workspace: Workspace) -> list[str]:
+    """The stages, of some that are in order, that a run must compute or check: changed stages and the stages
+    that read them. An experiment takes the outs of its profile here.
+    """
+    chosen, taken = dict[str, None](), dict[str, Made]()
+    records = read_records(workspace)
+    theirs = read_records(replace(workspace, experiment=None)) if workspace.experiment else None
+    for name in names:
+        stage = stages[name]
+        if chosen.keys() & set(stage.needs):
+            chosen[name] = None
+            continue
+        state = standing(stages, stage, workspace, records.get(name), theirs=theirs)
+        if state.why and not state.how:
+            note(f"{name}: {state.why}: it is computed again")
+        # A check stops the run if data, or in CI any result, differ from their pins.
+        stops = (stage.pinned_by == "data.dvc" or os.environ.get("CI")) and differs(
+            stage, workspace, state.made
+        )
+        if not state.how or stops:
+            chosen[name] = None
+        elif state.how == "taken":
+            taken[name] = state.made
+    if taken:
+        keep_records(workspace, taken)
+    return list(chosen)

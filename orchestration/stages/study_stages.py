@@ -1,0 +1,165 @@
+"""The stages of studies: rows under every condition, and the tables and figures of these rows."""
+
+from __future__ import annotations
+
+import csv
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from orchestration.rendering.figures import Fall, Point, fall
+from orchestration.rendering.shares import FALLS, lines_of, table_of
+from orchestration.rendering.tables import FORMATS
+from orchestration.spark.answers import answer_cases
+from orchestration.spark.logs import logged
+from orchestration.stage import Stage
+from orchestration.studies import determinism
+from orchestration.studies.determinism import Repetition
+from orchestration.studies.study import Part, Shares, Study, counted, totals
+from orchestration.workspace.folders import Workspace
+from orchestration.workspace.named import files_of, kind_of
+from orchestration.workspace.tables import read_cases
+from substrate.base.files import sha256, write_json
+
+
+def study_stages(study: Study) -> Iterator[Stage]:
+    """Make a stage for each part of a study."""
+    for part in study.parts:
+        base, drawing = part.base, (study.draw,) if study.draw else ()
+        yield Stage(
+            f"{study.name}/{part.name}",
+            (study.rows_file(part), *part.shown),
+            partial(make_rows, study, part),
+            part.about,
+            needs=(f"{base.source.name}/dataset", f"{base.logger.name}/logs"),
+            parameters=study.keys(part),
+            functions=(
+                base.source.cases,
+                base.logger.logs,
+                part.rows,
+                *part.calls,
+                *drawing,
+            ),
+            kinds=("spark", "rdf"),
+        )
+
+
+def asked_of(study: Study, part: Part, workspace: Workspace) -> int | None:
+    """The number of cases that a part uses; ``None`` for all."""
+    return getattr(study.parameters.of(workspace.settings), part.first) if part.first else None
+
+
+def make_rows(study: Study, part: Part, workspace: Workspace, out: Path, *figures: Path) -> dict[str, Any]:
+    """Ask a benchmark under every condition, and draw the figures of the rows."""
+    stage, first = f"{study.name}/{part.name}", asked_of(study, part, workspace)
+    metadata: dict[str, Any] = {}
+    if first == 0 or not files_of(workspace, part.base.source):
+        out.touch()
+        metadata["not measured"] = "no case is asked for" if first == 0 else "no data"
+    else:
+        rows = partial(part.rows, workspace.settings.seed) if part.seeded else part.rows
+        tables = logged(workspace, part.base, stage)
+        answer_cases(workspace, part.base, tables, stage, out, rows=rows, first=first)
+        metadata["rows"] = sum(totals(counted(out)).values())
+    return metadata | (study.draw(out, *figures) if study.draw else {})
+
+
+def determinism_stage() -> Stage:
+    """Make the stage that computes the same answers in several ways."""
+    base = determinism.BASE
+    return Stage(
+        "ablations/determinism",
+        ("artifacts/{profile}/ablations/determinism.json",),
+        make_determinism,
+        "The same answers computed twice, in two numbers of partitions and under two hash seeds, with the "
+        "hash of each.",
+        needs=(f"{base.source.name}/dataset", f"{base.logger.name}/logs"),
+        parameters=base.keys,
+        functions=(base.source.cases, base.logger.logs, base.rows, determinism.main),
+        kinds=("spark", "rdf"),
+    )
+
+
+def make_determinism(workspace: Workspace, out: Path) -> dict[str, Any]:
+    """Compute the same answers in every way, and write the hashes side by side."""
+    runs = list(repetitions(workspace)) if files_of(workspace, determinism.BASE.source) else []
+    write_json(out, runs, indent=1)
+    return {"distinct hashes": len({run.sha256 for run in runs})}
+
+
+def repetitions(workspace: Workspace) -> Iterator[Repetition]:
+    """Two runs of Spark, two numbers of partitions, and two interpreters with different hash seeds."""
+    base, stage, first = determinism.BASE, "ablations/determinism", determinism.SCENES
+    tables, split = logged(workspace, base, stage), determinism.SPLIT
+    with tempfile.TemporaryDirectory(prefix="substrate-") as folder:
+        out = Path(folder) / "answers.jsonl"
+        for how, tasks in determinism.WAYS.items():
+            answer_cases(workspace, base, tables, stage, out, split=split, tasks=tasks, first=first)
+            yield Repetition(how, len(out.read_bytes().splitlines()), sha256(out))
+    cases = read_cases(workspace.storage, tables.cases)
+    logs = workspace.logs(base.logger.name)
+    scenes = [(case, logs.patch(f"{case.scene:05d}")) for case in islice(cases, first)]
+    yield from determinism.in_processes(base.parameters.of(workspace.settings), scenes)
+
+
+def table_stage(study: Study, shares: Shares) -> Stage:
+    """Make the stage of a study's table and of the figures of the same counts."""
+    outs = [study.file(f"table.{suffix}") for suffix in FORMATS]
+    about = f"{shares.title}: counts, shares and Wilson's interval, a row for each thing that was counted"
+    if shares.drawn:
+        about += ", and a figure of each benchmark"
+        drawn = ("table.csv", FALLS, *(f"{part.name}.svg" for part in study.parts))
+        outs += map(study.file, drawn)
+    rows = [f"{study.name}/{part.name}" for part in study.parts]
+    data = [f"{part.base.source.name}/dataset" for part in study.parts]
+    return Stage(
+        f"tables/{study.name}",
+        tuple(outs),
+        partial(make_table, study, shares),
+        f"{about}.",
+        needs=tuple(dict.fromkeys([*rows, *data])),
+        parameters=("seed",),
+    )
+
+
+def make_table(study: Study, shares: Shares, workspace: Workspace, *outs: Path) -> dict[str, Any]:
+    """Count a study's rows by setting and condition, and write the counts as a table."""
+    falls = [_fall(study, shares, part, workspace) for part in study.parts]
+    sources = dict.fromkeys(
+        f"{part.base.source.title} {kind_of(workspace, part.base.source)}" for part in study.parts
+    )
+    caption = shares.caption.format(seed=workspace.settings.seed, profile=workspace.settings.profile)
+    table = table_of(falls, f"{caption} Measured on: {', '.join(sources)}.", shares.heads)
+    for suffix, out in zip(FORMATS, outs, strict=False):
+        out.write_text(table.render(suffix), "utf-8")
+    if shares.drawn:
+        lines, counts, *figures = outs[len(FORMATS) :]
+        with lines.open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows(lines_of(falls))
+        write_json(counts, falls, indent=1)
+        for curve, out in zip(falls, figures, strict=True):
+            out.write_text(fall(f"fall-{curve.name}", curve, alone=True), "utf-8")
+    return {"rows": len(table.rows)}
+
+
+def _fall(study: Study, shares: Shares, part: Part, workspace: Workspace) -> Fall:
+    """The counts of a part, for its table."""
+    subsets = counted(workspace.path(study.rows_file(part))).items()
+    counts = {(subset.partition(": ")[0], subset.partition(": ")[2]): count for subset, count in subsets}
+    pools: Counter[str] = Counter()
+    for (setting, _), count in counts.items():
+        pools[setting] += count.total()
+    order = shares.conditions or dict.fromkeys(condition for _, condition in counts)
+    pairs = part.pairs or [
+        pair for setting in pools for pair in ((setting, c) for c in order) if pair in counts
+    ]
+    points: list[Point] = []
+    for setting, condition in pairs:
+        count = counts.get((setting, condition), Counter[bool]())
+        n = pools[setting] if shares.pooled else count.total()
+        points.append(Point(setting, condition, n, count[True]))
+    return Fall(part.name, part.base.title, points)

@@ -1,0 +1,106 @@
+"""The active shapes of a TBox: their targets, and the limits that hold without a condition."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from typing import NamedTuple
+
+import pyoxigraph as ox
+
+from substrate.base.delta import Term
+from substrate.base.errors import TBoxError
+from substrate.base.vocabulary import RDF_TYPE, SHACL
+
+_KINDS = ("targetClass", "targetNode", "targetSubjectsOf", "targetObjectsOf")
+_FUNCTIONAL = ox.NamedNode("http://www.w3.org/2002/07/owl#FunctionalProperty")
+_LIMITS = """
+PREFIX rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#>
+PREFIX sh: <http://www.w3.org/ns/shacl#>
+SELECT DISTINCT ?root ?property ?most ?shape {
+  ?shape sh:path ?property ; sh:maxCount ?most FILTER isIRI(?property)
+  ?root (sh:node|(sh:and/rdf:rest*/rdf:first))*/sh:property? ?shape
+}"""
+
+
+class Limit(NamedTuple):
+    """The most objects that a property has at a time, for the subjects of a target; else for all subjects."""
+
+    property: ox.NamedNode
+    most: int
+    targets: tuple[tuple[str, Term], ...]
+
+
+def sh(name: str) -> ox.NamedNode:
+    """A term of SHACL."""
+    return ox.NamedNode(SHACL + name)
+
+
+def terms(words: str) -> frozenset[ox.NamedNode]:
+    """Several terms of SHACL."""
+    return frozenset(map(sh, words.split()))
+
+
+def deactivated(quads: Iterable[ox.Quad]) -> set[Term]:
+    """The shapes and rules that ``sh:deactivated`` switches off."""
+    word = sh("deactivated")
+    off = (quad for quad in quads if quad.predicate == word)
+    return {quad.subject for quad in off if quad.object.value in ("true", "1")}  # type: ignore[union-attr]
+
+
+def targets(store: ox.Store, classes: Collection[Term], shape: Term) -> Iterator[tuple[str, Term]]:
+    """The targets of a shape: pairs of a kind and its term. A shape that is a class targets its members."""
+    for kind in _KINDS:
+        yield from ((kind, quad.object) for quad in store.quads_for_pattern(shape, sh(kind), None))  # type: ignore[arg-type]
+    if shape in classes:
+        yield "targetClass", shape
+
+
+def owner(quads: Iterable[ox.Quad], node: Term) -> Term:
+    """The node with an IRI to which a blank node of a TBox belongs; the blank node if there is none."""
+    above: dict[Term, Term] = {
+        quad.object: quad.subject for quad in quads if isinstance(quad.object, ox.BlankNode)
+    }
+    seen = set[Term]()
+    while node in above and node not in seen:
+        seen.add(node)
+        node = above[node]
+    return node
+
+
+def whole(name: str, store: ox.Store, node: Term, word: str, given: Term) -> int:
+    """Read the limit of a shape or restriction.
+
+    Raises:
+        TBoxError: it is no whole number from 0; names the shape.
+    """
+    text = given.value if isinstance(given, ox.Literal) else ""
+    if text.isascii() and text.removeprefix("+").isdigit() and len(text) < 19:
+        return int(text)
+    what, where = f"{word} {given} is no whole number from 0", (name, f"shape {owner(store, node)}")
+    raise TBoxError(what, where=where, hint="Correct the shape")
+
+
+def limits(name: str, store: ox.Store, classes: Collection[Term]) -> list[Limit]:
+    """The limits of functional properties, and the unconditional limits of active shapes with a target.
+
+    ``sh:maxCount`` counts in a property shape of the shape itself, of the shapes of its ``sh:node``, and of
+    the members of its ``sh:and``. Inside ``sh:not``, ``sh:or``, ``sh:xone``, a qualified shape, or a shape of
+    a property's values, it is a condition and sets no limit.
+
+    Raises:
+        TBoxError: a limit is no whole number; names the shape.
+    """
+    quads = list(store)
+    off, paths = deactivated(quads), {quad.subject for quad in quads if quad.predicate == sh("path")}
+    parts = {sh("node"), sh("and"), sh("property")}
+    active = ox.Store()
+    # The parts of a property shape are about the property's values
+    active.extend(
+        q for q in quads if q.subject not in off and not (q.predicate in parts and q.subject in paths)
+    )
+    single = (quad.subject for quad in quads if quad.predicate == RDF_TYPE and quad.object == _FUNCTIONAL)
+    found = [Limit(subject, 1, ()) for subject in single if isinstance(subject, ox.NamedNode)]
+    for root, property_, most, shape in active.query(_LIMITS):  # type: ignore[union-attr]
+        if aims := tuple(sorted(targets(active, classes, root), key=str)):
+            found.append(Limit(property_, whole(name, store, shape, "sh:maxCount", most), aims))
+    return found

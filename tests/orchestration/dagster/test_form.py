@@ -1,0 +1,186 @@
+"""The launch form: what it offers is what can be set, and what is wrong is refused before there is a run."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pytest
+import yaml
+
+from orchestration.dagster.form import FormError, form_of, judged
+from orchestration.definitions import build_definitions, defs
+from orchestration.settings import read_parameters
+
+PARAMETERS = Path(__file__).resolve().parents[3] / "params.yaml"
+
+
+JOB = defs.resolve_job_def("reproduce_sample")
+
+
+def told(form: dict[str, Any], job: dg.JobDefinition = JOB) -> dict[str, Any]:
+    """The configuration that a form gives a run, as the server finds it out before it makes the run."""
+    config = {"resources": {"workspace": {"config": form}}}
+    return dg.validate_run_config(job, config)["resources"]["workspace"]["config"]
+
+
+def leaves(given: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    if not isinstance(given, dict) or not given:
+        yield name, given
+        return
+    for key, value in given.items():
+        yield from leaves(value, f"{name}.{key}".lstrip("."))
+
+
+def test_the_form_offers_each_key_that_is_no_text_with_its_type_and_what_it_is() -> None:
+    values = {key: value for key, value in leaves(read_parameters(PARAMETERS)) if key != "profile"}
+    fields = form_of(PARAMETERS)["set"].config_type.fields  # pyright: ignore[reportAttributeAccessIssue]
+    assert fields.keys() <= values.keys()
+    words = {key: values[key] for key in fields if isinstance(values[key], str)}
+    assert all(isinstance(fields[key].config_type, dg.Enum) for key in words), "a word is one of a fixed list"
+    assert all(field.description for field in fields.values())
+    assert told({"set": {key: values[key] for key in fields}})["overrides"] == [], (
+        "what the file has sets nothing"
+    )
+    for key, wrong in {"seed": "x", "clevrer.predictive.tau": "x"}.items():
+        with pytest.raises(dg.DagsterInvalidConfigError, match=key):
+            told({"set": {key: wrong}})
+    assert "At least 0, at most 2,147,483,647. The seed of every generated world." in str(
+        fields["seed"].description
+    )
+    assert "Specifications or questions" in str(fields["baselines.twin_direct.n"].description)
+
+
+DANGEROUS = re.compile(
+    r"storage|spark\.(master|config)|baselines\.(images|\w+\.(model|revision|answers_as))"
+    r"|profiles\.\w+\.\w+\.(mirror|annotations|events|proposals|questions|tasks|scene_graphs)"
+)
+NUMBERS = {"profiles.sample.babi.questions", "profiles.full.babi.questions"}
+
+
+def test_a_run_of_the_ui_can_set_no_program_path_address_or_option_of_a_process() -> None:
+    keys = [key for key, _ in leaves(read_parameters(PARAMETERS)) if DANGEROUS.fullmatch(key)]
+    assert len(set(keys) - NUMBERS) > 40
+    for key in {*keys, "spark.config.spark.driver.extraJavaOptions"} - NUMBERS:
+        for config in ({"set": {key: "x"}}, {"overrides": [f"{key}=x"]}):
+            with pytest.raises(dg.DagsterInvalidConfigError, match="Received unexpected config entr"):
+                told(config)
+        with pytest.raises(FormError, match="cannot be set here"):  # as the run itself reads what it was told
+            judged({"set": {key: "x"}, "force": False})
+
+
+def texts(schema: Any, name: str) -> Iterator[str]:
+    """The entries of a run's configuration that take any text, or anything."""
+    for key, field in (getattr(schema, "fields", None) or {}).items():
+        yield from texts(field.config_type, f"{name}{key}.")
+    if inner := getattr(schema, "inner_type", None):
+        yield from texts(inner, name)
+    elif schema.kind.name.startswith(("SCALAR", "ANY")) and schema.given_name not in ("Int", "Float", "Bool"):
+        yield re.sub(r"^ops\.\w+", "ops.STEP", name).rstrip(".")
+
+
+def test_no_other_part_of_a_run_s_configuration_takes_a_text_that_is_used() -> None:
+    script = (
+        "from test_form import *\n"
+        "jobs = [defs.resolve_job_def(job.name) for job in defs.jobs]\n"
+        "print(sorted({t for j in jobs for t in texts(j.run_config_schema.run_config_schema_type, '')}))"
+    )
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent)}
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=PARAMETERS.parent,
+        env=environment,
+        capture_output=True,
+        check=True,
+    )
+    # No step has settings of its own, and an experiment's name is held to be one.
+    logger = [f"loggers.console.config.{key}" for key in ("log_level", "name")]
+    named = "resources.workspace.config.experiment"
+    assert ast.literal_eval(done.stdout.decode()) == [*logger, "ops.STEP.config", named]
+
+
+def test_what_stands_in_a_form_is_what_a_run_is_told() -> None:
+    nothing = {
+        "profile": "",
+        "overrides": [],
+        "force": False,
+        "experiment": "",
+        "scratch": "",
+        "settles": True,
+    }
+    assert told({}) == nothing
+    given = {"profile": "full", "force": True}
+    assert told(given | {"set": {"seed": 3}}) == nothing | given | {"overrides": ["seed=3"]}
+    assert told({"set": {"seed": 3}, "experiment": "three"})["experiment"] == "three"
+    several = {"seed": 21, "profiles.full.clevrer.scenes": 7, "clevrer.predictive.configuration": "S"}
+    assert told({"profile": "full", "set": several})["overrides"] == [
+        "clevrer.predictive.configuration=S",
+        "profiles.full.clevrer.scenes=7",
+        "seed=21",
+    ]
+    set_ = {"clevrer.predictive.tau": 1e-7, "clevrer.predictive.horizon": None}
+    assert told({"set": set_})["overrides"] == ["clevrer.predictive.tau=1.0e-07"]
+
+
+def test_the_form_of_the_how_to_is_one() -> None:
+    page = (PARAMETERS.parent / "docs/how-to-use-the-ui.md").read_text("utf-8")
+    (block,) = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    form = yaml.safe_load(block)["resources"]["workspace"]["config"]
+    assert told(form)["overrides"] == [
+        "clevrer.predictive.configuration=B",
+        "clevrer.predictive.horizon=100",
+        "profiles.sample.clevrer.scenes=20",
+    ]
+    assert [field for field in form_of(PARAMETERS) if f"`{field}`" not in page] == []
+
+
+def test_a_job_opens_with_a_form_that_shows_every_field_and_changes_nothing() -> None:
+    form: Any = JOB.run_config
+    form = form["resources"]["workspace"]["config"]
+    assert set(form) == set(form_of(PARAMETERS))
+    assert told(form) == told({"profile": "sample"})
+
+
+@pytest.mark.parametrize(
+    ("form", "message"),
+    [
+        ({"profile": "nope"}, "sample | full | paper | real | local"),
+        ({"set": {"clevrer.predictive.configuration": "D"}}, "A | B | C | S"),
+        ({"set": {"bad.key": 1}}, "bad.key"),
+        ({"set": {"seed": -1}}, "seed: Expected `int` >= 0, not -1"),
+        ({"set": {"clevrer.predictive.tau": 0}}, "clevrer.predictive.tau: Expected `float` > 0"),
+        (
+            {"set": {"clevrer.predictive.configuration": "S", "clevrer.predictive.tau": 0.4}},
+            "S reads neither frames nor tau",
+        ),
+        ({"nothing": 1}, "nothing"),
+        ({"experiment": "of nothing"}, "experiment: 'of nothing' cannot be the name of an experiment"),
+        ({"experiment": "nothing"}, "names an experiment that changes nothing"),
+    ],
+)
+def test_a_form_that_is_wrong_is_refused_before_a_run(form: dict[str, Any], message: str) -> None:
+    with pytest.raises(dg.DagsterInvalidConfigError) as refused:
+        told(form)
+    assert message.lower() in str(refused.value).lower()
+
+
+def test_the_choice_of_profiles_is_what_the_file_has(make_project: Callable[..., Path]) -> None:
+    path = make_project() / "params.yaml"
+    parameters = yaml.safe_load(path.read_text("utf-8"))
+    parameters["profiles"]["mine"] = {"clevrer": {"source": "generated", "scenes": 1}}
+    del parameters["profiles"]["local"]
+    parameters["profile"] = "mine"
+    path.write_text(yaml.safe_dump(parameters), "utf-8")
+    job = build_definitions().resolve_job_def("reproduce_clevrer")
+    assert told({"profile": "mine", "set": {"profiles.mine.clevrer.scenes": 2}}, job)["overrides"] == [
+        "profiles.mine.clevrer.scenes=2"
+    ]
+    with pytest.raises(dg.DagsterInvalidConfigError, match="not in enum"):
+        told({"profile": "local"}, job)

@@ -1,0 +1,102 @@
+"""A run that is killed leaves nothing half-written, and the next one goes on from where it stopped."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import dagster as dg
+import pytest
+from typer.testing import CliRunner
+
+from orchestration.cli.main import app
+from orchestration.dagster.own_runs import close_interrupted
+from substrate.base.files import replacing
+
+ROOT = Path(__file__).resolve().parents[3]
+HOLD = """
+import os, sys, time
+from pathlib import Path
+from substrate.base.files import replacing
+
+with replacing(Path(sys.argv[1])) as fresh:
+    fresh.mkdir()
+    (fresh / "part").write_text("half")
+    print("writing", flush=True)
+    time.sleep(600)
+"""
+
+
+def writer(path: Path) -> subprocess.Popen[str]:
+    """A process that is in the middle of writing a folder."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(path)],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )
+    assert process.stdout
+    assert process.stdout.readline() == "writing\n"
+    return process
+
+
+def test_what_a_killed_writer_left_is_removed_and_what_a_living_one_writes_is_not(tmp_path: Path) -> None:
+    out = tmp_path / "logs[1]"
+    killed, alive = writer(out), writer(out)
+    try:
+        assert len(list(tmp_path.iterdir())) == 2
+        killed.kill()
+        killed.wait()
+        with replacing(out) as fresh:
+            fresh.mkdir()
+            (fresh / "part").write_text("whole")
+        (left,) = [path for path in tmp_path.iterdir() if path != out]
+        assert (left / out.name / "part").read_text() == "half"
+        assert (out / "part").read_text() == "whole"
+    finally:
+        alive.kill()
+        alive.wait()
+
+
+def test_a_killed_run_resumes_after_its_finished_stages(
+    make_project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = make_project()
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    with subprocess.Popen(
+        [
+            sys.executable,
+            "-m",
+            "orchestration.cli.main",
+            "reproduce",
+            "--only",
+            "clevrer",
+            "--set",
+            "seed=20",
+        ],
+        start_new_session=True,
+    ) as run:
+        logs = root / "artifacts/sample/clevrer/logs/index.jsonl"
+        while not list((root / "artifacts/sample").glob("clevrer/.answers.jsonl.*.scratch")):
+            assert run.poll() is None
+            time.sleep(0.02)
+        os.killpg(run.pid, signal.SIGKILL)
+    before = logs.stat().st_mtime_ns
+    assert not (root / "artifacts/sample/clevrer/answers.jsonl").exists()
+    result = CliRunner().invoke(app, ["reproduce", "--only", "clevrer", "--set", "seed=20"])
+    assert result.exit_code == 0, result.output
+    assert "clevrer/logs  reused" in result.output
+    assert logs.stat().st_mtime_ns == before
+    assert not list(root.rglob("*.scratch"))
+    assert not list(root.rglob("*.parts"))
+    with dg.DagsterInstance.get() as instance:
+        again, killed = instance.get_runs()
+        assert (again.status, killed.status) == (dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE)
+        assert close_interrupted(instance, root) == []
+        messages = [record.user_message for record in instance.all_logs(again.run_id)]
+    assert any(text.startswith("clevrer/answers: ") and text.endswith(" done") for text in messages)

@@ -1,0 +1,211 @@
+"""The UI's server answers its own pages, and no other page that is open in the same browser."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import httpx
+import psutil
+import pytest
+from projects import ROOT
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route, WebSocketRoute
+from starlette.testclient import TestClient
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from orchestration.dagster.webserver import ORIGIN, guarded
+
+OWN = "http://127.0.0.1:3000"
+JSON = {"origin": OWN, "content-type": "application/json"}
+EVIL = "http://evil.example"
+
+
+def server() -> TestClient:
+    """A server behind the guard that answers everything."""
+
+    async def answer(_: Request) -> PlainTextResponse:
+        return PlainTextResponse("answered")
+
+    async def talk(socket: WebSocket) -> None:
+        await socket.accept()
+        await socket.send_text("answered")
+        await socket.close()
+
+    routes = [
+        WebSocketRoute("/graphql", talk),
+        Route("/{path:path}", answer, methods=["GET", "POST", "DELETE"]),
+    ]
+    return TestClient(guarded(Starlette(routes=routes)), base_url=OWN)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "headers", "status"),
+    [
+        ("GET", "/", {}, 200),
+        ("GET", "/", {"origin": OWN}, 200),
+        ("GET", "/", {"host": "localhost:3000"}, 200),
+        ("GET", "/", {"host": "evil.example:3000"}, 400),
+        ("GET", "/", {"host": "127.0.0.1.evil.example"}, 400),
+        ("GET", "/", {"origin": EVIL}, 403),
+        ("GET", "/graphql", {"accept": "text/html"}, 200),
+        ("GET", "/graphql?query={version}", {}, 403),
+        ("GET", "/graphql/?query={version}", {}, 403),
+        ("POST", "/graphql", JSON, 200),
+        ("POST", "/graphql", JSON | {"content-type": "Application/JSON; charset=utf-8"}, 200),
+        ("POST", "/graphql", JSON | {"host": "localhost:3000", "origin": "http://localhost:3000"}, 200),
+        ("POST", "/graphql", {"content-type": "application/json"}, 403),
+        ("POST", "/graphql", JSON | {"origin": EVIL}, 403),
+        ("POST", "/graphql", JSON | {"origin": "null"}, 403),
+        ("POST", "/graphql", JSON | {"origin": "http://127.0.0.1:8888"}, 403),
+        ("POST", "/graphql", JSON | {"origin": "http://localhost:3000"}, 403),
+        ("POST", "/graphql", JSON | {"content-type": "text/plain; application/json"}, 403),
+        ("POST", "/graphql", JSON | {"content-type": "application/jsonp"}, 403),
+        ("POST", "/graphql", {"origin": OWN}, 403),
+        ("POST", "/report_asset_check/a", JSON | {"content-type": "application/x-www-form-urlencoded"}, 403),
+        ("DELETE", "/", {"origin": EVIL}, 403),
+    ],
+)
+def test_requests_of_other_pages_are_refused(
+    method: str, path: str, headers: dict[str, str], status: int
+) -> None:
+    reply = server().request(method, path, headers=headers)
+    assert reply.status_code == status, reply.text
+    assert ("answered" in reply.text) == (status == 200)
+
+
+def test_two_origins_or_two_types_of_body_are_refused() -> None:
+    for twice in ("origin", "content-type"):
+        headers = [*JSON.items(), (twice, JSON[twice])]
+        assert server().post("/graphql", headers=headers).status_code == 403
+
+
+def test_a_websocket_is_opened_for_the_server_s_own_pages() -> None:
+    with server().websocket_connect("ws://127.0.0.1:3000/graphql", headers={"origin": OWN}) as opened:
+        assert opened.receive_text() == "answered"
+    for headers in ({"origin": EVIL}, {}):
+        with (
+            pytest.raises(WebSocketDisconnect),
+            server().websocket_connect("ws://127.0.0.1:3000/graphql", headers=headers),
+        ):
+            pass
+
+
+def test_no_page_shows_another_one_in_a_frame() -> None:
+    headers = server().get("/").headers
+    assert "frame-ancestors 'none'" in headers["content-security-policy"]
+    assert headers["cross-origin-resource-policy"] == "same-origin"
+
+
+def test_a_proxy_is_answered_under_the_origin_that_the_environment_names(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    headers = JSON | {"host": "ui.example.org", "origin": "https://ui.example.org"}
+    assert server().post("/graphql", headers=headers).status_code == 400
+    monkeypatch.setenv(ORIGIN, "https://ui.example.org")
+    assert server().post("/graphql", headers=headers).status_code == 200
+    assert server().post("/graphql", headers=JSON).status_code == 200
+    for origin in ("http://ui.example.org", EVIL, OWN):
+        assert server().post("/graphql", headers=headers | {"origin": origin}).status_code == 403
+
+
+def test_the_ui_is_dagster_s_behind_the_guard_and_ends_when_told(make_project: Callable[..., Path]) -> None:
+    root = make_project()
+    command = [sys.executable, "-m", "orchestration.cli.main", "ui", "--port"]
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        refused = subprocess.run(
+            [*command, str(port)], env=_environment(), capture_output=True, text=True, check=False
+        )
+    message = f"error: 127.0.0.1:{port}: cannot listen (Address already in use)."
+    assert (refused.returncode, refused.stderr.startswith(message)) == (1, True), refused.stderr
+    assert not refused.stdout
+
+    # As a script starts a job in the background.
+    running = subprocess.Popen(
+        [*command, str(port)],
+        cwd=root,
+        env=_environment(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
+    )
+    try:
+        server = f"http://127.0.0.1:{port}"
+        page = _once_it_is_up(f"{server}/server_info")
+        assert "dagster_version" in page.json()
+        assert httpx.get(f"{server}/server_info", headers={"host": "evil.example"}).status_code == 400
+        query = {"query": "{version}"}
+        assert httpx.post(f"{server}/graphql", json=query).status_code == 403
+        assert "data" in httpx.post(f"{server}/graphql", json=query, headers={"origin": server}).json()
+        told = "seed: Expected `int` >= 0, not -1. Compare with the comments in params.yaml."
+        assert _launch(server, {"set": {"seed": -1}}) == {"message": told, "stack": [], "cause": None}
+        running.terminate()
+        assert running.wait(30) == 0
+    finally:
+        running.kill()
+
+
+def test_the_daemon_of_a_ui_that_was_killed_ends_too(make_project: Callable[..., Path]) -> None:
+    command = [sys.executable, "-m", "orchestration.cli.main", "ui", "--port", "0"]
+    quiet = subprocess.DEVNULL
+    running = subprocess.Popen(command, cwd=make_project(), env=_environment(), stdout=quiet, stderr=quiet)
+    deadline, daemons = time.monotonic() + 120, list[psutil.Process]()
+    try:
+        while not daemons:
+            assert time.monotonic() < deadline
+            time.sleep(0.2)
+            children = psutil.Process(running.pid).children()
+            daemons = [child for child in children if "daemon" in " ".join(child.cmdline())]
+        time.sleep(1)
+        running.kill()
+        _, living = psutil.wait_procs(daemons, timeout=60)
+        assert not living
+    finally:
+        for process in (running, *daemons):
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
+
+
+def _environment() -> dict[str, str]:
+    return os.environ | {"PYTHONPATH": str(ROOT)}
+
+
+LAUNCH = """mutation Launch($params: ExecutionParams!) {launchPipelineExecution(executionParams: $params)
+{... on PythonError {message stack cause {message}}}}"""
+
+
+def _launch(server: str, form: dict[str, Any]) -> dict[str, Any]:
+    """The reply to a form of the launchpad."""
+    place = {"repositoryName": "__repository__", "repositoryLocationName": "substrate"}
+    params = {
+        "selector": {**place, "pipelineName": "reproduce_sample"},
+        "runConfigData": json.dumps({"resources": {"workspace": {"config": form}}}),
+        "mode": "default",
+    }
+    asked = {"query": LAUNCH, "variables": {"params": params}}
+    reply = httpx.post(f"{server}/graphql", json=asked, headers={"origin": server}, timeout=120).json()
+    return reply["data"]["launchPipelineExecution"]
+
+
+def _once_it_is_up(address: str) -> httpx.Response:
+    deadline = time.monotonic() + 120
+    while True:
+        try:
+            return httpx.get(address, timeout=120)
+        except httpx.ConnectError:
+            assert time.monotonic() < deadline
+            time.sleep(0.2)

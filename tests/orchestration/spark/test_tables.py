@@ -1,0 +1,54 @@
+"""A table of cases is used where its manifest is whole and its own, and is written anew elsewhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from orchestration.benchmarks.benchmark import Case, Cases
+from orchestration.workspace.storage import Storage
+from orchestration.workspace.tables import (
+    Sharded,
+    read_cases,
+    short_key,
+    table_once,
+    write_cases,
+)
+
+
+def table(root: Path, text: bytes) -> tuple[Storage, Sharded]:
+    """The table of one case, by a storage where ``other`` lies beside it."""
+    storage = Storage(root.as_uri())
+
+    def write(folder: str) -> Sharded:
+        cases = Cases(1, iter([Case(3, "a.json", text)]))
+        return write_cases(storage, cases, lambda of: 10, lambda done, of: None, folder)
+
+    return storage, table_once(storage, ["cases"], "key", write)
+
+
+def sealed(**manifest: object) -> bytes:
+    seal = short_key(manifest["folder"], manifest["shards"], manifest["sums"])
+    return msgspec.json.encode(manifest | {"seal": seal})
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    [
+        b'{"folder": "cases/key", "shards": [1',
+        b'{"folder": "cases/key", "shards": [1], "sums": ["sha256:00"], "seal": "00"}',
+        sealed(folder="elsewhere/key", shards=[1], sums=["sha256:00"]),
+        sealed(folder="cases/other", shards=[1], sums=["sha256:00"]),
+        sealed(folder="cases/..", shards=[1], sums=["sha256:00"]),
+    ],
+)
+def test_a_manifest_that_is_damaged_or_another_tables_is_not_believed(
+    manifest: bytes, tmp_path: Path
+) -> None:
+    table(tmp_path, b"first")
+    (tmp_path / "cases/key/table.json").write_bytes(manifest)
+    storage, written = table(tmp_path, b"second")
+    assert written.folder == "cases/key"
+    assert [case.record for case in read_cases(storage, written)] == [b"first"]

@@ -1,0 +1,159 @@
+"""The pipeline as its users meet it: one run from data to table, the same bytes however it is cut up."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+import pytest
+import yaml
+
+from orchestration.dagster.assets import assets_of
+from orchestration.dagster.resources import WorkspaceResource
+from orchestration.dagster.run import RunError, run_stages
+from orchestration.definitions import defs
+from orchestration.ledger import dvc as pins
+from orchestration.stages.graph import BEYOND_STAGES, EVERY, STAGES, stages_of
+from substrate.base.errors import ParameterError
+from substrate.domains.rows import decode
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def snapshot(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and not {".ledger", ".code"} & {*path.parts}
+    }
+
+
+def run(partitions: int, benchmark: str | None = None, *, force: bool = False) -> None:
+    overrides = [f"spark.partitions={partitions}"]
+    run_stages(stages_of(benchmark), WorkspaceResource(profile="sample", overrides=overrides, force=force))
+
+
+def test_a_run_ends_in_a_table(unchanged_project: Path) -> None:
+    made = snapshot(unchanged_project / "artifacts")
+    rows = [decode(line) for line in made["sample/clevrer/answers.jsonl"].splitlines()]
+    assert [(row.scene, row.question) for row in rows] == sorted((row.scene, row.question) for row in rows)
+    assert {row.subset for row in rows} >= {"descriptive", "explanatory", "counterfactual"}
+    assert all(row.error is not None for row in rows if row.predicted == "error")
+    logs = [json.loads(line) for line in made["sample/clevrer/logs/index.jsonl"].splitlines()]
+    assert {row.log for row in rows} == {entry["log"] for entry in logs}
+    table = made["sample/tables/clevrer.md"].decode()
+    assert "not the official data: 3 scenes" in table
+    assert sum(line.startswith("| ") for line in table.splitlines()) == 1 + 2 * 7 + 6, (
+        "read from annotations, from proposals, and the variants"
+    )
+    assert "babi/qa20/accuracy" in made["sample/tables/transfer.md"].decode()
+    total = json.loads(made["sample/scores/clevrer.descriptive.per_question.json"])
+    graded = [row for row in rows if row.subset == "descriptive"]
+    assert (total["n"], total["correct"]) == (len(graded), sum(bool(row.correct) for row in graded))
+
+
+@pytest.mark.parametrize("benchmark", ["gqa", "comphy"])
+def test_neither_repetition_nor_partitions_change_a_byte(benchmark: str | None, reproduced: Path) -> None:
+    first = snapshot(reproduced / "artifacts"), snapshot(reproduced / "data")
+    run(3, benchmark, force=True)
+    assert (snapshot(reproduced / "artifacts"), snapshot(reproduced / "data")) == first
+
+
+def test_shards_that_are_computed_at_once_change_no_byte(reproduced: Path) -> None:
+    first = snapshot(reproduced / "artifacts"), snapshot(reproduced / "data")
+    overrides = ["spark.shard=1", "spark.partitions=1"]
+    resource = WorkspaceResource(profile="sample", overrides=overrides, force=True)
+    run_stages(["gqa/dataset", "gqa/logs", "gqa/answers"], resource)
+    assert (snapshot(reproduced / "artifacts"), snapshot(reproduced / "data")) == first
+    assert len(list((reproduced / "storage/sample/logs/gqa").rglob("0*.parquet"))) == 3
+    assert all(any(path.iterdir()) for path in (reproduced / "storage").rglob("*") if path.is_dir())
+
+
+def test_a_stage_that_fails_names_the_file_and_leaves_what_was_there(reproduced: Path) -> None:
+    before = snapshot(reproduced / "artifacts")
+    questions = reproduced / "data/sample/clevrer/questions.json"
+    questions.write_bytes(questions.read_bytes()[:-1000])
+    with pytest.raises(RunError, match=r"clevrer/logs.*questions\.json.*cut off"):
+        run_stages(["clevrer/logs"], WorkspaceResource(profile="sample"))
+    assert snapshot(reproduced / "artifacts") == before
+    assert not list((reproduced / "artifacts").rglob(".logs.*"))
+
+
+def test_a_stage_whose_input_was_never_made_names_it(make_project: Callable[..., Path]) -> None:
+    make_project()
+    with pytest.raises(RunError, match=r"babi/logs: .*/data/sample/babi is not there\."):
+        run_stages(["babi/logs"], WorkspaceResource(profile="sample"))
+
+
+def test_dvc_yaml_is_what_the_asset_graph_says() -> None:
+    assert (ROOT / "dvc.yaml").read_text("utf-8") == pins.render_dvc_yaml(STAGES), "run `substrate dvc sync`"
+    described = yaml.safe_load(pins.render_dvc_yaml(STAGES))["stages"]
+    assert len(described) == len([s for s in STAGES.values() if s.pinned_by == "dvc.yaml"]) + 1
+
+
+def test_a_graph_of_few_boxes_has_one_line_from_each_to_the_results_and_all_ways_of_the_stages() -> None:
+    nodes = defs.resolve_asset_graph()
+    groups = {"/".join(node.key.path): node.group_name for node in nodes.asset_nodes}
+    lines = {"/".join(n.key.path): {"/".join(key.path) for key in n.parent_keys} for n in nodes.asset_nodes}
+    data = {name.partition("/")[0] for name in groups if name.endswith("/dataset")} & set(groups.values())
+    assert data == {"babi", "clevrer", "comphy", "gqa", "twin"}
+    assert set(groups.values()) == {*data, "beyond", "results"}
+    between = {(groups[before], groups[name]) for name in lines for before in lines[name]}
+    boxes = {(before, after) for before, after in between if before != after}
+    assert boxes == {(group, "results") for group in (*data, "beyond")}
+
+    needs = {name: stage.needs for name, stage in EVERY.items()}
+    for name in EVERY:
+        assert before(name, lines) == before(name, needs), "no stage runs before one that it reads"
+        for need in lines[name]:
+            assert not any(need in before(other, lines) for other in lines[name] - {need}), "a line too many"
+
+
+def test_what_goes_beyond_the_paper_has_a_profile_of_its_own() -> None:
+    assert {"perceived/scores", "tables/robustness"} <= BEYOND_STAGES.keys() - STAGES.keys()
+    assert {"ablations/determinism", "babi/scores"} <= STAGES.keys() - BEYOND_STAGES.keys()
+    with pytest.raises(ParameterError, match="--profile beyond"):
+        stages_of("perceived")
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        {name for name, stage in STAGES.items() if stage.pinned_by != "data.dvc"},
+        {*list(STAGES)[::2]},
+        {name for name in STAGES if name.endswith(("/dataset", "/answers")) or name.startswith("tables/")},
+    ],
+    ids=["a recomputation", "every second", "without logs and scores"],
+)
+def test_of_some_stages_none_runs_before_another_that_it_reads(chosen: set[str]) -> None:
+    made = {asset.key.to_user_string(): asset for asset in assets_of(STAGES, chosen)}
+    lines = {name: {key.to_user_string() for key in made[name].dependency_keys} & chosen for name in chosen}
+    for name in chosen:
+        assert chosen.intersection(STAGES[name].needs) <= before(name, lines)
+
+
+def before(name: str, ways: Mapping[str, Iterable[str]]) -> set[str]:
+    """A stage, and all from which ways lead to it."""
+    return {name}.union(*(before(need, ways) for need in ways[name]))
+
+
+def test_the_definitions_load_and_every_asset_is_described() -> None:
+    specs = list(defs.resolve_all_asset_specs())
+    assert {"/".join(spec.key.path) for spec in specs} == set(EVERY)
+    assert all(spec.description for spec in specs)
+    assert all(spec.code_version for spec in specs if "/".join(spec.key.path) in STAGES)
+    held = defs.resolve_job_def("reproduce_sample").asset_layer.selected_asset_keys
+    assert {"/".join(key.path) for key in held} == set(STAGES)
+    assert {job.name for job in defs.resolve_all_job_defs()} >= {
+        "reproduce_sample",
+        "reproduce_full",
+        "reproduce_paper",
+    }
+
+
+def test_a_benchmark_takes_what_it_needs_and_no_language_model() -> None:
+    for name in ("twin", "babi", "gqa"):
+        assert stages_of(name) == [f"{name}/{step}" for step in ("dataset", "logs", "answers", "scores")]
+    assert stages_of("twin_direct")[0] == "twin/dataset"
+    assert "tables/clevrer" in stages_of("clevrer")
