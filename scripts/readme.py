@@ -1,4 +1,4 @@
-"""Write README's sentence on the claims, a run's last lines and the result tables from the pins.
+"""Write the numbers of README and of the page of claims from the pins.
 
 With ``--check``, only compare them.
 
@@ -20,6 +20,7 @@ from orchestration.registry import BENCHMARKS, TABLES
 from orchestration.rendering.best_trivial import BEST_TRIVIAL, PAIRED
 from orchestration.rendering.conclusion import verdict_lines
 from orchestration.rendering.official import BESIDE, pinned_rows
+from orchestration.rendering.tables import plain
 from orchestration.scoring.counting import split_name
 from orchestration.scoring.formatting import bounds, share
 from orchestration.scoring.likeness import NOT_REPORTED
@@ -78,6 +79,17 @@ def claims() -> Iterator[str]:
     )
 
 
+def verdict_table() -> Iterator[str]:
+    """Yield the table of claims."""
+    yield "| verdict | claim | paper | here | decided on |"
+    yield "|---|---|---|---|---|"
+    for of in verdicts(ROOT):
+        on = f"{of.data}: {of.on}" if of.data != "none" else of.on
+        direction = f" ({of.direction})" if of.direction else ""
+        cells = (of.verdict, f"{of.claim} (`{of.name}`)", of.paper, of.measured + direction, on)
+        yield f"| {' | '.join(map(plain, cells))} |"
+
+
 def ending() -> Iterator[str]:
     """Yield the lines in which a run that drifted nowhere ends."""
     yield from (f"    {line}" for line in verdict_lines(ROOT, verdicts(ROOT)))
@@ -127,35 +139,50 @@ def constant(number: str, cells: Mapping[str, Mapping[str, str]]) -> str:
 
 
 def filled(text: str) -> str:
-    """Fill the generated parts of README from the pins."""
-    for name, lines in ((part.__name__, part()) for part in (claims, ending, official, generated)):
+    """Fill the generated parts of a page from the pins."""
+    for name, make in PARTS.items():
+        if f"{name} -->" not in text:
+            continue
+        lines = make()
         marks = rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)"
         table = "".join(f"{line}\n" for line in lines)
         put = re.compile(marks, re.DOTALL).subn(lambda match, table=table: match[1] + table + match[2], text)
         text, places = put
         if not places:
-            raise PinError(
-                f"has no marks of the part {name!r}", where=(ROOT / "README.md",), hint="Restore them"
-            )
+            raise PinError(f"one of the two marks of the part {name!r} is missing", hint="Restore it")
     return text
 
 
 def main() -> int:
-    """Write README, or check it; return 1 if it differs from the pins."""
-    path = ROOT / "README.md"
-    text = path.read_text("utf-8")
+    """Write the pages, or check them; return 1 if one differs from the pins."""
+    stale = 0
     try:
         for profile in ("sample", *others_pinned(ROOT, "sample")):
             require_seals(ROOT, profile)
-        now = filled(text)
+        texts = {name: (ROOT / name).read_text("utf-8") for name in PAGES}
+        if absent := [part for part in PARTS if f"<!-- {part} -->" not in "".join(texts.values())]:
+            raise PinError(f"no page has marks of the part {absent[0]!r}", where=(ROOT / PAGES[0],))
+        pages = {name: filled(text) for name, text in texts.items()}
     except PinError as error:
         sys.exit(str(error))
-    if "--check" in sys.argv[1:]:
-        if now != text:
-            sys.stderr.write("README.md: its numbers are not those of the pins; run scripts/readme.py\n")
-        return int(now != text)
-    path.write_text(now, "utf-8")
-    return 0
+    for name, now in pages.items():
+        if "--check" not in sys.argv[1:]:
+            (ROOT / name).write_text(now, "utf-8")
+        elif now != texts[name]:
+            sys.stderr.write(f"{name}: its numbers are not those of the pins; run scripts/readme.py\n")
+            stale = 1
+    return stale
+
+
+PARTS = {
+    "claims": claims,
+    "ending": ending,
+    "verdicts": verdict_table,
+    "official": official,
+    "generated": generated,
+}
+"""The makers of the generated parts, by the names of their marks."""
+PAGES = ("README.md", "docs/claims.md")
 
 
 if __name__ == "__main__":

@@ -214,6 +214,15 @@ def _written(node: Any) -> str:
     return f"[{','.join(map(_written, node))}]" if isinstance(node, list) else repr(node)
 
 
+def short_of_python(text: bytes) -> str:
+    """The first digits of a hash of a Python file's syntax tree.
+
+    >>> short_of_python(b"x = 1  # why") == short_of_python(b"x = 1")
+    True
+    """
+    return _hash(_Bare().visit(ast.parse(text)))
+
+
 def is_ours(module: str) -> bool:
     """Tell whether a module, or a name in a module, belongs to this project."""
     return module.partition(":")[0].partition(".")[0] in PACKAGES

@@ -6,7 +6,6 @@ verdict that changed, and `accept` pins the new ones.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, partial
 from pathlib import Path
@@ -15,10 +14,9 @@ from typing import Any, NamedTuple
 import msgspec
 
 from orchestration.benchmarks.real import MEASURED_ON
-from orchestration.code import ROOT
-from orchestration.code.modules import parse
+from orchestration.code import ROOT, short_of_python
 from orchestration.ledger.drift import Difference
-from orchestration.ledger.manifest import Made, Pins, put
+from orchestration.ledger.manifest import Made, Pins, put, version_of
 from orchestration.ledger.pinned import decode_rows, read_pin_file, rows_name
 from orchestration.models.transcript import read_told
 from orchestration.registry import BENCHMARKS
@@ -84,7 +82,7 @@ def of_files(workspace: Workspace) -> Results:
 
     def by(benchmark: str) -> str:
         told = read_told(workspace.data / benchmark)
-        return told.name if told else ""
+        return told.name.partition(" (")[0] if told else ""
 
     return Results(workspace.settings.profile, counts, rows, by)
 
@@ -134,19 +132,10 @@ def verdicts_here(workspace: Workspace) -> list[Verdict]:
 def digest_of(evidence: tuple[str, ...]) -> str:
     """Return a short digest of what some Python files do, without their comments and docstrings.
 
-    A missing or unreadable file gives another digest.
+    A missing file gives another digest.
     """
-    digest = hashlib.sha256()
-    for name in evidence:
-        path = ROOT / name
-        shorts = [name]
-        if path.is_file():
-            module = name.removesuffix(".py").replace("/", ".")
-            shorts += [
-                statement.short for statement in parse(path.read_bytes(), module, package=False).statements
-            ]
-        digest.update("\n".join(shorts).encode() + b"\0")
-    return digest.hexdigest()[:16]
+    paths = {name: ROOT / name for name in evidence}
+    return version_of({n: short_of_python(p.read_bytes()) for n, p in paths.items() if p.is_file()})
 
 
 def _short(of: Verdict) -> str:

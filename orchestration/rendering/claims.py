@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -80,12 +80,12 @@ def beaten(workspace: Workspace, scores: Mapping[str, Score], now: Iterable[Verd
 
 
 def write_claims(
-    jinja: jinja2.Environment, profile: str, now: Iterable[Verdict], there: Collection[str], out: Path
+    jinja: jinja2.Environment, profile: str, now: Iterable[Verdict], there: Mapping[str, str], out: Path
 ) -> None:
     """Write a page for each claim.
 
     Args:
-        there: the numbers that have a page in this report.
+        there: the kind of data of each number that has a page in this report.
     """
     (out / "claims").mkdir()
     template = jinja.get_template("claim.html.j2")

@@ -20,7 +20,8 @@ from orchestration.workspace.real import absent, folder_of, is_real
 
 WHOLE = ("accuracy", "per_question", "f1", "joint", "per_arm", "divergence")
 """The metrics of whole questions, by the last part of a number's name."""
-_WIDTH = 110
+_WIDTH, _LINES = 110, 8
+"""The length of a line, and the most lines: those about the report and the run come after them."""
 _CHANGES = 3
 """The most lines about changed verdicts."""
 _NUMBERS = 6
@@ -28,28 +29,40 @@ _NUMBERS = 6
 
 
 def concluded(workspace: Workspace, only: str | None = None) -> list[str]:
-    """Return the last lines of a run of everything, or of one benchmark; at most nine.
+    """Return the last lines of a run of everything, or of one benchmark; at most :data:`_LINES`.
 
     If official files are missing, pinned numbers stand in, and the lines say so.
     """
     lacking = absent(workspace, SOURCES.values()) if is_real(workspace) else {}
     if only:
-        return [
-            *_of_part(workspace, only, BENCHMARKS[only].source.name in lacking),
-            *_way_to(workspace, lacking),
-        ]
-    return [*verdict_lines(workspace.root, verdicts_here(workspace)), *_way_to(workspace, lacking)]
+        numbers = _of_part(workspace, only, BENCHMARKS[only].source.name in lacking)
+        return [*numbers, *_way_to(workspace, lacking)]
+    rest = [*_as_pinned(workspace, lacking), *_way_to(workspace, lacking)]
+    return [*verdict_lines(workspace.root, verdicts_here(workspace), _LINES - len(rest)), *rest]
 
 
-def verdict_lines(root: Path, now: Sequence[Verdict]) -> list[str]:
+def verdict_lines(root: Path, now: Sequence[Verdict], most: int = _LINES) -> list[str]:
     """Count the verdicts; name the decided claims, and the verdicts that changed since they were pinned."""
     changes = [f"verdict changed: {of.what}: {of.old} -> {of.new}" for of in changed_verdicts(root, now)]
     if len(changes) > _CHANGES:
         more = f"and {len(changes) - _CHANGES + 1} more verdicts changed; `substrate verify` names them"
         changes = [*changes[: _CHANGES - 1], more]
     as_pinned = "Every verdict is as pinned; `substrate claims` lists them with their reasons."
-    counts = wrap(f"The paper's {len(now)} claims: {told(now)}.", _WIDTH)
-    return [*counts, *_named(now), *(changes or [as_pinned])]
+    counts, changes = wrap(f"The paper's {len(now)} claims: {told(now)}.", _WIDTH), changes or [as_pinned]
+    return [*counts, *[*_named(now)][: most - len(counts) - len(changes)], *changes]
+
+
+def _as_pinned(workspace: Workspace, lacking: Collection[str]) -> Iterator[str]:
+    """Yield a line with the pinned numbers of benchmarks whose official files are missing."""
+    first: dict[str, str] = {}
+    for number, counts in (
+        pinned_scores(workspace.root, workspace.settings.profile).items() if lacking else ()
+    ):
+        name = number.partition("/")[0]
+        if BENCHMARKS[name].source.name in lacking and number.endswith(WHOLE) and counts[1]:
+            first.setdefault(name, f"{label(number)} {counted(*counts)}")
+    if first:
+        yield shorten(f"As pinned: {'; '.join(first.values())}", _WIDTH, placeholder=" …")
 
 
 def told(now: Iterable[Verdict]) -> str:

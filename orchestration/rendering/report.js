@@ -67,7 +67,7 @@ function show() {
   });
   const numbers = fits.filter(([, , answers]) => !answers).length;
   document.getElementById("found").replaceChildren(...lines.slice(0, Math.min(numbers, MOST)), ...lines.slice(numbers));
-  document.getElementById("said").textContent = words.length ? `${numbers} numbers${numbers > MOST ? `, the first ${MOST} shown` : ""}` : "";
+  document.getElementById("said").textContent = words.length ? `${numbers} number${numbers === 1 ? "" : "s"}${numbers > MOST ? `, the first ${MOST} shown` : ""}` : "";
 }
 
 if (search) {

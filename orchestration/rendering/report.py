@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import math
 import shutil
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -145,8 +146,7 @@ def write_report(
     _write_numbers(
         jinja, lineage, scores, {answers.benchmark.name: answers for answers in answered}, out, kept
     )
-    every = {number for numbers in scores.values() for number in numbers}
-    write_claims(jinja, workspace.settings.profile, content["claims"], every, out)
+    write_claims(jinja, workspace.settings.profile, content["claims"], content["measured"], out)
     write_states(jinja, workspace.settings.profile, content["worked"], out)
     sought = msgspec.json.encode([*_sought(scores, answered)]).decode()
     (out / "search.js").write_text(f"found({sought})\n", "utf-8")
@@ -255,7 +255,7 @@ def _content(workspace: Workspace, scores: Scores, out: Path, kept: Kept | None)
         "sources": sources,
         "BEYOND": BEYOND,
         "claims": now,
-        "measured": {*every},
+        "measured": defaultdict(str, {name: score.data for name, score in every.items()}),
         "FIRST": FIRST,
         "SIGNS": SIGNS,
         "lead": lead(now),

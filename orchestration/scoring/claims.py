@@ -76,7 +76,8 @@ class Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def relation(self) -> Relation:
         """The claim's relation."""
-        return next((kind for kind in ("margin", "order", "same_bytes") if getattr(self, kind)), "statement")
+        kinds: tuple[Relation, ...] = ("margin", "order", "same_bytes")
+        return next((kind for kind in kinds if getattr(self, kind)), "statement")
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -259,7 +260,7 @@ def _printed(claim: Claim) -> tuple[Fits | None, str, int]:
     if not others:
         return _interval(first), f"{figures[0].printed} %" if figures[0] else "", 0
     if not all(figures):
-        return None, "above", 1
+        return None, "no figure", 1
     apart, number = values[0] - values[1], published().number(first)
     size = number and number.figures.get(f"{MINUS}{others[0]}")
     text = f"{size.value if size else apart:+.2f} pp"

@@ -75,8 +75,7 @@ def mcnemar_exact(first_only: int, second_only: int) -> float:
     >>> f"{mcnemar_exact(94, 0):.2g}"
     '1e-28'
     """
-    from scipy.special import bdtr
-
     discordant = first_only + second_only
+    tail = sum(math.comb(discordant, count) for count in range(min(first_only, second_only) + 1))
     # Both tails of a fair coin are equally likely.
-    return min(1.0, 2 * float(bdtr(min(first_only, second_only), discordant, 0.5))) if discordant else 1.0
+    return min(1.0, 2 * tail / 2**discordant)

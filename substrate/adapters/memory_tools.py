@@ -428,7 +428,7 @@ class Desk:
         try:
             return tool.call(self, arguments)
         except SubstrateError as error:
-            error.what = error.what if len(error.what) <= LONG else f"{error.what[:LONG]}…"
+            error.what = error.what if len(error.what) <= PAGE else f"{error.what[:PAGE]}…"
             raise
 
     def take_up(self) -> None:

@@ -37,6 +37,21 @@ def test_it_opens_from_a_file_and_asks_for_nothing_else(opened: Opener) -> None:
     assert all(address.startswith(f"{opened.folder.as_uri()}/") for address in addresses)
 
 
+@pytest.mark.parametrize("width", [1200, 1600])
+def test_the_claims_come_first_and_the_contents_stay_in_view(opened: Opener, width: int) -> None:
+    page = opened(width=width)
+    height = page.evaluate("document.documentElement.scrollHeight")
+    rows = page.locator(".verdicts tbody tr")
+    boxes = [row.bounding_box() for row in rows.all()]
+    assert sum(box is not None and box["y"] < height / 4 for box in boxes) >= 15
+    assert len({word.inner_text() for word in rows.locator("td.verdict-of").all()}) >= 3
+    rows.first.get_by_role("link").first.click()
+    expect(page.locator("blockquote")).to_contain_text("The paper, section 1")
+    page.go_back()
+    page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+    expect(page.get_by_role("navigation", name="Contents")).to_be_in_viewport()
+
+
 @pytest.mark.parametrize("width", [360, 1200])
 def test_every_table_fits_and_the_rest_of_it_is_a_click_away(opened: Opener, width: int) -> None:
     page = opened(width=width)
@@ -62,7 +77,7 @@ def test_a_table_is_sorted_by_a_click_and_a_benchmark_or_number_is_found(opened:
     assert counts == sorted(counts)
     expect(head).to_have_attribute("aria-sort", "ascending")
     page.get_by_role("searchbox").fill("babi qa7")
-    expect(page.locator("#said")).to_have_text("1 numbers")
+    expect(page.locator("#said")).to_have_text("1 number")
     page.locator("#found a").last.scroll_into_view_if_needed()
     page.locator("#found a", has_text="search the answers of bAbI").click()
     page.wait_for_url(re.compile("/answers/babi.html"))

@@ -16,26 +16,14 @@ from pyoxigraph import Literal, NamedNode
 
 from substrate.adapters.memory_tools import Desk
 
-PARTS = [
-    "localhost:8080",
-    "8080",
-    "https://acme.example/a",
-    "<",
-    ">",
-    '"',
-    "_:b",
-    "<<( ",
-    "v:ann",
-    "gold",
-    "\\",
-]
+PARTS = ["localhost:8080", "8080", "https://acme.example/a", "<", ">", '"', "_:b", "<<( ", "gold", "\\"]
+PARTS += ["\n", "\0", "\r\n", "e\u0301", "^^<urn:a>", "@fr", " … "]
 TEXTS = st.one_of(
     st.text(),
-    st.lists(st.sampled_from([*PARTS, "\n", "\0", "\r\n", "e\u0301", "^^<urn:a>", "@fr", " … "])).map(
-        "".join
-    ),
+    st.lists(st.sampled_from(PARTS)).map("".join),
     st.builds(lambda letter, end: letter * 900 + end, st.sampled_from("ab<é\n😀"), st.text(max_size=3)),
 )
+NAMES = ["-5", "5", "A-", "A", "C++", "C--", "<b>", "a:b", "b", "<urn:x:b>", "_:b", "ann lee", "annLee"]
 TERMS = [{"thing": "gold"}, {"thing": "<urn:a>"}, {"text": "<urn:a>"}, {"term": '"7"^^<urn:kind>'}]
 TERMS += [{"term": '"7"@fr'}, {"term": "_:b"}, {"term": "<<( <urn:a> <urn:b> <urn:c> )>>"}]
 VALUES = st.one_of(TEXTS, st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.booleans())
@@ -102,9 +90,7 @@ def test_each_value_comes_back_and_names_its_fact(
 
 
 @given(names=st.lists(TEXTS.filter(str.split), min_size=1, max_size=4))
-@example(
-    names=["-5", "5", "A-", "A", "C++", "C--", "<b>", "a:b", "b", "<urn:x:b>", "_:b", "ann lee", "annLee"]
-)
+@example(names=NAMES)
 def test_each_name_author_and_source_comes_back(
     names: list[str], tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -119,7 +119,9 @@ def test_without_the_files_the_pinned_numbers_are_shown(
     monkeypatch.delenv(REAL, raising=False)
     code, output = substrate("reproduce", "--profile", "real", "--fail-on-drift")
     assert code == 0, output
-    assert "Not computed again: babi/en and " in output
+    assert "As pinned: CLEVRER: explanatory, per question 564 of 564 (100.00 %)" in output
+    assert len(output.partition("The paper's")[2].splitlines()) <= 10
+    assert "to get: babi/en: substrate fetch real" in output
     assert f"not in {root / 'downloads/real'}" in output
     code, output = substrate("verify", "--profile", "real")
     assert code == 0, output

@@ -8,11 +8,11 @@ the event occurs; the method ``printed`` takes what Algorithm 2 returns for that
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple, get_args
 
 import msgspec
 
-from substrate.domains.clevrer.emitter import Engine, without
+from substrate.domains.clevrer.emitter import Engine, voters, without
 from substrate.domains.clevrer.format import RECORDED_AFTER
 from substrate.domains.clevrer.scene import Event, Scene
 
@@ -20,6 +20,8 @@ Ground = Literal["observed", "dual", "simulated", "heuristic"]
 """The ground of an answer: what was filmed; the ancestors of an observed event (Proposition 1); a simulation;
 a rule without proof.
 """
+GROUNDS: tuple[Ground, ...] = get_args(Ground)
+"""The grounds of an answer, from the surest to the least sure."""
 
 
 class Verdict(NamedTuple):
@@ -71,6 +73,20 @@ def _simulated(scene: Scene, event: Event, removed: int, settings: Counterfactua
     """
     if event.kind != "Collision":
         return _duality(scene, event, removed, settings, engine)
+    if scene.tracked and not event.objects <= scene.posed:
+        return _partner(scene, event, removed, settings, engine)
+    verdicts = [_fork(voter, event, removed, settings, engine) for voter in voters(scene, engine)]
+    occurring = sorted((verdict for verdict in verdicts if verdict.occurs), key=_surest)
+    absent = sorted((verdict for verdict in verdicts if not verdict.occurs), key=_surest)
+    # The least sure ground of the majority: a verdict of a few draws without simulation proves nothing.
+    return (occurring if len(occurring) > len(absent) else absent)[-1]
+
+
+def _surest(verdict: Verdict) -> int:
+    return GROUNDS.index(verdict.ground)
+
+
+def _fork(scene: Scene, event: Event, removed: int, settings: Counterfactual, engine: Engine) -> Verdict:
     branch = without(scene, removed, engine, settings.horizon)
     observed = {e.iri for e in _like(event, scene)}
     occurring = [e.iri for e in _like(event, branch)]

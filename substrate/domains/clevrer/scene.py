@@ -269,6 +269,11 @@ class Scene:
         """
         return self._poses_from(0)
 
+    @cached_property
+    def posed(self) -> frozenset[int]:
+        """The objects with a pose: only these can be simulated."""
+        return frozenset(number for poses in self.poses.values() for number in poses)
+
     def _poses_from(self, first: int) -> dict[int, dict[int, Pose]]:
         by_frame: dict[int, dict[int, Pose]] = {}
         for subject, poses in self.holding(f"{NAMESPACE}pose").items():

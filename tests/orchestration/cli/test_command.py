@@ -137,12 +137,14 @@ def test_nothing_to_do_starts_no_run_and_says_so(reproduced: Path) -> None:
     alone = runner.invoke(app, ["reproduce"])
     lines = alone.output.strip().splitlines()
     assert len(lines) <= 10
-    assert any(line.startswith("bAbI: mean ") for line in lines)
+    assert lines[0].startswith("The paper's ")
+    assert not any("verdict changed" in line for line in lines), "no verdict is pinned in this project"
     assert lines[-1].startswith("Nothing to do: ")
     of_one = runner.invoke(app, ["reproduce", "--only", "babi", "--json"])
     told = json.loads(of_one.stdout)
     assert (told["ran"], told["drifted"]) == (False, {})
     assert "babi/qa1/accuracy" in told["tables"][0]
+    assert told["conclusion"][0].startswith("bAbI: mean, accuracy: ")
     assert runner.invoke(app, ["reproduce", "--only", "babi", "--quiet"]).stderr == ""
 
 

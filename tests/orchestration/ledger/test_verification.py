@@ -126,7 +126,11 @@ def test_new_results_stay_unpinned_until_they_are_accepted_with_a_reason(reprodu
     assert {difference["stage"] for difference in report["differences"] if difference["kind"] == "row"} == {
         "comphy/answers"
     }
+    (reproduced / "pins/claims.json").write_text('{"same_bytes": "differs"}', "utf-8")
+    assert "claims: same_bytes: differs -> agrees" in run("verify", "--no-recompute", code=1)
+    assert "claims: same_bytes: differs -> agrees" in run("accept", "known now", "--dry-run", code=0)
     run("accept", "the hidden properties are known now", code=0)
+    assert json.loads((reproduced / "pins/claims.json").read_bytes())["same_bytes"] == "agrees"
     accepted = run("verify", "--no-recompute", "--since", "HEAD", code=0)
     assert "every artifact is as pinned" in accepted
     assert "the hidden properties are known now (comphy/answers" in accepted

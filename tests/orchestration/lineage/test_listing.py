@@ -72,6 +72,14 @@ def test_every_number_is_listed_before_anything_was_measured(project: Path) -> N
     )
     text = CliRunner().invoke(app, ["trace", "--list"]).stdout
     assert "clevrer/predictive/per_question" in text
+    assert max(map(len, text.splitlines())) <= 110
+    assert {entry["name"].split("/")[0] for entry in trace("--list", "Table 2")} == {
+        "twin",
+        "twin_direct",
+        "twin_concordia",
+    }
+    claim = trace("kinematics_order")
+    assert (claim["relation"], claim["verdict"], claim["printed"]) == ("order", "not measured", "consistent")
 
 
 def test_differences_bounds_and_p_stand_beside_the_papers(project: Path) -> None:

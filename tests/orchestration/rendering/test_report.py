@@ -21,7 +21,7 @@ from orchestration.ledger.manifest import version_of
 from orchestration.ledger.records import read_records
 from orchestration.lineage.explain import Input, answered
 from orchestration.project import open_workspace
-from orchestration.rendering.page import number_page, templates
+from orchestration.rendering.page import label, number_page, templates
 from orchestration.rendering.report import write_report
 from orchestration.scoring.likeness import percent
 from orchestration.scoring.scores import Score, read_metrics, write_metrics
@@ -169,7 +169,7 @@ def test_every_number_is_in_the_page_and_has_one_with_its_trace(reproduced: Path
             f"{score.name} stands in a table and in the forest plot"
         )
         words = words_of(reproduced / REPORT / number_page(score.name))
-        assert f"{score.name} {percent(score)}" in words, f"the page of {score.name} says what it is"
+        assert f"{label(score.name)}: {percent(score)} {score.name}" in words
     record = read_records(open_workspace("sample"))["clevrer/answers"]
     words = words_of(reproduced / REPORT / number_page("clevrer/descriptive/per_question"))
     for proof in (
@@ -238,7 +238,9 @@ def test_a_page_names_the_answers_that_are_not_right(reproduced: Path) -> None:
         )
     )
     assert wrong
+    assert "a choice that holds is denied" in "".join(page.words)
     for row in wrong:
+        assert f"ablations/{row.subset}/{row.scene}/{row.question}" in page.words
         assert f"../answers/ablations.html?answer={row.subset}/{row.scene}/{row.question}" in page.links
     assert "../answers/ablations.html?subset=counterfactual.printed&result=wrong" in page.links
 
@@ -257,8 +259,8 @@ def test_what_was_not_measured_is_said_and_not_drawn(reproduced: Path, tmp_path:
     write_report(open_workspace("sample"), tmp_path / "report")
     text = (tmp_path / "report/index.html").read_text("utf-8")
     number = tmp_path / "report" / number_page("clevrer/descriptive/per_question")
-    assert "clevrer/descriptive/per_question not measured" in words_of(number)
-    assert f"numbers measured, {len(files)} not</dt><dd>0</dd>" in text
+    assert "CLEVRER: descriptive, per question: not measured" in words_of(number)
+    assert text.count("number absent") >= len(files)
     assert 'class="interval"' not in text
     assert 'class="question"' not in text, "no worked example without an answer"
     assert not (tmp_path / "report/answers").exists()
