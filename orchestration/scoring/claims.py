@@ -217,6 +217,8 @@ def verdict(name: str, official: Find, generated: Find, digest: Callable[[tuple[
         return Verdict(**known, why="; ".join(reasons))
     here = _RELATIONS[claim.relation](claim, measured)
     known |= {"measured": here.text, "n": here.n, "why": here.why}
+    if claim.relation == "same_bytes":
+        known |= {"data": "none", "on": "this code, whatever the data"}
     if data == "official" or claim.relation == "same_bytes":
         undecided = here.sign == 0 and claim.relation in ("margin", "order") and expected
         word = "agrees" if here.sign == expected else "undecided" if undecided else "differs"
