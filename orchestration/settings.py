@@ -133,7 +133,9 @@ def load_settings(
         raise
     if settings.profile not in settings.profiles:
         hint = f"Choose one of {', '.join(settings.profiles)}"
-        raise ParameterError(f"no profile {settings.profile!r}", where=(path,), hint=hint)
+        of_set = any(text.partition("=")[0].strip() == "profile" for text in overrides)
+        where = "--profile" if profile else "--set" if of_set else path
+        raise ParameterError(f"no profile {settings.profile!r}", where=(where,), hint=hint)
     return settings
 
 

@@ -67,7 +67,7 @@ class Stage(Declared):
 
     @property
     def calls(self) -> tuple[Callable[..., Any], ...]:
-        """Its functions, and those of the stages that it describes."""
+        """Its functions, and the functions of the stages that it describes."""
         return self.run, *self.functions, *(call for stage in self.describes for call in stage.calls)
 
     @property

@@ -1,11 +1,13 @@
-"""Install what requirements.lock holds into the environment that runs this: `make setup` and `make tools`.
+"""Install a lock into the environment that runs this: `make setup`, `make tools` and `make models`.
 
     .venv/bin/python scripts/environment.py platform      what the pipeline runs on
     .venv/bin/python scripts/environment.py all           and what tests, checks and documentation need
+    .venv/bin/python scripts/environment.py models        a language model and its server
 
 uv does it, itself installed by pip from the lock; every package is held against the lock's hashes. uv does
 not read pip's configuration, so where pip was told of other indexes, links, hosts or certificates, uv is told
-the same; what UV_… variables say counts first. Where uv cannot do it, pip does.
+the same; what UV_… variables say counts first. Where uv cannot do it, pip does. A user's other settings of
+pip and uv, such as the folder that they install into, are for other environments and do not count here.
 """
 
 from __future__ import annotations
@@ -17,12 +19,39 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+import tomllib
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 LOCK = ROOT / "requirements.lock"
 PROJECT = "event-graph-substrate"
+MODELS = ROOT / "requirements-models.lock"
+PIP_SOURCES = (
+    *("index-url", "extra-index-url", "no-index", "find-links", "trusted-host", "keyring-provider"),
+    *("proxy", "cert", "client-cert", "timeout", "default-timeout", "retries", "cache-dir", "no-cache-dir"),
+)
+"""The options of pip that say from where packages come."""
+UV_SOURCES = (
+    "UV_DEFAULT_INDEX",
+    "UV_INDEX",  # and a user and password for each index
+    "UV_EXTRA_INDEX_URL",
+    "UV_FIND_LINKS",
+    "UV_INSECURE_HOST",
+    "UV_KEYRING_PROVIDER",
+    "UV_NATIVE_TLS",
+    "UV_SYSTEM_CERTS",
+    "UV_HTTP",
+    "UV_REQUEST",
+    "UV_OFFLINE",
+    "UV_CACHE_DIR",
+    "UV_NO_CACHE",
+    "UV_LINK_MODE",
+    "UV_CONCURRENT",
+    "UV_CONFIG_FILE",
+    "UV_NO_CONFIG",
+)
+"""The beginnings of the variables of uv that say from where packages come, or how fast."""
 BUILD = {"editables", "hatchling", "uv"}
 """The command that puts this checkout into the environment."""
 
@@ -90,12 +119,51 @@ def pip_configuration() -> dict[str, str]:
     return options
 
 
+def for_this_environment(configured: Mapping[str, str], environment: Mapping[str, str]) -> dict[str, str]:
+    """The variables under which pip and uv fill the environment that they run in.
+
+    >>> for_this_environment({"user": "true", "cert": "/ca.pem"}, {"PIP_TARGET": "/mine", "UV_OFFLINE": "1"})
+    {'UV_OFFLINE': '1', 'PIP_CONFIG_FILE': '/dev/null', 'PIP_CERT': '/ca.pem'}
+    """
+    ours = {
+        name: value
+        for name, value in environment.items()
+        if name.startswith(UV_SOURCES) or not name.startswith(("PIP_", "UV_", "PYTHONPATH"))
+    }
+    options = {key: value for key, value in configured.items() if key in PIP_SOURCES}
+    named = {f"PIP_{key.upper().replace('-', '_')}": value for key, value in options.items()}
+    return ours | {"PIP_CONFIG_FILE": os.devnull} | named
+
+
+def uv_configuration(environment: Mapping[str, str]) -> dict[str, str]:
+    """The variables that replace uv's own files of settings, if one says how `uv pip` installs; else none.
+
+    Only the indexes that the files name are taken over.
+    """
+    folders = environment.get("XDG_CONFIG_HOME") or Path.home() / ".config", "/etc"
+    usual = [Path(folder, "uv/uv.toml") for folder in folders]
+    files = [Path(environment["UV_CONFIG_FILE"])] if environment.get("UV_CONFIG_FILE") else usual
+    tables = [tomllib.loads(path.read_text("utf-8")) for path in files if path.is_file()]
+    if not any("pip" in table for table in tables):
+        return {}
+    indexes, found = list[str](), dict[str, str]()
+    for table in (part for whole in tables for part in (whole, whole.get("pip", {}))):
+        for index in (*table.get("index", ()), *({"url": url} for url in table.get("extra-index-url", ()))):
+            if index.get("default"):
+                found.setdefault("UV_DEFAULT_INDEX", index["url"])
+            else:
+                indexes.append(f"{index['name']}={index['url']}" if "name" in index else index["url"])
+        if "index-url" in table:
+            found.setdefault("UV_DEFAULT_INDEX", table["index-url"])
+        if "find-links" in table:
+            found.setdefault("UV_FIND_LINKS", ",".join(table["find-links"]))
+    return {"UV_NO_CONFIG": "1"} | found | ({"UV_INDEX": " ".join(indexes)} if indexes else {})
+
+
 def _run(*arguments: str, capture: bool = False, environment: Mapping[str, str] | None = None) -> str:
     command = [sys.executable, *arguments]
     out = subprocess.PIPE if capture else None
-    return subprocess.run(
-        command, cwd=ROOT, check=True, text=True, stdout=out, env={**os.environ, **(environment or {})}
-    ).stdout
+    return subprocess.run(command, cwd=ROOT, check=True, text=True, stdout=out, env=environment).stdout
 
 
 def install(locked: Mapping[str, tuple[str, set[str]]], wanted: Collection[str]) -> None:
@@ -104,10 +172,15 @@ def install(locked: Mapping[str, tuple[str, set[str]]], wanted: Collection[str])
     checkout = ["--no-build-isolation", "--editable", "."]
     with tempfile.TemporaryDirectory() as folder:
         requirements = _written(Path(folder) / "requirements.txt", locked, wanted)
+        configured = pip_configuration()
+        ours = for_this_environment(configured, os.environ)
+        of_uv = uv_configuration(os.environ) | ours
+        settings = of_uv | like_pip(configured, of_uv)
+        if "UV_NO_CONFIG" in settings:
+            settings.pop("UV_CONFIG_FILE", None)
         try:
             uv_alone = _written(Path(folder) / "uv.txt", locked, {"uv"})
-            _run(*pip, "--require-hashes", "--requirement", uv_alone)
-            settings = like_pip(pip_configuration(), os.environ)
+            _run(*pip, "--require-hashes", "--requirement", uv_alone, environment=ours)
             # As pip, of all indexes the file that fits: which one may be installed, the hashes say.
             uv = ["-m", "uv", "pip", "install", "--quiet", "--no-deps", "--python", sys.executable]
             best = ["--index-strategy", "unsafe-best-match"]
@@ -115,8 +188,8 @@ def install(locked: Mapping[str, tuple[str, set[str]]], wanted: Collection[str])
             _run(*uv, *checkout, environment=settings)
         except subprocess.CalledProcessError:
             sys.stderr.write("uv could not install the lock (see above); pip does, which takes longer\n")
-            _run(*pip, "--require-hashes", "--requirement", requirements)
-            _run(*pip, *checkout)
+            _run(*pip, "--require-hashes", "--requirement", requirements, environment=ours)
+            _run(*pip, *checkout, environment=ours)
     for entry in Path(sysconfig.get_path("purelib")).glob("_event_graph_*.pth"):
         entry.write_text(in_any_locale(entry.read_text("utf-8")), "ascii")
 
@@ -140,9 +213,14 @@ def _written(path: Path, locked: Mapping[str, tuple[str, set[str]]], names: Iter
 
 
 def main() -> None:
-    """Install one of the two sets."""
-    if sys.argv[1:] not in (["platform"], ["all"]):
-        sys.exit("say platform or all")
+    """Install one of the sets."""
+    if sys.argv[1:] not in (["platform"], ["all"], ["models"]):
+        sys.exit("say platform, all or models")
+    if sys.argv[1] == "models":
+        ours = for_this_environment(pip_configuration(), os.environ)
+        pip = ["-m", "pip", "install", "--quiet", "--no-deps", "--require-hashes"]
+        _run(*pip, "--requirement", str(MODELS), environment=ours)
+        return
     locked = blocks(LOCK.read_text("utf-8"))
     install(locked, locked if sys.argv[1] == "all" else platform(locked))
 

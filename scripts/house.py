@@ -34,7 +34,7 @@ studies = {study.name for study in STUDIES}
 print(json.dumps([name for name in INTERPRETED if name not in studies]))
 """
 """A program that prints the names of the benchmarks that the substrate answers, without studies."""
-MOST = {"substrate": 17_500, "orchestration": 9_500, "research": 7_000, "tests": 22_000}
+MOST = {"substrate": 20_000, "orchestration": 12_500, "research": 9_500, "tests": 22_000, "benchmarks": 2_200}
 """The packages, each with its maximum number of code lines."""
 INTERVENTIONS = "substrate/branch/interventions.py"
 Change = Callable[[str], str]

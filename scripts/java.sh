@@ -1,10 +1,17 @@
 #!/bin/sh
-# Spark needs a Java runtime, 17 or newer: find one, install one, or say how.
+# Spark needs a Java runtime, 17 or newer: find the one that it starts, install one, or say how.
+# Spark starts the Java of JAVA_HOME, and without JAVA_HOME the one on the PATH, as orchestration's `java_program` says.
 set -eu
 
-version() { java -version 2>&1 | sed -n 's/.*version "\([0-9]*\).*/\1/p' | head -n 1; }
+java="${JAVA_HOME:+$JAVA_HOME/bin/}java"
+version=$("$java" -version 2>&1 | sed -n 's/.*version "\([0-9]*\).*/\1/p' | head -n 1)
+if [ "$version" -ge 17 ] 2>/dev/null; then exit 0; fi
 
-if command -v java >/dev/null 2>&1 && [ "$(version)" -ge 17 ] 2>/dev/null; then exit 0; fi
+if [ -n "${JAVA_HOME:-}" ]; then
+    echo "JAVA_HOME: $java is ${version:+Java $version, }no Java 17 or newer, and Spark would start it." \
+        "Let JAVA_HOME name a newer one, or unset it to use the one on the PATH." >&2
+    exit 1
+fi
 
 install=""
 if command -v apt-get >/dev/null 2>&1; then install="apt-get install --yes --no-install-recommends openjdk-17-jre-headless"

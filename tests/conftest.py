@@ -12,8 +12,8 @@ import pytest
 from hypothesis import settings
 from projects import QUICK_JAVA, ROOT, enter, reproduced_once, write_project
 
-# Who is started in the background by a shell ignores Ctrl-C, or by nohup SIGHUP, and so would every process
-# that a test starts.
+# A process that a shell starts in the background ignores Ctrl-C, and under nohup SIGHUP; the processes that a
+# test starts would inherit this.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)

@@ -24,8 +24,8 @@ def _answered(specs: Sequence[Spec], tbox: TBox) -> list[bytes]:
 
 @contextmanager
 def specifications(size: int) -> Iterator[Pair]:
-    """Both arms of specifications and their rows, by rules that are run again where a triple has changed that
-    they look at, and by rules that may look at any; the rows are the same.
+    """Both arms of specifications and their rows, once by rules that run again only if a triple changed that
+    they read, and once by rules that may read any triple; the rows are the same.
     """
     decoder = msgspec.json.Decoder(Spec)
     distinct = [decoder.decode(spec_line(number, 20)) for number in range(min(size, _MADE))]

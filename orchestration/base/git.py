@@ -6,24 +6,63 @@ import os
 import subprocess
 from pathlib import Path
 
+from substrate.base.errors import SubstrateError
+
+# The variables by which a git hook names the checkout that it runs in. Others are the caller's word and stay,
+# such as GIT_CONFIG_COUNT, by which CI allows git to read a checkout.
+_OF_A_REPOSITORY = (
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_IMPLICIT_WORK_TREE",
+    "GIT_COMMON_DIR",
+    "GIT_INDEX_FILE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_QUARANTINE_PATH",
+    "GIT_NAMESPACE",
+    "GIT_PREFIX",
+    "GIT_INTERNAL_SUPER_PREFIX",
+    "GIT_GRAFT_FILE",
+    "GIT_SHALLOW_FILE",
+    "GIT_REPLACE_REF_BASE",
+    "GIT_NO_REPLACE_OBJECTS",
+)
+
+
+class GitError(SubstrateError):
+    """Git refuses a query, or the project is not a checkout."""
+
 
 def git(root: Path, *arguments: str) -> bytes | None:
-    """The output of a git command; ``None`` if it fails, or if the project is not itself a checkout.
-
-    A project that is unpacked inside another checkout must not report that checkout's commits.
-    """
-    top = _output(root, "rev-parse", "--show-toplevel")
-    if top is None or not Path(os.fsdecode(top.removesuffix(b"\n"))).samefile(root):
+    """Return the output of a git command; ``None`` if it fails, as :func:`git_output` says."""
+    try:
+        return git_output(root, *arguments)
+    except GitError:
         return None
+
+
+def git_output(root: Path, *arguments: str) -> bytes:
+    """Return the output of a git command.
+
+    Raises:
+        GitError: git refuses the command, with its own words. Or the project is not itself a checkout: inside
+            another checkout it must not report that checkout's commits.
+    """
+    top = Path(os.fsdecode(_output(root, "rev-parse", "--show-toplevel").removesuffix(b"\n")))
+    if not top.samefile(root):
+        raise GitError(f"this folder is not a checkout, but {top} is", where=(root,))
     return _output(root, *arguments)
 
 
-def _output(root: Path, *arguments: str) -> bytes | None:
-    # A git hook passes the checkout that it runs in through the environment.
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
+def _output(root: Path, *arguments: str) -> bytes:
+    environment = {key: value for key, value in os.environ.items() if key not in _OF_A_REPOSITORY}
     try:
-        return subprocess.run(
-            ["git", *arguments], cwd=root, env=environment, capture_output=True, check=True
-        ).stdout
-    except (OSError, subprocess.CalledProcessError):
-        return None
+        done = subprocess.run(
+            ["git", *arguments], cwd=root, env=environment, capture_output=True, check=False
+        )
+    except OSError as error:
+        raise GitError(f"git does not start ({error.strerror})", where=(root,)) from error
+    if done.returncode:
+        words = " ".join(os.fsdecode(done.stderr).split()) or f"it ended with {done.returncode}"
+        raise GitError(f"git {arguments[0]}: {words}", where=(root,))
+    return done.stdout

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import sys
 from collections.abc import Iterator
@@ -12,7 +11,7 @@ from pathlib import Path
 
 from orchestration.base.scratch import scratch_of
 from substrate.base.errors import SubstrateError
-from substrate.base.files import naming
+from substrate.base.files import lock, naming
 
 LOCK_FILE = Path(".dagster") / "run.lock"
 _held: set[Path] = set()
@@ -42,12 +41,10 @@ def project_lock(root: Path, doing: str = "") -> Iterator[None]:
     path, descriptor = root / LOCK_FILE, open_lock(root)
     doing = doing or " ".join([Path(sys.argv[0]).name, *sys.argv[1:]])
     try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not lock(descriptor):
             holder = os.pread(descriptor, 1000, 0).decode("utf-8", "replace").strip() or "another process"
             hint = "Wait until it has ended; each of the two would write what the other reads"
-            raise BusyError(f"a run is under way: {holder}", where=(root,), hint=hint) from None
+            raise BusyError(f"a run is under way: {holder}", where=(root,), hint=hint)
         _say(descriptor, path, doing)
         _held.add(root)
         try:
@@ -56,6 +53,21 @@ def project_lock(root: Path, doing: str = "") -> Iterator[None]:
         finally:
             _held.remove(root)
             os.ftruncate(descriptor, 0)
+    finally:
+        os.close(descriptor)
+
+
+def is_free(root: Path) -> bool:
+    """Tell whether no other process holds a project's lock.
+
+    Raises:
+        OutputError: the project is not writable.
+    """
+    if root.resolve() in _held:
+        return True
+    descriptor = open_lock(root)
+    try:
+        return lock(descriptor, shared=True)
     finally:
         os.close(descriptor)
 

@@ -1,4 +1,4 @@
-"""The scratch files of runs, in a folder of the project, so that a run can delete those of a killed run."""
+"""The scratch files of runs, in a folder of the project, so that a run can delete what a killed run left."""
 
 from __future__ import annotations
 

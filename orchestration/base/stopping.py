@@ -19,8 +19,9 @@ from typing import Any
 import psutil
 
 from substrate.base.files import drop_scratch
+from substrate.cli.console import ENDING, SIGNALED, STOPPED
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+SIGNALS = (signal.SIGINT, *ENDING)
 PATIENCE = 5.0
 """The seconds for Spark's processes to end by themselves, in which they delete their files."""
 
@@ -29,7 +30,7 @@ PATIENCE = 5.0
 def ends_when_told(errors: int = 2) -> Iterator[None]:
     """In the block SIGINT, SIGTERM and SIGHUP end this process and all that it started: code 130, 143 or 129.
 
-    Who was told to ignore SIGHUP, as `nohup` does, goes on to.
+    A process that ignores SIGHUP, as under `nohup`, keeps ignoring it.
 
     Only the main thread can listen; elsewhere, and inside another such block, it does nothing.
 
@@ -53,7 +54,7 @@ def ends_when_told(errors: int = 2) -> Iterator[None]:
     try:
         yield
     finally:
-        # What fails because its processes went must not have the last word.
+        # A failure that the end of its processes caused must not print its own message.
         if ending.is_set():
             _wait()
         signal.set_wakeup_fd(descriptor)
@@ -86,8 +87,8 @@ def _listen(heard: socket.socket, ending: threading.Event, terminal: int) -> Non
 
 def _end(told: signal.Signals, terminal: int) -> None:
     cursor = "\x1b[?25h" if os.isatty(terminal) else ""  # which a bar of progress has hidden
-    text = f"interrupted by {told.name}: finished stages are kept, run it again to go on from there"
-    with suppress(OSError):  # nobody may be left to read it
+    text = f"interrupted {STOPPED.format(told.name)}"
+    with suppress(OSError):  # the terminal may be gone
         os.write(terminal, f"{cursor}{text}\n".encode())
     started = psutil.Process().children(recursive=True)
     for process in started:
@@ -99,4 +100,4 @@ def _end(told: signal.Signals, terminal: int) -> None:
             process.kill()
     psutil.wait_procs(left, timeout=1)
     drop_scratch()
-    os._exit(128 + told)
+    os._exit(SIGNALED + told)

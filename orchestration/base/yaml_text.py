@@ -1,4 +1,4 @@
-"""YAML for parameters: plain values, unique keys, no aliases."""
+"""YAML 1.2 for parameters, as DVC reads and writes it: plain values, unique keys, no aliases."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import yaml
+from ruamel.yaml import YAML, YAMLError
+from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent
+from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
 from substrate.base.errors import ParameterError
 from substrate.base.inputs import refusal
 from substrate.base.limits import LIMITS
 
-LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""It loads only plain values; the version in C is ten times as fast, but may be absent."""
 _MISTAGGED = (AttributeError, LookupError, ValueError)
-"""The errors that PyYAML raises for a value whose tag does not fit it."""
+"""The errors that the reader raises for a value whose tag does not fit it."""
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
@@ -64,10 +64,10 @@ def parse_yaml(text: str, *where: str) -> Any:
     """
     try:
         _require_plain(text, where)
-        loader = LOADER(text)
-        node = loader.get_single_node()
-        return None if node is None else _value(loader, node, "", where)
-    except (yaml.YAMLError, *_MISTAGGED, ArithmeticError, RecursionError) as error:
+        reader = YAML(typ="safe", pure=True)
+        node = reader.compose(text)
+        return None if node is None else _value(reader.constructor, node, "", where)
+    except (YAMLError, *_MISTAGGED, ArithmeticError, RecursionError) as error:
         what = " ".join(str(error).split())
         hint = "Quote the value, or restore the file"
         raise ParameterError(f"not YAML ({what})", where=where, hint=hint) from error
@@ -79,41 +79,41 @@ def _refused(what: str, where: tuple[str, ...], key: str, hint: str) -> Paramete
 
 def _require_plain(text: str, where: tuple[str, ...]) -> None:
     depth = 0
-    for event in yaml.parse(text, Loader=LOADER):
+    for event in YAML(typ="safe", pure=True).parse(text):
         line = f"line {event.start_mark.line + 1 if event.start_mark else '?'}"
-        if isinstance(event, yaml.AliasEvent):
+        if isinstance(event, AliasEvent):
             raise _refused(
                 f"*{event.anchor} is an alias",
                 where,
                 line,
                 "Write the value itself: aliases are refused",
             )
-        if isinstance(event, yaml.CollectionStartEvent):
+        if isinstance(event, CollectionStartEvent):
             depth += 1
-        elif isinstance(event, yaml.CollectionEndEvent):
+        elif isinstance(event, CollectionEndEvent):
             depth -= 1
         if depth > LIMITS.depth:
             raise _refused(f"nests more than {LIMITS.depth} deep", where, line, "Write it flatter")
 
 
-def _value(loader: Any, node: yaml.Node, path: str, where: tuple[str, ...]) -> Any:
+def _value(constructor: Any, node: Any, path: str, where: tuple[str, ...]) -> Any:
     """The value of a node at a dotted path."""
-    if isinstance(node, yaml.SequenceNode) and node.tag.endswith(":seq"):
-        return [_value(loader, item, f"{path}[{index}]", where) for index, item in enumerate(node.value)]
-    if isinstance(node, yaml.MappingNode) and node.tag.endswith(":map"):
+    if isinstance(node, SequenceNode) and node.tag.endswith(":seq"):
+        return [_value(constructor, item, f"{path}[{index}]", where) for index, item in enumerate(node.value)]
+    if isinstance(node, MappingNode) and node.tag.endswith(":map"):
         mapping: dict[str, Any] = {}
         for key, item in node.value:
             line = f"line {key.start_mark.line + 1}"
-            name = str(key.value) if isinstance(key, yaml.ScalarNode) else line
+            name = str(key.value) if isinstance(key, ScalarNode) else line
             here = f"{path}.{name}" if path else name
-            if not isinstance(key, yaml.ScalarNode) or not key.tag.endswith(":str"):
+            if not isinstance(key, ScalarNode) or not key.tag.endswith(":str"):
                 raise _refused("the key is not a string", where, here, "Write KEY: VALUE")
             if name in mapping:
                 raise _refused(f"occurs twice ({line})", where, here, "Keep one of the two")
             _require_whole(name, path, where)
-            mapping[name] = _value(loader, item, here, where)
+            mapping[name] = _value(constructor, item, here, where)
         return mapping
-    value = loader.construct_object(node, deep=True)
+    value = constructor.construct_object(node, deep=True)
     if isinstance(value, float) and not math.isfinite(value):
         raise _refused(f"{value} is not finite", where, path, "Give a measured value, or null")
     if isinstance(value, int) and abs(value) > 2**63 - 1:

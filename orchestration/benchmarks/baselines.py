@@ -207,7 +207,13 @@ def _model(
 
 
 def of_twin(
-    name: str, title: str, place: int, predict: Callable[..., Any], how: str = "", table: Table = TRANSFER
+    name: str,
+    title: str,
+    place: int,
+    predict: Callable[..., Any],
+    how: str = "",
+    table: Table = TRANSFER,
+    profiles: tuple[str, ...] = (),
 ) -> LanguageModel:
     """Declare a model that is asked a specification's question for each arm."""
     return _model(
@@ -221,6 +227,7 @@ def of_twin(
         parts=partial(twin_parts, predict, name),
         metrics=TWIN.metrics,
         whole=TWIN.whole,
+        profiles=profiles,
     )
 
 
@@ -231,13 +238,14 @@ def _of_questions(
     return _model(name, title, f"{what}, with Wilson's interval", asks, place, **own)
 
 
-def of_logs(name: str, read: str, place: int, predict: Callable[..., Any]) -> LanguageModel:
+def of_logs(
+    name: str, read: str, place: int, predict: Callable[..., Any], profiles: tuple[str, ...] = ()
+) -> LanguageModel:
     """Declare a model that is asked a scene's descriptive questions, given its log."""
     reader = f"a language model that reads {read}"
     parts = _descriptive, partial(_controlled, predict, name)
-    return _of_questions(
-        name, f"CLEVRER, {reader}", reader, CLEVRER, place, "descriptive", *parts, reads_logs=True
-    )
+    own = {"reads_logs": True, "profiles": profiles}
+    return _of_questions(name, f"CLEVRER, {reader}", reader, CLEVRER, place, "descriptive", *parts, **own)
 
 
 CONTROLLED = of_logs("controlled", "the same log", 5, controlled.controlled)

@@ -33,6 +33,8 @@ from substrate.log.event_log import EventLog
 T = TypeVar("T")
 Files = Mapping[str, Path]
 """Input files or folders by role, such as ``annotations`` and ``questions``."""
+BEYOND = "beyond"
+"""The profile of the work beyond the paper."""
 Natural = msgspec.Meta(ge=0, le=10**9)
 
 
@@ -202,6 +204,18 @@ GENERATED = Release("generated", "")
 """The release of data that are only generated."""
 
 
+def belongs(own: Collection[str], profile: str) -> bool:
+    """Tell whether a source, a benchmark or a study belongs to a profile.
+
+    Args:
+        own: its profiles; if it has none, it belongs to all but :data:`BEYOND`.
+
+    >>> [belongs((), "sample"), belongs((), BEYOND), belongs((BEYOND, "local"), BEYOND)]
+    [True, False, True]
+    """
+    return profile in own if own else profile != BEYOND
+
+
 @dataclass(frozen=True, kw_only=True)
 class Source(Declared):
     """A source of cases: files in a common format, and the ways in which a profile gets them.
@@ -217,7 +231,7 @@ class Source(Declared):
         world: the generator of its cases, if there is one.
         size: the amount of data in a generated profile, in words.
         note: an addition to a table's description of the data's origin.
-        profiles: the profiles that it belongs to; empty for all.
+        profiles: the profiles that it belongs to; empty for all but :data:`BEYOND`.
     """
 
     name: str
@@ -320,6 +334,8 @@ class Benchmark(Declared):
         whole: the metric that says whether a question, or a scene's set of questions, is right.
         profiles: the profiles that it belongs to; empty for its source's.
         trivial: trivial methods among its rows, by their subset or by the ending of a subset's name.
+        no_interval: subsets whose numbers have no interval on official data: all of a population was asked,
+            or the answer is right by construction.
     """
 
     name: str
@@ -334,6 +350,7 @@ class Benchmark(Declared):
     whole: Metric = RIGHT
     profiles: tuple[str, ...] = ()
     trivial: Mapping[str, str] = field(default_factory=dict)
+    no_interval: tuple[str, ...] = ()
     by_model: ClassVar[bool] = False
     """True if a language model answers it."""
 
@@ -341,6 +358,11 @@ class Benchmark(Declared):
     def keys(self) -> tuple[str, ...]:
         """The keys of `params.yaml` that its answers depend on."""
         return ()
+
+    def profile(self, wanted: str) -> str:
+        """Return the profile that is wanted if this benchmark belongs to it, else one that it belongs to."""
+        own = self.profiles or self.source.profiles
+        return wanted if belongs(own, wanted) else next(iter(own), "sample")
 
     @property
     def subset_in_name(self) -> bool:
@@ -385,6 +407,7 @@ class Interpreted(Benchmark):
         wordings: from a case to the text of its questions.
         possible: from a case, a number of logs, the parameters and the split to rows from at most this many
             possible logs, by the probabilities of the record's events.
+        submission: from a case's rows to its part of the file that the benchmark's server takes, a JSON list.
         declared: the unit that counts a generated profile, and the number that the profile's data declare.
     """
 
@@ -394,6 +417,7 @@ class Interpreted(Benchmark):
     asks: Callable[[Case], bool] = lambda case: bool(case.questions)
     wordings: Callable[[Case], Iterable[Wording]] = lambda case: ()
     possible: Callable[[Case, int, Any, str], Iterable[Row]] | None = None
+    submission: Callable[[Iterable[Row]], Any] | None = None
     declared: Mapping[Literal["logs", "answers"], Callable[[Any], int]] = field(default_factory=dict)
 
     @property

@@ -117,7 +117,6 @@ TARGETS = bm.Source(
     official=bm.Release("validation", "validation split"),
     world=(WORLD,),
     size=lambda data: f"{data.targets:,} targets",
-    note=", once in the paper's setting and once with mass and charge inferred",
 )
 
 
@@ -142,7 +141,7 @@ def setting(
             name=name,
             about=logged,
             source=TARGETS,
-            logs=partial(logs, beyond("research.domains.hidden:hidden")),
+            logs=partial(logs, beyond("research.domains.property_facts:hidden")),
             parameters=parameters,
             depends_on=(f"{name}.infer_properties",),
             shapes="comphy",

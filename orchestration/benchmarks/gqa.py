@@ -88,7 +88,7 @@ def explain(case: bm.Case, logs: bm.Logs, _: Any, subset: str, question: str) ->
 
 
 def picture(case: bm.Case, why: Explanation, row: Row) -> Pictured:
-    """Draw an image's annotated objects, with those behind an answer."""
+    """Draw an image's annotated objects, and mark the evidence of an answer."""
     image = str(case.scene)
     return pictured(image_boxes(image, format.decode_scene_graph(case.source, image, case.record), why))
 
@@ -127,7 +127,7 @@ GQA = bm.Explained(
     source=IMAGES,
     logger=bm.Logger(
         name="gqa",
-        about="One event log an image: what is annotated, and what the TBox entails.",
+        about="One event log an image: its annotations, and what the TBox entails.",
         source=IMAGES,
         logs=logs,
         shapes="gqa",

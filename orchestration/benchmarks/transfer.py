@@ -8,7 +8,7 @@ from orchestration.benchmarks.twin import COMPARED
 TRANSFER = Table(
     name="transfer",
     title="Transfer to other benchmarks",
-    about="Transfer: accuracy on the other benchmarks, beside what was published.",
+    about="Transfer: accuracy on the other benchmarks, beside published figures.",
     layout="by number",
     needs=(COMPARED,),
     trivial=("questions/last_word",),

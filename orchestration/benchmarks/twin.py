@@ -80,7 +80,7 @@ def explain(case: bm.Case, logs: bm.Logs, _: Any, subset: str, arm: str) -> Expl
 
 
 def picture(_: bm.Case, why: Explanation, row: Row) -> Pictured:
-    """Draw an arm's events, with those behind its answer."""
+    """Draw an arm's events, and mark the evidence of its answer."""
     return pictured(arm_timeline(village_tbox(), why.logs[OWN], why.evidence()))
 
 
@@ -142,6 +142,7 @@ TWIN = bm.Explained(
     title="Twin-EventLog",
     numbers=tuple(f"twin/{metric}" for metric in METRICS),
     form="twin/SPEC/ARM",
+    no_interval=("",),
     table=(TABLE, 0),
     source=SPECS,
     logger=bm.Logger(

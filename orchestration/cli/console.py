@@ -13,7 +13,7 @@ ProfileOption = Annotated[
     str | None,
     option(
         "--profile",
-        "sample, full, paper, real or local; by default the profile of params.yaml.",
+        "sample, beyond, full, paper, real or local; by default the profile of params.yaml.",
     ),
 ]
 SetOption = Annotated[

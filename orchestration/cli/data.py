@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from orchestration.benchmarks.benchmark import Interpreted
-from orchestration.benchmarks.tally import answer_files
+from orchestration.benchmarks.own_files import answer_files
 from orchestration.cli.console import NOTHING_SET, SetOption
 from orchestration.registry import INTERPRETED
 from orchestration.settings import parameters_of
@@ -24,6 +24,7 @@ MOST_WORLDS = 1024
 INPUTS = {
     "annotations": ("DIR_OR_ZIP", "Official annotations."),
     "events": ("FILE", "Compact event records as JSON lines; may be gzip."),
+    "trajectories": ("FILE", "Positions of the objects in --events, as JSON lines by scene; may be gzip."),
     "tasks": ("DIR", "Official files qaN_….txt, gzipped or not."),
     "proposals": ("DIR_OR_ZIP", "NS-DR's processed proposals, sim_NNNNN.json."),
     "scene_graphs": ("FILE", "Official scene graphs; may be gzip."),
@@ -41,6 +42,15 @@ WorldsOption = Annotated[
         metavar="N",
         min=1,
         max=MOST_WORLDS,
+    ),
+]
+SubmissionOption = Annotated[
+    Path | None,
+    option(
+        "--submission",
+        "A file for the same answers in the layout of the benchmark's evaluation server. A choice that could "
+        "not be judged is `wrong` there.",
+        metavar="OUT.json",
     ),
 ]
 
@@ -87,6 +97,8 @@ def _add_answer(group: typer.Typer, benchmark: Interpreted) -> None:
     options["out_"] = rows, REQUIRED
     if benchmark.possible:
         options["worlds"] = WorldsOption, None
+    if benchmark.submission:
+        options["submission"] = SubmissionOption, None
     if benchmark.parameters.key:
         options["set_"] = SetOption, NOTHING_SET
     options["json"] = JsonOption, False
@@ -96,15 +108,18 @@ def _add_answer(group: typer.Typer, benchmark: Interpreted) -> None:
         json: bool,
         set_: list[str] = NOTHING_SET,
         worlds: int | None = None,
+        submission: Path | None = None,
         **files: Path | None,
     ) -> None:
         parameters = parameters_of(benchmark.parameters, set_)
         named = {name: path for name, path in files.items() if path is not None}
         require_files(named)
         require_other(out_, named.values())
+        if submission:
+            require_other(submission, [*named.values(), out_])
         with speaking("answer") as told:
             advance = partial(told.advance, benchmark.name, unit="scenes")
-            tally = answer_files(benchmark, named, parameters, out_, advance, worlds)
+            tally = answer_files(benchmark, named, parameters, out_, advance, worlds, submission)
             told.end(benchmark.name, "computed", tally.rows)
         if tally.errors:
             file = named.get("questions") or next(iter(named.values()))

@@ -158,6 +158,7 @@ def explain(
     profile: ProfileOption = None,
     annotations: FileOption = None,
     events: FileOption = None,
+    trajectories: FileOption = None,
     proposals: FileOption = None,
     tasks: FileOption = None,
     scene_graphs: FileOption = None,
@@ -175,7 +176,7 @@ def explain(
     Shows the deciding rule, the answer next to its gold, the choice that failed, and the premises.
     """
     files = {"annotations": annotations, "events": events, "tasks": tasks, "scene_graphs": scene_graphs}
-    files |= {"questions": questions, "specs": specs, "proposals": proposals}
+    files |= {"trajectories": trajectories, "questions": questions, "specs": specs, "proposals": proposals}
     from orchestration.cli.data import require_files
     from orchestration.lineage.explain import Input, answered
 

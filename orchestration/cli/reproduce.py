@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -22,6 +22,7 @@ from orchestration.workspace.root import find_root
 from substrate.cli.console import doing
 
 if TYPE_CHECKING:
+    from orchestration.stage import Stages
     from orchestration.workspace.folders import Workspace
 
 
@@ -39,7 +40,9 @@ class Reproduction(msgspec.Struct, frozen=True, kw_only=True):
         checks: the messages of failed checks that stopped nothing.
         lacking: the missing official files, each with a way to get it.
         real: the folder of official files that the environment named.
-        pinned: whether its results are compared with pins.
+        compared: whether its results are held against pins; under other parameters they are not.
+        unpinned: the stages whose results had no pin to compare with.
+        pinned: the number of stages whose results were compared with their pins.
         drifted: by path, how the file differs from its pin.
         moved: a description of the changed numbers and answers.
         experiment: the experiment's name, if the run was one.
@@ -56,7 +59,9 @@ class Reproduction(msgspec.Struct, frozen=True, kw_only=True):
     checks: Sequence[str] = ()
     lacking: Sequence[str] = ()
     real: str = ""
-    pinned: bool = False
+    compared: bool = False
+    unpinned: Sequence[str] = ()
+    pinned: int = 0
     drifted: Mapping[str, str] = {}
     moved: Sequence[str] = ()
     experiment: str | None = None
@@ -65,13 +70,21 @@ class Reproduction(msgspec.Struct, frozen=True, kw_only=True):
     def line(self) -> str:
         """Return the last line that the command prints."""
         count, computed = len(self.stages), len(self.computed)
-        rest = "; every result as pinned" if self.pinned else ""
-        rest = f"; {len(self.drifted)} outputs differ from their pins" if self.drifted else rest
+        rest = self._beside_pins() if self.compared else ""
         if not self.ran:
             return f"Nothing to do: all {count} stages of profile {self.profile} stand as they were{rest}."
         made = f"experiment {self.experiment} beside profile" if self.experiment else "profile"
         took = f"{computed} computed, {count - computed} reused, in {self.seconds:,.0f} s"
         return f"Done: {count} {'stage' if count == 1 else 'stages'} of {made} {self.profile}: {took}{rest}."
+
+    def _beside_pins(self) -> str:
+        """Say how the results compare with the pins that existed before the run."""
+        if self.drifted:
+            return f"; {len(self.drifted)} outputs differ from their pins"
+        if not self.pinned:
+            return "; nothing pinned to compare with"
+        new = f", except {len(self.unpinned)} stages that had no pin" if self.unpinned else ""
+        return f"; every result as pinned{new}"
 
 
 def reproduced(
@@ -127,13 +140,14 @@ def _run(
     from orchestration.experiments.record import open_experiment
     from orchestration.ledger.dvc import modified, settle
     from orchestration.ledger.moved import moved_here
-    from orchestration.ledger.pinned import drift, pin_name
+    from orchestration.ledger.pinned import drift, pinned_outs
     from orchestration.ledger.records import ledger_of
+    from orchestration.ledger.soundness import require_sound
     from orchestration.project import is_usual, open_run
     from orchestration.registry import SOURCES
     from orchestration.rendering.drift import moved_lines
     from orchestration.stage import computable
-    from orchestration.stages.graph import stages_in, stages_of
+    from orchestration.stages.graph import STAGES, stages_in, stages_of
     from orchestration.workspace.real import absent, ways_to
 
     workspace = open_run(profile, tuple(overrides), name)
@@ -144,6 +158,9 @@ def _run(
     names = [name for name in stages_of(only, stages) if name in whole or name == "report/html"]
     with project_lock(workspace.root):
         before = sources(workspace.root)
+        if not overrides:
+            require_sound(workspace.root, used, STAGES)
+        held = pinned_outs(workspace.root, used)
         if workspace.experiment:
             begin(workspace, overrides)
         with stages_told(names) as how:
@@ -153,10 +170,9 @@ def _run(
             ran = run_stages(names, resource, partial(instance, workspace.root))
         doing("comparing with the pins")
         usual = is_usual(workspace)
-        pinned = not overrides and (usual or (workspace.root / pin_name(used)).is_file())
         reused = [name for name in names if how.get(name) == "reused"]
         drifted: dict[str, str] = {}
-        if pinned:
+        if not overrides:
             drifted = settle(workspace, stages, names, reused) if usual else modified(drift(workspace))
     experiment = workspace.experiment.name if workspace.experiment else None
     if experiment:
@@ -178,7 +194,8 @@ def _run(
         conclusion=conclusion_of(workspace, only),
         report=out if "report/html" in names else None,
         checks=checks,
-        pinned=pinned,
+        compared=not overrides,
+        **_against(held, workspace, stages, names),
         drifted=dict(sorted(drifted.items())),
         moved=moved_lines(moved_here(workspace, stages, names)) if drifted else (),
         lacking=ways_to(workspace, chain.from_iterable(lacking.values())),
@@ -187,9 +204,21 @@ def _run(
         computed=[name for name in names if how.get(name) == "computed"],
     )
     if not overrides:
-        _keep(workspace, only, done, before)
+        # What this run pinned is pinned for the next one.
+        now = _against(pinned_outs(workspace.root, used), workspace, stages, names)
+        _keep(workspace, only, msgspec.structs.replace(done, **now), before)
     report = done.report and str(workspace.path(done.report))
     return msgspec.structs.replace(done, seconds=time.monotonic() - start, report=report)
+
+
+def _against(
+    held: Container[str], workspace: Workspace, stages: Stages, names: Iterable[str]
+) -> dict[str, Any]:
+    """Count the stages whose existing outs all have pins, and name the others."""
+    outs = {name: workspace.paths(stages[name].outs) for name in names if stages[name].pinned_by != "nothing"}
+    made = {name: [out for out, path in of.items() if path.exists()] for name, of in outs.items()}
+    unpinned = [name for name, of in made.items() if of and not all(out in held for out in of)]
+    return {"pinned": len([of for of in made.values() if of]) - len(unpinned), "unpinned": unpinned}
 
 
 def tables_of(workspace: Workspace, names: Sequence[str], only: str | None) -> list[str]:

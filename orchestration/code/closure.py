@@ -200,7 +200,7 @@ def _about(value: Any) -> _Value:
 
 
 def _used(module: str, use: str) -> Iterator[Place]:
-    """The statements behind a module's name; if the name is a module, those behind the used attribute."""
+    """The statements behind a module's name, or behind the used attribute if the name is a module."""
     name, _, attribute = use.partition(".")
     for place in _binding(module, name):
         yield place
@@ -218,7 +218,7 @@ def _module(source: str) -> str:
 
 
 def _imported(source: str) -> tuple[Place, ...]:
-    """The statements behind an import: those that bind the name, or all of a module."""
+    """The statements behind an import: the statements that bind the name, or all of a module."""
     if whole := _module(source):
         return tuple((whole, number) for number in range(len(module_of(whole).statements)))
     module, _, name = source.partition(":")

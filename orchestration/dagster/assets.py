@@ -12,7 +12,7 @@ import dagster as dg
 import msgspec
 
 from orchestration.base.progress import advance, ended, logging_to, task_figures
-from orchestration.benchmarks.benchmark import Source
+from orchestration.benchmarks.benchmark import BEYOND, Source
 from orchestration.dagster.previews import preview
 from orchestration.dagster.resources import WorkspaceResource
 from orchestration.experiments.making import take_needs
@@ -27,8 +27,8 @@ from substrate.base.files import clear_leftovers, replacing
 
 OWNERS = ["team:reproduction"]
 RESULTS = "results"
-OFFICIAL = "official"
-"""The group of stages that use the data of several benchmarks."""
+APART = BEYOND
+"""The group of the stages on data that the paper's profiles do not have."""
 _CHANGED: Any = (
     dg.AutomationCondition.missing().newly_true()
     | dg.AutomationCondition.code_version_changed()
@@ -39,7 +39,7 @@ STALE: dg.AutomationCondition[Any] = (
     & ~dg.AutomationCondition.any_deps_missing()
     & ~dg.AutomationCondition.any_deps_in_progress()
     & ~dg.AutomationCondition.in_progress()
-).with_label("its code changed, or what it reads has other bytes")
+).with_label("its code or its inputs changed")
 """A stage is stale if Dagster sees a change; its run still skips it if the ledger knows its inputs."""
 RETRIES = dg.RetryPolicy(max_retries=2, delay=10, backoff=dg.Backoff.EXPONENTIAL)
 """The retries after a lost worker or lost Spark: after 10 s, then after 30 s."""
@@ -53,8 +53,8 @@ def asset_key(stage: str) -> dg.AssetKey:
 def group_of(stage: Stage) -> str:
     """Return the group of a stage in the UI: the benchmark whose data it measures, or the results.
 
-    A benchmark's group reads no other group, so a single line leads from its box to the results. Stages that
-    use only official files share a box, because a screen has room for eight.
+    A benchmark's group reads no other group, so a single line leads from its box to the results. Stages on
+    data beyond the paper's share a box, because a screen has room for eight.
     """
     benchmarks = [BENCHMARKS.get(name.partition("/")[0]) for name in (stage.name, *stage.needs)]
     groups = {_box(benchmark.source) if benchmark else RESULTS for benchmark in benchmarks}
@@ -62,7 +62,7 @@ def group_of(stage: Stage) -> str:
 
 
 def _box(source: Source) -> str:
-    return OFFICIAL if source.profiles else source.name
+    return APART if source.profiles else source.name
 
 
 def tags_of(stage: Stage) -> dict[str, str]:

@@ -19,6 +19,7 @@ from orchestration.dagster.resources import WorkspaceResource
 from orchestration.ledger.drift import causes, differences, explained
 from orchestration.ledger.moved import moved
 from orchestration.ledger.pinned import ROWS, measure, pinned_outs, read_pins
+from orchestration.ledger.soundness import require_pins
 from orchestration.registry import BENCHMARKS, INTERPRETED, LOGGERS, STUDIES
 from orchestration.rendering.drift import fenced, moved_lines
 from orchestration.scoring.counting import line_count, rows_of
@@ -82,10 +83,11 @@ def _held(stages: Stages, stage: Stage) -> dg.AssetChecksDefinition:
     severity = ERROR if stops else WARN
 
     def judge(resource: WorkspaceResource) -> dg.AssetCheckResult:
-        experiment = os.environ.get("DVC_EXP_BASELINE_REV") and not data
-        if experiment or not (changed := _modified(stage, resource)):
-            why = "every out is what was pinned, or is not pinned"
-            why = "an experiment: `dvc metrics diff` compares it" if experiment else why
+        why = "an experiment: `dvc metrics diff` compares it"
+        changed = list[str]()
+        if not os.environ.get("DVC_EXP_BASELINE_REV") or data:
+            changed, why = _modified(stage, resource)
+        if not changed:
             return dg.AssetCheckResult(passed=True, severity=severity, description=why)
         words, because, metadata = _drift(resource.open(), stages, stage)
         told = f"{', '.join(changed)} is modified against its pin"
@@ -99,10 +101,10 @@ def _held(stages: Stages, stage: Stage) -> dg.AssetChecksDefinition:
         return dg.AssetCheckResult(passed=False, severity=severity, description=told, metadata=metadata)
 
     about = (
-        "The results are those that were pinned. A difference is an error that stops the run where CI is "
+        "The results are as pinned. A difference is an error that stops the run where CI is "
         f"set, elsewhere a warning that stops nothing; here {'an error' if stops else 'a warning'}."
     )
-    name, about = ("pinned", "The input data are those that were pinned.") if data else ("drift", about)
+    name, about = ("pinned", "The input data are as pinned.") if data else ("drift", about)
     return _check(stage, name, about, judge, blocking=stops)
 
 
@@ -137,16 +139,26 @@ def _drift(workspace: Workspace, stages: Stages, stage: Stage) -> tuple[str, str
     return words, "; ".join(map(str, why)), metadata
 
 
-def _modified(stage: Stage, resource: WorkspaceResource) -> list[str]:
-    """The stage's outs whose bytes differ from the pins; a run with overridden parameters is not compared
-    with the pins.
+def _modified(stage: Stage, resource: WorkspaceResource) -> tuple[list[str], str]:
+    """Return the stage's outs whose bytes differ from the pins, and a description of the comparison.
+
+    A run with overridden parameters is not compared with the pins.
+
+    Raises:
+        PinError: the pins are damaged or missing.
     """
     if resource.overrides:
-        return []
+        return [], "not compared with the pins: the run has other parameters"
     workspace = resource.open()
+    require_pins(workspace.root, workspace.settings.profile)
     pins = pinned_outs(workspace.root, workspace.settings.profile)
-    paths = workspace.paths(stage.outs).items()
-    return [name for name, path in paths if name in pins and sha256(path) != pins[name]]
+    paths = {name: path for name, path in workspace.paths(stage.outs).items() if path.exists()}
+    held = {name: path for name, path in paths.items() if name in pins}
+    if not held:
+        return [], "nothing pinned to compare with"
+    new = f"; {', '.join(paths.keys() - held.keys())} had no pin" if len(held) < len(paths) else ""
+    changed = [name for name, path in held.items() if sha256(path) != pins[name]]
+    return changed, f"every out is as pinned{new}"
 
 
 def _counts(benchmark: Interpreted, resource: WorkspaceResource) -> dg.AssetCheckResult:
@@ -214,7 +226,7 @@ def _shapes(logger: Logger, resource: WorkspaceResource) -> dg.AssetCheckResult:
 
 
 def checks_of(stages: Stages, among: Iterable[str] | None = None) -> Iterator[dg.AssetChecksDefinition]:
-    """Every check of some stages, or of those that a run takes."""
+    """Every check of some stages, or of the stages that a run takes."""
     parts = parts_of(STUDIES)
     for stage in map(stages.__getitem__, stages if among is None else among):
         benchmark, step = BENCHMARKS.get(stage.benchmark), stage.name.partition("/")[2]

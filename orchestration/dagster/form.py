@@ -15,9 +15,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import dagster as dg
+import msgspec
 import msgspec.inspect as types
 import yaml
 
+from orchestration.base.yaml_text import parse_yaml
 from orchestration.dagster.resources import WorkspaceResource
 from orchestration.project import SETTINGS
 from orchestration.settings import PARAMETERS_FILE, read_parameters
@@ -25,7 +27,7 @@ from orchestration.workspace.root import find_root
 from substrate.base.errors import ParameterError
 
 EMPTY: Mapping[str, object] = {"set": {}, "experiment": None, "force": False}
-"""A form that changes nothing: every value is that of ``params.yaml``."""
+"""A form that changes nothing: every value is as in ``params.yaml``."""
 _PLAIN = {types.BoolType: bool, types.IntType: int, types.FloatType: float}
 _LIMITS = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
 
@@ -129,7 +131,7 @@ def form_of(path: Path) -> dict[str, dg.Field]:
     forced = "Run every stage, although nothing it depends on has changed."
     return {
         "profile": _optional(_choice(raw["profiles"]), f"Which data; {raw['profile']} unless it is given."),
-        "set": _optional(set_, f"Other values than those of {PARAMETERS_FILE}, by key."),
+        "set": _optional(set_, f"Values that replace values of {PARAMETERS_FILE}, by key."),
         "experiment": _optional(dg.Noneable(str), named),
         "force": dg.Field(bool, is_required=False, default_value=False, description=forced),
     }
@@ -145,13 +147,16 @@ def form_of_job(profile: str) -> dict[str, Any]:
 
 
 def _text(value: Any) -> str:
-    """Format a value as one line of YAML.
+    """Format a value as one line of YAML 1.2; the library's own words are of YAML 1.1.
 
     >>> [_text(value) for value in (1e-7, "B", "true", None, {"a": [1]})]
     ['1.0e-07', 'B', "'true'", 'null', '{a: [1]}']
+    >>> _text("1e5")
+    '"1e5"'
     """
     line = yaml.safe_dump(value, default_flow_style=True, allow_unicode=True, width=float("inf"))
-    return line.removesuffix("...\n").rstrip()
+    line = line.removesuffix("...\n").rstrip()
+    return line if parse_yaml(line) == value else msgspec.json.encode(value).decode()
 
 
 def overrides_of(form: Mapping[str, Any], path: Path) -> list[str]:

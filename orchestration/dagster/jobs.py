@@ -7,16 +7,23 @@ from typing import Any
 
 import dagster as dg
 
+from orchestration.benchmarks.benchmark import BEYOND
 from orchestration.dagster.assets import asset_key
 from orchestration.dagster.form import form_of_job
-from orchestration.dagster.resources import ALONE, WorkspaceResource
+from orchestration.dagster.resources import ALONE, VERIFY, WorkspaceResource
 from orchestration.dagster.run import recompute
 from orchestration.ledger.verification import verify_profile
 from orchestration.registry import BENCHMARKS
 from orchestration.rendering.drift import fenced, moved_lines, render_text, verdict
-from orchestration.stages.graph import EVERY, OFFICIAL, STAGES, stages_in, stages_of
+from orchestration.stage import Stages
+from orchestration.stages.graph import BEYOND_STAGES, OFFICIAL, STAGES, stages_in, stages_of
 
-PROFILES = ("sample", "full", "paper")
+GRAPHS: dict[str, Stages] = {
+    **dict.fromkeys(("sample", "full", "paper"), STAGES),
+    BEYOND: BEYOND_STAGES,
+    "real": OFFICIAL,
+}
+"""The profiles that have a job, each with its stages."""
 
 
 def reproductions() -> list[dg.UnresolvedAssetJobDefinition]:
@@ -25,12 +32,12 @@ def reproductions() -> list[dg.UnresolvedAssetJobDefinition]:
         _reproducing(
             profile, stages, form_of_job(profile), f"The whole reproduction on the {profile} profile"
         )
-        for profile, stages in [*((name, STAGES) for name in PROFILES), ("real", OFFICIAL)]
+        for profile, stages in GRAPHS.items()
     ]
     for benchmark in sorted(BENCHMARKS):
-        stages = stages_of(benchmark, EVERY)
-        about = f"{benchmark} and all it needs, on the sample profile unless the launchpad names another"
-        jobs.append(_reproducing(benchmark, stages, form_of_job("sample"), about))
+        usual, graph = next(known for known in GRAPHS.items() if f"{benchmark}/scores" in known[1])
+        about = f"{benchmark} and all it needs, on the profile {usual} unless the launchpad names another"
+        jobs.append(_reproducing(benchmark, stages_of(benchmark, graph), form_of_job(usual), about))
     return jobs
 
 
@@ -62,8 +69,9 @@ def compare_with_pins(workspace: WorkspaceResource) -> None:
 
 
 @dg.job(
+    name=VERIFY,
     executor_def=ALONE,
-    description="The drift check: what is there, and what it computes to again, against the pins",
+    description="The drift check: the present results and a recomputation, compared with the pins",
 )
 def verify() -> None:
     """Recompute everything and compare it with the pins."""
@@ -82,6 +90,5 @@ stale_stages = dg.AutomationConditionSensorDefinition(
     "stale_stages",
     target=dg.AssetSelection.all(),
     default_status=dg.DefaultSensorStatus.STOPPED,
-    description="Runs a stage of the default profile where its code changed, or what it reads has other "
-    "bytes; off until it is turned on.",
+    description="Runs the stages of the default profile whose code or inputs changed; off by default.",
 )

@@ -14,8 +14,10 @@ import msgspec
 from pydantic import Field, PrivateAttr
 
 from orchestration.base.project_lock import project_lock
+from orchestration.dagster.own_runs import PROJECT_TAG, project_name
 from orchestration.experiments.making import begin, drop, finish
 from orchestration.ledger.dvc import settle
+from orchestration.ledger.soundness import require_pins, require_sound
 from orchestration.project import is_usual, open_run
 from orchestration.settings import PARAMETERS_FILE
 from orchestration.workspace.folders import Workspace
@@ -24,6 +26,10 @@ from substrate.base.errors import ParameterError
 
 SETTINGS_TAG = ".dagster/settings"
 """The tag of a run with the SHA-256 of its initial settings; the run's log has the settings themselves."""
+
+
+VERIFY = "verify"
+"""The name of the job that looks for drift."""
 
 
 def settings_of(workspace: Workspace) -> tuple[str, str]:
@@ -78,17 +84,21 @@ class WorkspaceResource(dg.ConfigurableResource):  # type: ignore[type-arg]
         Raises:
             BusyError: another run of the project is in progress.
             ParameterError: the settings changed after the run began.
+            PinError: the pins that the results are compared with are damaged or missing.
         """
         run = context.run
         with project_lock(find_root(), f"run {run.run_id}" if run else ""):
             self._opened = workspace = self.open()
+            if not run or run.job_name != VERIFY:  # which names all damage
+                self._require_record(workspace)
             if run and context.instance:
                 settings, digest = settings_of(workspace)
                 # The command has already read them.
                 if run.tags.get(SETTINGS_TAG, digest) != digest:
                     hint = "Start another run: the stages of one are made with the same settings"
                     raise ParameterError("changed during the run", where=(PARAMETERS_FILE,), hint=hint)
-                context.instance.add_run_tags(run.run_id, {SETTINGS_TAG: digest})
+                tags = {SETTINGS_TAG: digest, PROJECT_TAG: project_name(workspace.root)}
+                context.instance.add_run_tags(run.run_id, tags)
                 if context.log:
                     context.log.info(f"settings: {settings}")
             if workspace.experiment:
@@ -98,6 +108,17 @@ class WorkspaceResource(dg.ConfigurableResource):  # type: ignore[type-arg]
             finally:
                 if run and context.instance:
                     self._end(context.instance, run.run_id)
+
+    def _require_record(self, workspace: Workspace) -> None:
+        """Find a damaged record before the run: a run of the UI pins too, others only compare."""
+        from orchestration.stages.graph import STAGES
+
+        if not (workspace.experiment or self.scratch or self.overrides):
+            root, profile = workspace.root, workspace.settings.profile
+            if self.settles:
+                require_sound(root, profile, STAGES)
+            else:
+                require_pins(root, profile)
 
     def _end(self, instance: dg.DagsterInstance, run: str) -> None:
         """Publish the experiment if the whole run succeeded; else leave nothing of it."""

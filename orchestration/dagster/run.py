@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import dagster as dg
-import psutil
 
 from orchestration.base.progress import ended
 from orchestration.base.project_lock import open_lock, project_lock
 from orchestration.base.stopping import ends_when_told
 from orchestration.dagster.assets import asset_key, assets_of
 from orchestration.dagster.checks import checks_of
-from orchestration.dagster.home import dagster_home, set_aside
+from orchestration.dagster.home import dagster_home, open_instance, set_aside
+from orchestration.dagster.own_runs import (
+    PROJECT_TAG,
+    close_interrupted,
+    forget_old,
+    is_private,
+    project_name,
+)
 from orchestration.dagster.resources import SETTINGS_TAG, WorkspaceResource, settings_of
 from orchestration.experiments.making import begin
 from orchestration.stage import Stages
@@ -26,11 +31,6 @@ from orchestration.stages.standing import to_run
 from substrate.base.errors import SubstrateError
 from substrate.base.files import OutputError
 from substrate.cli.console import note
-
-KEPT = 20
-"""The number of finished runs whose records are kept."""
-_ENDED = [dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED]
-_RUNNING = [dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.CANCELING]
 
 
 class RunError(SubstrateError):
@@ -41,7 +41,8 @@ def instance(root: Path) -> dg.DagsterInstance:
     """The project's persistent Dagster instance, which the command and the UI share.
 
     Raises:
-        OutputError: the project is not writable.
+        OutputError: the project or the record of runs is not writable, or a shared record is damaged.
+        ParameterError: the folder of Dagster's records is a relative path, or its `dagster.yaml` is unusable.
     """
     from sqlalchemy.exc import DatabaseError, OperationalError
 
@@ -49,55 +50,23 @@ def instance(root: Path) -> dg.DagsterInstance:
     with _written(Path(os.environ.get("DAGSTER_HOME") or root / ".dagster")):
         home = dagster_home(root)
         try:
-            return _opened()
+            return _opened(root, home)
         except OperationalError:
             raise
         except DatabaseError as error:
+            if not is_private(root, home):
+                what = f"the record of runs is damaged ({error.orig})"
+                hint = "Other projects may share it; restore it, or name another DAGSTER_HOME"
+                raise OutputError(what, where=(home,), hint=hint) from error
             note(f"{set_aside(home)}: the damaged record of runs lies there ({error.orig}); a new one begins")
-            return _opened()
+            return _opened(root, home)
 
 
-def _opened() -> dg.DagsterInstance:
-    instance = dg.DagsterInstance.get()
-    close_interrupted(instance)
-    forget_old(instance)
+def _opened(root: Path, home: Path) -> dg.DagsterInstance:
+    instance = open_instance(home)
+    close_interrupted(instance, root)
+    forget_old(instance, root)
     return instance
-
-
-def forget_old(instance: dg.DagsterInstance) -> None:
-    """Delete the records of all but the last :data:`KEPT` finished runs: each takes some 3 MB."""
-    for run in instance.get_runs(dg.RunsFilter(statuses=_ENDED))[KEPT:]:
-        instance.delete_run(run.run_id)
-        root = Path(instance.root_directory)
-        for path in root.glob(f"history/runs/{run.run_id}.db*"):
-            path.unlink()
-        shutil.rmtree(root / "storage" / run.run_id, ignore_errors=True)
-
-
-def close_interrupted(instance: dg.DagsterInstance) -> list[str]:
-    """Mark runs whose process is gone as failed, and return their ids.
-
-    Finished stages of such a run are kept: the next run skips them and continues from there.
-    """
-    closed = []
-    for run in instance.get_runs(dg.RunsFilter(statuses=_RUNNING)):
-        processes = _processes(instance, run.run_id)
-        if processes and not any(map(psutil.pid_exists, processes)):
-            instance.report_run_failed(
-                run, "The run's process was killed. Finished stages are kept; run again to go on from there."
-            )
-            closed.append(run.run_id)
-    return closed
-
-
-def _processes(instance: dg.DagsterInstance, run_id: str) -> set[int]:
-    """The processes that a run recorded as its own."""
-    pids = set()
-    for record in instance.all_logs(run_id, of_type=dg.DagsterEventType.ENGINE_EVENT):
-        if event := record.dagster_event:
-            pid = event.engine_event_data.metadata.get("pid")
-            pids |= {int(str(pid.value))} if pid and str(pid.value).isdecimal() else set()
-    return pids
 
 
 @contextmanager
@@ -117,7 +86,7 @@ def _written(home: Path) -> Iterator[None]:
 def run_stages(
     names: list[str], workspace: WorkspaceResource, where: Callable[[], dg.DagsterInstance] | None = None
 ) -> dict[str, list[dg.AssetCheckEvaluation]]:
-    """Materialise those of the named stages that are not up to date, in dependency order.
+    """Materialise the named stages that are not up to date, in dependency order.
 
     Args:
         names: stage names; all of their inputs must exist or be among them.
@@ -145,7 +114,7 @@ def run_stages(
             if name not in todo:
                 ended(name, {"skipped": True})
         with _written(Path(os.environ.get("DAGSTER_HOME") or root / ".dagster")):
-            tags = {SETTINGS_TAG: settings_of(opened)[1]}
+            tags = {SETTINGS_TAG: settings_of(opened)[1], PROJECT_TAG: project_name(root)}
             failed = _run(stages, todo, workspace, tags, where() if where else None) if todo else []
     by_stage: dict[str, list[dg.AssetCheckEvaluation]] = {name: [] for name in todo}
     for check in failed:

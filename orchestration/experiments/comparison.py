@@ -92,7 +92,7 @@ def results_of(workspace: Workspace) -> Pins:
 
 
 def _profile(root: Path, names: Mapping[str, str]) -> str:
-    """The profile of the named experiments; that of `params.yaml` if no name is an experiment."""
+    """The profile of the named experiments; if no name is an experiment, the profile of `params.yaml`."""
     own = {
         name: read_experiment(root, name, argument).parent.profile
         for argument, name in names.items()

@@ -17,7 +17,7 @@ from substrate.base.inputs import NOT_JSON
 
 
 class Unpacked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The members of an archive to unpack into a folder: those that match one pattern and not the other."""
+    """The members of an archive to unpack into a folder: members that match one pattern and not the other."""
 
     into: str
     members: str

@@ -7,7 +7,6 @@ its source, the download starts again, so no file mixes two versions.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 import time
@@ -23,7 +22,7 @@ import msgspec
 from orchestration.base import http
 from orchestration.base.secrets_out import hide, without_user
 from substrate.base.errors import SubstrateError
-from substrate.base.files import naming
+from substrate.base.files import lock, naming
 from substrate.base.inputs import NOT_JSON
 from substrate.base.limits import LIMITS
 
@@ -221,10 +220,9 @@ def _locked(part: Path) -> Iterator[IO[bytes]]:
     """Open the part for writing and lock it against a second fetch of the same file."""
     with open(os.open(part, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666), "r+b", buffering=0) as file:
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             # A fetch that ended between open and lock may have renamed this very file to its final name.
-            held = os.path.samestat(os.fstat(file.fileno()), os.stat(part))
-        except (BlockingIOError, FileNotFoundError):
+            held = lock(file.fileno()) and os.path.samestat(os.fstat(file.fileno()), os.stat(part))
+        except FileNotFoundError:
             held = False
         if not held:
             hint = "Wait for it to end, then fetch again"

@@ -13,20 +13,27 @@ from typing import Any
 
 import msgspec
 
-from orchestration.base.git import git
+from orchestration.base.git import GitError, git, git_output
 from orchestration.ledger import dvc
+from orchestration.ledger.accepted import Acceptance, require_added_only
 from orchestration.ledger.manifest import Made, Pins, changing, put, version_of
 from orchestration.ledger.moved import Moved, moved
 from orchestration.ledger.pinned import (
+    IN_DVC,
     PinFile,
     accepted_name,
+    broken,
+    damaged,
     measure,
     pin_name,
     read_pins,
+    rows_bytes,
+    rows_name,
     with_rows,
     write_pins,
 )
 from orchestration.ledger.records import ledger_of, read_records
+from orchestration.ledger.soundness import require_graph, require_pins, require_verdicts
 from orchestration.settings import PARAMETERS_FILE
 from orchestration.stage import Stages
 from orchestration.workspace.folders import Workspace
@@ -35,26 +42,6 @@ from substrate.base.files import sha256
 from substrate.base.inputs import NOT_JSON
 
 _SHORT, _COMMIT = 12, 7
-
-
-class Acceptance(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Accepted new results: a line of ``pins/accepted.jsonl``.
-
-    Attributes:
-        date: the day.
-        profile: the profile of the results.
-        reason: why the new results are right.
-        stages: a short hash of the outs of each changed stage, before and after.
-        unsafe: the stages whose outs were computed by no recorded run.
-        commit: the commit that brought the line; empty in the file.
-    """
-
-    date: str
-    profile: str
-    reason: str
-    stages: dict[str, tuple[str, str]] = {}
-    unsafe: list[str] = []
-    commit: str = ""
 
 
 def _changes(old: Pins, new: Pins) -> dict[str, tuple[str, str]]:
@@ -80,11 +67,12 @@ def proposed(
 
     Raises:
         ParameterError: there is no reason, or no record of a run computed the present outs.
+        PinError: a file of the record is damaged.
     """
     if not reason.strip():
         raise ParameterError("no reason given", where=("REASON",), hint="Say why the new results are right")
-    profile, pinned = workspace.settings.profile, read_pins(workspace.root, workspace.settings.profile)
-    now = measure(workspace, stages, known=pinned)
+    profile = workspace.settings.profile
+    pinned, now = _verified(workspace, stages)
     forged = _not_computed(read_records(workspace), pinned, now)
     if forged and not unsafe:
         named = ", ".join(workspace.root.joinpath(out).as_posix() for out in next(iter(forged.values())))
@@ -93,6 +81,32 @@ def proposed(
         raise ParameterError(f"no record of a run computed this{more}", where=(named,), hint=hint)
     today = datetime.now(UTC).date().isoformat()
     return Acceptance(today, profile, reason, _changes(pinned, now), list(forged)), moved(pinned, now)
+
+
+def _verified(workspace: Workspace, stages: Stages) -> tuple[Pins, Pins]:
+    """Return the pins and the present measurement, after a check of each file that new pins would seal.
+
+    An interrupted acceptance leaves files that differ from their seals: they are sound if they are what this
+    acceptance writes. DVC's files are verified where they are written.
+
+    Raises:
+        PinError: a file is damaged.
+    """
+    root, profile = workspace.root, workspace.settings.profile
+    require_pins(root, profile, anew=True)
+    require_verdicts(root)
+    require_added_only(root, profile)
+    bad, pinned = broken(root, profile), read_pins(root, profile)
+    # Details from damaged rows would come back into the new pins.
+    sound = {stage: made for stage, made in pinned.items() if rows_name(profile, stage) not in bad}
+    now = measure(workspace, stages, known=sound)
+    rows = dict.fromkeys((rows_name(profile, gone) for gone in pinned.keys() - stages.keys()), b"")
+    rows |= {rows_name(profile, stage): rows_bytes(profile, made) for stage, made in now.items()}
+    for name in bad.keys() - {*IN_DVC, accepted_name(profile)}:
+        path = root / name
+        if rows.get(name) != (path.read_bytes() if path.is_file() else b""):
+            raise damaged(root, name)
+    return pinned, now
 
 
 def _not_computed(records: Mapping[str, Made], pinned: Pins, now: Pins) -> dict[str, list[str]]:
@@ -114,20 +128,27 @@ def accept_results(
 ) -> None:
     """Pin the present results, and append the acceptance to ``pins/accepted.jsonl``.
 
+    The pins of stages that are not in the graph are dropped.
+
     Args:
         usual: whether the profile is that of `params.yaml`, whose files DVC holds.
+
+    Raises:
+        PinError: a file of the record is damaged; no pin was changed.
     """
     root, profile = workspace.root, workspace.settings.profile
+    _, measured = _verified(workspace, stages)
+    lines, bad = require_added_only(root, profile), broken(root, profile)
     if usual:
+        require_graph(root, profile, stages)
         dvc.keep_code(workspace, stages)
-        dvc.commit(root)
-    record = root / accepted_name(profile)
-    before = record.read_bytes() if record.is_file() else b""
-    put(record, before + msgspec.json.encode(acceptance) + b"\n")
-    measured = measure(workspace, stages, known=read_pins(root, profile))
+        dvc.commit_verified(root, sorted({*IN_DVC} & bad.keys()))
+        dvc.forget(root, stages)
+    put(root / accepted_name(profile), lines + msgspec.json.encode(acceptance) + b"\n")
     for stage in acceptance.unsafe:
         measured[stage] = msgspec.structs.replace(measured[stage], unsafe=acceptance.reason, code={})
-    write_pins(workspace, measured)
+    gone = read_pins(root, profile).keys() - stages.keys()
+    write_pins(workspace, measured, gone=gone, usual=usual)
     with changing(ledger_of(workspace)) as manifest:
         manifest.beside[PARAMETERS_FILE] = sha256(root / PARAMETERS_FILE)
 
@@ -188,7 +209,8 @@ def _leads(edges: Iterable[tuple[Any, Any]], old: Any, new: Any) -> bool:
 
 
 def _git(root: Path, *arguments: str) -> bytes:
-    if (output := git(root, *arguments)) is None:
-        hint = "Name a commit that this clone has"
-        raise ParameterError(f"git {arguments[0]} failed", where=("--since",), hint=hint)
-    return output
+    try:
+        return git_output(root, *arguments)
+    except GitError as error:
+        hint = "Name a commit that this clone has, and let git read the clone"
+        raise ParameterError(error.what, where=("--since", *error.where), hint=hint) from error

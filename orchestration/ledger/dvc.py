@@ -8,6 +8,7 @@ unchanged.
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -19,14 +20,25 @@ import yaml
 
 from orchestration.base.yaml_text import read_yaml
 from orchestration.ledger.manifest import changed, changing, put, read_manifest
-from orchestration.ledger.pinned import PinError, broken, drift, measure, pin_name, read_pins, write_pins
+from orchestration.ledger.pinned import (
+    IN_DVC,
+    PinError,
+    broken,
+    damaged,
+    drift,
+    measure,
+    pin_name,
+    read_pins,
+    write_pins,
+)
 from orchestration.ledger.records import ledger_of, read_records
 from orchestration.settings import PARAMETERS_FILE
 from orchestration.stage import Stage, Stages, inputs_of
 from orchestration.workspace.folders import Workspace
+from substrate.base.errors import ParameterError
 from substrate.base.files import sha256
 
-DVC_YAML, PINNING = "dvc.yaml", ("data.dvc", "dvc.lock")
+DVC_YAML = "dvc.yaml"
 # The folder of the files that DVC shows as metrics: one of each benchmark, and so a row.
 _METRICS = "artifacts/{profile}/metrics/"
 # The folder of the files that say of each stage what of its code changed since it ran.
@@ -61,7 +73,7 @@ def _dvc_name(name: str) -> str:
 def _dvc_stage(stages: Stages, stage: Stage) -> dict[str, Any]:
     inputs = [*inputs_of(stages, stage), f"{_CODE}/{_dvc_name(stage.name)}"]
     if not any(stages[need].pinned_by == "dvc.yaml" for need in stage.needs):
-        inputs.append(_LOOKED)  # the others come after those that come after it
+        inputs.append(_LOOKED)  # the other stages read a stage that reads it
     metrics = [out for out in stage.outs if out.startswith(_METRICS)]
     described: dict[str, Any] = {
         # The environment's own command, whether or not it has been activated; the name last, and a lock
@@ -110,6 +122,49 @@ def commit(root: Path, *targets: str) -> None:
     if done.returncode:
         hint = f"Run it by hand to see more: {shlex.join([sys.executable, *command])}"
         raise PinError(f"DVC failed: {done.stderr.strip()}", where=(root,), hint=hint)
+
+
+def forget(root: Path, stages: Stages) -> None:
+    """Drop the entries of `dvc.lock` whose stages are not in the graph; DVC keeps them."""
+    path = root / "dvc.lock"
+    if path.is_file():
+        names = {"code", *(_dvc_name(name) for name in stages)}
+        head, *entries = re.split(r"^(?=  \S)", path.read_text("utf-8"), flags=re.MULTILINE)
+        put(path, "".join([head, *(of for of in entries if of.split(":")[0].strip() in names)]).encode())
+
+
+def commit_verified(root: Path, suspects: Iterable[str]) -> None:
+    """Record the present files as the pins of all targets, and verify suspect files of DVC by it.
+
+    A file that differs from its seal is sound only if DVC writes the same bytes again from the present files,
+    as after an interrupted acceptance.
+
+    Raises:
+        PinError: a file is not what DVC writes; nothing was changed. Or DVC fails.
+    """
+    before = {name: (root / name).read_bytes() for name in IN_DVC if (root / name).is_file()}
+    for name in suspects:
+        if name not in before or not _all_here(root, name):
+            raise damaged(root, name)
+    try:
+        commit(root)
+        for name in suspects:
+            if (root / name).read_bytes() != before[name]:
+                raise damaged(root, name)
+    except PinError:
+        for name, data in before.items():
+            put(root / name, data)
+        raise
+
+
+def _all_here(root: Path, name: str) -> bool:
+    """Tell whether a file of DVC names only stages of `dvc.yaml` and files that exist."""
+    try:
+        of = [read_yaml(root / file).get("stages", {}) for file in (name, DVC_YAML)]
+        outs = [out for stage in (*of[0].values(), read_yaml(root / name)) for out in stage.get("outs", ())]
+        return of[0].keys() <= of[1].keys() and all((root / out["path"]).exists() for out in outs)
+    except (ParameterError, AttributeError, LookupError, TypeError):
+        return False
 
 
 def check_out(root: Path, outs: Collection[str]) -> None:

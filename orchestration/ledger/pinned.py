@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from itertools import groupby, zip_longest
 from operator import attrgetter
@@ -22,6 +22,7 @@ from typing import Any
 
 import msgspec
 
+from orchestration.benchmarks.benchmark import BEYOND
 from orchestration.ledger.manifest import Made, PinnedRow, Pins, changing, ledger_at, put, read_manifest
 from orchestration.ledger.records import OF_LINES, apart, fingerprint, ledger_of, line_digests, with_details
 from orchestration.scoring.scores import Score
@@ -36,10 +37,10 @@ _SHORT = 8
 ROWS = "answers.jsonl"
 """The name of a file of answers."""
 ACCEPTED = "pins/accepted.jsonl"
-# DVC's own files. The pins of every profile in DVC seal them, as they seal the rows.
-_IN_DVC = ("data.dvc", "dvc.lock")
-WITHOUT_DVC = ("real", "local")
-"""The profiles whose data the project may not store: git holds only their pins."""
+# DVC's own files. The pins of the profile in DVC seal them, as they seal the rows.
+IN_DVC = ("data.dvc", "dvc.lock")
+WITHOUT_DVC = ("real", "local", BEYOND)
+"""The profiles whose pins only git holds: official files may not be stored, and generated data come again."""
 NOTHING = "nothing"
 # The fewest scenes whose rows share a line; the usual maximum of lines per file; and the maximum for a
 # profile that is pinned only for its numbers.
@@ -191,12 +192,42 @@ def read_pin_file(root: Path, profile: str) -> PinFile | None:
     return file if file.text() == data else None
 
 
+def _pin_file(root: Path, profile: str) -> PinFile:
+    if (file := read_pin_file(root, profile)) is None:
+        raise damaged(root, pin_name(profile))
+    return file
+
+
 def _pinned(root: Path, profile: str) -> dict[str, Made]:
     """Return each stage's record from the file of pins."""
-    if (file := read_pin_file(root, profile)) is None:
-        hint = "`substrate verify --no-recompute` names all that is damaged; restore it from git"
-        raise PinError("is damaged", where=(root / pin_name(profile),), hint=hint)
-    return file.stages
+    return _pin_file(root, profile).stages
+
+
+def damaged(root: Path, name: str, others: int = 0) -> PinError:
+    """Return the error for a damaged or missing file of the record, by its path in the project.
+
+    Args:
+        others: the number of further damaged files.
+    """
+    path, more = root / name, f", and so are {others} more files of the record" if others else ""
+    restore = f"Restore it: `git checkout HEAD -- {name}`"
+    if not path.is_file():
+        return PinError(f"is missing{more}", where=(path,), hint=restore)
+    if marker := conflict_marker(path.read_bytes()):
+        hint = f"{restore}; docs/how-to-ci.md says how to merge two accepted branches"
+        return PinError(f"line {marker} is a conflict marker of a merge{more}", where=(path,), hint=hint)
+    hint = f"{restore}; `substrate verify --no-recompute` names all that is damaged"
+    return PinError(f"is damaged: it differs from its seal{more}", where=(path,), hint=hint)
+
+
+def conflict_marker(data: bytes) -> int:
+    """Return the number of the first line that git wrote into a file that it could not merge; 0 if none.
+
+    >>> conflict_marker(b"{\\n" + 7 * b"<" + b" ours"), conflict_marker(b"{}")
+    (2, 0)
+    """
+    marks, lines = (7 * b"<", 7 * b">"), enumerate(data.splitlines(), 1)
+    return next((number for number, line in lines if line.startswith(marks)), 0)
 
 
 def read_pins(root: Path, profile: str) -> Pins:
@@ -285,24 +316,44 @@ def _rows_of(scene: Any, groups: Any) -> Iterator[PinnedRow]:
             yield msgspec.convert(values, PinnedRow)
 
 
-def write_pins(workspace: Workspace, measured: Pins, unaccepted: Mapping[str, str] | None = None) -> None:
+def rows_bytes(profile: str, made: Made) -> bytes:
+    """Return the file of a stage's pinned rows; empty for a stage without rows, which has no file."""
+    return encode_rows(made.rows, _FEW if profile in WITHOUT_DVC else _LINES) if made.rows else b""
+
+
+def write_pins(
+    workspace: Workspace,
+    measured: Pins,
+    unaccepted: Mapping[str, str] | None = None,
+    *,
+    gone: Collection[str] = (),
+    usual: bool = True,
+) -> None:
     """Write measurements as the pins of their stages, and seal the files next to the pins.
+
+    The caller has verified these files, or names those that it has not.
 
     Args:
         measured: the stages whose pins are written; other pins stay.
         unaccepted: files that no longer match their seals, with those seals, which stay unchanged because
             nobody accepted the files.
+        gone: the stages whose pins are dropped.
+        usual: whether DVC's files hold this profile, and so are sealed too.
     """
     root, profile, unaccepted = workspace.root, workspace.settings.profile, unaccepted or {}
-    file = read_pin_file(root, profile) or PinFile()
+    file = _pin_file(root, profile)
     for stage, made in measured.items():
         file.stages[stage] = made.pin
-        rows = root / rows_name(profile, stage)
-        if made.rows:
-            put(rows, encode_rows(made.rows, _FEW if profile in WITHOUT_DVC else _LINES))
+        path = root / rows_name(profile, stage)
+        if rows := rows_bytes(profile, made):
+            put(path, rows)
         else:
-            rows.unlink(missing_ok=True)
-    names = [*(() if profile in WITHOUT_DVC else _IN_DVC), accepted_name(profile)]
+            path.unlink(missing_ok=True)
+    for stage in gone:
+        del file.stages[stage]
+        file.lines.pop(rows_name(profile, stage), None)
+        (root / rows_name(profile, stage)).unlink(missing_ok=True)
+    names = [*(IN_DVC if usual and profile not in WITHOUT_DVC else ()), accepted_name(profile)]
     names += [rows_name(profile, stage) for stage in file.stages]
     there = {name: root / name for name in names if (root / name).is_file()}
     sealed = {name: sha256(path) for name, path in there.items()} | dict(unaccepted)
@@ -317,13 +368,14 @@ def write_pins(workspace: Workspace, measured: Pins, unaccepted: Mapping[str, st
 
 
 def broken(root: Path, profile: str) -> dict[str, str]:
-    """Return the files of the pins that differ from their seals, each with its seal; a file of rows without a
-    seal counts as changed.
+    """Return the files of the pins that differ from their seals, each with its seal; a file of rows or of
+    acceptances without a seal counts as changed.
     """
     file = read_pin_file(root, profile)
     if file is None:
         return {pin_name(profile): NOTHING}
     there = sorted(path.relative_to(root).as_posix() for path in (root / "pins" / profile).glob("*.jsonl"))
+    there += [accepted_name(profile)] * (root / accepted_name(profile)).is_file()
     seals = {name: f"sha256:{was}" for name, was in sorted(file.sealed.items())}
     seals |= {name: NOTHING for name in there if name not in seals}
     return {name: seals[name] for name in apart(root, seals)}

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import platform
 import re
-import shutil
 import time
 from collections.abc import Mapping
 from contextlib import suppress
@@ -16,6 +14,7 @@ from pathlib import Path
 
 import msgspec
 
+from orchestration.base.java import java_program
 from orchestration.code import ROOT, packages_of
 from orchestration.ledger.manifest import LEDGER, Made, changed, changing, read_manifest
 from orchestration.settings import value_at
@@ -132,10 +131,10 @@ def _version(package: str) -> str:
 @cache
 def java_version() -> str:
     """Return the version of the Java that runs Spark, from the runtime's file; empty if the file lacks it."""
-    program = shutil.which("java")
-    home = os.environ.get("JAVA_HOME") or (program and Path(program).resolve().parents[1]) or ""
-    with suppress(OSError):
-        version = re.search(r'^JAVA_VERSION="(.*)"', Path(home, "release").read_text("utf-8"), re.MULTILINE)
+    _, program = java_program()
+    with suppress(OSError, IndexError):
+        release = Path(program).resolve(strict=True).parents[1] / "release"
+        version = re.search(r'^JAVA_VERSION="(.*)"', release.read_text("utf-8"), re.MULTILINE)
         return version[1] if version else ""
     return ""
 

@@ -14,23 +14,26 @@ from pathlib import Path
 import msgspec
 
 from orchestration.ledger import dvc
-from orchestration.ledger.acceptance import Acceptance
 from orchestration.ledger.acceptance import since as changes_since
+from orchestration.ledger.accepted import Acceptance, require_added_only
 from orchestration.ledger.drift import Cause, Difference, causes, differences, explained, file_differences
 from orchestration.ledger.manifest import MANIFEST, Made, Manifest, Pins, ledger_at, look_at
 from orchestration.ledger.moved import Moved, moved
 from orchestration.ledger.pinned import (
+    IN_DVC,
     NOTHING,
     WITHOUT_DVC,
+    PinError,
+    accepted_name,
     broken,
     drift,
     measure,
-    pin_name,
     read_pin_file,
     read_pins,
     rows_name,
 )
 from orchestration.ledger.records import apart, apart_at, line_digests, with_details
+from orchestration.ledger.soundness import others_pinned, require_pins, require_verdicts
 from orchestration.ledger.verdicts import PROFILES, changed_verdicts, of_pins, verdicts
 from orchestration.registry import SOURCES
 from orchestration.settings import PARAMETERS_FILE
@@ -60,6 +63,7 @@ class Report(msgspec.Struct, frozen=True):
         unrecorded: the stages whose pins changed since then without a line of `pins/accepted.jsonl`.
         moved: the numbers and answers that differ from the pins.
         absent: the missing official files, whose pins were not checked.
+        pinned: the number of stages that were compared with their pins.
     """
 
     profile: str
@@ -73,6 +77,7 @@ class Report(msgspec.Struct, frozen=True):
     unrecorded: list[str] = []
     moved: Moved = Moved()
     absent: list[str] = []
+    pinned: int = 0
 
     @property
     def fits(self) -> bool:
@@ -143,6 +148,7 @@ def verify_profile(
         unrecorded=unrecorded,
         moved=moved(pinned, now),
         absent=sorted({name for names in lacking.values() for name in names}),
+        pinned=len(pinned.keys() & now.keys()),
     )
 
 
@@ -191,6 +197,7 @@ def find_damage(
         results: whether all results must exist; otherwise results that were never made are skipped.
     """
     file, (manifest, sound) = read_pin_file(root, profile), look_at(ledger_at(root, profile))
+    seals = [fault for name in (profile, *others_pinned(root, profile)) for fault in _of_seals(root, name)]
     bad, place = broken(root, profile), _shown(root, ledger_at(root, profile) / MANIFEST)
     pins = {
         name: pinned
@@ -203,9 +210,9 @@ def find_damage(
         stage, table = "/".join(reversed(Path(path).parts[-4:-2])), _shown(root, (storage or root) / path)
         beside.append((stage, Made(outs={table: was})))
     faults = [
-        *([] if file else [Difference(_SEALED, "file", pin_name(profile), *_MARRED)]),
         *([] if sound else [Difference("ledger", "file", place, *_MARRED)]),
         *_apart(root, [*sealed, *pins.items()], () if results else "artifacts/"),
+        *seals,
         *_of_records(root, profile, manifest, stages, place),
         *(_of_graph(root, stages) if profile not in WITHOUT_DVC else ()),
         *_apart(root, beside),
@@ -214,6 +221,17 @@ def find_damage(
     for fault in faults:
         named.setdefault(fault.what.partition(", line ")[0], fault)
     return [*named.values()], pins
+
+
+def _of_seals(root: Path, profile: str) -> Iterator[Difference]:
+    """Yield the damaged files of a profile's pins; their numbers stand in the reports of other profiles."""
+    for require in (require_pins, require_added_only, lambda root, _: require_verdicts(root)):
+        try:
+            require(root, profile)
+        except PinError as error:
+            yield Difference(_SEALED, "file", _shown(root, Path(error.where[0])), _MARRED[0], error.what)
+    for name in broken(root, profile).keys() - {accepted_name(profile)}:
+        yield Difference(_SEALED, "file", name, *_MARRED)
 
 
 def _apart(
@@ -276,7 +294,7 @@ def repair(workspace: Workspace, stages: Stages, compute: Callable[[list[str]], 
     """
     root, profile = workspace.root, workspace.settings.profile
     left = lost = drift(workspace)
-    if lost and not broken(root, profile).keys() & {*dvc.PINNING}:
+    if lost and not broken(root, profile).keys() & {*IN_DVC}:
         dvc.check_out(root, lost)
         left = drift(workspace)
     damage, _ = find_damage(root, profile, stages, storage=workspace.storage.local)

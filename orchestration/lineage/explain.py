@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from orchestration.benchmarks.benchmark import Case, Explained, Files, Interpreted, Source
+from orchestration.benchmarks.benchmark import Case, Explained, Files, Interpreted, Source, belongs
 from orchestration.project import open_workspace
 from orchestration.registry import EXPLAINED
 from orchestration.settings import parameters_of
@@ -170,6 +170,7 @@ def case_of(source: Source, given: Input, scene: str) -> Case | None:
         folder = given.workspace.data / source.name
         if not folder.is_dir():
             profile = given.workspace.settings.profile
+            profile = profile if belongs(source.profiles, profile) else next(iter(source.profiles), profile)
             made = f"substrate reproduce --profile {profile} --only {source.name}"
             hint = f"Make it with {made}, or name files of your own"
             raise ParameterError(

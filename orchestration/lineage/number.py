@@ -171,7 +171,8 @@ class Lineage:
         }
         self.records = {name: made for name, made in records.items() if stages is None or name in stages}
         if not self.records:
-            raise _not_there("no stage has left a record", workspace.artifacts, workspace)
+            profile = workspace.settings.profile
+            raise _not_there("no stage has left a record", workspace.artifacts, profile)
         self.versions = {stage: version_of(record.code) for stage, record in self.records.items()}
         self.makers = {out: stage for stage, record in self.records.items() for out in record.outs}
         scores = workspace.artifacts / "scores"
@@ -211,8 +212,8 @@ class Lineage:
         return read_tables(self.workspace)
 
 
-def _not_there(what: str, where: Path, workspace: Workspace) -> ParameterError:
-    hint = f"Run `substrate reproduce --profile {workspace.settings.profile}` first"
+def _not_there(what: str, where: Path, profile: str) -> ParameterError:
+    hint = f"Run `substrate reproduce --profile {profile}`, then trace with `--profile {profile}`"
     return ParameterError(what, where=(where,), hint=hint)
 
 
@@ -244,7 +245,7 @@ def trace_number(lineage: Lineage, number: str, *, rows: bool = True, named: int
     require_number(number)
     workspace, score_path = lineage.workspace, lineage.score_paths[number]
     if not (path := workspace.path(score_path)).is_file():
-        raise _not_there("is not there", path, workspace)
+        raise _not_there("is not there", path, NUMBERS[number].profile(workspace.settings.profile))
     score = msgspec.json.decode(path.read_bytes(), type=Score)
     cells = list(_cells_of(lineage, score))
     standing = {f"{cell.file.removesuffix('md')}json" for cell in cells}

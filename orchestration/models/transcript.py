@@ -302,7 +302,7 @@ def _record(line: bytes, where: str) -> Exchange:
     except NOT_JSON as error:
         raise FormatError(f"not a record of a transcript ({error})", where=(where,), hint=hint) from error
     if record != make_record(record.request, record.reply, record.seconds):
-        raise FormatError("request and reply are not what was recorded", where=(where,), hint=hint)
+        raise FormatError("request and reply differ from the record", where=(where,), hint=hint)
     return record
 
 

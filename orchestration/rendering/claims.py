@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from orchestration.ledger.pinned import pinned_cells
 from orchestration.ledger.verdicts import PROFILES, of_files, of_pins
+from orchestration.rendering.best_trivial import BEST_TRIVIAL
 from orchestration.rendering.page import claim_page, label
-from orchestration.rendering.trivial import BEST_TRIVIAL
 from orchestration.scoring.claims import VERDICTS, Verdict, claims
 from orchestration.scoring.formatting import share
 from orchestration.scoring.likeness import marked

@@ -143,8 +143,11 @@ def verdict(report: Report) -> str:
         return f"{_counted(report.differences, 'difference')} from the pins"
     if not report.fits:
         return f"{_counted(report.unrecorded or report.unaccepted, 'change')} that nobody accepted"
+    if not report.pinned:
+        again = "; it computes to the same bytes again" if report.recomputed else ""
+        return f"nothing pinned to compare with in profile {report.profile}{again}"
     looked_at = "every artifact that could be looked at" if report.absent else "every artifact"
-    return f"{looked_at} is what was pinned" + (
+    return f"{looked_at} is as pinned" + (
         ", and computes to the same bytes again" if report.recomputed else ""
     )
 

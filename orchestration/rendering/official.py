@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, partial
 from pathlib import Path
 
 from orchestration.benchmarks.benchmark import Benchmark
 from orchestration.benchmarks.benchmark import Table as Declared
 from orchestration.benchmarks.real import MEASURED_ON, REAL
 from orchestration.ledger.pinned import pinned_cells
+from orchestration.ledger.soundness import require_seals
 from orchestration.registry import BENCHMARKS
+from orchestration.rendering.best_trivial import BEST_TRIVIAL, PAIRED, PAIRED_NOTE, BestTrivial, graded
 from orchestration.rendering.tables import Column, Table
-from orchestration.rendering.trivial import BEST_TRIVIAL, BestTrivial
-from orchestration.scoring.likeness import NOT_REPORTED, bounded, percent, printed, rivals
+from orchestration.scoring.counting import counts_for
+from orchestration.scoring.formatting import bracketed
+from orchestration.scoring.likeness import NOT_REPORTED, percent, printed
 from orchestration.scoring.published import published
 from orchestration.scoring.scores import Score
+from orchestration.scoring.statistics import clustered
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.real import names_of
 
@@ -27,6 +33,7 @@ HEADS = (
     "accuracy",
     "95 % interval",
     BEST_TRIVIAL,
+    PAIRED,
     "published of whole splits",
 )
 PROFILE = "real"
@@ -40,12 +47,17 @@ def official(
     files = {name for benchmark in benchmarks for name in names_of(workspace, benchmark.source).values()}
     caption = (
         f"Official data (profile {workspace.settings.profile}): {', '.join(sorted(files))}; their SHA-256, "
-        f"licences and sources stand in params.yaml. Intervals are Wilson, 95 %. {table.note}"
+        "licences and sources stand in params.yaml. Intervals are Wilson's, 95 %, with n divided by the "
+        "design effect of the videos or stories that questions share; there is none where all of a "
+        f"population was asked or an answer is right by construction. {PAIRED_NOTE} {table.note}"
     )
-    cells = (_label, _on, lambda s: f"{s.n:,}", lambda s: f"{s.correct:,}", percent, bounded)
-    cells = (*cells, BestTrivial(table, workspace), _beside)
+    trivial = BestTrivial(table, workspace)
+    cells = (_label, _on, lambda s: f"{s.n:,}", lambda s: f"{s.correct:,}", percent, _intervals(workspace))
+    cells = (*cells, trivial, trivial.paired, _beside)
     columns = [Column(head, cell) for head, cell in zip(HEADS, cells, strict=True)]
+    sources = [benchmark.source.name for benchmark in benchmarks]
     each = [score for score in scores.values() if score.n]
+    each.sort(key=lambda score: sources.index(_of(score).source.name))
     means = {score.name.partition("/")[0] for score in each if score.subset == "mean"}
     rows = (score for score in each if score.subset == "mean" or score.name.partition("/")[0] not in means)
     return Table.of(caption, columns, rows)
@@ -64,13 +76,36 @@ def _on(score: Score) -> str:
     return _of(score).about[MEASURED_ON]
 
 
+def _intervals(workspace: Workspace) -> Callable[[Score], str]:
+    """The cell of a number's interval, which takes scenes for independent."""
+    rows = cache(partial(graded, workspace))
+
+    def cell(score: Score) -> str:
+        benchmark, cells = _of(score), defaultdict[tuple[str, str], list[tuple[int, int]]](list)
+        if score.subset in benchmark.no_interval:
+            return ""
+        metric = benchmark.metrics[score.metric]
+        for unit in metric.units(row for row in rows(benchmark.name) if counts_for(row, score.name)):
+            cells[unit[0].subset, str(unit[0].scene)].append(metric.measure(unit))
+        sums = [(sum(right for right, _ in of), sum(n for _, n in of)) for of in cells.values()]
+        return bracketed(*clustered([of for of in sums if of[1]]))
+
+    return cell
+
+
 def _beside(score: Score) -> str:
-    told = (f"{published().systems[who].title} {printed(score.name, who)}" for who in rivals(score.name))
+    figures = published().accuracies(score.name)
+    told = (f"{published().systems[who].title} {printed(score.name, who)}" for who in figures)
     return ", ".join(told) or NOT_REPORTED
 
 
 def pinned_rows(root: Path) -> Iterator[tuple[str, dict[str, str]]]:
-    """The pinned rows of the table, by number, in the order of the report; each maps heads to cells."""
+    """The pinned rows of the table, by number, in the order of the report; each maps heads to cells.
+
+    Raises:
+        PinError: a file of these pins is missing or damaged.
+    """
+    require_seals(root, PROFILE)
     cells = pinned_cells(root, PROFILE, REAL.name)
     for benchmark in BENCHMARKS.values():
         yield from ((number, cells[number]) for number in benchmark.numbers if number in cells)

@@ -20,7 +20,8 @@ import jinja2
 import msgspec
 from markupsafe import Markup
 
-from orchestration.benchmarks.real import REAL
+from orchestration.benchmarks.benchmark import BEYOND, belongs
+from orchestration.benchmarks.real import METHODS, REAL
 from orchestration.ledger.verdicts import verdicts_here
 from orchestration.lineage.explain import Each, each_here
 from orchestration.lineage.number import Lineage, environment, trace_number
@@ -68,7 +69,7 @@ from substrate.domains.smallville.experiment import HORIZON
 
 _TABLES = {
     table.name: (table.title, f"artifacts/{{profile}}/tables/{table.name}")
-    for table in (REAL, *TABLES.values())
+    for table in (REAL, METHODS, *TABLES.values())
 } | {study.name: (study.shares.title, study.file("table")) for study in STUDIES if study.shares}
 """The tables by name, each with its heading and its path without the suffix."""
 _OF_STUDIES = {study.name for study in STUDIES}
@@ -230,7 +231,11 @@ def _content(workspace: Workspace, scores: Scores, out: Path, kept: Kept | None)
             source.size(data) if (data := workspace.settings.data(source.name)).source == "generated" else "",
         )
         for source in SOURCES.values()
-        if names_of(workspace, source) or not is_real(workspace)
+        if names_of(workspace, source)
+        or (
+            not is_real(workspace)
+            and (kind_of(workspace, source) != "none" or belongs(source.profiles, workspace.settings.profile))
+        )
     ]
     curves = read_list(workspace.artifacts / "ablations" / "curves.json", Curve)
     tables = {table.name: table for table in _tables(workspace, every, out)}
@@ -248,6 +253,7 @@ def _content(workspace: Workspace, scores: Scores, out: Path, kept: Kept | None)
         "profile": workspace.settings.profile,
         "seed": workspace.settings.seed,
         "sources": sources,
+        "BEYOND": BEYOND,
         "claims": now,
         "measured": defaultdict(str, {name: score.data for name, score in every.items()}),
         "FIRST": FIRST,

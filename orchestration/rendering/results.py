@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import combinations
 from typing import NamedTuple
 
 import msgspec
@@ -11,14 +12,16 @@ import msgspec
 from orchestration.benchmarks.baselines import COMPARISONS, LanguageModel
 from orchestration.benchmarks.benchmark import Benchmark
 from orchestration.benchmarks.benchmark import Table as Declared
+from orchestration.benchmarks.real import MEASURED_ON
 from orchestration.models.transcript import Told, read_told
 from orchestration.registry import BENCHMARKS, SOURCES
+from orchestration.rendering.best_trivial import BEST_TRIVIAL, PAIRED, PAIRED_NOTE, BestTrivial, graded
 from orchestration.rendering.captions import cited, source_of
 from orchestration.rendering.official import official
 from orchestration.rendering.tables import Column, Table, read_list
-from orchestration.rendering.trivial import BEST_TRIVIAL, BestTrivial, graded
 from orchestration.scoring import trivial as trivially
-from orchestration.scoring.counting import RIGHT, Comparison
+from orchestration.scoring.counting import RIGHT, Comparison, counts_for, outcomes
+from orchestration.scoring.counting import compared as compared_rows
 from orchestration.scoring.formatting import bounds, paired, share
 from orchestration.scoring.likeness import (
     NOT_MEASURED,
@@ -60,12 +63,12 @@ def by_subset(table: Declared, benchmarks: Benchmarks, scores: Scores, workspace
     caption = (
         f"{'; '.join(_asked_of(benchmark, scores, workspace) for benchmark in benchmarks)}. "
         "n counts questions, or options where the row says so; the paper's n counts questions in every row. "
-        f"Intervals are Wilson, 95 %. {table.note} "
+        f"Intervals are Wilson, 95 %. {PAIRED_NOTE} {table.note} "
         f"Published on the official validation split: {cited('substrate')}; on the validation or the test "
         f"split, as sources disagree: {cited('ns_dr', 'aloe')}. "
         f"{READS} {table.of_rivals} {elsewhere(benchmarks[0].name)}"
     )
-    usual, rivals_shown = reads(PAPER), ("ns_dr", "aloe")
+    usual, rivals_shown, trivial = reads(PAPER), ("ns_dr", "aloe"), BestTrivial(table, workspace)
 
     def label(score: Score) -> str:
         read = reads(PAPER, score.name)
@@ -79,7 +82,8 @@ def by_subset(table: Declared, benchmarks: Benchmarks, scores: Scores, workspace
     columns = [
         Column("subset", label),
         *_measured("substrate"),
-        Column(BEST_TRIVIAL, BestTrivial(table, workspace)),
+        Column(BEST_TRIVIAL, trivial),
+        Column(PAIRED, trivial.paired),
         _PAPERS_N,
         *(Column(marked(who), partial(_printed, who), (who,)) for who in (PAPER, *rivals_shown)),
         Column("paper's gap", lambda of: _printed_gap(of.name, best_rival(of.name)), (PAPER, *rivals_shown)),
@@ -137,17 +141,21 @@ def by_number(table: Declared, benchmarks: Benchmarks, scores: Scores, workspace
     others = {who for benchmark in benchmarks for name in benchmark.numbers for who in rivals(name)}
     papers = cited(PAPER, *(who for who in published().systems if who in others))
     caption = (
-        f"Transfer: {'; '.join(sources)}. Intervals are Wilson, 95 %. Published on official data: {papers}. "
+        f"Transfer: {'; '.join(sources)}. Intervals are Wilson, 95 %. {PAIRED_NOTE} Published on official data: {papers}. "
         + "".join(f"{other} " for name in source_names if (other := elsewhere(name)))
         + (f"A language model's number is its own, not the substrate's: {models}. " if models else "")
         + READS
     )
-    systems = tuple(who for who in published().systems if who != PAPER)
+    systems, trivial = (
+        tuple(who for who in published().systems if who != PAPER),
+        BestTrivial(table, workspace),
+    )
     columns = [
         Column("number", lambda row: row.name),
         Column("measured of", lambda row: row.measured_of),
         *(column.at(0) for column in _measured("measured")),
-        Column(BEST_TRIVIAL, BestTrivial(table, workspace)).at(0),
+        Column(BEST_TRIVIAL, trivial).at(0),
+        Column(PAIRED, trivial.paired).at(0),
         Column("paper's n", lambda row: _papers_n(row.score, row.whose), (PAPER,)),
         Column("paper", lambda row: printed(row.name, row.whose), (PAPER,)),
         Column("paper's 95 % interval", lambda row: interval(row.name, row.whose), (PAPER,)),
@@ -230,7 +238,7 @@ def by_variant(table: Declared, benchmarks: Benchmarks, scores: Scores, workspac
         )
     caption = (
         f"{benchmarks[0].title}, {source_of(benchmarks[0].source, workspace)}. Intervals are Wilson, 95 %. "
-        f"Published on the official validation split: {cited(PAPER)}, section 6. Determinism: {same}."
+        f"{PAIRED_NOTE} Published on the official validation split: {cited(PAPER)}, section 6. Determinism: {same}."
     )
     # A variant has two consecutive numbers.
     pairs = zip(benchmarks[0].numbers[::2], benchmarks[0].numbers[1::2], strict=True)
@@ -240,12 +248,14 @@ def by_variant(table: Declared, benchmarks: Benchmarks, scores: Scores, workspac
         return f"{table.labels[study]}: {variant}"
 
     columns = [Column("variant", label).at(0)]
-    trivial = Column(BEST_TRIVIAL, BestTrivial(table, workspace))
+    trivial = BestTrivial(table, workspace)
+    tests = {"n": [Column(PAIRED, trivial.paired)]}
     for place, (n, metric) in enumerate((("n", "per question"), ("options", "per option"))):
         count_column, *measured = _measured(metric)
         paper = Column(marked(PAPER), partial(_printed, PAPER), (PAPER,))
         apart = Column(f"{metric} minus paper", _minus_paper, (PAPER,))
-        own_columns = (count_column._replace(head=n), *measured, trivial, _PAPERS_N, paper, apart)
+        best = (Column(BEST_TRIVIAL, trivial), *tests.get(n, ()))
+        own_columns = (count_column._replace(head=n), *measured, *best, _PAPERS_N, paper, apart)
         columns += (column.at(place) for column in own_columns)
     return Table.of(caption, columns, [tuple(scores[name] for name in pair) for pair in pairs])
 
@@ -287,6 +297,30 @@ def by_metric(table: Declared, benchmarks: Benchmarks, scores: Scores, workspace
         columns.append(Column(heads[0], partial(_at, here), (), partial(_at, of)))
         columns.append(Column(heads[1], partial(_at, there), (who,), partial(_at, of)))
     return Table.of(caption, columns, rows)
+
+
+_OF_PAIRS = ("first − second", "n", "first", "second", "only first", "only second", "difference", "exact p")
+
+
+def by_pair(table: Declared, benchmarks: Benchmarks, scores: Scores, workspace: Workspace) -> Table:
+    """Make the table of each two variants of the same questions, with McNemar's exact p."""
+    asked = "; ".join(f"{benchmark.name}: {benchmark.about[MEASURED_ON]}" for benchmark in benchmarks)
+    rows: list[dict[str, str]] = []
+    for benchmark in benchmarks:
+        numbers = [name for name in benchmark.numbers if name.endswith("/per_question") and scores[name].n]
+        answers = graded(workspace, benchmark.name)
+        right = {name: outcomes([row for row in answers if counts_for(row, name)], RIGHT) for name in numbers}
+        for first, second in combinations(numbers, 2):
+            sides = [scores[name] for name in (first, second)]
+            kinds = {side.subset.partition(".")[0] for side in sides}
+            pair = compared_rows("", "", right[first], right[second])
+            if len(kinds) == 1 and pair.mcnemar is not None:
+                counts = pair.both, pair.first_only, pair.second_only, pair.neither
+                cells = [f"{benchmark.name}: {' − '.join(side.subset for side in sides)}", f"{pair.n:,}"]
+                cells += [percent(side) for side in sides]
+                cells += [str(pair.first_only), str(pair.second_only), paired(*counts), f"{pair.mcnemar:.2g}"]
+                rows.append(dict(zip(_OF_PAIRS, cells, strict=True)))
+    return Table.of(f"{table.title}. {asked}. {table.note}", [Column(head, str) for head in _OF_PAIRS], rows)
 
 
 _APART = "joint: substrate minus this, measured here"
@@ -374,6 +408,7 @@ LAYOUTS: Mapping[str, Callable[[Declared, Benchmarks, Scores, Workspace], Table]
     "by number": by_number,
     "by metric": by_metric,
     "by variant": by_variant,
+    "by pair": by_pair,
     "official": official,
 }
 """The layouts of tables, by the names in :attr:`orchestration.benchmarks.benchmark.Table.layout`."""

@@ -19,7 +19,14 @@ from orchestration.scoring.published import published
 T = TypeVar("T")
 BELOW = ("95 % interval", "paper's 95 % interval")
 """The heads of columns that go below the figure on their left if space is short."""
-DETAILS = ("paper's n", "paper's gap", "gap (substrate vs. best)", "options", "measured minus others")
+DETAILS = (
+    "paper's n",
+    "paper's gap",
+    "gap (substrate vs. best)",
+    "options",
+    "measured minus others",
+    "paired with it",
+)
 """The heads of columns that appear in the files, and elsewhere if there is space."""
 
 

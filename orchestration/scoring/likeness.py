@@ -12,8 +12,8 @@ from orchestration.scoring.scores import Score
 NOT_REPORTED = "not reported"
 NOT_MEASURED = "not measured"
 READS = (
-    "Published systems are marked with what they read: a rival that reads pixels has a task before it that "
-    "one that reads annotations has not."
+    "Published systems are marked with what they read: a rival that reads pixels must perceive the scene "
+    "first, and a rival that reads annotations need not."
 )
 """The note under every table that shows rivals next to the substrate."""
 

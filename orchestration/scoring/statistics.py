@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
-from substrate.base.counts import wilson
+from substrate.base.intervals import wilson
 
 
 def newcombe_paired(
@@ -37,6 +38,28 @@ def newcombe_paired(
     below = (p1 - low1) ** 2 - 2 * phi * (p1 - low1) * (high2 - p2) + (high2 - p2) ** 2
     above = (high1 - p1) ** 2 - 2 * phi * (high1 - p1) * (p2 - low2) + (p2 - low2) ** 2
     return p1 - p2 - math.sqrt(below), p1 - p2 + math.sqrt(above)
+
+
+def clustered(cells: Sequence[tuple[int, int]]) -> tuple[float, float]:
+    """Wilson's 95 % interval of a share whose trials come in clusters, such as the questions about a video.
+
+    Right answers and trials are divided by the design effect, which is at least 1 (L. Kish, Survey Sampling,
+    1965, chapter 8). If every answer is right or every one wrong, the clusters count as the trials.
+
+    Args:
+        cells: right answers and trials of each cluster; at least one trial in all.
+
+    >>> [round(100 * bound, 2) for bound in clustered([(1, 1)] * 153 + [(0, 1)] * 147)]
+    [45.37, 56.61]
+    >>> [round(100 * bound, 2) for bound in clustered([(3, 3)] * 51 + [(0, 3)] * 49)]
+    [41.35, 60.58]
+    """
+    right, n, clusters = sum(r for r, _ in cells), sum(m for _, m in cells), len(cells)
+    share = right / n
+    simple, effect = n * share * (1 - share), n / clusters
+    if simple:
+        effect = max(1.0, sum((r - share * m) ** 2 for r, m in cells) / simple)
+    return wilson(right / effect, n / effect)
 
 
 def mcnemar_exact(first_only: int, second_only: int) -> float:

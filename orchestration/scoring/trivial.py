@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 from msgspec.structs import replace
 
-from orchestration.scoring.counting import Metric
+from orchestration.scoring.counting import Metric, compared
 from orchestration.scoring.formatting import share
 from substrate.domains.rows import Row
 
@@ -53,9 +53,45 @@ def tallied(rows: Sequence[Row], metric: Metric) -> tuple[int, int]:
     return sum(right for right, _ in counts), sum(n for _, n in counts)
 
 
-def best(rows: Sequence[Row], metric: Metric, others: Mapping[str, Sequence[Row]]) -> str:
-    """The best trivial method on some rows, a constant or one of ``others``, with its share."""
-    ways = [*counted(rows, metric, constants(rows))]
-    ways += ((name, *tallied(of, metric)) for name, of in others.items())
-    name, right, n = max(ways, key=lambda way: way[1] / way[2] if way[2] else 0.0)
-    return f"{share(right, n)} {name}" if n else ""
+def best(rows: Sequence[Row], metric: Metric, others: Mapping[str, Sequence[Row]]) -> tuple[str, str]:
+    """The best trivial method on some rows, a constant or one of ``others``, with its share; and the test.
+
+    The paired test has the questions that only the rows, then that only the method got right, and McNemar's
+    exact p. It is empty if a row counts for more than one.
+    """
+    ways: dict[str, Sequence[Row]] = {
+        name: [always(row, answer) for row in rows] for name, answer in constants(rows).items()
+    }
+    ways |= others
+    tallies = {name: tallied(of, metric) for name, of in ways.items()}
+    name = max(tallies, key=lambda way: tallies[way][0] / tallies[way][1] if tallies[way][1] else 0.0)
+    right, n = tallies[name]
+    return (f"{share(right, n)} {name}", _paired(rows, ways[name], metric)) if n else ("", "")
+
+
+def _paired(rows: Sequence[Row], others: Sequence[Row], metric: Metric) -> str:
+    """The paired test of some rows and a trivial method's on the same questions."""
+    many = len({row.subset for row in rows}) > 1
+    first, second = (_verdicts(of, metric, many) for of in (rows, others))
+    pair = compared("", "", first, second)
+    if pair.mcnemar is None:
+        return ""
+    return f"{pair.first_only:,} : {pair.second_only:,}, p {pair.mcnemar:.2g}"
+
+
+def _verdicts(rows: Sequence[Row], metric: Metric, many: bool) -> dict[tuple[str, ...], bool]:
+    """The questions or scenes of some rows, each with whether it is right; none if a unit counts for more.
+
+    Args:
+        many: whether the rows have several subsets, whose numbers may be alike.
+    """
+    verdicts: dict[tuple[str, ...], bool] = {}
+    for unit in metric.units(rows):
+        right, n = metric.measure(unit)
+        if n > 1:
+            return {}
+        place = unit[0].subset.partition(": ")[0] if many else ""
+        question = "" if metric.together else str(unit[0].question)
+        if n:
+            verdicts[place, str(unit[0].scene), question] = bool(right)
+    return verdicts

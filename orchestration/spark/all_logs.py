@@ -14,7 +14,7 @@ from orchestration.spark.logs import logged
 from orchestration.spark.session import spark_session, within
 from orchestration.spark.workers import NUMBER, PLACE, Work, gathered
 from orchestration.workspace.folders import Workspace
-from orchestration.workspace.tables import Manifest, shard_name
+from orchestration.workspace.tables import Sharded, shard_name
 from substrate.ask.functions import solutions
 from substrate.base.errors import SubstrateError
 from substrate.log.event_log import EventLog
@@ -36,7 +36,7 @@ def ask_each(
     workspace: Workspace, benchmark: Interpreted, sparql: str, tick: int | None, timeout: float, limit: int
 ) -> Answered:
     """Run a SELECT or ASK query on each log's state and unite the answers, each with its scene and log. The
-    query may call :mod:`substrate.ask.functions`, whose events are those of the logs' TBox.
+    query may call :mod:`substrate.ask.functions`, whose events the logs' TBox declares.
 
     Args:
         tick: the tick of the states; by default each log's last tick.
@@ -114,7 +114,7 @@ def of_each(
         yield scenes[row[NUMBER]], row["name"], answer["lines"]
 
 
-def logs_of(workspace: Workspace, benchmark: Interpreted) -> tuple[Manifest, dict[int, Any]]:
+def logs_of(workspace: Workspace, benchmark: Interpreted) -> tuple[Sharded, dict[int, Any]]:
     """The table of a benchmark's logs, and the scene of each case by its number."""
     (cases, logs), storage = logged(workspace, benchmark, "logs"), workspace.storage
     keep_records(workspace, {})

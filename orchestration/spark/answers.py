@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from orchestration.benchmarks.benchmark import Explained, Interpreted
+from orchestration.benchmarks.benchmark import Case, Explained, Interpreted, Logs
 from orchestration.code import code_of
 from orchestration.spark.logs import Logged, logged
 from orchestration.spark.parts import LINES, Parts, write_parts
@@ -22,6 +22,9 @@ from substrate.base.errors import SubstrateError
 from substrate.domains.rows import encode
 from substrate.log.event_log import EventLog
 
+Rows = Callable[[Case, Logs, Any, str], Iterable[Any]]
+"""From a case, its logs, the parameters and the split to rows, which are encoded as JSON; picklable."""
+
 
 def answer_parts(
     workspace: Workspace,
@@ -29,7 +32,7 @@ def answer_parts(
     tables: Logged,
     stage: str,
     *,
-    rows: Any = None,
+    rows: Rows | None = None,
     split: str = "",
     tasks: int | None = None,
     first: int | None = None,
@@ -45,12 +48,12 @@ def answer_parts(
         first: the number of cases to answer; by default all.
         only: the scenes to answer, or a mapping of scenes to the rows in question; by default all.
     """
-    whole, rows, asks = rows is None, rows or benchmark.rows, benchmark.asks
+    answer, asks = rows or benchmark.rows, benchmark.asks
     cases, logs = tables
     storage, parameters = workspace.storage, benchmark.parameters.of(workspace.settings)
     split = split or split_of(workspace, benchmark.source)
     folder = f"{workspace.shelves[0]}/answers/{stage.replace('/', '.')}"
-    key = short_key(cases.folder, logs.folder, parameters, split, tasks, first, code_of(rows), only)
+    key = short_key(cases.folder, logs.folder, parameters, split, tasks, first, code_of(answer), only)
     count = cases.rows if first is None else min(first, cases.rows)
     ends = (count * task // tasks for task in range(tasks)) if tasks else accumulate(cases.shards)
     cuts = sorted({0, count, *(end for end in ends if end < count)})
@@ -60,8 +63,8 @@ def answer_parts(
         lines, case = list[str](), case_of(row)
         if asks(case) and (only is None or str(case.scene) in only):
             logs = [EventLog.from_patch(log["patch"], log["name"]) for log in row["logs"]]
-            lines = [encode(answer).decode() for answer in rows(case, logs, parameters, split)]
-            if not lines and whole:
+            lines = [encode(made).decode() for made in answer(case, logs, parameters, split)]
+            if not lines and rows is None:
                 raise SubstrateError("is asked about, and has no row", where=(str(case.scene),))
         yield {NUMBER: row[NUMBER], "lines": lines}
 
@@ -88,14 +91,16 @@ def answer_cases(
 
 
 def each_case(
-    workspace: Workspace, stage: str, benchmark: Explained, scenes: Collection[str], work: Any
+    workspace: Workspace, stage: str, benchmark: Explained, scenes: Collection[str], work: Rows
 ) -> Iterator[Any]:
-    """Run :data:`orchestration.lineage.explain.Each` on Spark, with the logs of the table."""
+    """Run :data:`orchestration.lineage.explain.Each` on Spark, with the logs of the table.
+
+    No two calls for the same stage and benchmark may overlap.
+    """
     if not (scenes and files_of(workspace, benchmark.source)):
         return
-    told = f"{stage}/{benchmark.name}/{work.func.__name__}"
-    tables = logged(workspace, benchmark, stage)
-    _, parts = answer_parts(workspace, benchmark, tables, told, rows=work, only=scenes)
+    tables, stage = logged(workspace, benchmark, stage), f"{stage}/{benchmark.name}"
+    _, parts = answer_parts(workspace, benchmark, tables, stage, rows=work, only=scenes)
     write_parts(workspace.settings.spark, parts)
     yield from map(msgspec.json.decode, parts.lines(parts.folder))
     workspace.storage.remove(parts.folder.rpartition("/")[0])

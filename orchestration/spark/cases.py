@@ -16,7 +16,7 @@ from orchestration.code import code_of
 from orchestration.spark.parts import Parts, write_parts
 from orchestration.spark.workers import NUMBER
 from orchestration.workspace.folders import Workspace
-from orchestration.workspace.tables import Manifest, short_key, table_once, write_cases
+from orchestration.workspace.tables import Sharded, short_key, table_once, write_cases
 from substrate.base.files import sha256
 
 SCENES = pa.schema([(NUMBER, pa.int64()), ("scene", pa.binary())])
@@ -55,13 +55,13 @@ MAKING = RLock()
 """A lock for making a shared table: two threads would overwrite each other's files."""
 
 
-def cases_of(workspace: Workspace, source: Source, stage: str) -> Manifest:
+def cases_of(workspace: Workspace, source: Source, stage: str) -> Sharded:
     """Return the table of a source's cases; if it is missing, write it from the source's files."""
     data, spark, storage = workspace.data / source.name, workspace.settings.spark, workspace.storage
     key = short_key(sha256(data), spark.shard, spark.partitions, code_of(source.cases))
     folders = [f"{shelf}/cases/{source.name}" for shelf in workspace.shelves]
 
-    def write(folder: str) -> Manifest:
+    def write(folder: str) -> Sharded:
         cases = source.cases(source.files(data), None, True)
         # A table's bytes must not depend on the project's folder.
         here = f"{workspace.home}/"

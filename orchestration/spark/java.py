@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 import re
 import resource
-import shutil
 import subprocess
-from pathlib import Path
 
+from orchestration.base.java import java_program
 from substrate.base.errors import SubstrateError
 
 OLDEST = 17
@@ -31,13 +30,8 @@ def own_environment() -> None:
 
 
 def java_fault() -> SubstrateError | None:
-    """The fault that keeps this machine's Java from running Spark; ``None`` if there is none.
-
-    Spark uses the Java of ``JAVA_HOME``, else the Java on the path.
-    """
-    home = os.environ.get("JAVA_HOME")
-    java = str(Path(home, "bin/java")) if home else shutil.which("java")
-    where = ("JAVA_HOME", java) if home else ("java",)
+    """The fault that keeps this machine's Java from running Spark; ``None`` if there is none."""
+    where, java = java_program()
     hint = f"Install Java {OLDEST} or newer, and let JAVA_HOME name it; `sh scripts/java.sh` says how"
     if not java or not os.access(java, os.X_OK):
         return SubstrateError("Java not found", where=where, hint=hint)

@@ -17,7 +17,7 @@ from orchestration.workspace.folders import Workspace
 from orchestration.workspace.tables import (
     LOGS,
     LogEntry,
-    Manifest,
+    Sharded,
     case_of,
     index_key,
     sealed,
@@ -31,8 +31,8 @@ from substrate.base.files import replacing, sha256
 class Logged(NamedTuple):
     """The tables of a benchmark's cases and of their logs."""
 
-    cases: Manifest
-    logs: Manifest
+    cases: Sharded
+    logs: Sharded
 
 
 def logged(workspace: Workspace, benchmark: Interpreted, stage: str) -> Logged:
@@ -84,7 +84,7 @@ def build_logs(workspace: Workspace, logger: Logger, stage: str, index: Path) ->
     return made.rows
 
 
-def ensure_logs(workspace: Workspace, logger: Logger, stage: str) -> Manifest:
+def ensure_logs(workspace: Workspace, logger: Logger, stage: str) -> Sharded:
     """Return the table of a logger's logs.
 
     The table is built again if only its index exists, or if it lacks the number of cases of each shard.
@@ -101,7 +101,7 @@ def ensure_logs(workspace: Workspace, logger: Logger, stage: str) -> Manifest:
                 build_logs(workspace, logger, stage, fresh)
                 if sha256(fresh) != sha256(logs.index):
                     hint = f"`substrate materialize {logger.name}/logs` builds them anew"
-                    what = "the logs that the data give are not those of the index"
+                    what = "the logs that the data give differ from the index"
                     raise SubstrateError(what, where=(logs.index,), hint=hint)
             again.unlink()
             known = logs.manifest

@@ -24,7 +24,7 @@ from orchestration.settings import Spark
 from orchestration.spark.session import spark_session
 from orchestration.spark.workers import NUMBER, PLACE, Work, gathered, guarded, nothing_lost
 from orchestration.workspace.storage import ROWS_AT_ONCE, Storage, batched
-from orchestration.workspace.tables import Manifest, sealed, shard_name
+from orchestration.workspace.tables import Sharded, sealed, shard_name
 from substrate.base.errors import SubstrateError
 
 Rows = Callable[[int], Iterator[dict[str, Any]]]
@@ -71,7 +71,7 @@ class Parts:
                 yield from (line.encode() for line in row["lines"])
 
 
-def write_parts(settings: Spark, parts: Parts) -> Manifest:
+def write_parts(settings: Spark, parts: Parts) -> Sharded:
     """Compute and write the missing files of a table, in one job.
 
     Raises:

@@ -156,7 +156,7 @@ def nothing_lost(
         "came back twice": [
             wanted.get(key[0], str(key[0])) for key, times in Counter(keys).items() if times > 1
         ],
-        "came back though nobody asked": [f"number {number}" for number in sorted(came - wanted.keys())],
+        "came back without a request": [f"number {number}" for number in sorted(came - wanted.keys())],
     }
     words = [f"{len(cases)} of {len(ids)} {how}, {cases[0]} first" for how, cases in faults.items() if cases]
     if words:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cache
+from itertools import chain
 
 from orchestration.benchmarks.baselines import LanguageModel
-from orchestration.benchmarks.benchmark import Benchmark, Interpreted
-from orchestration.benchmarks.real import MEASURED_ON, REAL
-from orchestration.registry import BENCHMARKS, STUDIES, TABLES
+from orchestration.benchmarks.benchmark import BEYOND, Benchmark, Interpreted, belongs
+from orchestration.benchmarks.real import MEASURED_ON, METHODS, REAL
+from orchestration.registry import BENCHMARKS, INTERPRETED, STUDIES, TABLES
 from orchestration.stage import Stage, Stages, in_order, needed
 from orchestration.stages.benchmark_stages import answer_stage, log_stage, score_stage, source_stage
 from orchestration.stages.model_stages import model_stages
@@ -20,25 +21,34 @@ from orchestration.workspace.real import is_real
 from substrate.base.errors import ParameterError
 
 
-def _usual(benchmarks: list[Benchmark]) -> Stages:
+def _usual(benchmarks: Iterable[Benchmark], profile: str) -> Stages:
+    """The stages of some benchmarks and of the profile's studies, with all stages that these need."""
+    own = [*benchmarks]
     tables = [
-        (table, [benchmark for benchmark in benchmarks if benchmark.table[0] == table])
-        for table in TABLES.values()
+        (table, [benchmark for benchmark in own if benchmark.table[0] == table]) for table in TABLES.values()
     ]
     filled = [(table, of_it) for table, of_it in tables if of_it]
-    computed = [*_answered(benchmarks), determinism_stage(), *result_stages(benchmarks, filled)]
-    for benchmark in benchmarks:
+    computed = [*_answered(own), *result_stages(own, filled)]
+    for benchmark in own:
         if isinstance(benchmark, LanguageModel):
             computed += model_stages(benchmark)
-    for study in STUDIES:
+    for study in (study for study in STUDIES if belongs(study.profiles, profile)):
         computed += study_stages(study)
         if study.shares:
             computed.append(table_stage(study, study.shares))
-    return in_order([*computed, *describing_stages(benchmarks, computed)])
+    if profile != BEYOND:
+        computed.append(determinism_stage())
+    # A study or a table may need stages that belong to the benchmarks of another profile.
+    others = in_order([*_answered(INTERPRETED.values()), *chain.from_iterable(map(study_stages, STUDIES))])
+    there = {stage.name for stage in computed}
+    lacking = {need for stage in computed for need in stage.needs} - there
+    computed += (others[name] for name in needed(others, lacking) if name not in there)
+    return in_order([*computed, *describing_stages(own, computed)])
 
 
 def _answered(benchmarks: Iterable[Benchmark]) -> Iterator[Stage]:
     """The stages of some benchmarks, from data to scores."""
+    benchmarks = [*benchmarks]
     yield from map(
         source_stage, {benchmark.source.name: benchmark.source for benchmark in benchmarks}.values()
     )
@@ -48,17 +58,16 @@ def _answered(benchmarks: Iterable[Benchmark]) -> Iterator[Stage]:
     yield from map(score_stage, benchmarks)
 
 
-@cache
-def _of(names: tuple[str, ...], real: bool) -> Stages:
-    benchmarks = [BENCHMARKS[name] for name in names]
-    if not real:
-        return _usual(benchmarks)
+def _of_official(benchmarks: list[Benchmark]) -> Stages:
+    """The stages of some benchmarks on official files, without studies."""
     computed = list(_answered(benchmarks))
     there = {stage.name for stage in computed}
     studied = (stage for study in STUDIES for stage in study_stages(study))
     trivial = [stage for stage in studied if stage.name in REAL.trivial and there.issuperset(stage.needs)]
     table = replace(REAL, trivial=tuple(stage.name for stage in trivial))
-    computed += (*trivial, *result_stages(benchmarks, [(table, benchmarks)]))
+    of_methods = [benchmark for benchmark in benchmarks if benchmark.table[0].layout == "by variant"]
+    tables = [(table, benchmarks), *([(METHODS, of_methods)] if of_methods else [])]
+    computed += (*trivial, *result_stages(benchmarks, tables))
     # The parameters name the files that data are copied from, and those files may be packed in many ways.
     computed = [
         replace(stage, pinned_by="nothing") if stage.pinned_by == "data.dvc" else stage for stage in computed
@@ -66,36 +75,57 @@ def _of(names: tuple[str, ...], real: bool) -> Stages:
     return in_order([*computed, *describing_stages(benchmarks, computed)])
 
 
-def _belongs(benchmark: Benchmark, profile: str) -> bool:
-    own = benchmark.profiles or benchmark.source.profiles
-    return not own or profile in own
+@cache
+def _of(names: tuple[str, ...], profile: str, real: bool) -> Stages:
+    benchmarks = [BENCHMARKS[name] for name in names]
+    return _of_official(benchmarks) if real else _usual(benchmarks, profile)
 
 
-STAGES: Stages = _of(tuple(name for name, benchmark in BENCHMARKS.items() if _belongs(benchmark, "")), False)
-"""The stages of a profile that has no benchmarks of its own, by name, each after its needs."""
+def _names_in(profile: str) -> Iterator[str]:
+    """The benchmarks of a profile."""
+    for name, benchmark in BENCHMARKS.items():
+        if benchmark.profile(profile) == profile:
+            yield name
+
+
+STAGES: Stages = _of(tuple(_names_in("")), "", False)
+"""The stages of a profile that has no benchmarks of its own, by name, each after its needs: the paper's."""
+BEYOND_STAGES: Stages = _of(tuple(_names_in(BEYOND)), BEYOND, False)
+"""The stages of the profile of the work beyond the paper; none if that is not installed."""
 OFFICIAL: Stages = _of(
-    tuple(name for name, benchmark in BENCHMARKS.items() if MEASURED_ON in benchmark.about), True
+    tuple(name for name, benchmark in BENCHMARKS.items() if MEASURED_ON in benchmark.about), "real", True
 )
 """The stages of a profile that has every official file."""
-EVERY: Stages = in_order({**OFFICIAL, **STAGES}.values())
+
+
+def _united(graphs: Iterable[Stages]) -> Stages:
+    """The stages of some graphs. A stage of several graphs is taken from the last, with the needs of all."""
+    stages: dict[str, Stage] = {}
+    for stage in (stage for graph in graphs for stage in graph.values()):
+        needs = (*stage.needs, *(stages[stage.name].needs if stage.name in stages else ()))
+        stages[stage.name] = replace(stage, needs=tuple(dict.fromkeys(needs)))
+    return in_order(stages.values())
+
+
+EVERY: Stages = _united((OFFICIAL, BEYOND_STAGES, STAGES))
 """The stages of every profile."""
 
 
 def stages_in(workspace: Workspace) -> Stages:
     """The stages of the current profile. A profile of official files has the benchmarks whose files it names,
-    and no studies; any other has every benchmark that is not reserved for some profiles.
+    and no studies; any other has the benchmarks and studies that belong to it.
     """
     settings, real = workspace.settings, is_real(workspace)
-    names = (
+    names = tuple(_names_in(settings.profile))
+    if not real:
+        return _of(names, settings.profile, False)
+    measured = (
         name
-        for name, benchmark in BENCHMARKS.items()
-        if _belongs(benchmark, settings.profile)
-        and (
-            not real
-            or (MEASURED_ON in benchmark.about and settings.data(benchmark.source.name).source == "real")
-        )
+        for name in names
+        if MEASURED_ON in BENCHMARKS[name].about
+        and settings.data(BENCHMARKS[name].source.name).source == "real"
     )
-    return _of(tuple(names), real)
+    return _of(tuple(measured), settings.profile, True)
 
 
 def _is_of(stage: str, benchmark: str) -> bool:
@@ -125,7 +155,8 @@ def stages_of(benchmark: str | None, stages: Stages = STAGES) -> list[str]:
     names = [name for name in own if not models.intersection(needed(stages, [name]))]
     if not names:
         there = [name for name in BENCHMARKS if f"{name}/scores" in stages]
-        raise ParameterError(
-            f"no benchmark {benchmark!r}", where=("--only",), hint=f"Choose one of {', '.join(there)}"
-        )
+        hint = f"Choose one of {', '.join(there)}"
+        if known := BENCHMARKS.get(benchmark):
+            hint = f"`--profile {known.profile(BEYOND)}` has it"
+        raise ParameterError(f"no benchmark {benchmark!r}", where=("--only",), hint=hint)
     return needed(stages, names)

@@ -11,7 +11,7 @@ from typing import Any
 
 from orchestration.base.progress import advance
 from orchestration.benchmarks.baselines import LanguageModel, pictures_in, pictures_of
-from orchestration.benchmarks.tally import write_rows
+from orchestration.benchmarks.own_files import write_rows
 from orchestration.models.asking import ask_parts, record, view
 from orchestration.models.client import URL, endpoint
 from orchestration.models.transcript import (
@@ -63,7 +63,7 @@ def model_stages(model: LanguageModel) -> Iterator[Stage]:
 
 
 def transcript_of(model: LanguageModel, workspace: Workspace) -> dict[str, Path]:
-    """The recorded replies of a model: those of this run, else those of the profile."""
+    """The recorded replies of a model: this run's, else the profile's."""
     baseline: Baseline = getattr(workspace.settings.of("baselines"), model.name)
     if baseline.model is None:
         return {}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from typing import Literal, NamedTuple
 
@@ -12,7 +11,7 @@ import msgspec
 
 from orchestration.experiments.making import take
 from orchestration.ledger.manifest import Made
-from orchestration.ledger.pinned import PinError, pinned_outs
+from orchestration.ledger.pinned import pinned_outs
 from orchestration.ledger.records import fingerprint, keep_records, read_records
 from orchestration.stage import Stage, Stages
 from orchestration.workspace.folders import Workspace
@@ -35,8 +34,8 @@ class Standing(NamedTuple):
     known: Made | None
 
     def explained(self, made: Made) -> bool:
-        """Tell whether outs made now may differ from their pin: they are made from something else than
-        before, or came out the same once more.
+        """Tell whether outs made now may differ from their pin: their inputs changed, or a second computation
+        gave the same bytes.
         """
         return bool(self.why) or (self.known is not None and self.known.basis != made.basis)
 
@@ -73,13 +72,11 @@ def standing(
 
 
 def differs(stage: Stage, workspace: Workspace, made: Made) -> bool:
-    """Tell whether a stage's outs differ from their pins."""
+    """Tell whether a stage's outs differ from their pins; raises a PinError if the pins are damaged."""
     if workspace.experiment or stage.pinned_by == "nothing":
         return False
-    with suppress(PinError):  # damaged pins are named by `verify`
-        pins = pinned_outs(workspace.root, workspace.settings.profile)
-        return any(pins.get(out, digest) != digest for out, digest in made.outs.items())
-    return False
+    pins = pinned_outs(workspace.root, workspace.settings.profile)
+    return any(pins.get(out, digest) != digest for out, digest in made.outs.items())
 
 
 def to_run(stages: Stages, names: Iterable[str], workspace: Workspace) -> list[str]:

@@ -12,6 +12,7 @@ import msgspec
 
 from orchestration.benchmarks.benchmark import Case, Explained, Logs, Table, per_choice
 from orchestration.benchmarks.clevrer import CLEVRER
+from orchestration.benchmarks.real import MEASURED_ON
 from orchestration.settings import convert, override
 from orchestration.studies.study import Part, Study, counted
 from substrate.base.files import write_json
@@ -40,7 +41,12 @@ class Variant(NamedTuple):
     @property
     def name(self) -> str:
         """The subset's name in rows and numbers."""
-        return f"{self.subset}.{self.label}"
+        return f"{self.subset}.{self.label}" if self.label else self.subset
+
+    @property
+    def simulates(self) -> bool:
+        """Tell whether it needs motion; a log without any is not asked."""
+        return self.subset == "predictive" or "counterfactual.method=simulated" in self.overrides
 
     def parameters(self, base: Parameters) -> Parameters:
         """The settings with this variant's changes.
@@ -147,6 +153,8 @@ def variant_rows(
     """
     scene_questions = msgspec.json.decode(case.questions, type=SceneQuestions).questions
     for subset, variant in variants.items():
+        if variant.simulates and not scene.has_motion:
+            continue
         questions = [question for question in scene_questions if question.question_type == variant.subset]
         world = World(scene, variant.parameters(parameters))
         yield from clevrer_rows(questions, world, LANGUAGE, lambda _, name=subset: name, common)
@@ -194,6 +202,7 @@ ABLATIONS = Explained(
         "answers": "A row for each question and each variant: reference frame, removed-partner rule, "
         "kinematics.",
         "scores": "Per-question and per-option accuracy of each variant, with Wilson's interval.",
+        MEASURED_ON: CLEVRER.about[MEASURED_ON],
     },
 )
 

@@ -155,6 +155,7 @@ class Study(Declared):
         draw: draws the files that each part shows, given the path of the part's rows and of each file;
             returns a description.
         sections: from a run's workspace to sections of the report.
+        profiles: the profiles that it belongs to; empty for all but the one beyond the paper.
     """
 
     name: str
@@ -163,6 +164,7 @@ class Study(Declared):
     shares: Shares | None = None
     draw: Callable[..., dict[str, Any]] | None = None
     sections: Callable[[Any], Iterable[Drawn]] = lambda workspace: ()
+    profiles: tuple[str, ...] = ()
 
     def file(self, name: str) -> str:
         """The path of a file of the study; the name ``table`` without a suffix is its table."""

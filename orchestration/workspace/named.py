@@ -71,5 +71,5 @@ def split_of(workspace: Workspace, source: Source) -> str:
     named = read_named(workspace.data / source.name)
     if not named:
         return source.split(workspace.settings.data(source.name))
-    asking = named.get("questions") or next(iter(named.values()))
-    return asking.name.partition(".")[0]
+    asking = [named[role] for role in ("questions", "further") if role in named] or [*named.values()][:1]
+    return " and ".join(file.name.partition(".")[0] for file in asking)

@@ -63,8 +63,8 @@ class LogEntry(msgspec.Struct, frozen=True):
 _entries = msgspec.json.Decoder(LogEntry)
 
 
-class Manifest(msgspec.Struct, frozen=True):
-    """The record of a complete table: its folder, and the rows and bytes of each shard."""
+class Sharded(msgspec.Struct, frozen=True):
+    """A complete table: its folder, and the rows and the hash of each shard; its record is a manifest."""
 
     folder: str
     shards: list[int]
@@ -86,10 +86,10 @@ class Manifest(msgspec.Struct, frozen=True):
         return sum(self.shards)
 
 
-def sealed(folder: str, shards: list[int], sums: list[str], cases: Sequence[int] = ()) -> Manifest:
+def sealed(folder: str, shards: list[int], sums: list[str], cases: Sequence[int] = ()) -> Sharded:
     """Make the manifest of a table from its shards' row counts and sums."""
     parts = [folder, shards, sums, *([cases] if cases else [])]
-    return Manifest(folder, shards, sums, short_key(*parts) if sums else "", [*cases])
+    return Sharded(folder, shards, sums, short_key(*parts) if sums else "", [*cases])
 
 
 def short_key(*parts: Any) -> str:
@@ -106,24 +106,24 @@ def shard_name(number: int) -> str:
     return f"{number:05d}.parquet"
 
 
-def manifest_of(storage: Storage, folder: str, count: int) -> Manifest:
+def sharded_of(storage: Storage, folder: str, count: int) -> Sharded:
     """Make the manifest of a table of ``count`` shards from their files."""
     names = [*map(shard_name, range(count))]
     rows = [storage.count(folder, name) for name in names]
     return sealed(folder, rows, [storage.sum(folder, name) for name in names])
 
 
-def read_manifest(storage: Storage, folder: str, *parts: str) -> Manifest | None:
+def read_sharded(storage: Storage, folder: str, *parts: str) -> Sharded | None:
     """Read the manifest of a table; ``None`` if it is missing, damaged, or names another folder."""
     known = _manifest(storage.read_record(folder, *parts))
     inside, _, name = known.folder.rpartition("/") if known else ("", "", "")
     return known if inside == folder and name not in ("", ".", "..") else None
 
 
-def _manifest(text: bytes | str) -> Manifest | None:
+def _manifest(text: bytes | str) -> Sharded | None:
     """Decode a manifest; ``None`` if it is damaged."""
     try:
-        manifest = msgspec.json.decode(text, type=Manifest)
+        manifest = msgspec.json.decode(text, type=Sharded)
     except NOT_JSON:
         return None
     return manifest if manifest.whole else None
@@ -147,8 +147,8 @@ def table_sums(storage: Path, profile: str) -> dict[str, str]:
 
 
 def table_once(
-    storage: Storage, folders: Sequence[str], key: str, write: Callable[[str], Manifest]
-) -> Manifest:
+    storage: Storage, folders: Sequence[str], key: str, write: Callable[[str], Sharded]
+) -> Sharded:
     """Return a table, and write it first if it does not exist.
 
     Args:
@@ -157,7 +157,7 @@ def table_once(
         write: writes the shards into a folder of the storage; called only if they are missing.
     """
     for folder in folders:
-        known = read_manifest(storage, folder, key, "table.json")
+        known = read_sharded(storage, folder, key, "table.json")
         if known and known.sums and known.folder == f"{folder}/{key}":
             return known
     folder = folders[0]
@@ -173,7 +173,7 @@ def write_cases(
     cut: Callable[[int], int],
     advance: Callable[[int, int], None],
     folder: str,
-) -> Manifest:
+) -> Sharded:
     """Write the missing shards of some cases.
 
     Args:
@@ -186,7 +186,7 @@ def write_cases(
         if not storage.exists(folder, name):
             storage.write_tables(case_tables(of_shard), CASES, folder, name)
         advance(min(shards * shard, cases.total), cases.total)
-    return manifest_of(storage, folder, shards)
+    return sharded_of(storage, folder, shards)
 
 
 def case_tables(numbered: Iterable[tuple[int, Case]]) -> Iterator[pa.Table]:
@@ -212,14 +212,14 @@ def case_of(row: dict[str, Any]) -> Case:
     return Case(scene, row["source"], row["record"], row["questions"], row["kind"])
 
 
-def read_cases(storage: Storage, manifest: Manifest) -> Iterator[Case]:
+def read_cases(storage: Storage, manifest: Sharded) -> Iterator[Case]:
     """Yield the cases of a table in order."""
     for number in range(len(manifest.shards)):
         yield from map(case_of, storage.rows(manifest.folder, shard_name(number)))
 
 
 def logged_cases(
-    storage: Storage, cases: Manifest, logs: Manifest, cuts: Sequence[int], place: int
+    storage: Storage, cases: Sharded, logs: Sharded, cuts: Sequence[int], place: int
 ) -> Iterator[dict[str, Any]]:
     """Yield the cases of a task in order, each with its logs; both tables are read a row group at a time.
 
@@ -274,12 +274,12 @@ class Logs:
     index: Path
 
     @property
-    def manifest(self) -> Manifest | None:
+    def manifest(self) -> Sharded | None:
         """Return the table that belongs to the index; ``None`` if it does not exist."""
         if not self.index.is_file():
             return None
         key = index_key(self.index)
-        manifests = (read_manifest(self.storage, folder, key) for folder in self.folders)
+        manifests = (read_sharded(self.storage, folder, key) for folder in self.folders)
         return next((manifest for manifest in manifests if manifest), None)
 
     def patch(self, name: str) -> str:

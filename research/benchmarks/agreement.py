@@ -13,23 +13,22 @@ from typing import Any, NamedTuple
 from orchestration.benchmarks import benchmark as bm
 from orchestration.benchmarks.real import MEASURED_ON
 from orchestration.scoring.counting import METRICS
+from research.benchmarks import OFFICIAL
 from research.benchmarks.foretold import TRACKED, tracks_of
 from research.benchmarks.truths import (
     INPUTS,
-    PROFILES,
     TABLE,
     FilmedData,
     happening,
     held_beside,
     true_events,
 )
-from research.domains.foretelling.poses import poses
-from research.domains.foretelling.trajectories import decode_trajectories
 from research.domains.foretold import CORRECT, WRONG
 from substrate.domains.clevrer.counterfactual import Counterfactual, judge
 from substrate.domains.clevrer.deltas import events_log
 from substrate.domains.clevrer.format import decode_scene_events
 from substrate.domains.clevrer.scene import Event, Scene
+from substrate.domains.clevrer.trajectories import with_trajectory
 from substrate.domains.rows import Row
 
 NAME = "agreement"
@@ -65,9 +64,8 @@ def cases(
 def logs(case: bm.Case, _: Any = None) -> list[bm.NamedLog]:
     """The log of a scene's true events, with the poses from its tracks."""
     truth, track = case.record.split(b"\n")
-    events = decode_scene_events((case.source, truth))
-    seen = decode_trajectories((case.source, track))
-    return [bm.NamedLog(f"{case.scene:05d}", events_log(events, poses(seen, events)))]
+    record = with_trajectory((case.source, truth), (case.source, track))
+    return [bm.NamedLog(f"{case.scene:05d}", events_log(decode_scene_events((case.source, record))))]
 
 
 class Imagined(NamedTuple):
@@ -119,7 +117,7 @@ TRACKED = bm.Source(
     cases=cases,
     official=bm.Release("test", "tracked scenes"),
     note=", agreement of two methods and not accuracy: nobody knows what would have happened",
-    profiles=PROFILES,
+    profiles=OFFICIAL,
 )
 AGREEMENT = bm.Interpreted(
     name=NAME,

@@ -9,26 +9,15 @@ from typing import Any
 import msgspec
 
 from orchestration.benchmarks import benchmark as bm
-from orchestration.benchmarks.clevrer import EVENTS, PARAMETERS, motion, scene_cases, scene_logs, wordings_of
+from orchestration.benchmarks.clevrer import PARAMETERS, motion, scene_cases, scene_logs, wordings_of
 from orchestration.benchmarks.real import MEASURED_ON
 from orchestration.benchmarks.transfer import TRANSFER
-from research.domains.foretelling.poses import poses
-from research.domains.foretelling.trajectories import decode_trajectories
+from research.benchmarks import BOTH
 from research.domains.humans import BENCHMARK, HumanScene, answer_humans, read_human_questions
-from substrate.base.inputs import decode
-from substrate.domains.clevrer.deltas import events_log
-from substrate.domains.clevrer.format import decode_scene_events
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.rows import Row
 
 _questions = msgspec.json.Decoder(HumanScene)
-
-
-class _Moving(msgspec.Struct):
-    trajectory: dict[int, list[Any]] | None = None
-
-
-_moving = msgspec.json.Decoder(_Moving)
 
 
 class HumansData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -36,6 +25,7 @@ class HumansData(bm.Data, frozen=True, forbid_unknown_fields=True, kw_only=True)
 
     annotations: str | None = None
     events: str | None = None
+    trajectories: str | None = None
     questions: str | None = None
 
 
@@ -44,15 +34,6 @@ def cases(files: bm.Files, only: Collection[Any] | None = None, unasked: bool = 
     records = read_human_questions(files["questions"])
     raw = {scene: msgspec.Raw(msgspec.json.encode(record)) for scene, record in records.items()}
     return scene_cases(files, raw, only, False)
-
-
-def logs(case: bm.Case, given: Any = None) -> list[bm.NamedLog]:
-    """A scene's log; an event record with trajectories gives it poses, so that forks can be simulated."""
-    source = (case.source, case.record)
-    if case.kind != EVENTS or not decode(_moving, case.record, case.source).trajectory:
-        return scene_logs(case, given)
-    events = decode_scene_events(source)
-    return [bm.NamedLog(f"{case.scene:05d}", events_log(events, poses(decode_trajectories(source), events)))]
 
 
 def rows(case: bm.Case, logs: bm.Logs, parameters: Parameters, split: str) -> Iterable[Row]:
@@ -65,9 +46,10 @@ ASKED = bm.Source(
     title="CLEVRER-Humans",
     about="CLEVRER-Humans: the files a user has of it; an empty folder where none are named.",
     data=HumansData,
-    inputs={"annotations": ("annotations",), "events": ("events",), "questions": ("questions",)},
+    inputs={name: (name,) for name in ("annotations", "events", "trajectories", "questions")},
     cases=cases,
     official=bm.Release("train", "released training part"),
+    profiles=BOTH,
 )
 CLEVRER_HUMANS = bm.Interpreted(
     name=BENCHMARK,
@@ -80,7 +62,7 @@ CLEVRER_HUMANS = bm.Interpreted(
         name=BENCHMARK,
         about="One event log for each scene that people were asked about.",
         source=ASKED,
-        logs=logs,
+        logs=scene_logs,
         parameters=PARAMETERS,
         shapes="clevrer",
         emitter=motion,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from orchestration.benchmarks.comphy import setting
+from research.benchmarks import GENERATED
 from substrate.cause.evidence import IMAGINED
 
 COMPHY_INFERRED = setting(
@@ -16,4 +17,5 @@ COMPHY_INFERRED = setting(
         "scores": "Accuracy of each subset with hidden properties inferred, with Wilson's interval.",
     },
     examples={"ComPhy, hidden properties inferred": "factual"},
+    profiles=GENERATED,
 )

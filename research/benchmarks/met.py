@@ -10,10 +10,11 @@ from typing import Any
 from orchestration.benchmarks import benchmark as bm
 from orchestration.benchmarks.real import MEASURED_ON
 from orchestration.scoring.counting import RIGHT, Metric, Rows
-from research.benchmarks.truths import PROFILES, TABLE
-from research.domains.met import EVERY, by_log, by_reader, personas
-from research.domains.movements import parse_movements
-from research.domains.recorded import movement_log
+from research.benchmarks import OFFICIAL
+from research.benchmarks.truths import TABLE
+from research.domains.encounters import EVERY, by_log, by_reader, personas
+from research.domains.movement_file import parse_movements
+from research.domains.movement_log import movement_log
 from substrate.base.inputs import read_bytes
 from substrate.domains.rows import Row
 
@@ -75,7 +76,7 @@ SIMULATION = bm.Source(
     cases=cases,
     official=bm.Release("simulation", "simulation"),
     note=f", whose gold is read off the file by code that knows no log; a moment is every {EVERY}th step",
-    profiles=PROFILES,
+    profiles=OFFICIAL,
 )
 MET = bm.Interpreted(
     name=NAME,
@@ -93,6 +94,7 @@ MET = bm.Interpreted(
     ),
     rows=rows,
     metrics={"accuracy": RIGHT, "ever": Metric(ever)},
+    no_interval=(LOG, ADDRESS),
     about={
         "answers": "A row a pair and way: when the two first met, how often, and how long they are together.",
         "scores": "Accuracy over all pairs: of all that is said, and of whether they met at all.",

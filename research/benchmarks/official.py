@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -11,22 +11,24 @@ import msgspec
 from msgspec.structs import replace as changed
 
 from orchestration.benchmarks import benchmark as bm
-from orchestration.benchmarks import clevrer
 from orchestration.benchmarks.babi import BABI, STORIES
 from orchestration.benchmarks.babi import cases as stories
 from orchestration.benchmarks.clevrer import CLEVRER
 from orchestration.benchmarks.real import MEASURED_ON
 from orchestration.benchmarks.transfer import TRANSFER
 from orchestration.scoring.counting import METRICS, Metric
+from orchestration.studies.ablations import ABLATIONS, VARIANTS, Variant, variant_rows
 from research.benchmarks.perceived import PERCEIVED
 from research.benchmarks.truths import kept_out
 from research.domains.perception import calibrate
 from research.domains.perception.log import read_back
 from research.domains.perception.parameters import Perception
 from substrate.base.errors import SubstrateError
+from substrate.cause.explanation import Explanation
 from substrate.domains.clevrer.format import SceneQuestions
-from substrate.domains.clevrer.parameters import Explanatory, Parameters
+from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.possible import answer_possible
+from substrate.domains.clevrer.scene import Scene
 from substrate.domains.gqa.format import Question, read_questions
 from substrate.domains.gqa.program import compile_program
 from substrate.domains.rows import Row
@@ -39,23 +41,58 @@ _questions = msgspec.json.Decoder(SceneQuestions)
 _gqa = msgspec.json.Decoder(dict[str, Question])
 
 
-def in_one_frame(case: bm.Case, logs: bm.Logs, parameters: Parameters, split: str) -> Iterable[Row]:
-    """CLEVRER's rows with causes looked for before one frame of the whole video, as NS-DR's release does."""
-    parameters = changed(parameters, explanatory=Explanatory(reference_frame="global"))
-    return clevrer.rows(case, logs, parameters, split)
+SELECTED: Mapping[str, Variant] = {
+    variant.name: variant
+    for variant in (Variant("descriptive", "", ()), *VARIANTS)
+    if variant.subset in ("descriptive", "counterfactual") and variant.label not in ("printed", "bullet")
+}
+"""The ways in which the questions that MVBench selected are answered, by the names of their numbers."""
 
 
-CLEVRER_GLOBAL = replace(
-    CLEVRER,
-    name="clevrer_global",
-    title="CLEVRER, one global frame",
-    numbers=bm.per_choice("clevrer_global", "explanatory"),
-    form="clevrer_global/SCENE/QUESTION",
-    rows=partial(bm.named_rows, "clevrer_global", in_one_frame),
-    examples={},
-    declared={},
+def selected_rows(case: bm.Case, logs: bm.Logs, parameters: Parameters, split: str) -> Iterable[Row]:
+    """The rows of a scene's descriptive questions, and of its counterfactual ones by each method."""
+    common = {"benchmark": "clevrer_validation", "split": split, "scene": case.scene, "log": logs[0].digest}
+    rows = variant_rows(SELECTED, case, Scene.of(logs[0]), parameters, common)
+    return sorted(rows, key=lambda row: int(row.question))
+
+
+def explain_selected(
+    case: bm.Case, logs: bm.Logs, parameters: Parameters, subset: str, question: str
+) -> Explanation | None:
+    """Explain an answer by one of the methods."""
+    return CLEVRER.explain(case, logs, SELECTED[subset].parameters(parameters), "", question)
+
+
+_SELECTED = replace(
+    CLEVRER.source,
+    name="clevrer_validation",
+    title="CLEVRER, questions that MVBench selected",
+    about="Questions of CLEVRER's validation split that MVBench selected, with true events and tracks.",
+    world=(),
     profiles=REAL,
-    about={**CLEVRER.about, MEASURED_ON: "the same questions, causes before one frame of the video"},
+)
+CLEVRER_VALIDATION = replace(
+    ABLATIONS,
+    name="clevrer_validation",
+    title="CLEVRER, selected by MVBench",
+    numbers=(
+        "clevrer_validation/descriptive/per_question",
+        *bm.per_choice("clevrer_validation", *(name for name in SELECTED if name != "descriptive")),
+    ),
+    form="clevrer_validation/METHOD/SCENE/QUESTION",
+    source=_SELECTED,
+    logger=replace(CLEVRER.logger, name="clevrer_validation", source=_SELECTED),
+    rows=selected_rows,
+    explain=explain_selected,
+    trivial={
+        "counterfactual.filmed": "what was filmed",
+        "counterfactual.filmed_partner": "what was filmed, and partners",
+    },
+    about={
+        **ABLATIONS.about,
+        MEASURED_ON: "validation split, selected by MVBench: one right choice each, none negated; true events, "
+        "tracks every 5 frames",
+    },
 )
 
 
@@ -212,4 +249,4 @@ GQA_PROGRAMS = bm.Interpreted(
         MEASURED_ON: "questions of testdev, frequent and rare answers; no scene graphs, so none is answered",
     },
 )
-__all__ = ["BABI_10K", "CLEVRER_GLOBAL", "GQA_PROGRAMS", "PERCEIVED_ASIDE", "PERCEIVED_WORLDS"]
+__all__ = ["BABI_10K", "CLEVRER_VALIDATION", "GQA_PROGRAMS", "PERCEIVED_ASIDE", "PERCEIVED_WORLDS"]

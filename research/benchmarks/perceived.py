@@ -21,6 +21,7 @@ from orchestration.benchmarks.clevrer import (
     wordings,
 )
 from orchestration.benchmarks.real import MEASURED_ON
+from research.benchmarks import BOTH
 from research.domains.perception.explain import explain_perceived
 from research.domains.perception.format import decode_proposals, proposal_names
 from research.domains.perception.judge import gold_of, happenings, lost
@@ -183,6 +184,7 @@ SEEN = bm.Source(
         ),
     ),
     size=lambda data: f"{data.scenes:,} scenes",
+    profiles=BOTH,
     note=", read from a detector's masks and labels of each frame, never from an annotation",
 )
 # Camera and belief make the log; what it says is answered as CLEVRER's is.

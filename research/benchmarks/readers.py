@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from functools import partial
 
-from orchestration.benchmarks.baselines import of_logs, of_twin
+from orchestration.benchmarks import baselines
 from research.baselines.agent import acting
 from research.baselines.reading import facts, reasoned
 from research.baselines.village_tools import SEARCH, SUBSTRATE
+from research.benchmarks import GENERATED
 
-CONTROLLED_FACTS = of_logs("controlled_facts", "the same log without its poses", 8, facts)
+of_twin = partial(baselines.of_twin, profiles=GENERATED)
+
+CONTROLLED_FACTS = baselines.of_logs(
+    "controlled_facts", "the same log without its poses", 8, facts, GENERATED
+)
 TWIN_REASONED = of_twin("twin_reasoned", "a language model that reasons before it answers", 9, reasoned)
 TWIN_WITH_SEARCH = of_twin(
     "twin_with_search",

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from orchestration.benchmarks import benchmark as bm
 from orchestration.benchmarks.real import MEASURED_ON
 from orchestration.scoring.counting import METRICS, RIGHT, Metric, Rows
+from research.benchmarks import OFFICIAL
 from research.benchmarks.perceived import PARAMETERS, look
 from research.domains.foretold import UNSEEN
 from research.domains.perception.calibrate import is_aside
@@ -38,7 +39,6 @@ from substrate.domains.clevrer.possible import answer_possible
 from substrate.domains.rows import ChoiceRow, Row
 from substrate.generators.clevrer.from_truth import DEEPEST, depth_of, descriptive, explanatory
 
-PROFILES = ("real", "local")
 SEED = 20
 """The seed that picks the questions and words them."""
 EVERY = 20
@@ -238,7 +238,7 @@ TRUTHS = bm.Source(
     note=f", every {EVERY}th scene and, of those with proposals, each that is kept from every fit of "
     "perception; the questions are made here, their gold counted from the true events and by no program; "
     "of all possible events those count in which a question's program runs",
-    profiles=PROFILES,
+    profiles=OFFICIAL,
 )
 _LOGGER = bm.Logger(
     name="truths",
@@ -268,6 +268,7 @@ DESCRIPTIVE = bm.Interpreted(
     rows=descriptive_rows,
     wordings=partial(wordings, descriptive, (TRUTH, DETECTIONS, WORLDS)),
     metrics={"accuracy": RIGHT, "kept_out": Metric(kept_out), "constant": Metric(constant)},
+    no_interval=(TRUTH,),
     about={
         "answers": "A row a question: answered from the true, the perceived, and all possible events.",
         "scores": "Accuracy from the true and from the perceived events, with Wilson's interval.",
@@ -294,6 +295,7 @@ FROM_TRUTH = bm.Interpreted(
     rows=explanatory_rows,
     wordings=partial(wordings, explanatory, (TRUTH, DETECTIONS, WORLDS, SHARING)),
     trivial={SHARING: "sharing a participant"},
+    no_interval=(TRUTH,),
     metrics={
         **METRICS,
         "kept_out": Metric(kept_out),

@@ -12,7 +12,6 @@ import msgspec
 import typer
 
 from research.domains.foretelling.predict import predict_collisions
-from research.domains.foretelling.trajectories import read_trajectories
 from research.domains.perception.format import decode_proposals, proposal_names
 from research.domains.perception.log import perceived_log
 from research.domains.perception.perceive import examined, recorded
@@ -21,6 +20,7 @@ from substrate.base.files import replacing
 from substrate.base.numbered import sources_in
 from substrate.cli.console import JsonOption, give, option, speaking_as
 from substrate.cli.events import speaking
+from substrate.domains.clevrer.trajectories import read_trajectories
 
 predict_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 perceive_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)

@@ -34,7 +34,7 @@ def score_twin(
     ] = None,
     profile: Annotated[
         str | None,
-        option("--profile", "sample, full, paper or local; by default the one in params.yaml."),
+        option("--profile", "sample, beyond, full, paper or local; by default the one in params.yaml."),
     ] = None,
     json: JsonOption = False,
 ) -> None:

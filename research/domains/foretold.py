@@ -11,7 +11,7 @@ from itertools import combinations
 from math import hypot
 from typing import Any
 
-from research.domains.foretelling.estimate import Estimate, Sampled
+from research.domains.foretelling.estimate import Estimate
 from research.domains.foretelling.predict import Pair, believe, met_pairs, outlook, states
 from research.domains.perception.future import PERCEIVED, estimates, met
 from research.domains.perception.masks import Look, looks_of
@@ -22,6 +22,7 @@ from substrate.domains.clevrer.format import (
     FRAMES,
     SECONDS_PER_FRAME,
     CompactObject,
+    Sampled,
     SceneEvents,
     in_out_objects,
 )

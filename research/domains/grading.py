@@ -14,9 +14,9 @@ from typing import Literal
 
 import msgspec
 
-from substrate.base.counts import wilson
 from substrate.base.errors import FormatError
 from substrate.base.inputs import decode, lines
+from substrate.base.intervals import wilson
 from substrate.domains.smallville.format import (
     ARMS,
     LINKAGES,

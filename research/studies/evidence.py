@@ -12,7 +12,7 @@ import msgspec
 from orchestration.benchmarks import babi, clevrer, comphy, gqa, twin
 from orchestration.benchmarks.benchmark import Case, Explained, Logs
 from orchestration.studies.study import Part, Shares, Study, Weighed, named
-from research.benchmarks import perceived
+from research.benchmarks import GENERATED, perceived
 from research.benchmarks.comphy_inferred import COMPHY_INFERRED
 from research.studies.robustness import EVERYTHING, ROBUSTNESS
 from substrate.cause.evidence import ABSENT, FACTS, IMAGINED, RECORDED, RULED, Rest
@@ -112,6 +112,7 @@ def _part(
 
 EVIDENCE = Study(
     name=KEY,
+    profiles=GENERATED,
     parts=(
         _part(clevrer.CLEVRER),
         _part(perceived.PERCEIVED, truth=_as_filmed),

@@ -13,8 +13,9 @@ from orchestration.benchmarks.babi import BABI
 from orchestration.benchmarks.benchmark import Case, Logs
 from orchestration.benchmarks.clevrer import CLEVRER
 from orchestration.studies.study import Part, Shares, Study, Weighed
-from research.domains.trial import trials
-from research.domains.trivial import last_word_rows, trivial_rows
+from research.baselines.shortcuts import last_word_rows, trivial_rows
+from research.benchmarks import GENERATED
+from research.domains.duality_trial import trials
 from research.studies.robustness import ROBUSTNESS
 from substrate.domains.babi.format import Story
 from substrate.domains.clevrer.format import SceneQuestions
@@ -78,6 +79,7 @@ def trial_rows(case: Case, logs: Logs, _: Parameters, split: str) -> Iterator[We
 _part = partial(Part, base=CLEVRER, free=None)
 QUESTIONS = Study(
     name=KEY,
+    profiles=GENERATED,
     parts=(
         _part(
             name="predictive",
@@ -90,7 +92,7 @@ QUESTIONS = Study(
         _part(
             name="trivial",
             about="CLEVRER's questions by trivial methods: constants, sharing a participant, the nearest "
-            "pair, no collision, what was observed. A row a question under each.",
+            "pair, no collision, what was filmed, the same and partners. A row a question under each.",
             rows=without_interpreter,
         ),
         Part(

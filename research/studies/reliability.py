@@ -17,6 +17,7 @@ from orchestration.benchmarks.clevrer import CLEVRER
 from orchestration.rendering.figures import ALOE, FAINT, MARKED_POINTS, MEASURED, NS_DR, svg, whiskers
 from orchestration.rendering.tables import read_list
 from orchestration.studies.study import Drawn, Part, Study
+from research.benchmarks import GENERATED
 from research.benchmarks.perceived import PERCEIVED, look, truth_of
 from research.domains.perception.judge import Kind, gold_of, said
 from research.domains.perception.parameters import Perception
@@ -281,6 +282,7 @@ SURE = {
 
 RELIABILITY = Study(
     name="reliability",
+    profiles=GENERATED,
     parts=(
         _part(
             CLEVRER,

@@ -21,6 +21,7 @@ from orchestration.benchmarks import babi, clevrer, gqa
 from orchestration.benchmarks.benchmark import Case, Interpreted, Logs, Natural, Section
 from orchestration.studies.ablations import VARIANTS, asked_of, variant_rows
 from orchestration.studies.study import Condition, Part, Shares, Study, named
+from research.benchmarks import GENERATED
 from research.benchmarks.comphy_inferred import COMPHY_INFERRED
 from research.generators import inexact_films as clevrer_inexact
 from research.generators import inexact_graphs as gqa_inexact
@@ -240,6 +241,7 @@ def _part(
 
 ROBUSTNESS = Study(
     name=KEY,
+    profiles=GENERATED,
     parts=(
         _part(
             clevrer.CLEVRER,

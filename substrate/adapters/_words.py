@@ -11,7 +11,7 @@ import hashlib
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from difflib import get_close_matches
 from typing import Any
 from urllib.parse import quote, unquote
@@ -79,16 +79,17 @@ class Words:
     def learn(self, log: EventLog) -> list[str]:
         """Learn the names in a log's deltas since the last call; return the words that name new things."""
         minted: dict[ox.NamedNode, None] = {}
-        things, predicates = self._things, self._predicates
+        things = self._things
         for _, quad in log.changes(self._seen):
-            subject, predicate, object_ = quad.subject, quad.predicate, quad.object
-            named = (
-                [(things, object_)] if isinstance(object_, ox.NamedNode) and not is_record(object_) else []
-            )
-            if not isinstance(subject, ox.Triple) and not is_record(subject):
-                named = [(things, subject), (predicates, predicate), *named]
-                if predicate == RDFS_LABEL and isinstance(object_, ox.Literal):
-                    self._named(things, subject, object_.value)
+            # A record's own properties name nothing, but its fact may not have begun to hold
+            fact = quad.object if is_record(quad.subject) else quad.triple
+            if not isinstance(fact, ox.Triple) or isinstance(fact.subject, ox.Triple):
+                continue
+            named = [(things, fact.subject), (self._predicates, fact.predicate)]
+            if isinstance(fact.object, ox.NamedNode) and not is_record(fact.object):
+                named.append((things, fact.object))
+            if fact.predicate == RDFS_LABEL and isinstance(fact.object, ox.Literal):
+                self._named(things, fact.subject, fact.object.value)
             minted.update((node, None) for names, node in named if self._named(names, node))
         self._log, self._seen = log, len(log)
         return [self._cut(self.name(node), node, LONG_NAME) for node in minted]
@@ -113,16 +114,12 @@ class Words:
             ParameterError: no thing has this name, or several things have it.
         """
         thing = self._written(text) or self._one(self._things, text, new=new)
-        if not isinstance(thing, ox.NamedNode | ox.BlankNode):
-            raise ParameterError(f"{text[:80]!r} is not a thing", hint="Write a name or <IRI>")
-        return thing
+        return _kind(thing, ox.NamedNode | ox.BlankNode, text, "thing")
 
     def predicate(self, text: str, *, new: bool = False) -> ox.NamedNode:
         """A predicate; arguments and errors as :meth:`node`."""
         relation = self._written(text) or self._one(self._predicates, text, new=new)
-        if not isinstance(relation, ox.NamedNode):
-            raise ParameterError(f"{text[:80]!r} is not a predicate", hint="Write a name or <IRI>")
-        return relation
+        return _kind(relation, ox.NamedNode, text, "predicate")
 
     def value(self, given: Any, *, new: bool = False) -> Term:
         """A value: a text, number or truth value; `<IRI>`; or `{"thing": name}`, `{"text": text}` or
@@ -145,7 +142,7 @@ class Words:
         if isinstance(given, dict):
             return self.value(given, new=new)
         text = str(given)
-        return _parsed(text) if text.startswith("<<(") else self.node(text, new=new)
+        return _parsed(text) if text.startswith("<<(") else self._written(text) or self.node(text, new=new)
 
     def things(self, text: str) -> list[Node]:
         """The things that a text would name."""
@@ -153,13 +150,11 @@ class Words:
 
     def word(self, stored: Term | None) -> Any:
         """A thing in the form that a model reads and may write; a long name is cut, and has a handle."""
-        if isinstance(stored, ox.BlankNode):
-            return str(stored)
         if not isinstance(stored, ox.NamedNode):
-            return self.shown(stored, LONG_NAME)
+            return str(stored) if isinstance(stored, ox.BlankNode) else self.shown(stored, LONG_NAME)
         name = self.name(stored)
         known = [*self._things.get(_plain(name), ()), *self._predicates.get(_plain(name), ())]
-        alone = set(known or [_minted(name)]) == {stored}
+        alone = set(_nearest(known) or [_minted(name)]) == {stored}
         return self._cut(name if alone and self._is_name(name) else str(stored), stored, LONG_NAME)
 
     def shown(self, stored: Term | None, room: int = LONG) -> Any:
@@ -173,8 +168,8 @@ class Words:
             return plain if self._is_text(plain) else {"text": plain}
         if isinstance(plain, int | float) and abs(plain) < _ENDLESS and term(plain) == stored:
             return plain if len(stored.value) <= room else self._cut(stored.value, stored, room)
-        text = self._cut(str(stored), stored, room)
-        return {"term": text} if text == str(stored) else text
+        text = str(stored) if isinstance(stored, ox.Literal | ox.BlankNode) else f"<<( {stored} )>>"
+        return {"term": text} if len(text) <= room else self._cut(text, stored, room)
 
     def name(self, iri: ox.NamedNode) -> str:
         """The name of an IRI, without percent-encoding."""
@@ -186,11 +181,8 @@ class Words:
 
     def fact_of(self, triple: Triple) -> dict[str, Any]:
         """A triple in words."""
-        return {
-            "subject": self.word(triple[0]),
-            "predicate": self.word(triple[1]),
-            "object": self.shown(triple[2]),
-        }
+        subject, predicate, value = triple
+        return {"subject": self.word(subject), "predicate": self.word(predicate), "object": self.shown(value)}
 
     def _written(self, text: str) -> Term | None:
         """A thing that is written as an IRI or a label; ``None`` if the text is a name.
@@ -198,7 +190,7 @@ class Words:
         Raises:
             ParameterError: a prefix of the TBox, and what follows it, is no IRI.
         """
-        prefix, colon, rest = text.partition(":")
+        prefix, colon, rest = (text := text.strip()).partition(":")
         if colon and prefix in self._prefixes:
             try:
                 return ox.NamedNode(self._prefixes[prefix] + rest)
@@ -227,7 +219,7 @@ class Words:
         """The stored term that a reply has cut to this text."""
         if (cut := _CUT.fullmatch(text)) and (stored := self._by_hash(cut[2])):
             begun, length = cut[1], len(cut[1]) + int(cut[3])
-            forms = [getattr(stored, "value", ""), str(stored)]
+            forms = [getattr(stored, "value", f"<<( {stored} )>>"), str(stored)]
             forms += [self.name(stored)] if isinstance(stored, ox.NamedNode) else []
             return stored if any(len(form) == length and form.startswith(begun) for form in forms) else None
         return None
@@ -247,7 +239,7 @@ class Words:
     def _is_text(self, text: str) -> bool:
         """Tell whether a string is read as the text that it is."""
         try:
-            return isinstance(self.value(text), ox.Literal) and self._whole(text) is None
+            return self._bracketed(text) is None and self._whole(text) is None
         except ParameterError:
             return False
 
@@ -260,7 +252,7 @@ class Words:
 
     def _one(self, names: Mapping[str, Mapping[Node, None]], text: str, *, new: bool) -> Term:
         key = _plain(text)
-        candidates = list(names.get(key, ()))
+        candidates = _nearest(names.get(key, ()))
         if len(candidates) > 1:
             listed = ", ".join(self._cut(str(node), node, LONG_NAME) for node in candidates[:5])
             raise ParameterError(f"{text[:80]!r} may be {listed}", hint="Write the one that you mean")
@@ -281,6 +273,17 @@ def normal(text: str) -> str:
     True
     """
     return unicodedata.normalize("NFC", text)
+
+
+def _kind(stored: Term, kind: Any, text: str, what: str) -> Any:
+    if not isinstance(stored, kind):
+        raise ParameterError(f"{text[:80]!r} is not a {what}", hint="Write a name or <IRI>")
+    return stored
+
+
+def _nearest(things: Collection[Node]) -> list[Node]:
+    """Of the things with a name, those that were made from it: an IRI that is stored later takes no name."""
+    return [thing for thing in things if thing.value.startswith(MINTED)] or list(things)
 
 
 def _plain(name: str) -> str:
@@ -304,9 +307,8 @@ def _parsed(text: str) -> Term:
         (quad,) = ox.parse(f"<urn:s> <urn:p> {text} .", ox.RdfFormat.N_TRIPLES)
         return quad.object
     except (SyntaxError, ValueError):
-        raise ParameterError(
-            f"{text[:80]!r} is not a term", hint='Write N-Triples, such as "chat"@fr'
-        ) from None
+        hint = 'Write N-Triples, such as "chat"@fr'
+        raise ParameterError(f"{text[:80]!r} is not a term", hint=hint) from None
 
 
 def _hash(stored: Term) -> str:

@@ -155,7 +155,9 @@ def _fault(line: str) -> Any | None:
         pass
     else:
         return None
-    what = "not JSON" if code == types.PARSE_ERROR else "not a message of JSON-RPC 2.0 in whole characters"
+    what = "not JSON"
+    if code != types.PARSE_ERROR:
+        what = "not a JSON-RPC 2.0 message whose id is a text or a whole number"
     hint = 'Write {"jsonrpc": "2.0", "id": 1, "method": "…", "params": {…}} in one line'
     return types.JSONRPCError(
         jsonrpc="2.0", id=number, error=types.ErrorData(code=code, message=f"{what}. {hint}")

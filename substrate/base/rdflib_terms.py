@@ -23,6 +23,8 @@ def rdflib_term(term: Term) -> Node | None:
 
     >>> rdflib_term(ox.Literal("01", datatype=ox.NamedNode("http://www.w3.org/2001/XMLSchema#integer"))).n3()
     '"01"^^<http://www.w3.org/2001/XMLSchema#integer>'
+    >>> rdflib_term(ox.Literal("a", datatype=ox.NamedNode("urn:types#string"))).n3()
+    '"a"^^<urn:types#string>'
     """
     library = needed("rdflib")
     if isinstance(term, ox.NamedNode):
@@ -33,5 +35,5 @@ def rdflib_term(term: Term) -> Node | None:
         return None
     if term.language:
         return library.Literal(term.value, lang=term.language)
-    datatype = None if term.datatype.value.endswith("#string") else library.URIRef(term.datatype.value)
+    datatype = None if term == ox.Literal(term.value) else library.URIRef(term.datatype.value)
     return library.Literal(term.value, datatype=datatype, normalize=False)

@@ -30,6 +30,7 @@ import pyoxigraph as ox
 
 from substrate.base.delta import Term, Triple
 from substrate.base.errors import ParameterError
+from substrate.base.times import read_date, read_time
 
 Value = Any
 """The types that :func:`term` takes: a term of pyoxigraph, or a Python value of the table above."""
@@ -156,7 +157,7 @@ def _not(place: str, value: Value, wanted: str) -> ParameterError:
 def value(term: Term) -> Value:
     """Convert a term to a Python value if the rule of this module has one; else return the term.
 
-    A literal whose text does not fit its datatype stays a literal.
+    A literal stays a literal if its text does not fit its datatype, or is a time that Python cannot hold.
 
     >>> value(ox.Literal(7)), value(ox.NamedNode("urn:v:ann")).value
     (7, 'urn:v:ann')
@@ -188,6 +189,6 @@ _READERS: Mapping[str, Callable[[str], Value]] = {
     f"{_XSD}integer": _reading(int, "0123456789+-"),
     f"{_XSD}double": _reading(float, "0123456789+-.eE", ("INF", "+INF", "-INF", "NaN")),
     f"{_XSD}decimal": _reading(Decimal, "0123456789+-."),
-    f"{_XSD}dateTime": datetime.fromisoformat,
-    f"{_XSD}date": date.fromisoformat,
+    f"{_XSD}dateTime": read_time,
+    f"{_XSD}date": read_date,
 }

@@ -258,12 +258,14 @@ def short(term: Term, names: Mapping[str, str]) -> str:
 
     >>> short(NamedNode("urn:village:ann"), {"urn:": "u:", "urn:village:": ""}), short(Literal(3), {})
     ('ann', '3')
+    >>> short(Literal("3"), {}), short(Literal("trois", language="fr"), {})
+    ('"3"', '"trois"@fr')
     """
     if isinstance(term, NamedNode):
         start = max((start for start in names if term.value.startswith(start)), key=len, default=None)
         return str(term) if start is None else names[start] + term.value[len(start) :]
     if isinstance(term, Literal):
-        return term.value if term.datatype in _BARE else str(Literal(term.value))
+        return term.value if term.datatype in _BARE else str(term)
     if isinstance(term, TripleTerm):
         parts = (short(part, names) for part in (term.subject, term.predicate, term.object))
         return f"<<( {' '.join(parts)} )>>"

@@ -43,6 +43,8 @@ ENDING = (signal.SIGTERM, signal.SIGHUP) if hasattr(signal, "SIGHUP") else (sign
 """The signals that end a command as Ctrl-C does: a service manager and a closing terminal send them."""
 SIGNALED = 128
 """The exit code of a command that a signal ended is this plus the signal's number."""
+STOPPED = "by {}: finished work is kept, run it again to go on from there"
+"""The message of a command that a signal ended, with the signal's name."""
 
 
 def guarded(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -172,7 +174,7 @@ def failing() -> Iterator[None]:
             yield
     except KeyboardInterrupt as stop:
         number = signal.Signals(stop.args[0]) if isinstance(stop, _Told) else signal.SIGINT
-        message = f"by {number.name}: what is finished is kept, run it again to go on from there"
+        message = STOPPED.format(number.name)
         with suppress(OSError):  # the reader may have gone
             say(message, "interrupted", error=True)
         raise typer.Exit(SIGNALED + number) from None

@@ -213,7 +213,11 @@ def _not_forked(log: EventLog, parent: EventLog, path: Path) -> list[str]:
 
 
 def _binding(term: Any) -> dict[str, object]:
-    """Write a term in SPARQL 1.2 Query Results JSON."""
+    """Write a term in SPARQL 1.2 Query Results JSON.
+
+    >>> _binding(ox.Literal("7", datatype=ox.NamedNode("urn:types#string")))
+    {'type': 'literal', 'value': '7', 'datatype': 'urn:types#string'}
+    """
     if isinstance(term, ox.Triple):
         return {
             "type": "triple",
@@ -224,7 +228,7 @@ def _binding(term: Any) -> dict[str, object]:
     literal: dict[str, object] = {"type": "literal", "value": term.value}
     if term.language:
         literal |= {"xml:lang": term.language} | ({"its:dir": term.direction.value} if term.direction else {})
-    elif not term.datatype.value.endswith("#string"):
+    elif term != ox.Literal(term.value):
         literal["datatype"] = term.datatype.value
     return literal
 

@@ -20,7 +20,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     """A question: its predicted and expected answer, and the log that the prediction was computed from.
 
     ``expected`` and ``correct`` are ``None`` without gold. Keys are written in this order; ``choices``,
-    ``error``, the supporting facts and probabilities only if present.
+    ``error``, the supporting facts, probabilities and the note only if present.
     """
 
     benchmark: str
@@ -39,6 +39,8 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     expected_supporting: tuple[int, ...] | msgspec.UnsetType = msgspec.UNSET
     probability: float | msgspec.UnsetType = msgspec.UNSET
     """The answer's probability, given the question's presuppositions."""
+    note: str | msgspec.UnsetType = msgspec.UNSET
+    """A lack of the input that the answer makes up for by a weaker rule."""
 
 
 def graded(predicted: str, expected: str | None, error: str | None = None, **fields: Any) -> Row:

@@ -27,10 +27,10 @@ _OPS = (Op.RETRACT, Op.INSERT)
 class Columns:
     """Deltas as columns: ``ticks``, ``inserts`` (1 or 0) and ``numbers`` (of the triples).
 
-    New triples get successive numbers, so a position gives a number and a number a position. The exceptions
-    are repeats: deltas that mention a triple again, or a parent's triple. For each repeat the columns keep
-    the number of new triples before it. An index of only the repeats, made on first use, leads from each
-    mention of a triple to the previous mention.
+    New triples get successive numbers, so that each position determines a number, and each number a position.
+    The exceptions are repeats: deltas that mention a triple again, or a parent's triple. For each repeat the
+    columns keep the number of new triples before it. An index of only the repeats, made on first use, leads
+    from each mention of a triple to the previous mention.
     """
 
     def __init__(self) -> None:

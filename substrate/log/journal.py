@@ -22,16 +22,10 @@ from typing import NamedTuple
 from weakref import WeakSet
 
 from substrate.base.errors import LogError, LogHeldError
-from substrate.base.files import OutputError, replacing, sync
+from substrate.base.files import OutputError, lock, replacing, sync, unlock
 from substrate.base.inputs import refusal
 from substrate.log._members import MEMBER as MEMBER
 from substrate.log._members import Contents, pack, unpacked_contents
-
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None
-
 
 _OPEN_AGAIN = "Close the log and open it again: opening drops the half-written end"
 _CLOSED_ON_EXEC: int = getattr(os, "O_CLOEXEC", 0)
@@ -165,9 +159,7 @@ class Journal:
     def close(self) -> None:
         """Release the file and its lock."""
         if self._file >= 0:
-            if fcntl is not None:
-                # A newly forked process may hold the file a moment longer, so end the lock explicitly
-                fcntl.flock(self._file, fcntl.LOCK_UN)
+            unlock(self._file)
             self._let_go()
 
     def _let_go(self) -> None:
@@ -245,8 +237,8 @@ def read_contents(path: Path) -> Iterator[Contents]:
 def write_atomically(path: Path, *texts: str) -> None:
     """Write a whole file at once: readers see the old file or the new file, never a part.
 
-    In a ``.gz`` file each text becomes a member. An existing file keeps its mode, and a link its target; a new
-    file gets the mode that the process gives to new files.
+    In a ``.gz`` file each text becomes a member. An existing file keeps its mode, and a link its target; a
+    new file gets the mode that the process gives to new files.
 
     Raises:
         LogError: another writer has the file open as its journal, or the system refuses the write.
@@ -281,19 +273,17 @@ def _unopened(path: Path) -> Iterator[None]:
 
 
 def _lock(handle: int, path: Path) -> None:
-    if fcntl is None:
-        return
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        held = lock(handle)
     except OSError as error:
-        if not isinstance(error, BlockingIOError):
-            what, hint = f"cannot be locked ({error.strerror})", "Keep it on a file system that has locks"
-            raise LogError(what, where=(path,), hint=hint) from error
+        what, hint = f"cannot be locked ({error.strerror})", "Keep it on a file system that has locks"
+        raise LogError(what, where=(path,), hint=hint) from error
+    if not held:
         raise LogHeldError(
             f"another writer has this log open{_holder(handle)}",
             where=(path,),
             hint="Close it there, or read the log with EventLog.read",
-        ) from error
+        )
 
 
 def _holder(handle: int) -> str:

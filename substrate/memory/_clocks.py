@@ -12,7 +12,7 @@ import pyoxigraph as ox
 
 from substrate.base.delta import Delta, Op, Triple, quads_of, text_of, triple_of
 from substrate.base.errors import LogError
-from substrate.base.terms import term, triple, value
+from substrate.base.terms import term, triple
 from substrate.branch.merge import merge_base
 from substrate.log._triples import AWAITED
 from substrate.log.event_log import EventLog
@@ -28,6 +28,7 @@ from substrate.memory.records import (
     Node,
     is_lost,
     moment,
+    moments,
     records_of,
     when,
 )
@@ -50,8 +51,8 @@ class HybridClock:
         assert isinstance(time, datetime)
         for op, quad in self._log.changes(self._seen):
             self._seen += 1
-            recorded = value(quad.object) if op is Op.INSERT and quad.predicate == TIME else None
-            if isinstance(recorded, datetime) and recorded.utcoffset() is not None:
+            recorded = when(quad.object) if op is Op.INSERT and quad.predicate == TIME else None
+            if isinstance(recorded, datetime):
                 self._last = recorded if self._last is None else max(recorded, self._last)
         try:
             return time if self._last is None else max(time, self._last + timedelta(microseconds=1))
@@ -83,10 +84,10 @@ class Now(NamedTuple):
         """The changes that give a record an end."""
         changes: list[tuple[Op, Triple]] = [(Op.RETRACT, part) for part in state.match(node, UNTIL)]
         changes.append((Op.INSERT, (node, UNTIL, term(last))))
-        waits = [value(bound) for *_, bound in state.match(node, AWAITS)]
-        begun = not any(bound == value(first) for bound in waits for *_, first in state.match(node, FROM))
+        waits = [bound for *_, bound in state.match(node, AWAITS)]
+        begun = not any(bound == first for bound in waits for *_, first in state.match(node, FROM))
         if begun or not self.before(last):
-            changes += [(Op.RETRACT, (node, AWAITS, term(bound))) for bound in waits]
+            changes += [(Op.RETRACT, (node, AWAITS, bound)) for bound in waits]
             if self.before(last):
                 changes.append((Op.INSERT, (node, AWAITS, term(last))))
         return changes
@@ -117,7 +118,7 @@ class Now(NamedTuple):
         return bound <= self.tick
 
     def _bounds(self, state: State, node: Node) -> tuple[bool, Moment | None]:
-        (first,), last = ([value(o) for *_, o in state.match(node, which)] for which in (FROM, UNTIL))
+        (first,), last = (moments(state, node, which) for which in (FROM, UNTIL))
         return self.standing(first, last[0] if last else None)
 
     def _holds(self, state: State, node: Node) -> bool:
@@ -205,7 +206,7 @@ def _timed(log: EventLog, base: int) -> list[tuple[datetime, list[Delta]]] | Non
     timed: list[tuple[datetime, list[Delta]]] = []
     for deltas in together(log, base):
         node = opened(deltas[0])
-        time = next((value(o) for _, _, (s, p, o) in deltas if s == node and p == TIME), None)
+        time = next((when(o) for _, _, (s, p, o) in deltas if s == node and p == TIME), None)
         if not node or not isinstance(time, datetime):
             return None
         timed.append((max(time, timed[-1][0]) if timed else time, deltas))

@@ -73,11 +73,12 @@ class Vocabulary:
         if predicate == RDF_TYPE:
             return self._of_classes(state, fact)
         clashes: list[Clash] = []
-        given = self._limits.get(predicate, ())
-        most = min((limit.most for limit in given if self._applies(state, fact, limit)), default=None)
-        if most is not None and fact not in state:
+        limits = self._limits.get(predicate, ())
+        if limits and fact not in state:
             others = sorted(state.match(subject, predicate), key=str)
-            if len(others) >= most:
+            reached = (limit for limit in limits if len(others) >= limit.most)
+            most = next((limit.most for limit in reached if self._applies(state, fact, limit)), None)
+            if most is not None:
                 has = ", ".join(str(other[2]) for other in others)
                 objects = "one object" if most == 1 else f"at most {most} objects"
                 why = f"{predicate} has {objects}, and {subject} has {has} already"
@@ -139,7 +140,7 @@ class Vocabulary:
         for restriction, property_, number in self._rows(_RESTRICTIONS):
             most = whole(tbox.name, tbox.store, restriction, "a cardinality", number)
             given.append(Limit(property_, most, ()))  # type: ignore[arg-type]
-        for limit in given:
+        for limit in sorted(given, key=lambda limit: limit.most):
             limits.setdefault(limit.property, []).append(limit)
         return limits
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pyoxigraph as ox
 
 from substrate.base.delta import Delta, Op, Term, Triple
-from substrate.base.terms import triple, value
+from substrate.base.terms import triple
 from substrate.base.vocabulary import AWARE_OF, CONTENT, RDF_TYPE, SOURCE
 from substrate.log.event_log import EventLog
 from substrate.log.grouping import OBSERVATION, opened, placed, together
@@ -29,6 +29,7 @@ from substrate.memory.records import (
     Moment,
     Node,
     is_lost,
+    moments,
     records_of,
     same_clock,
     told_of,
@@ -286,7 +287,7 @@ def ended(
     for node, fact in lost.items():
         if node in unsure:
             continue
-        (first,) = (value(bound) for *_, bound in state.match(node, FROM))
+        (first,) = moments(state, node, FROM)
         present = now.time if isinstance(first, datetime) else now.tick
         at = next((end for end in ends if same_clock(end, first)), present)
         if at is None:

@@ -36,7 +36,7 @@ from substrate.ask.tellings import Learning, chains
 from substrate.base.arguments import require, require_tick
 from substrate.base.delta import Spelled, text_of
 from substrate.base.errors import LogError, ParameterError
-from substrate.base.terms import Value, term, triple, value
+from substrate.base.terms import Value, term, triple
 from substrate.base.vocabulary import AWARE_OF, CONTENT, EVENT, RDF_TYPE, RECIPIENT, SOURCE
 from substrate.branch.fork import Emitter, fork
 from substrate.branch.interventions import Intervention
@@ -88,6 +88,7 @@ from substrate.memory.records import (
     is_lost,
     is_record,
     moment,
+    moments,
     records_of,
     same_clock,
     told_of,
@@ -281,7 +282,7 @@ class Memory:
         oldest = sorted(clash.others, key=lambda other: self.log.history(other).intervals[-1].start)
         for other in oldest[: clash.excess]:
             if open_ := _open(state, other):
-                same = all(same_clock(value(b), first) for node in open_ for *_, b in state.match(node, FROM))
+                same = all(same_clock(begun, first) for node in open_ for begun in moments(state, node, FROM))
                 given: Written = {**written, "tick": now.tick, "time": now.time, "cause": None}
                 self.end(*other, at=first if same else None, **given)
             else:
@@ -432,7 +433,7 @@ class Memory:
 
     def _end_of(self, state: State, node: Node, at: Moment | None, now: Now) -> Moment:
         """A record's end, by the clock of its beginning."""
-        (first,) = (value(bound) for _, _, bound in state.match(node, FROM))
+        (first,) = moments(state, node, FROM)
         if at is None:
             at = now.time if isinstance(first, datetime) else now.tick
         return moment(at, "at") if at == first else _after(first, moment(at, "at"), "at")
@@ -477,7 +478,7 @@ class Memory:
                 if due.begins:
                     self._write(BEGINNING, now, about, due.changes)
                     continue
-                ends = [value(last) for *_, last in state.match(due.node, UNTIL)]
+                ends = moments(state, due.node, UNTIL)
                 more, doubted = self._ending(state, [due.node], due.said, now, ends)
                 self._write(ENDING, now, about, due.changes + more, doubted)
 

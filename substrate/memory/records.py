@@ -5,7 +5,7 @@ See :mod:`substrate.memory.memory`, which writes them.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import NamedTuple, TypedDict
 
 import pyoxigraph as ox
@@ -13,6 +13,7 @@ import pyoxigraph as ox
 from substrate.base.delta import Term, Triple
 from substrate.base.errors import ParameterError
 from substrate.base.terms import Value, value
+from substrate.base.times import read_instant
 from substrate.base.vocabulary import AWAITS as AWAITS
 from substrate.base.vocabulary import NAMESPACE
 from substrate.log.replay import State
@@ -73,20 +74,22 @@ def moment(given: object, where: str) -> Moment:
 def when(bound: Term) -> Moment | None:
     """Read a bound in a log as a moment; ``None`` if it is not a moment, such as a time without a zone.
 
-    A leap second, which no datetime can hold, becomes the following second.
+    A time that Python cannot hold keeps its text and its place (:mod:`substrate.base.times`).
 
     >>> print(when(ox.Literal("2016-12-31T23:59:60Z", datatype=ox.NamedNode(_XSD + "dateTime"))))
     2017-01-01 00:00:00+00:00
     """
-    parsed, late = value(bound), timedelta(0)
-    if isinstance(parsed, ox.Literal) and ":60" in parsed.value:
-        text = parsed.value.replace(":60", ":59")
-        parsed, late = value(ox.Literal(text, datatype=parsed.datatype)), timedelta(seconds=1)
     try:
-        parsed = moment(parsed, "bound")
-        return parsed + late if isinstance(parsed, datetime) else parsed
-    except (ParameterError, OverflowError):
+        if isinstance(bound, ox.Literal) and bound.datatype.value == f"{_XSD}dateTime":
+            return read_instant(bound.value)
+        return moment(value(bound), "bound")
+    except (ParameterError, ValueError):
         return None
+
+
+def moments(state: State, node: Node, which: ox.NamedNode) -> list[Moment]:
+    """The moments that a record gives for one of its bounds."""
+    return [bound for *_, given in state.match(node, which) if (bound := when(given)) is not None]
 
 
 def same_clock(bound: object, other: object) -> bool:

@@ -10,6 +10,7 @@ import pyoxigraph as ox
 from substrate.base import vocabulary
 from substrate.base.errors import SubstrateError, TBoxError
 from substrate.base.vocabulary import NAMESPACE, SHACL
+from substrate.rules.limits import deactivated, owner, sh, terms
 from substrate.sparql.guard import checked
 from substrate.sparql.tokens import tokens
 
@@ -22,14 +23,39 @@ CORE_TERMS = frozenset(
 )
 """The core's own terms."""
 _OWN = re.compile(rf"{NAMESPACE}[^:/#]+$")
+_SHACL = terms(
+    """
+    AbstractResult BlankNode BlankNodeOrIRI BlankNodeOrLiteral Function IRI IRIOrLiteral Info Literal
+    NodeKind NodeShape Parameter Parameterizable PrefixDeclaration PropertyGroup PropertyShape
+    ResultAnnotation Rule SPARQLAskExecutable SPARQLAskValidator SPARQLConstraint SPARQLConstructExecutable
+    SPARQLExecutable SPARQLFunction SPARQLRule SPARQLSelectExecutable SPARQLSelectValidator SPARQLTarget
+    SPARQLTargetType SPARQLUpdateExecutable Severity Shape Target TargetType TripleRule ValidationReport
+    ValidationResult Validator Violation Warning alternativePath annotationProperty annotationValue
+    annotationVarName ask closed condition conforms construct datatype deactivated declare defaultValue
+    description detail disjoint entailment equals expression filterShape flags focusNode group hasValue
+    ignoredProperties intersection inversePath labelTemplate languageIn lessThan lessThanOrEquals maxCount
+    maxExclusive maxInclusive maxLength message minCount minExclusive minInclusive minLength name namespace
+    node nodeKind nodeValidator nodes object oneOrMorePath optional order parameter path pattern predicate
+    prefix prefixes property propertyValidator qualifiedMaxCount qualifiedMinCount qualifiedValueShape
+    qualifiedValueShapesDisjoint result resultAnnotation resultMessage resultPath resultSeverity returnType
+    rule select severity shapesGraph shapesGraphWellFormed sourceConstraint sourceShape sparql subject
+    suggestedShapesGraph target targetClass targetNode targetObjectsOf targetSubjectsOf this union
+    uniqueLang update validator value xone zeroOrMorePath zeroOrOnePath ConstraintComponent and
+    class in not or
+    """
+)
+"""The terms of SHACL Core, SHACL-SPARQL and SHACL-AF, without the names of components."""
+_TARGET, _SELECT = sh("target"), sh("select")
+_CHECKING = terms("sparql validator nodeValidator propertyValidator")
 _QUERIES = {vocabulary.RETRACT.value, *(SHACL + name for name in ("construct", "select", "ask", "update"))}
 
 
 def require_known_terms(name: str, quads: Sequence[ox.Quad], prefixes: Mapping[str, str]) -> None:
-    """Refuse a TBox that uses an unknown ``core:`` term, or has a query that :func:`checked` refuses.
+    """Refuse a TBox that uses an unknown ``core:`` or ``sh:`` term, or has a query that cannot be run.
 
     Raises:
-        TBoxError: a term is unknown (the error lists the known terms), or a query is refused.
+        TBoxError: a term of the core or of SHACL is unknown, a query is refused, or a query of a shape does
+            not give ``$this`` (names the shape).
 
     >>> from substrate.rules.tbox import TBox
     >>> TBox("t", "<urn:t:at> a <urn:substrate:locatoin> .")
@@ -44,12 +70,46 @@ def require_known_terms(name: str, quads: Sequence[ox.Quad], prefixes: Mapping[s
                 named |= iris(checked(quad.object.value, name), prefixes)
             except SubstrateError as error:
                 raise TBoxError(error.what, where=error.where, hint=error.hint) from error
+    _require_shacl(name, quads, named)
     # A TBox may use its own namespace as its name: urn:substrate:village.
     own = {iri.rstrip(":/#") for iri in prefixes.values()} | CORE_TERMS
     for unknown in sorted(iri for iri in named if _OWN.match(iri) and iri not in own):
         known = "awareOf, content, defeasible, exogenous, location, participant, recipient, retract, source"
         what = f"the core has no term {unknown.removeprefix(NAMESPACE)!r}"
         raise TBoxError(what, where=(name,), hint=f"Use one of {known}, tick, Event")
+
+
+def _require_shacl(name: str, quads: Sequence[ox.Quad], named: set[str]) -> None:
+    """Refuse what SHACL does not know, or would count as satisfied without a check."""
+    words = {iri.removeprefix(SHACL) for iri in named if iri.startswith(SHACL)} - {""}
+    words = {word for word in words if word.startswith("JS") or not word.endswith("ConstraintComponent")}
+    faulty = {sh(word): f"SHACL has no term sh:{word} here" for word in words if sh(word) not in _SHACL}
+    aims = {quad.object for quad in quads if quad.predicate == _TARGET}
+    checking = aims | {quad.object for quad in quads if quad.predicate in _CHECKING} - deactivated(quads)
+    for quad in quads:
+        what = next((faulty[term] for term in quad.triple if term in faulty), "") if faulty else ""
+        hint = "Correct the shape; constraints in JavaScript are not checked"
+        if quad.predicate == _SELECT and quad.subject in checking:
+            query = quad.object.value if isinstance(quad.object, ox.Literal) else ""
+            if not _gives_this(query, quad.subject in aims):
+                what, hint = "its query does not give $this, so it could not fail", "Write SELECT $this …"
+        if what:
+            raise TBoxError(what, where=(name, f"shape {owner(quads, quad.subject)}"), hint=hint)
+
+
+def _gives_this(query: str, aims: bool) -> bool:
+    """Tell whether each SELECT of a query projects ``$this``, as SHACL asks (sections 5.3.1 and A); for a
+    target, the first SELECT.
+    """
+    text = " ".join(token for kind, token, _ in tokens(query) if kind in ("word", "variable", "mark"))
+    this = re.compile(r"[?$]this\b")
+    anywhere = this.search(text)
+    while text != (text := re.sub(r"\([^()]*\)", "", text)):
+        pass
+    selects = re.findall(r"\bSELECT\b(.*?)(?:\bWHERE\b|\{)", text, re.IGNORECASE)
+    return bool(selects) and all(
+        this.search(part) or ("*" in part and anywhere) for part in (selects[:1] if aims else selects)
+    )
 
 
 def iris(text: str, prefixes: Mapping[str, str]) -> set[str]:

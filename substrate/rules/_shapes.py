@@ -38,9 +38,7 @@ class Result(NamedTuple):
     mark: object
 
 
-def results(
-    data: rdflib.Graph, shapes: rdflib.Graph, terms: Mapping[Node, Term], name: str
-) -> list[Result]:
+def results(data: rdflib.Graph, shapes: rdflib.Graph, terms: Mapping[Node, Term], name: str) -> list[Result]:
     """A graph's violations of shapes.
 
     Args:
@@ -79,7 +77,11 @@ def results(
         way = inverse or path
         named = ox.NamedNode(str(way)) if isinstance(way, URIRef) else None
         ends = [terms.get(term) if term is not None else None for term in (focus, value)]
-        texts = [str(term or node or "") for term, node in zip(ends, (focus, value), strict=True)]
+        # A node of the shapes, such as a target, may not be in the graph
+        texts = [
+            str(term) if term else node.n3() if node is not None else ""
+            for term, node in zip(ends, (focus, value), strict=True)
+        ]
         subject, object_ = ends if inverse is None else ends[::-1]
         values = data.objects(focus, path) if inverse is None else data.subjects(inverse, focus)
         details = frozenset(read(detail).mark for detail in report.objects(result, SH.detail))
@@ -90,7 +92,15 @@ def results(
             str(message or "breaks a shape"),
             _named(shapes, report.value(result, SH.sourceShape)),
             (subject, object_, named),
-            (focus, value, path if named else None, component, message, frozenset(values if named else ()), details),
+            (
+                focus,
+                value,
+                path if named else None,
+                component,
+                message,
+                frozenset(values if named else ()),
+                details,
+            ),
         )
 
     return [read(result) for result in report.objects(None, SH.result)]

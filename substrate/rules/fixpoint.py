@@ -270,7 +270,12 @@ class _Settler:
 
         store = self._asked()
         return broken(
-            self._tbox, store, changed, before, lambda: map(triple_of, self._standing.values()), not self._merges
+            self._tbox,
+            store,
+            changed,
+            before,
+            lambda: map(triple_of, self._standing.values()),
+            not self._merges,
         )
 
     def _apply(self, op: Op, text: str, quad: ox.Quad) -> bool:

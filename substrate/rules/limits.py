@@ -23,7 +23,7 @@ SELECT DISTINCT ?root ?property ?most ?shape {
 
 
 class Limit(NamedTuple):
-    """The most objects that a property has at a time, for the subjects of a target; without targets, for all."""
+    """The most objects that a property has at a time, for the subjects of a target; else for all subjects."""
 
     property: ox.NamedNode
     most: int
@@ -35,9 +35,15 @@ def sh(name: str) -> ox.NamedNode:
     return ox.NamedNode(SHACL + name)
 
 
+def terms(words: str) -> frozenset[ox.NamedNode]:
+    """Several terms of SHACL."""
+    return frozenset(map(sh, words.split()))
+
+
 def deactivated(quads: Iterable[ox.Quad]) -> set[Term]:
     """The shapes and rules that ``sh:deactivated`` switches off."""
-    off = (quad for quad in quads if quad.predicate == sh("deactivated"))
+    word = sh("deactivated")
+    off = (quad for quad in quads if quad.predicate == word)
     return {quad.subject for quad in off if quad.object.value in ("true", "1")}  # type: ignore[union-attr]
 
 
@@ -51,7 +57,9 @@ def targets(store: ox.Store, classes: Collection[Term], shape: Term) -> Iterator
 
 def owner(quads: Iterable[ox.Quad], node: Term) -> Term:
     """The node with an IRI to which a blank node of a TBox belongs; the blank node if there is none."""
-    above = {quad.object: quad.subject for quad in quads if isinstance(quad.object, ox.BlankNode)}
+    above: dict[Term, Term] = {
+        quad.object: quad.subject for quad in quads if isinstance(quad.object, ox.BlankNode)
+    }
     seen = set[Term]()
     while node in above and node not in seen:
         seen.add(node)
@@ -73,11 +81,11 @@ def whole(name: str, store: ox.Store, node: Term, word: str, given: Term) -> int
 
 
 def limits(name: str, store: ox.Store, classes: Collection[Term]) -> list[Limit]:
-    """The limits of functional properties, and those that active shapes with a target set without a condition.
+    """The limits of functional properties, and the unconditional limits of active shapes with a target.
 
-    ``sh:maxCount`` counts in a property shape of the shape itself, of the shapes of its ``sh:node``, and of the
-    members of its ``sh:and``. Inside ``sh:not``, ``sh:or``, ``sh:xone``, a qualified shape, or a shape of a
-    property's values, it is a condition and sets no limit.
+    ``sh:maxCount`` counts in a property shape of the shape itself, of the shapes of its ``sh:node``, and of
+    the members of its ``sh:and``. Inside ``sh:not``, ``sh:or``, ``sh:xone``, a qualified shape, or a shape of
+    a property's values, it is a condition and sets no limit.
 
     Raises:
         TBoxError: a limit is no whole number; names the shape.

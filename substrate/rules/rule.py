@@ -97,7 +97,11 @@ def _rule(tbox: RuleSource, node: Term, shapes: Sequence[Term]) -> Rule:
     construct, retract = (_query(tbox, name, _values(tbox, node, p)) for p in ("construct", RETRACT))
     if not (construct or retract):
         raise _refused(tbox, name, "has neither sh:construct nor core:retract", "Give it one of the two")
-    targets = tuple(sorted({target for shape in shapes for target in targets_of(tbox.store, tbox.classes, shape)}, key=str))
+    targets = tuple(
+        sorted(
+            {target for shape in shapes for target in targets_of(tbox.store, tbox.classes, shape)}, key=str
+        )
+    )
     if shapes and not targets:
         hint = "Give the shape a target, or let the rule stand alone"
         raise _refused(tbox, name, "belongs to a shape without a target", hint)

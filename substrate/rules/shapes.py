@@ -2,9 +2,9 @@
 
 The verdict is pyshacl's on the state, without the violations from before the change. A fast check reads only
 the changed triples. It covers the property shapes of node shapes with class targets: the counts, classes,
-datatypes and patterns of a property's values (``sh:minCount``, ``sh:maxCount``, ``sh:class``, ``sh:datatype``,
-``sh:pattern``). Where a change reaches any other shape, or a subclass or value that the fast check cannot
-judge, pyshacl checks the state.
+datatypes and patterns of a property's values (``sh:minCount``, ``sh:maxCount``, ``sh:class``,
+``sh:datatype``, ``sh:pattern``). Where a change reaches any other shape, or a subclass or value that the fast
+check cannot judge, pyshacl checks the state.
 
 For an intervention, a property's ``rdfs:domain`` and ``rdfs:range`` are checked too.
 """
@@ -22,7 +22,7 @@ import pyoxigraph as ox
 from substrate.base.delta import Term, Triple
 from substrate.base.extras import MissingExtraError
 from substrate.base.vocabulary import RDF_TYPE, SHACL, SUBCLASS
-from substrate.rules.limits import deactivated, owner, sh, targets, whole
+from substrate.rules.limits import deactivated, owner, sh, targets, terms, whole
 from substrate.rules.tbox import TBox
 
 _RDFS = "http://www.w3.org/2000/01/rdf-schema#"
@@ -31,11 +31,11 @@ _XSD = "http://www.w3.org/2001/XMLSchema#"
 _ENDS = (ox.NamedNode(_RDFS + "domain"), ox.NamedNode(_RDFS + "range"))
 _PLAIN = {f"{_XSD}string": "", f"{_XSD}integer": r"-?[0-9]+", f"{_XSD}boolean": "true|false"}
 """The texts that fit a datatype for every reader; pyshacl judges other texts."""
-_SILENT = {sh(word) for word in "name description order group severity deactivated message rule".split()}
-_OF_NODES = {sh("property"), sh("targetClass"), *_SILENT}
-_OF_PROPERTIES = {sh(word) for word in "path maxCount minCount class datatype pattern".split()} | _SILENT
+_SILENT = terms("name description order group severity deactivated message rule")
+_OF_NODES = terms("property targetClass") | _SILENT
+_OF_PROPERTIES = terms("path maxCount minCount class datatype pattern") | _SILENT
 """The terms of a covered shape."""
-_ANYWHERE = {sh(word) for word in "sparql target closed expression".split()}
+_ANYWHERE = terms("sparql target closed expression")
 """Terms with which a shape may read any triple."""
 _INDIVIDUAL = ox.NamedNode("http://www.w3.org/2002/07/owl#NamedIndividual")
 
@@ -194,8 +194,8 @@ def _shape(tbox: TBox, root: Term, below: frozenset[ox.NamedNode], part: Term) -
         str(owner(tbox.quads, root)),
         below,
         nodes[0],
-        *(limits[0] or [inf]),
-        *(limits[1] or [0]),
+        limits[0][0] if most else inf,
+        limits[1][0] if least else 0,
         tuple(tbox.below(kind) for kind in kinds),  # pyright: ignore[reportArgumentType]
         nodes[-1] if types else None,
         patterns,
@@ -259,7 +259,9 @@ def broken(
         standing = _judged(tbox, before()) if faults else {}
     except MissingExtraError as error:
         what = f"{error.what}, and only pyshacl can check {', '.join(sorted(names))}"
-        raise MissingExtraError(what, where=(tbox.name,), hint=f"{error.hint}, or give check=False") from error
+        raise MissingExtraError(
+            what, where=(tbox.name,), hint=f"{error.hint}, or give check=False"
+        ) from error
     return sorted(text for mark, text in faults.items() if mark not in standing)
 
 

@@ -22,16 +22,15 @@ from substrate.base.turtle import read_turtle
 from substrate.base.vocabulary import EXOGENOUS, RDF_TYPE, RDFS_LABEL, SUBCLASS, SUBPROPERTY
 from substrate.log.event_log import EventLog
 from substrate.log.state import State
-from substrate.rules.limits import Limit, limits
 from substrate.rules._known_terms import require_known_terms
 from substrate.rules._shapes import Result, quiet, results
+from substrate.rules.limits import Limit, limits
 from substrate.rules.rule import Rule, read_rules
 from substrate.sparql.tokens import require_shallow
 
 if TYPE_CHECKING:
     import rdflib
     from rdflib.term import Node
-
 
 
 def shipped_tboxes() -> Traversable:
@@ -184,8 +183,8 @@ class TBox:
         """The most objects that a property has at a time: one of an ``owl:FunctionalProperty``, and those of
         active shapes.
 
-        ``sh:maxCount`` counts in a shape with a target, in the shapes of its ``sh:node``, and in the members of
-        its ``sh:and``; inside ``sh:not``, ``sh:or`` or ``sh:xone`` it sets no limit.
+        ``sh:maxCount`` counts in a shape with a target, in the shapes of its ``sh:node``, and in the members
+        of its ``sh:and``; inside ``sh:not``, ``sh:or`` or ``sh:xone`` it sets no limit.
 
         Raises:
             TBoxError: a limit is no whole number; names the shape.

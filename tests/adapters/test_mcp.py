@@ -11,6 +11,7 @@ import sys
 import threading
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
+from subprocess import PIPE
 from typing import Any
 
 import pytest
@@ -27,7 +28,11 @@ from mcp import Client, StdioServerParameters  # noqa: E402
 V = Namespace("https://example.org/v#")
 READING = {"about", "recall", "who_knew", "told_by", "why", "impact", "history", "what_if", "sparql"}
 WRITING = {"remember", "know", "correct", "end", "forget"}
+CAFE = "<urn:village:cafe>"
+ENDLESS = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l }"
 Session = Callable[[Any], Awaitable[None]]
+START = (sys.executable, "-W", "ignore", "-c", "from substrate.cli.launcher import main; main()", "mcp")
+ABOUT = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "0"}}
 
 
 @pytest.fixture
@@ -43,10 +48,7 @@ def path(tmp_path: Path) -> Path:
 
 def serving(session: Session, *arguments: object) -> None:
     """Start `substrate mcp` and talk with it."""
-    start = "from substrate.cli.launcher import main; main()"
-    server = StdioServerParameters(
-        command=sys.executable, args=["-W", "ignore", "-c", start, "mcp", *map(str, arguments)]
-    )
+    server = StdioServerParameters(command=START[0], args=[*START[1:], *map(str, arguments)])
 
     async def talk() -> None:
         async with Client(server) as client:
@@ -81,17 +83,17 @@ def test_a_client_reads_who_knew_why_and_what_if(path: Path) -> None:
         assert all(tool.annotations.read_only_hint and tool.description for tool in tools)
         about = await call(client, "about")
         assert (about["digest"], about["writable"], about["last_tick"]) == (digest, False, 2)
-        assert (await call(client, "who_knew", fact=V.party.value))["who"] == ["isabella", "sam"]
+        assert (await call(client, "who_knew", fact=str(V.party)))["who"] == ["isabella", "sam"]
         assert (await call(client, "who_knew", fact=str(V.party), tick=0))["who"] == ["isabella"]
         chain = (await call(client, "told_by", agent="Sam", fact="party"))["chain"]
         assert [(link["who"], link["from"]) for link in chain] == [("sam", "isabella"), ("isabella", None)]
         sentence = fact("sam", "says", "see you there")
         grounds = (await call(client, "why", **sentence))["grounds"]
         assert [ground["tick"] for ground in grounds] == [2, 1, 0]
-        assert (grounds[0]["says"], grounds[-1]["author"]) == (sentence, "isabella")
+        assert (grounds[0]["says"], grounds[-1]["author"]) == (sentence, str(V.isabella))
         assert (await call(client, "recall", subject="sam", predicate="says"))["facts"] == [sentence]
         rows = await call(client, "sparql", sparql=f"SELECT ?who {{ ?who {V.says} ?words }}")
-        assert rows["rows"] == [["sam"]]
+        assert rows["rows"] == [[str(V.sam)]]
         assert (await call(client, "sparql", sparql="ASK { ?s ?p ?o }", tick=0))["boolean"]
         assert (await call(client, "history", **sentence))["intervals"] == [{"start": 2, "end": None}]
 
@@ -121,10 +123,10 @@ def test_each_of_the_five_interventions_can_be_imagined(tmp_path: Path) -> None:
         forgot = await what_if("retract_awareness", "isabella", "party", at=1)
         assert forgot["would_not_hold_total"] >= 1
         knew = await what_if("assert_awareness", "klaus", "cafe")
-        assert [triple["object"] for triple in knew["would_hold"]] == ["cafe"]
         (place,) = (await call(client, "recall", subject="klaus", predicate="at"))["facts"]
+        assert [triple["object"] for triple in knew["would_hold"]] == [CAFE], "a thing, by its IRI"
         (moved,) = (await what_if("override_location", "klaus", "atlantis"))["would_hold"]
-        assert (moved["predicate"], moved["object"]) == (place["predicate"], "atlantis")
+        assert (moved["predicate"], moved["object"]) == (place["predicate"], "<urn:memory:atlantis>")
         gone = await what_if("retract", "klaus", place["object"], predicate=place["predicate"])
         assert gone["would_not_hold"] == [{k: place[k] for k in ("subject", "predicate", "object")}]
         new = await what_if("assert", "klaus", "cake", predicate="likes")
@@ -143,7 +145,9 @@ def test_what_a_client_may_not_do_is_refused_with_a_reason(path: Path) -> None:
         )
         assert "update" in await refused(client, "sparql", sparql="INSERT DATA { <urn:a> <urn:b> <urn:c> }")
         assert "rows" in await refused(client, "sparql", sparql="SELECT * { ?s ?p ?o }")
-        assert "not a term" in await refused(client, "who_knew", fact="<urn:a> . <urn:b> <urn:c> <urn:d>")
+        assert "nothing is called" in await refused(
+            client, "who_knew", fact="<urn:a> . <urn:b> <urn:c> <urn:d>"
+        )
         assert "not a term" in await refused(client, "who_knew", fact="<<( " * 20_000)
         assert "Near it: isabella" in await refused(client, "recall", subject="isabela")
         both = await refused(client, "recall", subject="sam")
@@ -153,7 +157,7 @@ def test_what_a_client_may_not_do_is_refused_with_a_reason(path: Path) -> None:
         assert "unknown field `knower`. It takes subject, predicate" in unknown
         assert "missing" in await refused(client, "who_knew")
         assert "not aware" in await refused(
-            client, "what_if", change="retract_awareness", subject=V.ann.value, object=V.party.value, at=1
+            client, "what_if", change="retract_awareness", subject=str(V.ann), object=str(V.party), at=1
         )
         assert "no tool 'remember'" in await refused(client, "remember", **fact("ann", "at", "home"))
         assert (await call(client, "about"))["deltas"] > 0, "it still serves"
@@ -165,7 +169,7 @@ def test_a_client_that_may_write_remembers_for_good(path: Path) -> None:
     async def session(client: Any) -> None:
         assert {tool.name for tool in (await client.list_tools()).tools} == READING | WRITING
         await call(client, "know", agent="jennifer", fact="party", told_by="sam")
-        await call(client, "know", agent=V.jane.value, fact="party", told_by="jennifer")
+        await call(client, "know", agent=str(V.jane), fact="party", told_by="jennifer")
         made = await call(client, "remember", **fact("ann lee", "wears", "gold"), author="an agent")
         assert made["new_names"] == ["ann_lee", "wears"]
         stored = {**fact("ann_lee", "wears", "gold"), "by": ["an agent"]}
@@ -173,8 +177,14 @@ def test_a_client_that_may_write_remembers_for_good(path: Path) -> None:
         await call(client, "remember", **fact("gold", "weighs", 19.3), because=made["record"])
         assert (await call(client, "impact", **fact("Ann-Lee", "wears", "gold")))["total"] == 1
         ended = await call(client, "correct", **fact("ann lee", "wears", "silver"))
-        assert ended["ended"]["object"] == '"gold"', "a text, since a thing has its name by now"
-        assert (await call(client, "history", **fact("ann lee", "wears", '"gold"')))["intervals"][0]["end"]
+        assert ended["ended"]["object"] == "gold", "the text, though a thing has its name by now"
+        assert (await call(client, "history", **fact("ann lee", "wears", "gold")))["intervals"][0]["end"]
+        await call(client, "remember", **fact("ring", "of", {"thing": "Gold"}))
+        (ring,) = (await call(client, "recall", subject="ring"))["facts"]
+        assert ring["object"] == "<urn:memory:gold>"
+        assert "<urn:memory:gold>" in (await call(client, "recall", subject="ring", object="gold"))["note"]
+        assert "<urn:memory:gold>" in await refused(client, "forget", **fact("ring", "of", "gold"))
+        await call(client, "end", **fact("ring", "of", ring["object"]))
         assert "silver" in await refused(client, "correct", **fact("ann lee", "wears", "tin"), instead_of="x")
         await call(client, "end", **fact("ann lee", "wears", "silver"))
         forgot = await call(client, "forget", **fact("sam", "says", "see you there"))
@@ -204,6 +214,7 @@ def test_a_reply_is_a_page_and_says_where_the_next_begins(path: Path) -> None:
         assert [entry["object"][:3] for entry in facts] == [f"{number:03}" for number in range(300)]
         (long,) = (await call(client, "recall", subject="ann", predicate="wrote"))["facts"]
         assert long["object"].endswith(" … and 49200 more characters")
+        assert len((await call(client, "why", **long))["grounds"]) == 1
 
     serving(session, path)
 
@@ -211,13 +222,12 @@ def test_a_reply_is_a_page_and_says_where_the_next_begins(path: Path) -> None:
 def test_an_endless_query_holds_nobody_up(path: Path) -> None:
     with EventLog.open(path) as log:
         log.extend_lines([(3, f"A <urn:s{n}> <urn:p> <urn:o{n}> .") for n in range(300)])
-    endless = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l }"
 
     async def session(client: Any) -> None:
         ended: list[str] = []
 
         async def ask() -> None:
-            assert "did not end" in await refused(client, "sparql", sparql=endless)
+            assert "did not end" in await refused(client, "sparql", sparql=ENDLESS)
             ended.append("query")
 
         async with anyio.create_task_group() as tasks:
@@ -254,23 +264,12 @@ class Wire:
     """`substrate mcp` as a client without the protocol's library talks to it: a line a message."""
 
     def __init__(self, *arguments: object) -> None:
-        start = "from substrate.cli.launcher import main; main()"
         self.process = subprocess.Popen(
-            [sys.executable, "-W", "ignore", "-c", start, "mcp", *map(str, arguments)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            encoding="utf-8",
+            [*START, *map(str, arguments)], stdin=PIPE, stdout=PIPE, stderr=PIPE, text=True, encoding="utf-8"
         )
         self._lines: queue.Queue[str] = queue.Queue()
         threading.Thread(target=self._read, daemon=True).start()
-        about = {
-            "protocolVersion": "2025-06-18",
-            "capabilities": {},
-            "clientInfo": {"name": "t", "version": "0"},
-        }
-        self.ask("initialize", about)
+        self.ask("initialize", ABOUT)
         self.send('{"jsonrpc":"2.0","method":"notifications/initialized"}')
 
     def _read(self) -> None:
@@ -309,6 +308,7 @@ def wire(tmp_path: Path) -> Iterator[Wire]:
     assert talk.close() == (0, "")
 
 
+NO_IDS = ("1.5", "null", "true", "[]", "{}")
 MALFORMED = [
     ("{", -32700, None),
     ("\ufffd", -32700, None),
@@ -318,6 +318,8 @@ MALFORMED = [
     ('{"jsonrpc":"1.0","id":4,"method":"ping"}', -32600, 4),
     ('{"id":"four","method":"ping"}', -32600, "four"),
     ('{"jsonrpc":"2.0","id":4}', -32600, 4),
+    *((f'{{"jsonrpc":"2.0","id":{wrong},"method":"ping"}}', -32600, None) for wrong in NO_IDS),
+    ('[{"jsonrpc":"2.0","id":4,"method":"ping"}]', -32600, None),
     ('{"jsonrpc":"2.0","id":4,"method":7}', -32600, 4),
     ('{"jsonrpc":"2.0","id":4,"method":"ping","params":[1]}', -32600, 4),
     ('{"jsonrpc":"2.0","id":4,"method":"ping","params":{"text":"cut \\ud83d"}}', -32600, 4),
@@ -332,6 +334,26 @@ def test_a_malformed_message_gets_the_error_that_the_protocol_asks_for(wire: Wir
         reply = wire.reply()
         assert (reply["error"]["code"], reply["id"]) == (code, number), line
     assert wire.ask("ping", {}, 5)["id"] == 5, "it still serves"
+
+
+@pytest.mark.parametrize("ending", ["\n", ""])
+def test_each_call_of_a_client_that_closes_its_end_is_answered(path: Path, ending: str) -> None:
+    calls = [
+        ("sparql", {"sparql": ENDLESS}),
+        ("about", {}),
+        *[("remember", fact("a", "b", n)) for n in range(9)],
+    ]
+    calls = [("tools/call", {"name": name, "arguments": given}) for name, given in calls]
+    sent: list[Any] = [("initialize", ABOUT), *calls, ("ping", {})]
+    lines = [{"jsonrpc": "2.0", "id": n, "method": name, "params": p} for n, (name, p) in enumerate(sent)]
+    lines.insert(4, {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})
+    text = "\n".join(map(json.dumps, lines)) + ending
+    command = [*START, str(path), "--write", "--timeout", "2"]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+    replies = {reply["id"]: reply for reply in map(json.loads, done.stdout.splitlines())}
+    assert sorted(replies) == [n for n in range(len(sent)) if n != 1], "the cancelled call alone has no reply"
+    assert not any("error" in reply for reply in replies.values())
 
 
 def test_a_number_that_json_cannot_hold_is_refused(wire: Wire) -> None:
@@ -349,7 +371,7 @@ def test_a_number_without_an_end_in_a_log_is_read_as_it_is_written_there(tmp_pat
     with EventLog.open(tmp_path / "a.rdfp") as log:
         Memory(log).observe(V.ann, V.age, float("inf"))
     (entry,) = Desk(tmp_path / "a.rdfp").call("recall", {"subject": "ann"})["facts"]
-    assert entry["object"] == '"INF"^^<http://www.w3.org/2001/XMLSchema#double>'
+    assert entry["object"] == {"term": '"INF"^^<http://www.w3.org/2001/XMLSchema#double>'}
 
 
 def test_a_forgetting_names_what_it_withdrew_and_no_more(tmp_path: Path) -> None:
@@ -373,20 +395,11 @@ def test_a_text_beyond_the_limit_is_refused(wire: Wire) -> None:
 
 
 def test_a_client_that_closes_its_end_in_mid_call_leaves_no_traceback(path: Path) -> None:
-    start = "from substrate.cli.launcher import main; main()"
-    server = subprocess.Popen(
-        [sys.executable, "-W", "ignore", "-c", start, "mcp", str(path)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    server = subprocess.Popen([*START, str(path)], stdin=PIPE, stdout=PIPE, stderr=PIPE, text=True)
     assert server.stdin
     assert server.stdout
-    about = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "0"}}
-    server.stdin.write(
-        json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": about}) + "\n"
-    )
+    first = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": ABOUT}
+    server.stdin.write(json.dumps(first) + "\n")
     server.stdin.flush()
     assert server.stdout.readline()
     server.stdout.close()
@@ -399,15 +412,8 @@ def test_a_client_that_closes_its_end_in_mid_call_leaves_no_traceback(path: Path
 
 
 def test_a_log_that_is_not_there_is_an_error_to_a_reader(tmp_path: Path) -> None:
-    start = "from substrate.cli.launcher import main; main()"
-    done = subprocess.run(
-        [sys.executable, "-c", start, "mcp", str(tmp_path / "none.rdfp")],
-        input="",
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
+    command = [*START, str(tmp_path / "none.rdfp")]
+    done = subprocess.run(command, input="", capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 1
     assert "none.rdfp" in done.stderr
     assert "--write" in done.stderr
@@ -420,9 +426,7 @@ def test_a_name_has_one_normal_form(tmp_path: Path) -> None:
     talk.call("remember", **fact(composed, "caf\u00e9", "cr\u00e8me"), author="Zo\u00e9")
     again = talk.call("remember", **fact(apart, "cafe\u0301", "cre\u0300me"), author="Zoe\u0301")
     assert "new_names" not in again["structuredContent"]
-    facts = talk.call("recall", subject=apart, object="cre\u0300me")["structuredContent"]["facts"]
-    assert [entry["by"] for entry in facts] == [["Zo\u00e9"]]
-    talk.call("remember", **fact(composed, "says", f'"{apart}"'))
-    (quoted,) = talk.call("recall", predicate="says")["structuredContent"]["facts"]
-    assert quoted["object"] == f'"{apart}"', "a text in quotes is kept to the letter"
+    (text, same) = talk.call("recall", subject=apart)["structuredContent"]["facts"]
+    assert text["by"] == same["by"] == ["Zo\u00e9"]
+    assert [text["object"], same["object"]] == ["cre\u0300me", "cr\u00e8me"], "a text is kept to the letter"
     assert talk.close() == (0, "")

@@ -42,7 +42,7 @@ SOON = 90 * SECOND
 """The same for an element of a page that no run precedes."""
 pytestmark = pytest.mark.long
 SIZE: ViewportSize = {"width": 1440, "height": 900}
-GROUPS = ("babi", "clevrer", "clevrer_humans", "comphy", "gqa", "twin", "results")
+GROUPS = ("babi", "clevrer", "comphy", "gqa", "twin", "beyond", "results")
 SIZES = ((1440, 900), (1024, 768))
 
 

@@ -35,7 +35,7 @@ def test_a_state_is_written_and_read_back(log: EventLog, form: str) -> None:
     "text",
     [
         "<urn:a> <urn:p> [ <urn:q> 1 ] , [ <urn:q> 1 , 1 ] , ( 1 ( 2 ) [] ) .",
-        "@prefix : <urn:> . :s :p [] {| :q 1 |} , [] {| :q 1 |} . << :a :b [] >> :c _:who , '_:who' . [] :p [] .",
+        "@prefix : <urn:> . :s :p [] {| :q 1 |} , [] {| :q 1 |} . << :a :b [] >> :c _:who , '_:w' .",
         f"<urn:a> <urn:p> {', '.join(['[ <urn:q> ' + ', '.join(['[]'] * 12) + ' ]'] * 2)} .",
     ],
 )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
+from importlib.util import find_spec
 
 import pytest
 from pyoxigraph import Literal, NamedNode, Triple
@@ -27,9 +29,11 @@ from substrate import (
     fork,
     unfold,
 )
+from substrate.base.extras import MissingExtraError
 from substrate.base.vocabulary import AWARE_OF, LOCATION, RDF_TYPE
 from substrate.branch import arms, twin
 
+shapes = pytest.mark.skipif(not find_spec("pyshacl"), reason="needs the extra shacl")
 ANN, BO, CAFE, PARK = (NamedNode(f"urn:{name}") for name in ("ann", "bo", "cafe", "park"))
 SECRET = Triple(BO, LOCATION, PARK)
 COUNT = NamedNode("urn:count")
@@ -187,6 +191,38 @@ def test_a_rule_that_breaks_a_shape_is_named_with_tick_and_triple() -> None:
         fork(log, 2, emitter=RuleEmitter(tbox))
     assert caught.value.where == ("t", "tick 4")
     assert len(fork(log, 2, emitter=RuleEmitter(tbox), check=False).state(4)) == 4
+
+
+@pytest.mark.parametrize("installed", [pytest.param(True, marks=shapes), False])
+def test_a_shape_beyond_the_fast_check_is_pyshacls(installed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    tbox = TBox(
+        "t",
+        """@prefix : <urn:> . @prefix sh: <http://www.w3.org/ns/shacl#> .
+        :Fast sh:targetClass :Walker ; sh:property [ sh:path :at ; sh:maxCount 1 ] .
+        :Slow sh:targetSubjectsOf :in ; sh:property [ sh:path :in ; sh:maxCount 1 ] .""",
+    )
+    log, at, within = EventLog(), NamedNode("urn:at"), NamedNode("urn:in")
+    for fact in [
+        (ANN, RDF_TYPE, NamedNode("urn:Walker")),
+        (ANN, at, CAFE),
+        (BO, within, CAFE),
+        (BO, within, PARK),
+    ]:
+        log.insert(*fact, tick=0)
+    if not installed:
+        monkeypatch.setitem(sys.modules, "pyshacl", None)
+    with pytest.raises(InterventionError, match=r"<urn:cafe>, <urn:park>: .*shape <urn:Fast>"):
+        fork(log, 1, Assert((ANN, at, PARK)), RuleEmitter(tbox))
+    steps = [Assert((ANN, within, place)) for place in (CAFE, PARK)]
+    error, why = (
+        (InterventionError, "urn:ann.*Slow") if installed else (MissingExtraError, "can check <urn:Slow>")
+    )
+    with pytest.raises(error, match=why) as caught:
+        fork(log, 1, None, RuleEmitter(tbox), interventions=steps)
+    assert "urn:bo" not in str(caught.value), "a violation from before the fork is not the fork's"
+    assert len(fork(log, 1, None, RuleEmitter(tbox), interventions=steps, check=False)) == len(log) + 2
+    if installed:
+        assert len(fork(log, 1, steps[0], RuleEmitter(tbox))) == len(log) + 1
 
 
 def test_what_a_log_opens_with_is_proven_by_its_file() -> None:

@@ -46,7 +46,7 @@ def client(number):
             places = desk.memory().observe(V[f"c{number}"], V.says, value).positions
             span, digest = (min(places), max(places) + 1), ""
         else:
-            arguments = {"subject": f"urn:v:c{number}", "predicate": "urn:v:says", "object": f'"{value}"'}
+            arguments = {"subject": f"<urn:v:c{number}>", "predicate": "<urn:v:says>", "object": value}
             desk.call("remember", arguments)
             span, digest = None, ""
         say(name=name, replied=time.monotonic_ns(), span=span, seen=digest)

@@ -186,7 +186,7 @@ def test_a_log_that_cannot_be_opened_says_why(tmp_path: Path, monkeypatch: pytes
     def refuse(*_: object) -> None:
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
 
-    monkeypatch.setattr("substrate.log.journal.fcntl.flock", refuse)
+    monkeypatch.setattr("substrate.base.files.fcntl.flock", refuse)
     with pytest.raises(LogError, match=r"cannot be locked \(No locks available\)"):
         EventLog.open(tmp_path / "log.rdfp")
 

@@ -53,6 +53,33 @@ def test_a_misspelt_core_term_is_named(turtle: str) -> None:
         TBox("t", OPENING + turtle)
 
 
+@pytest.mark.parametrize(
+    ("part", "why"),
+    [
+        ("sh:property [ sh:path :p ; sh:maxCont 1 ]", "no term sh:maxCont"),
+        ("sh:deactivatd true", "no term sh:deactivatd"),
+        ("sh:js [ sh:jsFunctionName 'f' ]", "no term sh:js"),
+        *(
+            (f"sh:sparql [ sh:select '{query}' ]", "does not give \\$this")
+            for query in (
+                "SELECT ?v { $this :p ?v }",
+                "SELECT (COUNT(?v) AS ?n) { $this :p ?v }",
+                "SELECT (?v AS $this) { ?v :p ?v } # SELECT $this",
+                "SELECT $this { { SELECT ?v { $this :p ?v } } }",
+                "SELECT * { ?v :p ?v }",
+                "ASK { $this :p ?v }",
+            )
+        ),
+        ("sh:target [ a sh:SPARQLTarget ; sh:select 'SELECT ?x { ?x :p ?y }' ]", "does not give \\$this"),
+    ],
+)
+def test_what_shacl_would_count_as_satisfied_unchecked_is_refused(part: str, why: str) -> None:
+    with pytest.raises(TBoxError, match=f"^t: shape <urn:t:S>: .*{why}"):
+        TBox("t", f"{OPENING} :S a sh:NodeShape ; sh:targetClass :A ; {part} .")
+    given = "SELECT DISTINCT ?this (COUNT(?v) AS ?n) { $this :p ?v FILTER(?v > 1) } GROUP BY ?this"
+    TBox("t", f"{OPENING} :S a sh:NodeShape ; sh:sparql [ sh:select '{given}' ] .")
+
+
 @pytest.mark.parametrize("how", ["sh:construct", "core:retract", "sh:select", "sh:ask"])
 def test_a_query_of_a_tbox_reaches_no_network(how: str) -> None:
     text = "CONSTRUCT { ?a :next ?b } WHERE { SERVICE <http://192.0.2.1/> { ?a :next ?b } }"

@@ -131,9 +131,12 @@ def test_the_predicates_with_one_value_are_read_from_a_tbox() -> None:
         """@prefix : <urn:> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
         @prefix sh: <http://www.w3.org/ns/shacl#> .
         :in a owl:FunctionalProperty . :age a owl:DatatypeProperty .
-        :Person a owl:Class ; sh:property [ sh:path :mood ; sh:maxCount 1 ] , [ sh:path :friend ; sh:maxCount 9 ] .""",
+        :Person a owl:Class ;
+            sh:property [ sh:path :mood ; sh:maxCount 1 ] , [ sh:path :friend ; sh:maxCount 9 ] .
+        :Other sh:targetSubjectsOf :in ;
+            sh:node [ sh:and ( [ sh:property [ sh:path :boss ; sh:maxCount 1 ] ] ) ] .""",
     )
-    assert box.functional == {V["in"], V.mood}
+    assert box.functional == {V["in"], V.mood, V.boss}
 
 
 def test_two_agents_memories_are_merged_with_their_records() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from substrate import EventLog, TBox, TBoxError, unfold
+from substrate import Assert, EventLog, Memory, Namespace, RuleEmitter, TBox, TBoxError, fork, unfold
 from substrate.base.vocabulary import RDF_TYPE
 
 V, E = "urn:substrate:village:", "urn:village:"
@@ -126,3 +126,56 @@ def test_what_is_no_tbox_is_refused(tmp_path: Path) -> None:
     for absent in ("nowhere", tmp_path / "absent.ttl"):
         with pytest.raises(TBoxError, match="no such TBox"):
             TBox.load(absent)
+
+
+N = Namespace("urn:")
+ONE = "sh:path :mail ; sh:maxCount 1"
+
+
+@pytest.mark.parametrize(
+    ("shape", "most"),
+    [
+        (f"sh:property [ {ONE} ]", 1),
+        (f"sh:and ( [ sh:node [ sh:property [ {ONE} ] ] ] )", 1),
+        (f"sh:deactivated true ; sh:property [ {ONE} ]", 2),
+        (f"sh:property [ {ONE} ; sh:deactivated true ]", 2),
+        (f"sh:node [ sh:deactivated true ; sh:property [ {ONE} ] ]", 2),
+        (f"sh:not [ {ONE} ]", 2),
+        (f"sh:or ( [ {ONE} ] [ sh:path :team ; sh:minCount 1 ] )", 2),
+        (f"sh:xone ( [ {ONE} ] [ sh:path :team ; sh:minCount 1 ] )", 2),
+        (f"sh:property [ sh:path :team ; sh:property [ {ONE} ] ]", 2),
+        (f"sh:nodeKind sh:IRI . :T sh:targetNode :bob ; sh:property [ {ONE} ]", 2),
+        (f"sh:nodeKind sh:IRI . :T sh:targetClass :B ; sh:property [ {ONE} ]", 2),
+        (f"sh:nodeKind sh:IRI . :T sh:property [ {ONE} ]", 2),
+    ],
+)
+def test_a_memory_ends_what_an_active_shape_forbids_and_no_other_fact(shape: str, most: int) -> None:
+    head = "@prefix : <urn:> . @prefix sh: <http://www.w3.org/ns/shacl#> ."
+    box = TBox("t", f"{head} :S a sh:NodeShape ; sh:targetClass :A ; {shape} .")
+    memory, both = Memory(EventLog(), box, contradictions="end"), EventLog()
+    for fact in (
+        (N.ann, RDF_TYPE, N.A),
+        (N.ann, N.team, N.red),
+        (N.ann, N.mail, "one"),
+        (N.ann, N.mail, "two"),
+    ):
+        memory.observe(*fact)
+        both.insert(*fact)
+    assert len(list(memory.as_of().match(N.ann, N.mail))) == most
+    assert (not find_spec("pyshacl")) or bool(box.validate(both.state())) is (most == 1)
+
+
+@pytest.mark.parametrize("limit", ['"one"', '"1.5"', ":one", "-1", '""'])
+def test_a_limit_that_is_no_number_names_its_shape(limit: str) -> None:
+    box = TBox(
+        "t",
+        f"""@prefix : <urn:> . @prefix sh: <http://www.w3.org/ns/shacl#> .
+        :S sh:targetClass :C ; sh:property [ sh:path :p ; sh:maxCount {limit} ] .""",
+    )
+    memory = Memory(EventLog(), box, contradictions="refuse")
+    for change in (
+        lambda: memory.observe(N.x, N.p, N.y),
+        lambda: fork(EventLog(), 0, Assert((N.x, N.p, N.y)), RuleEmitter(box)),
+    ):
+        with pytest.raises(TBoxError, match=r"^t: shape <urn:S>: sh:maxCount .* is no whole number"):
+            change()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from orchestration.ledger.pinned import pinned_cells, pinned_scores
 from orchestration.registry import TABLES
 from orchestration.scoring.published import published
-from substrate.base.counts import wilson
+from substrate.base.intervals import wilson
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ("README.md", *sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md")))
@@ -27,7 +28,9 @@ BENCH = re.compile(r"(benchmarks/\w+\.py|research\.\w[\w.]*|artifacts/[\w/]+\.\w
 @cache
 def known() -> set[str | tuple[str, ...]]:
     """Counts, intervals and shares as pins and publications have them, with one and two digits."""
-    counts = [pair for profile in ("sample", "real") for pair in pinned_scores(ROOT, profile).values()]
+    counts = [
+        pair for profile in ("sample", "beyond", "real") for pair in pinned_scores(ROOT, profile).values()
+    ]
     for number in published().numbers.values():
         accuracies = [f for name, f in number.figures.items() if name in published().systems]
         counts += [(round(float(f.printed) * number.n / 100), number.n) for f in accuracies if number.n]
@@ -39,7 +42,7 @@ def known() -> set[str | tuple[str, ...]]:
             spellings.add(tuple(f"{scale * bound:.{digits}f}" for bound in wilson(right, n)))
     spellings |= {figure.printed.lstrip("-+") for figure in published().figures()}
     spellings |= {figure for rival in published().rivals for figure in rival.figures.values()}
-    tables = [("real", "real"), *(("sample", table) for table in TABLES)]
+    tables = [("real", "real"), *product(("sample", "beyond"), TABLES)]
     rows = (row for profile, table in tables for row in pinned_cells(ROOT, profile, table).values())
     cells = " ".join(cell for row in rows for cell in row.values())
     bounds = [(f"{name}/low", f"{name}/high") for name in published().systems]
@@ -89,4 +92,5 @@ def test_a_number_that_nobody_measured_is_named() -> None:
     doctored = sections(page.replace("[83.84, 89.42]", "[83.84, 89.47]"))
     assert [number for section in doctored for number in unknown(section)] == ["83.84 of 89.47"]
     assert unknown("It answers 491 of 564 (86.88 %).") == ["491 of 564"]
-    assert unknown("It answers 491 of 564.\n\n    python benchmarks/clevrer_perception.py DATA") == []
+    command = "python -m research.measurements.clevrer_perception DATA"
+    assert unknown(f"It answers 491 of 564.\n\n    {command}") == []

@@ -12,8 +12,8 @@ import pytest
 from clevrer_scenes import LOOKS
 from releases import write_folder
 
-from research.domains.hidden import hidden as shown
 from research.domains.properties import infer
+from research.domains.property_facts import hidden as shown
 from substrate import ProgramError, TBox
 from substrate.base.errors import FormatError
 from substrate.domains.clevrer.format import (
@@ -474,7 +474,10 @@ def _record(**changes: Any) -> dict[str, Any]:
             [{**_record(), "questions": _record()["questions"] * 2}],
             r"\$.questions\[1\]: question 0 occurs twice",
         ),
-        ([_record(choices=[{"choice_id": 0, "choice": "?", "program": []}])], "has an answer and choices"),
+        (
+            [_record(choices=[{"choice_id": 0, "choice": "?", "program": ["objects"]}])],
+            "has an answer and choices",
+        ),
     ],
 )
 def test_a_broken_question_file_is_named(tmp_path: Path, records: list[Any], message: str) -> None:

@@ -70,7 +70,7 @@ def test_a_run_that_is_told_to_end_leaves_no_process_and_no_scratch(
     assert time.monotonic() - begun < max(10, begun - started)
     assert run.returncode == 128 + number
     assert [line for line in output.splitlines() if number.name in line] == [
-        f"interrupted by {number.name}: finished stages are kept, run it again to go on from there"
+        f"interrupted by {number.name}: finished work is kept, run it again to go on from there"
     ]
     assert "Traceback" not in output
     _, alive = psutil.wait_procs(children, timeout=60)

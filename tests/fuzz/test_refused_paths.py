@@ -13,7 +13,6 @@ import pytest
 from orchestration.fetch.archives import extract
 from orchestration.project import SETTINGS
 from orchestration.settings import load_settings
-from research.domains.foretelling.trajectories import read_trajectories
 from research.domains.grading import read_answers
 from research.domains.humans import read_human_questions
 from research.domains.perception.format import proposal_names
@@ -22,6 +21,7 @@ from substrate.base.errors import SubstrateError
 from substrate.cli._log_text import text_of_file
 from substrate.domains.babi.format import read_tasks
 from substrate.domains.clevrer.format import annotation_names, read_questions, read_scene_events
+from substrate.domains.clevrer.trajectories import read_trajectories
 from substrate.domains.comphy import format as comphy
 from substrate.domains.gqa import format as gqa
 from substrate.domains.smallville.format import read_gold, read_specs

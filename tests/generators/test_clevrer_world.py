@@ -287,7 +287,6 @@ def test_what_collides_after_the_last_frame_alone_counts_as_happening() -> None:
     late = Collision((1, 2), FRAMES + 5, (0.0, 0.0, 0.2))
     for seed in range(20):
         questions = imagine(
-            [Collision((0, 1), 40, (0.0, 0.0, 0.2))],
             {0: [late], 1: [], 2: []},
             Names(objects),
             Random(seed),
@@ -296,4 +295,4 @@ def test_what_collides_after_the_last_frame_alone_counts_as_happening() -> None:
         assert len(questions) == 6
         for question in questions:
             ((_, correct),) = question.choices
-            assert correct == (("red" in question.program) != ("negate" in question.program))
+            assert correct == (("red" in question.asked.program) != ("negate" in question.asked.program))

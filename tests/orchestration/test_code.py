@@ -89,7 +89,7 @@ def touched() -> Iterator[Touched]:
     """All of the house that is executed or opened inside."""
     global _heard
     opened, seen = set[str](), Touched(set(), set())
-    # By number: the hash of a code is that of all that stands in it, and this is asked at every call.
+    # By number: hashing a code object hashes everything in it, and every call asks for one.
     codes: dict[int, tuple[CodeType, dict[str, Any]]] = {}
 
     def on_call(frame: FrameType, event: str, _: Any) -> None:

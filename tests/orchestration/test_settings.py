@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from dvc.utils.serialize import dump_yaml, load_yaml
 
 from orchestration.base.yaml_text import read_yaml
 from orchestration.project import SETTINGS
-from orchestration.settings import load_settings
+from orchestration.settings import load_settings, override
 from substrate.base.errors import ParameterError
 
 PARAMETERS = (Path(__file__).parents[2] / "params.yaml").read_bytes()
@@ -21,7 +22,7 @@ BOMB = b"a: &a [x, x]\n" + b"".join(
     ("data", "message"),
     [
         (b"\xff" + PARAMETERS, "not UTF-8 (byte 0)"),
-        (PARAMETERS + b'\nimages: "\\ud800"\n', "not YAML"),
+        (PARAMETERS + b'\nimages: "\\ud800"\n', "images: has half of a surrogate pair"),
         (BOMB, "line 2: *a is an alias"),
         (b"a: " + b"[" * 5000, "nests more than 64 deep"),
         (PARAMETERS + b"\nseed: 21\n", "seed: occurs twice"),
@@ -58,6 +59,7 @@ def test_a_file_that_is_not_meant_so(data: bytes, message: str, tmp_path: Path) 
         ("seed={a: 1, a: 2}", "--set: seed: a: occurs twice"),
         ("seed=\ud800", "--set: seed: not YAML"),
         ("spark.partitions=0", "--set: spark.partitions: "),
+        ("profile=nowhere", "--set: no profile 'nowhere'"),
         ("profiles.sample.babi.questions=-1", "--set: profiles.sample.babi.questions: "),
         ("clevrer.predictive={tau: 9e99}", "--set: clevrer.predictive.tau: "),
         ("profiles.sample.clevrer.scene=3", "Perhaps profiles.sample.clevrer.scenes."),
@@ -68,6 +70,19 @@ def test_an_override_that_is_not_meant_so(override: str, message: str, tmp_path:
     with pytest.raises(ParameterError) as caught:
         load_settings(tmp_path / "params.yaml", SETTINGS, [override])
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "text", ["010", "1:30", "4e-1", "1e-6", "0o17", "1_000", ".5", "yes", "null", "2026-01-01", "'010'"]
+)
+def test_a_value_is_what_dvc_reads_and_writes(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "params.yaml"
+    path.write_text(f"tau: {text}\n", "utf-8")
+    value = read_yaml(path)["tau"]
+    assert (value, type(value)) == (load_yaml(path)["tau"], type(load_yaml(path)["tau"]))
+    dump_yaml(path, {"tau": value})
+    assert read_yaml(path) == {"tau": value}
+    assert override({"tau": 0}, [f"tau={text}"]) == {"tau": value}
 
 
 def test_the_file_as_it_is_shipped_is_read(tmp_path: Path) -> None:

@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import msgspec
+
 from substrate import TBox
 from substrate.base.numbered import sources_in
 from substrate.domains.clevrer.deltas import annotation_log
 from substrate.domains.clevrer.format import (
+    SceneQuestions,
     annotation_names,
     decode_annotation,
+    read_questions,
 )
 from substrate.domains.clevrer.scene import Scene
 
@@ -48,3 +52,17 @@ def test_official_annotations_convert_without_loss(real_data: Path) -> None:
             assert scene.motion(frame) == {number: speed > 0.02 for number, speed in speeds.items()}
         assert shapes.validate(log.state(), log) == []
         assert 60 < len(log.state()) < 300
+
+
+def test_official_questions_are_read_from_their_words(real_data: Path) -> None:
+    """The 564 explanatory questions carry programs, and the others none."""
+    asked = texts = 0
+    for name in ("explanatory_train", "questions_train_causalsight", "questions_validation_mvbench"):
+        for record in read_questions(real_data / "clevrer" / f"{name}.jsonl.gz").values():
+            given = msgspec.to_builtins(record)
+            for part in (p for q in given["questions"] for p in (q, *q.get("choices", ()))):
+                texts += 1
+                del part["program"]
+            assert msgspec.convert(given, SceneQuestions) == record
+            asked += len(record.questions)
+    assert (asked, texts) == (564 + 254 + 415, 4609)

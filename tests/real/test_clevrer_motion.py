@@ -13,18 +13,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from benchmarks.clevrer_foretelling import (
-    far_errors,
-    one_step_errors,
-    others,
-    recovered,
-)
 from research.domains.foretelling import predict_collisions, read_trajectories
 from research.domains.foretelling.calibrate import IN_FORCE, calibrate, rendered
 from research.domains.foretelling.from_annotations import fit_law, read_annotations
 from research.domains.foretelling.from_trajectories import (
     Watched,
     watch,
+)
+from research.measurements.clevrer_foretelling import (
+    far_errors,
+    one_step_errors,
+    others,
+    recovered,
 )
 from substrate.base.errors import FormatError, ParameterError
 from substrate.domains.clevrer.format import CompactObject, SceneEvents, read_scene_events

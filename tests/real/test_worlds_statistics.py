@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 from msgspec.structs import asdict
 
-from benchmarks.clevrer_fit import measure
-from benchmarks.clevrer_statistics import HISTOGRAMS, Clip, annotated, distances, recorded
-from research.domains.foretelling.trajectories import read_trajectories
+from research.measurements.clevrer_fit import measure
+from research.measurements.clevrer_statistics import HISTOGRAMS, Clip, annotated, distances, recorded
 from substrate.base.numbered import sources_in
 from substrate.domains.clevrer.format import (
     annotation_names,
     decode_annotation,
     read_scene_events,
 )
+from substrate.domains.clevrer.trajectories import read_trajectories
 from substrate.generators.clevrer import generate_annotation, measured
 
 SCENES = range(10_000, 10_080)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import re
 import subprocess
+import sys
 import venv
 from pathlib import Path
 from typing import Any
@@ -40,6 +43,25 @@ def test_uv_is_told_what_pip_was_told_unless_the_user_told_uv(environment: Any) 
         "UV_FIND_LINKS": "/w",
     }
     assert environment.like_pip(pip, {"UV_INDEX_URL": "https://mine"}) == {"UV_FIND_LINKS": "/w"}
+
+
+def test_packages_go_into_this_environment_whatever_pip_is_told_for_others(
+    environment: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = ["[global]", "index-url = https://a/simple", "target = /mine", "[install]", "user = true"]
+    (tmp_path / "pip.conf").write_text("\n".join(lines), "utf-8")
+    others = {"PIP_CONFIG_FILE": str(tmp_path / "pip.conf"), "PIP_PREFIX": "/mine", "UV_SYSTEM_PYTHON": "1"}
+    for name, value in others.items():
+        monkeypatch.setenv(name, value)
+    ours = environment.for_this_environment(environment.pip_configuration(), os.environ)
+    command = [sys.executable, "-m", "pip", "config", "list"]
+    told = subprocess.run(command, env=ours, check=True, capture_output=True, text=True).stdout
+    assert ".index-url='https://a/simple'" in told
+    assert not {"user", "target", "prefix"} & set(re.findall(r"\.([a-z-]+)=", told))
+    assert "UV_SYSTEM_PYTHON" not in ours
+    (tmp_path / "uv.toml").write_text('index-url = "https://b"\n[pip]\ntarget = "/mine"\n', "utf-8")
+    of_uv = environment.uv_configuration({"UV_CONFIG_FILE": str(tmp_path / "uv.toml")})
+    assert of_uv == {"UV_NO_CONFIG": "1", "UV_DEFAULT_INDEX": "https://b"}
 
 
 def test_python_starts_in_the_locale_c_where_the_checkout_lies_in_a_folder_of_other_letters(

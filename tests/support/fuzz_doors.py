@@ -29,13 +29,12 @@ from orchestration.project import SETTINGS
 from orchestration.settings import load_settings
 from orchestration.workspace.storage import Storage
 from orchestration.workspace.tables import (
-    Manifest,
+    Sharded,
     short_key,
     table_once,
     table_sums,
     write_cases,
 )
-from research.domains.foretelling.trajectories import read_trajectories
 from research.domains.grading import read_answers
 from research.domains.humans import read_human_questions
 from research.domains.perception.format import decode_proposals
@@ -52,6 +51,7 @@ from substrate.domains.clevrer.format import (
     read_questions,
     read_scene_events,
 )
+from substrate.domains.clevrer.trajectories import read_trajectories
 from substrate.domains.comphy import format as comphy
 from substrate.domains.gqa import format as gqa
 from substrate.domains.smallville.format import read_gold, read_specs
@@ -310,7 +310,7 @@ def _manifest(path: Path) -> None:
     assert _table(path.parent).folder == "sample/cases/b/key", "a manifest leads to another table"
 
 
-def _table(root: Path) -> Manifest:
+def _table(root: Path) -> Sharded:
     """The table of one case, with its manifest."""
     cases, storage = Cases(1, iter([Case(3, "a.json", b"{}")])), Storage(root.as_uri())
     write = partial(write_cases, storage, cases, lambda of: 10, lambda done, of: None)

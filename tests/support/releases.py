@@ -10,7 +10,7 @@ import msgspec
 import pyarrow as pa
 
 from orchestration.project import open_workspace
-from orchestration.workspace.tables import LOGS, LogEntry, Manifest, index_key, shard_name
+from orchestration.workspace.tables import LOGS, LogEntry, Sharded, index_key, shard_name
 from substrate.generators.layout import QUESTIONS
 from substrate.log.event_log import EventLog
 
@@ -50,5 +50,5 @@ def write_logs(benchmark: str, logs: Mapping[str, EventLog]) -> None:
     ]
     stored.storage.write(pa.Table.from_pylist(rows, schema=LOGS), stored.folders[0], "test", shard_name(0))
     stored.storage.write_record(
-        Manifest(f"{stored.folders[0]}/test", [len(rows)]), stored.folders[0], index_key(stored.index)
+        Sharded(f"{stored.folders[0]}/test", [len(rows)]), stored.folders[0], index_key(stored.index)
     )

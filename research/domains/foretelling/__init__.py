@@ -5,6 +5,6 @@
 
 from research.domains.foretelling.estimate import Estimate, estimate
 from research.domains.foretelling.predict import predict_collisions
-from research.domains.foretelling.trajectories import TrajectoryScene, read_trajectories
+from substrate.domains.clevrer.trajectories import TrajectoryScene, read_trajectories
 
 __all__ = ["Estimate", "TrajectoryScene", "estimate", "predict_collisions", "read_trajectories"]

@@ -18,11 +18,11 @@ import msgspec
 
 from research.domains.foretelling.from_annotations import fit_law, impacts, mass_spread, read_annotations
 from research.domains.foretelling.from_trajectories import fit_belief, fit_sight, halves, watch
-from research.domains.foretelling.trajectories import read_trajectories
 from substrate.base.errors import SubstrateError
 from substrate.domains.clevrer.format import read_scene_events
 from substrate.domains.clevrer.motion import constants
 from substrate.domains.clevrer.motion.law import Belief, Law, Sight
+from substrate.domains.clevrer.trajectories import read_trajectories
 
 IN_FORCE = Path(constants.__file__)
 """The module that the law is read from."""

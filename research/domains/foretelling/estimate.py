@@ -9,12 +9,9 @@ from typing import Literal
 
 from msgspec import Struct
 
-from substrate.domains.clevrer.format import Shape
+from substrate.domains.clevrer.format import Sampled, Shape
 from substrate.domains.clevrer.motion.engine import Body
 from substrate.domains.clevrer.motion.law import LAW, SIGHT, Law, Sight
-
-Sampled = tuple[int, float, float]
-"""A frame and the position there (units)."""
 
 Trust = Literal["steady", "struck", "new"]
 

@@ -12,7 +12,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from research.domains.foretelling.estimate import Sampled, estimate, velocity_changes
+from research.domains.foretelling.estimate import estimate, velocity_changes
 from research.domains.foretelling.predict import (
     BAD,
     Outlook,
@@ -23,10 +23,10 @@ from research.domains.foretelling.predict import (
     outlook,
     states,
 )
-from research.domains.foretelling.trajectories import TrajectoryScene
-from substrate.domains.clevrer.format import FRAMES, SceneEvents, Shape
+from substrate.domains.clevrer.format import FRAMES, Sampled, SceneEvents, Shape
 from substrate.domains.clevrer.motion.engine import simulate
 from substrate.domains.clevrer.motion.law import Belief, Law, Sight
+from substrate.domains.clevrer.trajectories import TrajectoryScene
 
 AT = (80, 100)
 """Last known frames of the benchmark."""

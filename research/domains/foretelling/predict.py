@@ -11,9 +11,9 @@ from statistics import NormalDist, fmean
 from msgspec import Struct
 from msgspec.structs import astuple
 
-from research.domains.foretelling.estimate import Estimate, Sampled, estimate, velocity_changes
+from research.domains.foretelling.estimate import Estimate, estimate, velocity_changes
 from substrate.base.errors import ParameterError
-from substrate.domains.clevrer.format import FRAMES, CompactObject
+from substrate.domains.clevrer.format import FRAMES, CompactObject, Sampled
 from substrate.domains.clevrer.motion.engine import Body, simulate
 from substrate.domains.clevrer.motion.law import BELIEF, LAW, SIGHT, Belief, Law, Sight
 

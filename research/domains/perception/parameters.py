@@ -6,7 +6,8 @@ import msgspec
 
 from research.domains.perception.belief import BELIEF, Belief
 from research.domains.perception.camera import SEEN, Camera
-from substrate.domains.clevrer.parameters import Parameters
+from substrate.domains.clevrer.counterfactual import PAPER, Counterfactual
+from substrate.domains.clevrer.parameters import Parameters, Predictive
 
 
 class Perception(Parameters, frozen=True, forbid_unknown_fields=True):
@@ -16,6 +17,8 @@ class Perception(Parameters, frozen=True, forbid_unknown_fields=True):
     True
     """
 
+    counterfactual: Counterfactual = Counterfactual(PAPER)
+    predictive: Predictive = Predictive("C")
     camera: Camera = SEEN
     belief: Belief = BELIEF
 

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from substrate.base.errors import ProgramError
 from substrate.domains.clevrer.emitter import ensemble
 from substrate.domains.clevrer.motion.draws import DRAWS
 from substrate.domains.clevrer.program import Step, World, run
+from substrate.domains.clevrer.scene import Scene
 
 REMOVALS = ("get_counterfact", "filter_counterfact", "counterfact_events")
 """The opcodes that imagine a world without an object."""
+IMAGINING = (*REMOVALS, "unseen_events")
+"""The opcodes whose events no frame shows."""
+_MOVING = {*IMAGINING, "filter_moving", "filter_stationary", "filter_resting"}
+
+
+def lack(tokens: Iterable[str], scene: Scene) -> str:
+    """The objects whose positions a program needs and the scene lacks, in words; empty if there are none."""
+    missing = sorted(scene.objects.keys() - scene.posed) if scene.tracked else []
+    if not missing or _MOVING.isdisjoint(tokens):
+        return ""
+    who = ", ".join(f"{number} ({' '.join(scene.objects[number][:3])})" for number in missing)
+    return f"no positions of object {who}: the event graph judges it"
 
 
 class Chances:
@@ -25,6 +38,14 @@ class Chances:
         self._world = world
         self._ground = ground
 
+    def simulates(self, program: Collection[str]) -> bool:
+        """Tell whether the calibrated law simulates something for a program."""
+        parameters = self._world.parameters
+        imagines = ("unseen_events" in program and parameters.predictive.kinematics is None) or (
+            parameters.counterfactual.method == "simulated" and not set(REMOVALS).isdisjoint(program)
+        )
+        return imagines and parameters.engine == "calibrated"
+
     def of(self, program: Sequence[str], answer: str) -> float | None:
         """The probability of a program's answer; ``None`` if the law simulated nothing for it.
 
@@ -32,11 +53,7 @@ class Chances:
         decides, and no simulation. Otherwise it is the share of draws with the same answer, with half a draw
         added to either side: an ensemble that agrees proves nothing.
         """
-        parameters = self._world.parameters
-        imagines = ("unseen_events" in program and parameters.predictive.kinematics is None) or (
-            parameters.counterfactual.method == "simulated" and not set(REMOVALS).isdisjoint(program)
-        )
-        if not imagines or parameters.engine != "calibrated":
+        if not self.simulates(program):
             return None
         same, proved = 0, True
         for world in self._draws():

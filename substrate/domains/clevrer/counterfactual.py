@@ -8,11 +8,11 @@ the event occurs; the method ``printed`` takes what Algorithm 2 returns for that
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple, get_args
 
 import msgspec
 
-from substrate.domains.clevrer.emitter import Engine, without
+from substrate.domains.clevrer.emitter import Engine, voters, without
 from substrate.domains.clevrer.format import RECORDED_AFTER
 from substrate.domains.clevrer.scene import Event, Scene
 
@@ -20,6 +20,8 @@ Ground = Literal["observed", "dual", "simulated", "heuristic"]
 """The ground of an answer: what was filmed; the ancestors of an observed event (Proposition 1); a simulation;
 a rule without proof.
 """
+GROUNDS: tuple[Ground, ...] = get_args(Ground)
+"""The grounds of an answer, from the surest to the least sure."""
 
 
 class Verdict(NamedTuple):
@@ -71,12 +73,40 @@ def _simulated(scene: Scene, event: Event, removed: int, settings: Counterfactua
     """
     if event.kind != "Collision":
         return _duality(scene, event, removed, settings, engine)
+    if scene.tracked and not event.objects <= scene.posed:
+        return _partner(scene, event, removed, settings, engine)
+    verdicts = [_fork(voter, event, removed, settings, engine) for voter in voters(scene, engine)]
+    occurring = sorted((verdict for verdict in verdicts if verdict.occurs), key=_surest)
+    absent = sorted((verdict for verdict in verdicts if not verdict.occurs), key=_surest)
+    # The least sure ground of the majority: a verdict of a few draws without simulation proves nothing.
+    return (occurring if len(occurring) > len(absent) else absent)[-1]
+
+
+def _surest(verdict: Verdict) -> int:
+    return GROUNDS.index(verdict.ground)
+
+
+def _fork(scene: Scene, event: Event, removed: int, settings: Counterfactual, engine: Engine) -> Verdict:
     branch = without(scene, removed, engine, settings.horizon)
     observed = {e.iri for e in _like(event, scene)}
     occurring = [e.iri for e in _like(event, branch)]
     if occurring:
         return Verdict(True, "dual" if occurring[0] in observed else "simulated")
     return Verdict(False, "simulated" if observed or event.objects & branch.simulated else "observed")
+
+
+def _filmed(scene: Scene, event: Event, removed: int, settings: Counterfactual, engine: Engine) -> Verdict:
+    """Judge without ancestry: what was filmed occurs again, unless the object took part in it."""
+    return Verdict(bool(_like(event, scene)), "heuristic")
+
+
+def _filmed_partner(
+    scene: Scene, event: Event, removed: int, settings: Counterfactual, engine: Engine
+) -> Verdict:
+    """Judge without ancestry, and take two that both collided with the object to collide without it."""
+    if event.kind != "Collision" or _like(event, scene):
+        return _filmed(scene, event, removed, settings, engine)
+    return _emergent(scene, event, removed)
 
 
 def _like(event: Event, scene: Scene) -> list[Event]:
@@ -101,6 +131,14 @@ METHODS: Mapping[str, Method] = {
         "collision of two objects that both collided with it",
     ),
     "printed": Method(_printed, "Algorithm 2 as printed"),
+    "filmed": Method(
+        _filmed, "without ancestry: what was filmed occurs again, unless the object took part in it"
+    ),
+    "filmed_partner": Method(
+        _filmed_partner,
+        "without ancestry: what was filmed occurs again, and the collision of two objects that both collided "
+        "with the removed one",
+    ),
     "simulated": Method(
         _simulated, "the simulated fork without the object, to {horizon} frames after the video"
     ),
@@ -108,16 +146,20 @@ METHODS: Mapping[str, Method] = {
 """Every method by the name that the parameters give it. An entry here is all that a new one takes: the
 parameters, the launch form, the ablations and the explanations read this table.
 """
+PAPER, TRACKED = "partner", "simulated"
+"""The method that no parameter names: the paper's, and that for a log whose motion comes from positions."""
 Name = Literal[tuple(METHODS)]  # pyright: ignore[reportInvalidTypeForm]
 
 
 class Counterfactual(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The method that says which events occur without an object."""
 
-    method: Name = "partner"  # pyright: ignore[reportInvalidTypeForm]
+    method: Name | None = None  # pyright: ignore[reportInvalidTypeForm]
     """``duality`` (Proposition 1), for what was observed; ``partner``, and two partners of the removed object
-    collide without it (paper, section 3.3); ``printed``, Algorithm 2 word for word; ``simulated``, what its
-    ancestry leaves open is simulated.
+    collide without it (paper, section 3.3); ``printed``, Algorithm 2 word for word; ``filmed`` and
+    ``filmed_partner``, the two rules without ancestry, to judge them by; ``simulated``, what its ancestry
+    leaves open is simulated. ``None`` is ``partner``, as in the paper, and ``simulated`` where a
+    tracker gave positions.
     """
     horizon: Annotated[int, msgspec.Meta(ge=0, le=100_000)] = RECORDED_AFTER
     """Frames after the video to which ``simulated`` carries the world without the object on; 0 stops where
@@ -128,7 +170,7 @@ class Counterfactual(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def words(self) -> str:
         """The method in words, with its horizon where it takes one."""
-        return METHODS[self.method].words.format(horizon=self.horizon)
+        return METHODS[self.method or PAPER].words.format(horizon=self.horizon)
 
 
 def judge(
@@ -144,4 +186,4 @@ def judge(
     # Algorithm 2 asks about an observed event's participants too: they are in what Algorithm 1 returns.
     if removed in event.objects and settings.method != "printed":
         return Verdict(False, "dual")
-    return METHODS[settings.method].verdict(scene, event, removed, settings, engine)
+    return METHODS[settings.method or PAPER].verdict(scene, event, removed, settings, engine)

@@ -8,7 +8,7 @@ Classes and predicates are those of ``tboxes/clevrer.ttl``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress, count
 from operator import and_, attrgetter, itemgetter
 
@@ -27,13 +27,13 @@ from substrate.domains.clevrer.format import (
     in_out_objects,
     tracks,
 )
+from substrate.domains.clevrer.motion.law import AFTER, BEFORE
+from substrate.domains.clevrer.positions import Watched, poses_at, watched
 from substrate.log.event_log import EventLog
 
 NAMESPACE = "urn:substrate:clevrer:"
 SAMPLED_FRAMES = 5
 """Last frames of a video whose poses are recorded one by one: what kinematic projection averages."""
-BEFORE, AFTER = 1, 2
-"""Frames before and after a recorded collision between which its whole impulse passes."""
 _MOVING = MOVING_SPEED**2
 _SEEN, _VELOCITY = attrgetter("inside_camera_view"), attrgetter("velocity")
 
@@ -111,19 +111,22 @@ def _filmed(film: Film) -> EventLog:
     return _log(scene, film.frames, lines, occurrences)
 
 
-def events_log(scene_events: SceneEvents, poses: Mapping[int, Sequence[Posed]] | None = None) -> EventLog:
-    """The event log of a compact event record, which knows no motion and not who is in view.
+def events_log(scene_events: SceneEvents) -> EventLog:
+    """The event log of a compact event record.
 
-    Args:
-        poses: by object, poses that are known otherwise.
+    Without positions it has no motion and does not say who is in view. With positions
+    (:mod:`~substrate.domains.clevrer.positions`) it has both, and poses, as the log of an annotation.
     """
     scene = scene_iri(scene_events.scene_index)
     last = max((e.frame for e in (*scene_events.in_outs, *scene_events.collisions)), default=0)
     frames = max(scene_events.n_frames, last + 1)
     lines = _opening(scene, frames, [(o.id, o) for o in scene_events.objects])
-    for number, given in (poses or {}).items():
-        values = iter(spelled_poses(given))
-        lines += _poses(f"<{scene}:object:{number}>", [frame for frame, *_ in given], values)
+    if scene_events.trajectory is not None:
+        lines.append((0, Op.INSERT, f"<{scene}> <{NAMESPACE}tracked> {_TRUE}"))
+        entries = [e.frame for e in scene_events.in_outs if e.type == "in"]
+        posed = pose_frames(frames, entries, [e.frame for e in scene_events.collisions])
+        for number, body in watched(scene_events, frames - 1).items():
+            lines += _watched(f"<{scene}:object:{number}>", body, frames, posed)
     occurrences: list[Occurrence] = [
         (e.frame, "Entry" if e.type == "in" else "Exit", in_out_objects(e)) for e in scene_events.in_outs
     ]
@@ -166,6 +169,14 @@ def _flips(subject: str, visible: bytes, moving: bytes) -> Iterator[Line]:
     seen_moving = next(compress(count(), map(and_, visible, moving)), None)
     if seen_moving is not None:
         yield (seen_moving, Op.INSERT, f"{subject} <{NAMESPACE}moved> {_TRUE}")
+
+
+def _watched(subject: str, body: Watched, frames: int, posed: Iterable[int]) -> Iterator[Line]:
+    """The flips and poses of a body that positions show; out of view it has no motion."""
+    visible = bytes(map(body.in_view, range(frames)))
+    yield from _flips(subject, visible, body.motion(frames))
+    given = poses_at(body, posed)
+    yield from _poses(subject, [frame for frame, *_ in given], iter(spelled_poses(given)))
 
 
 def _changes(values: bytes, *, first: bool = False) -> list[int]:

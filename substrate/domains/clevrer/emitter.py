@@ -7,7 +7,7 @@ events reads them off the simulated course of the bodies; a fork's log is made o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
@@ -24,7 +24,7 @@ from substrate.branch.interventions import Retract
 from substrate.domains.clevrer.deltas import NAMESPACE, spelled_poses
 from substrate.domains.clevrer.format import Shape
 from substrate.domains.clevrer.motion.course import Course, course
-from substrate.domains.clevrer.motion.draws import DRAWS, Draw
+from substrate.domains.clevrer.motion.draws import DRAWS, VOTERS, Draw
 from substrate.domains.clevrer.motion.engine import Body, Contact, Motion, simulate
 from substrate.domains.clevrer.motion.observe import relative_masses
 from substrate.domains.clevrer.scene import Event, Scene, lacking
@@ -117,17 +117,12 @@ def future(scene: Scene, horizon: int, engine: Engine = "calibrated") -> Scene:
 
 
 def without(scene: Scene, removed: int, engine: Engine = "calibrated", horizon: int = 0) -> Scene:
-    """The fork without an object, from the object's first collision on: until then only the object is
-    missing.
+    """The fork without an object, which goes at the first tick after those that declare it.
 
     Args:
         horizon: frames by which the fork continues after the video, with every object simulated.
     """
-    first = min(
-        (e.frame or 0 for e in scene.events if e.kind == "Collision" and removed in e.objects),
-        default=scene.end,
-    )
-    return _branch(scene, ("without", removed, horizon, engine), max(1, first), removed)
+    return _branch(scene, ("without", removed, horizon, engine), 1, removed)
 
 
 def ensemble(scene: Scene) -> list[Scene]:
@@ -137,10 +132,18 @@ def ensemble(scene: Scene) -> list[Scene]:
     return scene.draws
 
 
+def voters(scene: Scene, engine: Engine) -> list[Scene]:
+    """The scenes whose majority judges what a fork leaves open: draws of the errors of tracked positions;
+    the scene itself where its poses are recorded.
+    """
+    drawn = scene.tracked and scene.draw is None and engine == "calibrated"
+    return ensemble(scene)[:VOTERS] if drawn else [scene]
+
+
 def _drawn(scene: Scene, number: int) -> Scene:
     drawn = copy(scene)
     drawn.branches = {}
-    drawn.draw = Draw(number)
+    drawn.draw = Draw(number, scene.tracked)
     return drawn
 
 
@@ -168,7 +171,8 @@ def _branch(scene: Scene, name: tuple[str, int, int, Engine], at: int, removed: 
     if not scene.simulated:  # in a fork of a fork, earlier courses also simulate objects
         course = _course(scene, at, end, gone, engine)
         contacts = [event for event in _contacts(scene, at, course) if (event.frame or 0) <= end]
-        standing = [event for event in scene.events if _stands(event, at, gone, course)]
+        start = _start(scene, at, gone)
+        standing = [event for event in scene.events if _stands(event, start, gone, course)]
         branch.events = tuple(sorted((*standing, *contacts), key=lambda event: event.frame or 0))
         branch.simulated = frozenset(
             number for number, tick in _departures(at, gone, course).items() if tick <= end
@@ -177,10 +181,18 @@ def _branch(scene: Scene, name: tuple[str, int, int, Engine], at: int, removed: 
     return branch
 
 
-def _stands(event: Event, at: int, gone: Set[int], course: Course) -> bool:
-    """Tell whether an observed event happens in a branch as well."""
+def _start(scene: Scene, at: int, gone: Set[int]) -> int:
+    """The frame from which a branch is simulated: until a removed object's first collision since the frame
+    before ``at``, nothing but that object is missing.
+    """
+    hits = (frame for frame, *pair in observed_collisions(scene) if frame >= at and not gone.isdisjoint(pair))
+    return max(0, min(hits, default=max(at, scene.end)) - 1 if gone else at - 1)
+
+
+def _stands(event: Event, start: int, gone: Set[int], course: Course) -> bool:
+    """Tell whether an observed event happens in a branch that is simulated from frame ``start`` on."""
     frame = event.frame or 0
-    if frame < at:
+    if frame <= start:
         return event.objects.isdisjoint(gone)
     if event.kind == "Collision":
         return (frame, *sorted(event.objects)) in course.standing
@@ -244,8 +256,8 @@ def observed_masses(scene: Scene) -> Mapping[int, float]:
     return scene.shown_masses
 
 
-def _course(scene: Scene, at: int, end: int, gone: Iterable[int], engine: Engine) -> Course:
-    """The course from the frame before ``at`` to ``end``; after the video every recorded body departs."""
+def _course(scene: Scene, at: int, end: int, gone: Set[int], engine: Engine) -> Course:
+    """The course of a branch at ``at`` to ``end``; after the video every recorded body departs."""
     bodies = recorded_bodies(scene, observed_masses(scene))
     collisions = observed_collisions(scene)
     if scene.draw:
@@ -254,7 +266,7 @@ def _course(scene: Scene, at: int, end: int, gone: Iterable[int], engine: Engine
     return course(
         bodies,
         collisions,
-        max(0, at - 1),
+        _start(scene, at, gone),
         end,
         departing,
         last=scene.end,
@@ -282,8 +294,9 @@ def _as_observed(
 ) -> Iterator[Spelled]:
     """The parent's deltas from ``at`` on that hold in the branch."""
     names = _names(scene)
-    ends = {names[number]: frame for number, frame in course.departed.items()}
-    ends |= {f"<{event.iri}>": at for event in scene.events if not _stands(event, at, gone, course)}
+    start = _start(scene, at, gone)
+    ends = {names[number]: at if number in gone else frame for number, frame in course.departed.items()}
+    ends |= {f"<{event.iri}>": at for event in scene.events if not _stands(event, start, gone, course)}
     return _until(parent, at, ends)
 
 

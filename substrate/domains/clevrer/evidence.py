@@ -7,11 +7,10 @@ from collections.abc import Iterable, Mapping
 from substrate.base.vocabulary import RDF_TYPE
 from substrate.cause.evidence import ABSENT, FACTS, IMAGINED, RECORDED, RULED, Rest
 from substrate.cause.explanation import OWN, ExplainedPart, ExplainedStep, Explanation
-from substrate.domains.clevrer._chances import REMOVALS
+from substrate.domains.clevrer._chances import IMAGINING
 from substrate.domains.clevrer.deltas import NAMESPACE
 from substrate.domains.clevrer.scene import Scene
 
-_IMAGINING = (*REMOVALS, "unseen_events")
 _BY_GROUND = {"observed": RECORDED, "dual": RECORDED, "simulated": IMAGINED, "heuristic": RULED}
 _TRIED = ("Collision", "Entry", "Exit")
 
@@ -32,7 +31,7 @@ def rests_on(why: Explanation, part: ExplainedPart, imagines: str = RULED) -> Re
     kinds = _kinds(why)
     membership = next((step for step in part.steps if step.name == "belong_to"), None)
     sought = _sought(part, membership) if membership else ()
-    if membership and sought and any(step.name in _IMAGINING for step in part.steps):
+    if membership and sought and any(step.name in IMAGINING for step in part.steps):
         filmed = sought[0] if len(sought) == 1 else _filmed(why, sought)
         if membership.gave == "yes":
             on = _BY_GROUND.get(part.ground.partition(";")[0], imagines)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import get_args
 
 import msgspec
 
 from substrate.base.errors import ProgramError
 from substrate.cause.explanation import ERROR, OWN, Evidence, ExplainedPart, ExplainedStep, Explanation
-from substrate.domains.clevrer._chances import REMOVALS, Chances
-from substrate.domains.clevrer.counterfactual import Ground, judge
+from substrate.domains.clevrer._chances import REMOVALS, Chances, lack
+from substrate.domains.clevrer.counterfactual import GROUNDS, Ground, judge
 from substrate.domains.clevrer.deltas import NAMESPACE, scene_iri
 from substrate.domains.clevrer.emitter import without
 from substrate.domains.clevrer.format import RECORDED_AFTER, Question
 from substrate.domains.clevrer.interpreter import Asked, choice_program, in_order, judged_choices
+from substrate.domains.clevrer.motion.draws import VOTERS
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.program import (
     OPCODES,
@@ -28,9 +28,6 @@ from substrate.domains.clevrer.reading import Reading, observed, reading_of, rem
 from substrate.domains.clevrer.scene import Event, Scene
 from substrate.log.event_log import EventLog
 
-GROUNDS: tuple[Ground, ...] = get_args(Ground)
-"""The grounds of an answer, from the surest to the least sure."""
-
 
 def explain(log: EventLog, scene_index: int, question: Question, parameters: Parameters) -> Explanation:
     """Explain a question by the steps of its program, or of one program per choice.
@@ -41,7 +38,7 @@ def explain(log: EventLog, scene_index: int, question: Question, parameters: Par
 
     The explanation also has the log of each simulated fork, named by its imagined change.
     """
-    world = World(Scene.of(log), parameters)
+    world = World.of(Scene.of(log), parameters)
     reading = reading_of(world.scene, scene_iri(scene_index))
     logs = {OWN: log}
 
@@ -62,7 +59,7 @@ def explain(log: EventLog, scene_index: int, question: Question, parameters: Par
         {NAMESPACE: ":", f"{scene_iri(scene_index)}:": ""},
         lambda steps: ground_of(steps, world),
         Chances(world, ground_of).of,
-        lambda steps: rule_of(steps, world.parameters),
+        lambda steps: _rule(steps, world),
         reading.words,
     )
 
@@ -125,6 +122,15 @@ _FRAMES = {
     "printed": "as Algorithm 1 prints it",
     "global": "the target's",
 }
+
+
+def _rule(steps: Sequence[Step], world: World) -> str:
+    """The rule that decided the answer, and what tracked positions add to it."""
+    scene, parameters = world
+    tokens = {step.token for step in steps}
+    votes = scene.tracked and Chances(world, ground_of).simulates(tokens)
+    added = [f"by the majority of {VOTERS} draws of the positions' errors"] if votes else []
+    return "; ".join(filter(None, [rule_of(steps, parameters), *added, lack(tokens, scene)]))
 
 
 def rule_of(steps: Iterable[Step], parameters: Parameters) -> str:

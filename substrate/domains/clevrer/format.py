@@ -10,17 +10,24 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import pairwise
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar
 
 import msgspec
+from msgspec.structs import force_setattr, replace
 
 from substrate.base.errors import FormatError
 from substrate.base.inputs import Measure, Source, Whole, decode
 from substrate.base.limits import LIMITS
 from substrate.base.numbered import numbered
 from substrate.base.records import Index, Records, Text, listed
+from substrate.domains.clevrer.grammar import Grammar
+from substrate.domains.clevrer.templates import COLORS as COLORS
+from substrate.domains.clevrer.templates import GRAMMAR
+from substrate.domains.clevrer.templates import MATERIALS as MATERIALS
+from substrate.domains.clevrer.templates import SHAPES as SHAPES
 
 FRAMES = 128
 SECONDS_PER_FRAME = 0.028
@@ -28,9 +35,6 @@ RADIUS = 0.2
 MOVING_SPEED = 0.02
 RECORDED_AFTER = 51
 """Frames that CLEVRER's generator simulated after the video: two seconds at 128 frames in five seconds."""
-COLORS = ("gray", "red", "blue", "green", "brown", "yellow", "cyan", "purple")
-MATERIALS = ("metal", "rubber")
-SHAPES = ("cube", "sphere", "cylinder")
 SUBSETS = ("descriptive", "explanatory", "predictive", "counterfactual")
 
 Color = Literal["gray", "red", "blue", "green", "brown", "yellow", "cyan", "purple"]
@@ -40,6 +44,8 @@ Subset = Literal["descriptive", "explanatory", "predictive", "counterfactual"]
 Vector = tuple[Measure, Measure, Measure]
 Posed = tuple[int, float, float, float, float, float, float]
 """An object on the ground: frame; x, y (units); yaw (radians); vx, vy (units/s); spin (radians/s)."""
+Sampled = tuple[Whole, Measure, Measure]
+"""A frame and a position in it (units)."""
 
 
 class ObjectProperty(msgspec.Struct, frozen=True):
@@ -112,13 +118,14 @@ class CompactCollision(msgspec.Struct, frozen=True):
 
 
 class SceneEvents(msgspec.Struct, frozen=True):
-    """A line of a compact event file: objects and events, no motion."""
+    """A line of a compact event file: objects, events, and perhaps the objects' positions by frame."""
 
     scene_index: Whole
     n_frames: Whole
     objects: list[CompactObject]
     in_outs: list[InOut]
     collisions: list[CompactCollision]
+    trajectory: dict[int, list[Sampled]] | None = None
 
 
 class Choice(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -126,28 +133,86 @@ class Choice(msgspec.Struct, frozen=True, omit_defaults=True):
 
     choice_id: Whole
     choice: str
-    program: list[str]
+    program: list[str] = []
     answer: Literal["correct", "wrong"] | None = None
 
 
 class Question(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A question with its postfix program; descriptive ones have ``answer``, the others ``choices``."""
+    """A question with its postfix program; descriptive ones have ``answer``, the others ``choices``.
+
+    :class:`SceneQuestions` reads a program that a record lacks from the words.
+    """
 
     question_id: Whole
     question: str
     question_type: Subset
-    program: list[str]
+    program: list[str] = []
     question_subtype: str | None = None
     answer: str | None = None
     choices: list[Choice] | None = None
 
 
 class SceneQuestions(msgspec.Struct, frozen=True):
-    """All questions about one scene."""
+    """All questions about one scene.
+
+    A question or choice without a program gets the one that its words say, by the templates of CLEVRER.
+
+    Raises:
+        ValueError: the words of one cannot be read.
+
+    >>> asked = Question(0, "How many red objects are moving?", "descriptive")
+    >>> SceneQuestions(7, [asked]).questions[0].program
+    ['objects', 'red', 'filter_color', 'null', 'filter_moving', 'count']
+    """
 
     scene_index: Whole
     questions: list[Question]
     video_filename: str = ""
+
+    def __post_init__(self) -> None:
+        """Give each question its program."""
+        asked = [with_programs(GRAMMAR, self.scene_index, q, q.question_type) for q in self.questions]
+        force_setattr(self, "questions", asked)
+
+
+class _Worded(Protocol):
+    @property
+    def question_id(self) -> int: ...
+    @property
+    def question(self) -> str: ...
+    @property
+    def program(self) -> list[str]: ...
+    @property
+    def choices(self) -> list[Choice] | None: ...
+
+
+W = TypeVar("W", bound=_Worded)
+
+
+def with_programs(grammar: Grammar, scene: int, question: W, kind: str) -> W:
+    """The question with its own program and those of its choices, from their words where there is none.
+
+    Args:
+        grammar: the language of the words.
+        scene: the question's scene, for an error.
+        kind: the rule of the grammar that reads the question; ``KIND_choice`` reads a choice.
+
+    Raises:
+        ValueError: words cannot be read; names them, the question and the scene.
+    """
+    choices = question.choices or []
+    if question.program and all(choice.program for choice in choices):
+        return question
+    parts = [(kind, question.question, question.program, "")]
+    parts += [(f"{kind}_choice", c.choice, c.program, f", choice {c.choice_id}") for c in choices]
+    programs: list[list[str]] = []
+    for rule, text, program, part in parts:
+        try:
+            programs.append(program or grammar.read(rule, text))
+        except ValueError as error:
+            raise ValueError(f"scene {scene}, question {question.question_id}{part}: {error}") from None
+    read = [replace(choice, program=program) for choice, program in zip(choices, programs[1:], strict=True)]
+    return replace(question, program=programs[0], choices=read if question.choices else question.choices)
 
 
 _annotations = msgspec.json.Decoder(Annotation)
@@ -243,7 +308,21 @@ def decode_scene_events(source: Source) -> SceneEvents:
     check_events(source[0], "$.in_outs", in_outs, declared, math.inf)
     collisions = [("", event.object, event.frame) for event in scene.collisions]
     check_events(source[0], "$.collisions", collisions, declared, math.inf)
+    check_trajectory(source[0], sorted(declared), scene.trajectory or {})
     return scene
+
+
+def check_trajectory(name: str, ids: Sequence[int], trajectory: Mapping[int, Sequence[Sampled]]) -> None:
+    """Refuse positions of undeclared objects, and those whose frames do not ascend."""
+    declared = _declared(name, "$.objects", list(ids))
+    for number, points in sorted(trajectory.items()):
+        where = (name, f"$.trajectory.{number}")
+        if number not in declared:
+            what = f"belongs to none of the objects {sorted(declared)}"
+            raise FormatError(what, where=where, hint="Declare every object once")
+        if any(before[0] >= after[0] for before, after in pairwise(points)):
+            what, hint = "frames do not ascend", "Sort the points by frame, one per frame"
+            raise FormatError(what, where=where, hint=hint)
 
 
 def in_out_objects(event: InOut) -> tuple[int, ...]:
@@ -291,13 +370,15 @@ def read_scene_events(path: Path) -> dict[int, SceneEvents]:
     return dict(zip(index, map(decode_scene_events, event_sources(path, index, index)), strict=True))
 
 
-def index_scene_events(path: Path) -> Index[int]:
-    """Index the lines of a compact event file by scene; checks every line."""
+def index_scene_events(
+    path: Path, decoded: Callable[[Source], _Numbered] = decode_scene_events
+) -> Index[int]:
+    """Index the lines of a file, each about one scene, by scene; ``decoded`` decodes and checks a line."""
     text = Text(path)
     index = Index[int]()
     for number, span, line in text.lines():
         name = f"{path}:{number}"
-        scene = decode_scene_events((name, line)).scene_index
+        scene = decoded((name, line)).scene_index
         if scene in index:
             what, hint = f"scene {scene} occurs twice", "Give every scene one record"
             raise FormatError(what, where=(name,), hint=hint)
@@ -306,7 +387,7 @@ def index_scene_events(path: Path) -> Index[int]:
 
 
 def event_sources(path: Path, index: Index[int], scenes: Iterable[int]) -> Iterator[Source]:
-    """Read the lines of some scenes in a compact event file, each with its name."""
+    """Read the lines of some scenes in an indexed file, each with its name."""
     for scene in scenes:
         for number, raw in index.parts(scene).items():
             yield f"{path}:{number}", bytes(raw)
@@ -323,9 +404,12 @@ def read_questions(path: Path) -> Records[int, SceneQuestions]:
     return read_by_scene(path, SceneQuestions, partial(check_questions, own=_misfit, hint=hint))
 
 
-class _OfScene(Protocol):
+class _Numbered(Protocol):
     @property
     def scene_index(self) -> int: ...
+
+
+class _OfScene(_Numbered, Protocol):
     @property
     def questions(self) -> Sequence[object]: ...
 

@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from substrate.base.errors import ProgramError
+from substrate.domains.clevrer._chances import lack
 from substrate.domains.clevrer.format import Choice, Question
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.program import World, run, run_choices
@@ -31,9 +33,12 @@ def answer_scene(
     If a program cannot run, its row has the answer ``error`` with the reason, and counts as wrong.
     """
     common = {"benchmark": "clevrer", "split": split, "scene": scene_index, "log": log.digest}
-    return rows(
-        questions, World(Scene.of(log), parameters), LANGUAGE, lambda question: question.question_type, common
-    )
+    world = World.of(Scene.of(log), parameters)
+    asked = sorted(questions, key=lambda question: question.question_id)
+    answered = rows(asked, world, LANGUAGE, lambda question: question.question_type, common)
+    for question, row in zip(asked, answered, strict=True):
+        note = lack(question.program, world.scene)
+        yield replace(row, note=note) if note else row
 
 
 class Language(NamedTuple):

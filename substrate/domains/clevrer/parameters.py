@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 import msgspec
+from msgspec.structs import replace
 
-from substrate.domains.clevrer.counterfactual import Counterfactual
+from substrate.domains.clevrer.counterfactual import PAPER, TRACKED, Counterfactual
 from substrate.domains.clevrer.emitter import Engine
+from substrate.domains.clevrer.scene import Scene
 
 Frames = Annotated[int, msgspec.Meta(ge=1, le=100_000)]
 Distance = Annotated[float, msgspec.Meta(gt=0, le=1e6)]
@@ -46,7 +48,8 @@ class Predictive(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     S takes only ``horizon``: the number of frames it simulates.
     """
 
-    configuration: Literal["A", "B", "C", "S"] = "C"
+    configuration: Literal["A", "B", "C", "S"] | None = None
+    """``None`` is C, as in the paper; where a tracker gave positions, S."""
     frames: Frames | None = None
     tau: Distance | None = None
     horizon: Frames | None = None
@@ -68,7 +71,7 @@ class Predictive(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         overrides = {
             name: value for name in ("frames", "tau", "horizon") if (value := getattr(self, name)) is not None
         }
-        return msgspec.structs.replace(CONFIGURATIONS[self.configuration], **overrides)
+        return replace(CONFIGURATIONS[self.configuration or "C"], **overrides)
 
 
 class Parameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -78,3 +81,14 @@ class Parameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     counterfactual: Counterfactual = Counterfactual()
     predictive: Predictive = Predictive()
     engine: Engine = "calibrated"
+
+    def of(self, scene: Scene) -> Self:
+        """The parameters in force for a scene: a method left open depends on how the motion is known."""
+        method, configuration = (TRACKED, "S") if scene.tracked else (PAPER, "C")
+        counterfactual, predictive = self.counterfactual, self.predictive
+        if counterfactual.method is None:
+            counterfactual = replace(counterfactual, method=method)
+        if predictive.configuration is None:
+            straight = (predictive.frames, predictive.tau) != (None, None)
+            predictive = replace(predictive, configuration="C" if straight else configuration)
+        return replace(self, counterfactual=counterfactual, predictive=predictive)

@@ -9,6 +9,7 @@ out, as a listener would. So an answer's probability is conditional on the quest
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import product
 from math import inf, prod
 from typing import Annotated, Literal, NamedTuple
@@ -18,17 +19,21 @@ from msgspec.structs import replace
 
 from substrate.base.errors import FormatError, ProgramError
 from substrate.base.inputs import Source, Whole, decode
+from substrate.domains.clevrer._chances import IMAGINING
 from substrate.domains.clevrer.deltas import events_log
+from substrate.domains.clevrer.emitter import ensemble
 from substrate.domains.clevrer.format import (
     CompactCollision,
     CompactObject,
     InOut,
     Question,
+    Sampled,
     SceneEvents,
     check_events,
     decode_scene_events,
 )
 from substrate.domains.clevrer.interpreter import choice_program, in_order, judged, judged_choices
+from substrate.domains.clevrer.motion.draws import VOTERS
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.program import World, run
 from substrate.domains.clevrer.scene import Scene
@@ -59,6 +64,7 @@ class PossibleScene(NamedTuple):
     n_frames: int
     objects: list[CompactObject]
     events: list[Event]
+    trajectory: dict[int, list[Sampled]] | None = None
 
 
 class PossibleWorld(NamedTuple):
@@ -120,7 +126,7 @@ def decode_possible(source: Source) -> PossibleScene:
             raise FormatError(
                 "is listed among the other events too", where=where, hint="List each event once"
             )
-    return PossibleScene(scene.scene_index, scene.n_frames, scene.objects, events)
+    return PossibleScene(scene.scene_index, scene.n_frames, scene.objects, events, scene.trajectory)
 
 
 def worlds(scene: PossibleScene, most: int = MOST) -> list[PossibleWorld]:
@@ -150,7 +156,7 @@ def worlds(scene: PossibleScene, most: int = MOST) -> list[PossibleWorld]:
 
 def _with(scene: PossibleScene, events: Iterable[Event]) -> SceneEvents:
     """The record of a scene with the given events."""
-    record = SceneEvents(scene.scene_index, scene.n_frames, scene.objects, [], [])
+    record = SceneEvents(scene.scene_index, scene.n_frames, scene.objects, [], [], scene.trajectory)
     for event in events:
         if event.kind:
             record.in_outs.append(InOut(event.frame, event.who[0], event.kind))
@@ -200,25 +206,50 @@ def answer_possible(
 
     A multiple-choice row's probability is that of all its answers together, given what each presupposes.
     """
-    made = [(world.weight, events_log(world.events)) for world in worlds(scene, most)]
-    open_ = [(weight, World(Scene(log), parameters)) for weight, log in made]
-    common = {"benchmark": "clevrer", "split": split, "scene": scene.scene_index, "log": made[0][1].digest}
+    made = [(world.weight, Scene(events_log(world.events))) for world in worlds(scene, most)]
+    open_ = _Open([(weight, World.of(scene, parameters)) for weight, scene in made])
+    digest = made[0][1].log.digest
+    common = {"benchmark": "clevrer", "split": split, "scene": scene.scene_index, "log": digest}
     for question in sorted(questions, key=lambda question: question.question_id):
         place = {**common, "subset": question.question_type, "question": question.question_id}
         if not question.choices:
-            answers = Answers.to(question.program, open_)
+            answers = open_.answers(question.program)
             row = Row(
                 **place, **judged(lambda answers=answers: _given(answers.best), question.answer, str.__eq__)
             )
             yield replace(row, probability=answers.probability(row.predicted)) if answers.spoken else row
             continue
         choices = in_order(question.choices)
-        of_each = [Answers.to(choice_program(question.program, choice), open_) for choice in choices]
+        of_each = [open_.answers(choice_program(question.program, choice)) for choice in choices]
         row = Row(**place, **judged_choices(choices, [answers.best for answers in of_each]))
         rows: list[ChoiceRow] = []
         for choice, answers in zip(row.choices or (), of_each, strict=True):
             rows.append(replace(choice, probability=answers.probability(str(answers.best))))
         yield replace(row, choices=rows, probability=_of_all(of_each))
+
+
+class _Open:
+    """The possible worlds of a scene, ready for questions; where a program imagines what was not filmed from
+    tracked positions, each under some draws of the tracker's errors, at least :data:`VOTERS` together.
+    """
+
+    def __init__(self, plain: Sequence[tuple[float, World]]) -> None:
+        self._plain = plain
+
+    def answers(self, program: Sequence[str]) -> Answers:
+        """The worlds' answers to a program."""
+        tracked = self._plain[0][1].scene.tracked
+        imagines = tracked and not set(IMAGINING).isdisjoint(program)
+        return Answers.to(program, self._drawn if imagines else self._plain)
+
+    @cached_property
+    def _drawn(self) -> Sequence[tuple[float, World]]:
+        draws = -(-VOTERS // len(self._plain))
+        return [
+            (weight / draws, World(drawn, parameters))
+            for weight, (scene, parameters) in self._plain
+            for drawn in ensemble(scene)[:draws]
+        ]
 
 
 def _given(answer: str | ProgramError) -> str:

@@ -5,13 +5,14 @@ The interpreter accepts the opcode names of the question files and of NS-DR's ex
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import attrgetter, gt, lt
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from substrate.base.errors import ProgramError
 from substrate.domains.clevrer.counterfactual import judge
-from substrate.domains.clevrer.emitter import future
+from substrate.domains.clevrer.emitter import future, voters
 from substrate.domains.clevrer.format import COLORS, MATERIALS, RECORDED_AFTER, SHAPES
 from substrate.domains.clevrer.kinds import ANSWERS, Kind, Opcode, Table, named, unfit
 from substrate.domains.clevrer.kinematics import predict_collisions
@@ -27,6 +28,11 @@ class World(NamedTuple):
 
     scene: Scene
     parameters: Parameters
+
+    @classmethod
+    def of(cls, scene: Scene, parameters: Parameters) -> Self:
+        """A scene's world, with the parameters in force for it."""
+        return cls(scene, parameters.of(scene))
 
 
 class Step(NamedTuple):
@@ -239,12 +245,23 @@ def _unseen(world: World) -> list[Event]:
     scene = world.scene
     if not scene.has_motion:
         raise lacking("asks for the future, which a compact event file has no motion for")
-    kinematics = world.parameters.predictive.kinematics
+    kinematics, engine = world.parameters.predictive.kinematics, world.parameters.engine
     if kinematics is None:
-        events = unseen(scene, world.parameters).events
-        return [e for e in events if e.kind == "Collision" and (e.frame or 0) > scene.end]
+        return _by_vote([_after(unseen(v, world.parameters), scene.end) for v in voters(scene, engine)])
     collisions = predict_collisions(scene.samples, scene.end, kinematics)
     return [Event("Collision", None, frozenset((a, b))) for a, b, _ in collisions]
+
+
+def _after(branch: Scene, end: int) -> dict[frozenset[int], Event]:
+    return {e.objects: e for e in branch.events if e.kind == "Collision" and (e.frame or 0) > end}
+
+
+def _by_vote(futures: Sequence[Mapping[frozenset[int], Event]]) -> list[Event]:
+    """The collisions of most futures; a single future's with their frames."""
+    if len(futures) == 1:
+        return list(futures[0].values())
+    votes = Counter(pair for pairs in futures for pair in pairs)
+    return [Event("Collision", None, pair) for pair, count in votes.items() if 2 * count > len(futures)]
 
 
 def unseen(scene: Scene, parameters: Parameters) -> Scene:

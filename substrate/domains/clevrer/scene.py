@@ -247,6 +247,11 @@ class Scene:
         return f"<{NAMESPACE}motion>" in self._said
 
     @cached_property
+    def tracked(self) -> bool:
+        """Tell whether the motion comes from positions that a tracker gave, and not from an annotation."""
+        return any(self.holding(f"{NAMESPACE}tracked").values())
+
+    @cached_property
     def iri(self) -> str:
         """The scene's IRI, the prefix of its objects' and events' IRIs."""
         return self.events[0].iri.rpartition(":event:")[0]
@@ -263,6 +268,11 @@ class Scene:
         :func:`substrate.domains.clevrer.deltas.pose_frames` lists the frames.
         """
         return self._poses_from(0)
+
+    @cached_property
+    def posed(self) -> frozenset[int]:
+        """The objects with a pose: only these can be simulated."""
+        return frozenset(number for poses in self.poses.values() for number in poses)
 
     def _poses_from(self, first: int) -> dict[int, dict[int, Pose]]:
         by_frame: dict[int, dict[int, Pose]] = {}

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 import msgspec
+from msgspec.structs import force_setattr
 
 from substrate.base.errors import FormatError
 from substrate.base.inputs import Source, Whole
@@ -36,7 +37,9 @@ from substrate.domains.clevrer.format import (
     check_questions,
     decode_annotation,
     read_by_scene,
+    with_programs,
 )
+from substrate.domains.comphy.templates import GRAMMAR
 
 REFERENCES = 4
 MASSES = (1, 5)
@@ -54,11 +57,14 @@ Look = tuple[str, str, str]
 
 
 class Question(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A question with its postfix program; factual questions have ``answer``, others ``choices``."""
+    """A question with its postfix program; factual questions have ``answer``, others ``choices``.
+
+    :class:`TargetQuestions` reads a program that a record lacks from the words.
+    """
 
     question_id: Whole
     question: str
-    program: list[str]
+    program: list[str] = []
     question_type: str = ""
     question_family: str = ""
     answer: str | None = None
@@ -73,11 +79,19 @@ class Question(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class TargetQuestions(msgspec.Struct, frozen=True):
-    """All questions about one target video."""
+    """All questions about one target video, as :class:`~substrate.domains.clevrer.format.SceneQuestions`."""
 
     scene_index: Whole
     questions: list[Question]
     video_filename: str = ""
+
+    def __post_init__(self) -> None:
+        """Give each question its program."""
+        asked = [
+            with_programs(GRAMMAR, self.scene_index, q, "multiple" if q.choices else "factual")
+            for q in self.questions
+        ]
+        force_setattr(self, "questions", asked)
 
 
 class Target(NamedTuple):

@@ -9,14 +9,21 @@ from random import Random
 from typing import Literal, TypeVar
 
 from substrate.domains.clevrer.format import FRAMES, Choice, Collision
+from substrate.domains.clevrer.grammar import Phrase
+from substrate.domains.clevrer.templates import GRAMMAR
 from substrate.generators.clevrer.events import Event, Film
-from substrate.generators.clevrer.phrases import Names, Phrase
+from substrate.generators.clevrer.phrases import Names, sentence
 
 T = TypeVar("T")
 Pair = tuple[int, int]
 
-# Weights of the number of correct choices among four, from official explanatory questions.
-_CORRECT = {0: 41, 1: 124, 2: 221, 3: 146, 4: 32}
+_RESPONSIBLE = {0: 2_743, 1: 3_428, 2: 5_541, 3: 4_320, 4: 767}
+"""Correct choices of all 16,799 official explanatory questions: the number of questions with each."""
+_THREE = 0.36
+"""Probability of three choices in an explanatory question, others have four.
+
+All official questions have 141,211 choices; the rest of them leaves 3.64 to an explanatory one.
+"""
 _ROOTLESS = 0.2
 """Probability of treating an event without a collision among its causes like one that has some."""
 _READILY = {
@@ -25,36 +32,19 @@ _READILY = {
     "in": {True: 3.0, False: 0.6},
 }
 """Weights of an explanatory option by its kind, and by whether it is a cause (worlds.md)."""
-_BOTH_RIGHT = 0.15
-"""Probability that a predictive question offers two events that both happen, if two do."""
+_FILMED = 0.24
+"""Probability that the wrong choice of a predictive question was filmed: 17 of 71 official ones."""
+_CHOICES, _MOST_RIGHT = 4, 3
+"""Choices of a counterfactual question, and the most of them that are correct: no official one has more."""
 _SHUN_DULL = 0.85
 """Probability of moving a question back if its choices are few or all alike."""
-
-_EXPLANATORY = "Which of the following is {}responsible for {}?"
-_PREDICTIVE = (
-    "What will happen next?",
-    "Which event will happen next?",
-    "Which of the following will happen next?",
-)
-_COUNTERFACTUAL = (
-    "Which of the following will {1}happen if {0} is removed?",
-    "Which event will {1}happen if {0} is removed?",
-    "What will {1}happen if {0} is removed?",
-    "If {0} is removed, what will {1}happen?",
-    "If {0} is removed, which event will {1}happen?",
-    "What will {1}happen without {0}?",
-    "Which event will {1}happen without {0}?",
-    "Without {0}, what will {1}happen?",
-    "Without {0}, which event will {1}happen?",
-)
 
 
 @dataclass(frozen=True)
 class MultipleChoice:
     """A question without its number; each choice says whether it is correct."""
 
-    text: str
-    program: str
+    asked: Phrase
     choices: tuple[tuple[Phrase, bool], ...]
 
     @property
@@ -85,16 +75,19 @@ def explain(film: Film, names: Names, rng: Random, number: int) -> list[Multiple
         some = [effect for effect, holds in zip(effects, chained, strict=True) if holds is wanted]
         both = [(effect, negated) for effect in some for negated in (False, True)]
         candidates += _telling_first(rng, both, lambda pair: [choice[:2] for choice in pools[pair[0]]])
-    for effect, negated in candidates[:number]:
-        phrase = names.event(effect, rng, clause=False)
-        choices = _pick(
-            rng,
-            [(words, true != negated, weight) for words, true, weight in pools[effect]],
-            4,
-            rng.choices(list(_CORRECT), list(_CORRECT.values()))[0],
-        )
-        program = f"events {phrase.program} filter_ancestor belong_to{negate(negated)}"
-        questions.append(MultipleChoice(_EXPLANATORY.format(_not(negated), phrase.text), program, choices))
+    for _ in range(min(number, len(candidates))):
+        size = 3 if rng.random() < _THREE else 4
+        correct = rng.choices(list(_RESPONSIBLE), list(_RESPONSIBLE.values()))[0]
+        offers = {
+            (effect, negated): [(words, true != negated, weight) for words, true, weight in pools[effect]]
+            for effect, negated in candidates
+        }
+        effect, negated = (_fitting(offers, size, correct) or candidates)[0]
+        candidates.remove((effect, negated))
+        choices = _pick(rng, offers[effect, negated], size, correct)
+        event = names.event(effect, rng, clause=False)
+        asked = GRAMMAR.write("explanatory", rng, event=event, negated=negation(negated))
+        questions.append(MultipleChoice(asked, choices))
     return questions
 
 
@@ -111,7 +104,7 @@ def _explanations(film: Film, names: Names, rng: Random, effect: Event) -> list[
         if o.object_id not in effect.objects
     ]
     presences = [
-        (Phrase(f"the presence of {phrase.text}", phrase.program), true, _READILY["object"][true])
+        (GRAMMAR.write("presence", rng, thing=phrase), true, _READILY["object"][true])
         for phrase, true in objects
     ]
     entries = [event for event in film.of_type("in") if not {*event.objects} & {*effect.objects}]
@@ -126,7 +119,7 @@ def _explanations(film: Film, names: Names, rng: Random, effect: Event) -> list[
 
 
 Wrong = Literal["any", "near", "met"]
-"""The wrong choice of a predictive question: any pair that never collides, the pair that comes nearest
+"""The wrong choice of a predictive question: any pair as in official questions, the pair that comes nearest
 without colliding, or a pair whose collision was filmed, so that only the time is wrong.
 """
 
@@ -154,23 +147,18 @@ def predict(
     seen = [ordered(c.object_ids) for c in contacts if c.frame_id < FRAMES]
     future = [ordered(c.object_ids) for c in contacts if c.frame_id >= FRAMES]
     never = [pair for pair in _pairs(names) if pair not in seen and pair not in future]
-    if wrong == "met":
-        never = seen
-    elif wrong == "near" and never:
+    if wrong == "near" and never:
         never = [min(never, key=lambda pair: ((misses or {})[pair], pair))]
     questions = []
-    for text in rng.sample(_PREDICTIVE, number if future and never else 0):
-        right = (
-            rng.sample(future, 2) if len(future) > 1 and rng.random() < _BOTH_RIGHT else [rng.choice(future)]
-        )
-        pairs = [*((pair, True) for pair in right), (rng.choice(never), False)][:2]
+    for text, program in rng.sample(GRAMMAR.rules["predictive"], number if future and (seen or never) else 0):
+        filmed = wrong == "met" or not never or (wrong == "any" and rng.random() < _FILMED)
+        pairs = [(rng.choice(future), True), (rng.choice(seen if filmed and seen else never), False)]
         choices = tuple((names.possible_collision(pair, rng), true) for pair, true in rng.sample(pairs, 2))
-        questions.append(MultipleChoice(text, "unseen_events belong_to", choices))
+        questions.append(MultipleChoice(Phrase(text, program), choices))
     return questions
 
 
 def imagine(
-    contacts: Sequence[Collision],
     without: Mapping[int, Sequence[Collision]],
     names: Names,
     rng: Random,
@@ -180,25 +168,47 @@ def imagine(
     seconds included.
 
     The official key includes collisions after the video's last frame. In 1,398 videos, 34.6 % of the
-    questions that remove an object which touched nothing have a choice that happens by the key and that no
+    questions that remove an object which touched nothing have a choice that is right by the key and that no
     frame shows (CausalVis, github.com/bukhari-hamzamukhtar/CausalVis, ``paper_exp/RESULTS.md``).
     """
-    outcomes = {
-        removed: _outcomes(contacts, imagined, [pair for pair in _pairs(names) if removed not in pair], rng)
-        for removed, imagined in without.items()
+    offers = {
+        (removed, negated): [
+            (pair, (pair in {ordered(c.object_ids) for c in contacts}) != negated, None)
+            for pair in _pairs(names)
+            if removed not in pair
+        ]
+        for removed, contacts in without.items()
+        for negated in (False, True)
+        if len(without) > 2
     }
-    questions = []
-    candidates = [(removed, negated) for removed in without for negated in (False, True)]
-    for removed, negated in _telling_first(rng, candidates, lambda pair: outcomes[pair[0]])[:number]:
-        phrase = names.of(removed, rng)
-        program = f"all_events {phrase.program} get_counterfact belong_to{negate(negated)}"
+    questions: list[MultipleChoice] = []
+    while len(questions) < number and offers:
+        correct = rng.randint(1, _MOST_RIGHT)
+        # Four objects leave three pairs: then there are fewer choices, of both kinds if possible.
+        fitting = next(
+            filter(None, (_fitting(offers, *wish) for wish in ((_CHOICES, correct), (2, 1)))), None
+        )
+        removed, negated = rng.choice(fitting or list(offers))
+        offer = offers.pop((removed, negated))
+        right = drawn(rng, [(pair, true) for pair, true, _ in offer if true], correct)
+        wrong = drawn(rng, [(pair, true) for pair, true, _ in offer if not true], _CHOICES - correct)
         choices = tuple(
-            (names.possible_collision(pair, rng), happens != negated) for pair, happens in outcomes[removed]
+            (names.possible_collision(pair, rng), true)
+            for pair, true in rng.sample([*right, *wrong], len(right) + len(wrong))
         )
-        questions.append(
-            MultipleChoice(rng.choice(_COUNTERFACTUAL).format(phrase.text, _not(negated)), program, choices)
-        )
+        asked = GRAMMAR.write("counterfactual", rng, thing=names.of(removed, rng), negated=negation(negated))
+        questions.append(MultipleChoice(sentence(asked), choices))
     return questions
+
+
+def _fitting(offers: Mapping[T, Sequence[tuple[object, bool, object]]], size: int, correct: int) -> list[T]:
+    """The questions that can have so many choices, exactly so many of them correct."""
+    right = {asked: sum(true for _, true, _ in offer) for asked, offer in offers.items()}
+    return [
+        asked
+        for asked, offer in offers.items()
+        if correct <= right[asked] and size - correct <= len(offer) - right[asked]
+    ]
 
 
 def _telling_first(
@@ -210,21 +220,6 @@ def _telling_first(
         rich = len(choices(item)) >= 4 and len({true for _, true in choices(item)}) == 2
         (telling if rich or rng.random() > _SHUN_DULL else dull).append(item)
     return telling + dull
-
-
-def _outcomes(
-    contacts: Sequence[Collision], imagined: Sequence[Collision], pairs: Sequence[Pair], rng: Random
-) -> list[tuple[Pair, bool]]:
-    """Up to four pairs with whether they collide: those that collide in either world before those that never
-    do.
-    """
-    first = {ordered(c.object_ids): c.frame_id for c in imagined}
-    outcomes = [(pair, pair in first) for pair in pairs]
-    observed = {ordered(c.object_ids) for c in contacts if c.frame_id < FRAMES}
-    telling = [outcome for outcome in outcomes if outcome[1] or outcome[0] in observed]
-    idle = [outcome for outcome in outcomes if outcome not in telling]
-    chosen = drawn(rng, telling, 3)
-    return drawn(rng, [*chosen, *drawn(rng, idle, 4 - len(chosen))], 4)
 
 
 def _pick(rng: Random, pool: Sequence[_Option], size: int, correct: int) -> tuple[tuple[Phrase, bool], ...]:
@@ -253,10 +248,6 @@ def ordered(objects: Pair) -> Pair:
     return (first, second) if first < second else (second, first)
 
 
-def negate(negated: bool) -> str:
-    """The end of a program whose question is negated."""
-    return " negate" if negated else ""
-
-
-def _not(negated: bool) -> str:
-    return "not " if negated else ""
+def negation(negated: bool) -> Phrase:
+    """The phrase that a question is negated by, or the empty one."""
+    return GRAMMAR.word("negated", "not " if negated else "")

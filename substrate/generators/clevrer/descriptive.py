@@ -2,37 +2,57 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence, Sized
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from random import Random
-from typing import Any
+from typing import NamedTuple
 
 from substrate.domains.clevrer.format import FRAMES
+from substrate.domains.clevrer.grammar import Phrase
+from substrate.domains.clevrer.templates import GRAMMAR
 from substrate.generators.clevrer.events import Event, EventType, Film
-from substrate.generators.clevrer.phrases import ATTRIBUTES, Group, Names, Phrase
+from substrate.generators.clevrer.phrases import ATTRIBUTES, CROSS, CROSSES, Group, Names
 
-SUBTYPES = {"count": 27, "exist": 25, "query_color": 18, "query_material": 13, "query_shape": 17}
-"""Subtypes, with the per cent of questions that have each."""
+SUBTYPES = ("count", "exist", "query_color", "query_material", "query_shape")
+_KINDS = {
+    "count states": 2,
+    "count events": 2,
+    "exist states": 1,
+    "exist events": 1,
+    "query states": 2,
+    "query events": 3,
+}
+"""Questions of each kind a scene.
 
+Of all 109,952 official questions about 10,000 training scenes, 40,000 count, 20,000 ask for existence, and
+49,952 need a state of motion; 22,301 ask about a partner. These are the round numbers that give such sums.
+"""
+_SHARES: Mapping[str, float] = {
+    # Programs of all official questions: the moment of a state, the subject of another query.
+    "always": 10_251,
+    "start": 11_432,
+    "end": 12_606,
+    "event": 15_663,
+    "partner": 22_301,
+    "crosser": 7_699,
+    # So that 19,502 of the 30,000 that ask for a partner or who crosses ask for the first, second or last.
+    "only": 0.7,
+    # So that numbers are as frequent as in all official questions, though few videos have large ones.
+    "0": 0.8,
+    "3": 1.6,
+    "4": 1.3,
+    "5": 0.1,
+    # 311 official questions: counted are entries and exits, or collisions.
+    "crossings": 3,
+    "collisions": 1,
+    # All official questions: the attributes that are asked for.
+    "query_color": 18_454,
+    "query_material": 14_614,
+    "query_shape": 16_884,
+}
+"""How often each of some alternatives occurs; others are equally frequent."""
 _STATES = ("moving", "stationary")
-_STATED: dict[str, tuple[str, ...]] = {
-    "count": ("How many {0.plural} are {1} {2}?",),
-    "exist": ("Are there any {1} {0.plural} {2}?", "Is there any {1} {0.singular} {2}?"),
-}
-_THROUGHOUT = ("How many {1} {0.plural} are there?", "How many {0.plural} are {1}?")
-_VERBS: dict[EventType, tuple[str, str]] = {
-    "in": ("enters the scene", "enter the scene"),
-    "out": ("exits the scene", "exit the scene"),
-}
-_CROSSED = ("Are there any {0.plural} that {2}{3}?", "Is there any {0.singular} that {1}{3}?")
-_COLLIDED = {
-    "count": ("How many collisions happen{0}?", "How many collisions are there{0}?"),
-    "exist": ("Are there any collisions{0}?", "Is there any collision{0}?"),
-}
 _ORDERS = {"first": 0, "second": 1, "last": -1}
-_QUERIES = ("What {0} is {1}?", "What is the {0} of {1}?")
 
 
 @dataclass(frozen=True)
@@ -45,12 +65,21 @@ class Descriptive:
     answer: str
 
 
+class Candidate(NamedTuple):
+    """A question, and the alternatives that it belongs to: its sort, and how it describes objects."""
+
+    kind: str
+    sort: str
+    form: str
+    question: Descriptive
+
+
 @dataclass(frozen=True)
 class Moment:
-    """A moment of the video: the program of its frame, the objects in each state, the objects it names."""
+    """A moment of the video, or all of it: its sort, the objects in each state, the objects it names."""
 
-    text: str
-    program: str
+    sort: str
+    phrase: Phrase
     members: dict[str, frozenset[int] | None]
     named: tuple[int, ...]
 
@@ -59,8 +88,7 @@ class Moment:
 class Span:
     """A part of the video: the program of its events, its events of one kind, and the objects it names."""
 
-    text: str
-    program: str
+    phrase: Phrase
     events: list[Event]
     named: tuple[int, ...]
 
@@ -77,28 +105,29 @@ class Tale:
         """Word an event, with the program that finds it."""
         return self.names.event(event, self.rng)
 
+    def worded(self, rule: str, **slots: Phrase) -> Phrase:
+        """A wording of a rule at random."""
+        return GRAMMAR.write(rule, self.rng, **slots)
+
     def moments(self) -> Iterator[Moment]:
-        """The beginning, the end and the moment of each event."""
-        yield self._moment(Phrase(f"when the video {self.rng.choice(('begins', 'starts'))}", "start"), 0, ())
+        """The whole video, its beginning, its end and the moment of each event."""
+        always = {state: self.film.in_state_throughout(state) for state in _STATES}
+        yield Moment("always", GRAMMAR.word("moment", ""), always, ())
+        yield self._moment("start", GRAMMAR.word("moment", " when the video begins"), 0, ())
         if self.film.end_is_clear:
-            yield self._moment(Phrase("when the video ends", "end"), FRAMES - 1, ())
+            yield self._moment("end", GRAMMAR.word("moment", " when the video ends"), FRAMES - 1, ())
         for event in self.film.events:
-            phrase = self.event(event)
-            yield self._moment(Phrase(f"when {phrase.text}", phrase.program), event.frame, event.objects)
+            phrase = self.worded("during", clause=self.event(event))
+            yield self._moment("event", phrase, event.frame, event.objects)
 
-    def _moment(self, phrase: Phrase, frame: int, named: tuple[int, ...]) -> Moment:
-        members = {state: self.film.in_state(state, frame) for state in _STATES}
-        return Moment(phrase.text, f"{phrase.program} get_frame", members, named)
+    def _moment(self, sort: str, phrase: Phrase, frame: int, named: tuple[int, ...]) -> Moment:
+        return Moment(sort, phrase, {state: self.film.in_state(state, frame) for state in _STATES}, named)
 
-    def worded(self, wordings: Sequence[str], *parts: object) -> str:
-        """A wording at random, with its parts."""
-        return (self.rng.choice(wordings) if len(wordings) > 1 else wordings[0]).format(*parts)
-
-    def states(self) -> Iterator[tuple[Moment, str, Group, frozenset[int]]]:
+    def states(self, groups: Sequence[Group]) -> Iterator[tuple[Moment, str, Group, frozenset[int]]]:
         """Moments, states and groups, each with the group's objects in that state at that moment."""
         for moment in self.moments():
             for state, members in moment.members.items():
-                for group in self.names.groups if members is not None else ():
+                for group in groups if members is not None else ():
                     yield moment, state, group, group.members & (members or frozenset())
 
     def spans(self, kind: EventType) -> Iterator[Span]:
@@ -107,7 +136,7 @@ class Tale:
         A span is left out if an event of the kind coincides with the event that bounds it.
         """
         events = self.film.of_type(kind)
-        yield Span("", "events", events, ())
+        yield Span(GRAMMAR.word("span", ""), events, ())
         for bound in self.film.events:
             others = [event for event in events if event != bound]
             if any(event.frame == bound.frame for event in others):
@@ -116,139 +145,127 @@ class Tale:
                 ("before", [e for e in others if e.frame < bound.frame]),
                 ("after", [e for e in others if e.frame > bound.frame]),
             ):
-                phrase = self.event(bound)
-                program = f"events {phrase.program} filter_{word}"
-                yield Span(f" {word} {phrase.text}", program, inside, bound.objects)
+                yield Span(self.worded(word, clause=self.event(bound)), inside, bound.objects)
 
 
-Template = Callable[[Tale], Iterator[Descriptive]]
-
-
-def _states(subtype: str) -> Template:
+def _states(tale: Tale) -> Iterator[Candidate]:
     """How many of a group are in a state at a moment, or whether any is."""
-
-    def template(tale: Tale) -> Iterator[Descriptive]:
-        for moment, state, group, members in tale.states():
-            text = tale.worded(_STATED[subtype], group, state, moment.text)
-            program = f"{group.program} {moment.program} filter_{state} {subtype}"
-            yield Descriptive(subtype, text, program, _ANSWERS[subtype](members))
-
-    return template
+    for moment, state, group, members in tale.states(tale.names.described):
+        slots = {"group": group.phrase, "state": GRAMMAR.word("state", state), "moment": moment.phrase}
+        for subtype, answer in (("count", str(len(members))), ("exist", yes(members))):
+            if subtype == "count" or group.looks:
+                phrase = tale.worded(f"{subtype}_states", **slots)
+                yield _asked(f"{subtype} states", moment.sort, group, phrase, subtype, answer)
 
 
-def _count_states_throughout(tale: Tale) -> Iterator[Descriptive]:
-    for state in _STATES:
-        members = tale.film.in_state_throughout(state)
-        for group in tale.names.groups if members is not None else ():
-            text = tale.worded(_THROUGHOUT, group, state)
-            program = f"{group.program} null filter_{state} count"
-            yield Descriptive("count", text, program, _length(group.members & (members or frozenset())))
-
-
-def _count_crossings(tale: Tale) -> Iterator[Descriptive]:
-    for kind, (_, verb) in _VERBS.items():
-        for span in tale.spans(kind):
-            for group in tale.names.groups:
-                count = sum(event.objects[0] in group.members for event in span.events)
-                program = f"{span.program} {group.program} filter_{kind} count"
-                yield Descriptive("count", f"How many {group.plural} {verb}{span.text}?", program, str(count))
-
-
-def _collisions(subtype: str) -> Template:
-    """How many collisions there are, or whether there is any."""
-
-    def template(tale: Tale) -> Iterator[Descriptive]:
-        for span in tale.spans("collision"):
-            text = tale.worded(_COLLIDED[subtype], span.text)
-            program = f"{span.program} objects filter_collision {subtype}"
-            yield Descriptive(subtype, text, program, _ANSWERS[subtype](span.events))
-
-    return template
-
-
-def _exist_crossings(tale: Tale) -> Iterator[Descriptive]:
-    for kind, verbs in _VERBS.items():
+def _crossings(tale: Tale) -> Iterator[Candidate]:
+    """How many of a group enter or leave the scene, or whether any does."""
+    kinds: tuple[EventType, ...] = ("in", "out")
+    for kind in kinds:
+        cross = GRAMMAR.word("cross", CROSS[kind])
         for span in tale.spans(kind):
             crossing = {event.objects[0] for event in span.events}
-            for group in tale.names.groups:
-                text = tale.worded(_CROSSED, group, *verbs, span.text)
-                program = f"{span.program} {group.program} filter_{kind} exist"
-                yield Descriptive("exist", text, program, yes(group.members & crossing))
-            for thing in tale.names.properties:
-                phrase = tale.names.of(thing.object_id, tale.rng)
-                text = f"Does {phrase.text} {verbs[1]}{span.text}?"
-                program = f"{span.program} {phrase.program} filter_{kind} exist"
-                yield Descriptive("exist", text, program, yes(thing.object_id in crossing))
+            for group in [*tale.names.described, *tale.names.shaped]:
+                slots = {"group": group.phrase, "cross": cross, "span": span.phrase}
+                number = sum(event.objects[0] in group.members for event in span.events)
+                counted = tale.worded("count_crossings", **slots)
+                yield _asked("count events", "crossings", group, counted, "count", str(number))
+                if group.looks:
+                    answer, any_ = yes(group.members & crossing), tale.worded("exist_crossings", **slots)
+                    yield _asked("exist events", "crossings", group, any_, "exist", answer)
 
 
-def _exist_meetings(tale: Tale) -> Iterator[Descriptive]:
-    met = {event.objects for event in tale.film.of_type("collision")}
-    for pair in combinations(range(len(tale.names.properties)), 2):
-        a, b = (tale.names.of(number, tale.rng) for number in tale.rng.sample(pair, 2))
-        program = f"events {a.program} filter_collision {b.program} filter_collision exist"
-        yield Descriptive("exist", f"Does {a.text} collide with {b.text}?", program, yes(pair in met))
+def _collisions(tale: Tale) -> Iterator[Candidate]:
+    """How many collisions there are."""
+    for span in tale.spans("collision"):
+        phrase = tale.worded("count_collisions", span=span.phrase)
+        yield _asked("count events", "collisions", None, phrase, "count", str(len(span.events)))
 
 
-def _query_states(tale: Tale) -> Iterator[Descriptive]:
-    for moment, state, group, members in tale.states():
+def _asked(kind: str, sort: str, group: Group | None, phrase: Phrase, subtype: str, answer: str) -> Candidate:
+    form = "" if group is None else " ".join(attribute for attribute, _ in group.looks)
+    return Candidate(kind, sort, form, Descriptive(subtype, phrase.text, phrase.program, answer))
+
+
+def _query_states(tale: Tale) -> Iterator[Candidate]:
+    for moment, state, group, members in tale.states(tale.names.groups):
         # An object that the moment names would give its own answer away.
         if len(members) == 1 and not members & set(moment.named):
-            words = f"the {state} {group.singular} {moment.text}"
-            phrase = Phrase(words, f"{group.program} {moment.program} filter_{state} unique")
-            yield from _queries(tale, phrase, *members, known=[attribute for attribute, _ in group.looks])
+            slots = {"group": group.phrase, "state": GRAMMAR.word("state", state), "moment": moment.phrase}
+            target = tale.worded("state_target", **slots)
+            known = [attribute for attribute, _ in group.looks]
+            yield from _queries(tale, "query states", moment.sort, target, *members, known=known)
 
 
-def _query_crossings(tale: Tale) -> Iterator[Descriptive]:
-    for kind, (third, verb) in _VERBS.items():
+def _query_crossings(tale: Tale) -> Iterator[Candidate]:
+    kinds: tuple[EventType, ...] = ("in", "out")
+    anything = tale.names.group([]).phrase
+    for kind in kinds:
         for span in tale.spans(kind):
-            source = f"{span.program} objects filter_{kind}"
+            slots = {
+                "group": anything,
+                "crosses": GRAMMAR.word("crosses", CROSSES[kind]),
+                "span": span.phrase,
+            }
             for order, event in _ordered(span.events):
-                program = f"{source} {order} filter_order get_object"
-                phrase = Phrase(f"the {order} object to {verb}{span.text}", program)
-                yield from _queries(tale, phrase, event.objects[0], named=span.named)
-            if len(span.events) == 1:
-                words = tale.worded(
-                    ("the object that {0}{2}", "the object to {1}{2}"), third, verb, span.text
-                )
-                phrase = Phrase(words, f"{source} unique get_object")
-                yield from _queries(tale, phrase, span.events[0].objects[0], named=span.named)
+                target = tale.worded(_target("crossing_target", order), order=_order(order), **slots)
+                number = event.objects[0]
+                yield from _queries(tale, "query events", "crosser", target, number, order, named=span.named)
 
 
-def _query_partners(tale: Tale) -> Iterator[Descriptive]:
+def _query_partners(tale: Tale) -> Iterator[Candidate]:
     for span in tale.spans("collision"):
         for thing in tale.names.properties:
             hits = [event for event in span.events if thing.object_id in event.objects]
-            phrase = tale.names.of(thing.object_id, tale.rng)
-            source = f"{span.program} {phrase.program} filter_collision"
-            partner, of_whom = f"{phrase.program} get_col_partner", f"with {phrase.text}{span.text}"
             for order, event in _ordered(hits):
-                program = f"{source} {order} filter_order {partner}"
-                partnered = Phrase(f"the {order} object to collide {of_whom}", program)
-                yield from _queries(tale, partnered, _partner(event, thing.object_id), named=span.named)
-            if len(hits) == 1:
-                words = f"the object {tale.rng.choice(('to collide', 'that collides'))} {of_whom}"
-                partnered = Phrase(words, f"{source} unique {partner}")
-                yield from _queries(tale, partnered, _partner(hits[0], thing.object_id), named=span.named)
+                target = tale.worded(
+                    _target("partner_target", order),
+                    order=_order(order),
+                    colliding=tale.worded("colliding"),
+                    thing=tale.names.of(thing.object_id, tale.rng),
+                    span=span.phrase,
+                )
+                number = _partner(event, thing.object_id)
+                yield from _queries(tale, "query events", "partner", target, number, order, named=span.named)
 
 
 def _queries(
-    tale: Tale, phrase: Phrase, number: int, *, known: Sequence[str] = (), named: Sequence[int] = ()
-) -> Iterator[Descriptive]:
+    tale: Tale,
+    kind: str,
+    sort: str,
+    target: Phrase,
+    number: int,
+    form: str = "",
+    *,
+    known: Sequence[str] = (),
+    named: Sequence[int] = (),
+) -> Iterator[Candidate]:
     """Ask about each attribute of an object, except ``known`` attributes and ``named`` objects, which the
     phrase itself gives away.
     """
     for attribute in ATTRIBUTES if number not in named else ():
         if attribute not in known:
-            text, kind = tale.worded(_QUERIES, attribute, phrase.text), f"query_{attribute}"
+            phrase = tale.worded("query", attribute=GRAMMAR.word("attribute", attribute), target=target)
             answer = getattr(tale.names.properties[number], attribute)
-            yield Descriptive(kind, text, f"{phrase.program} {kind}", answer)
+            question = Descriptive(f"query_{attribute}", phrase.text, phrase.program, answer)
+            yield Candidate(kind, sort, form, question)
 
 
 def _ordered(events: list[Event]) -> Iterator[tuple[str, Event]]:
-    """First, second and last of at least two events, if no other event has the same frame."""
+    """The only event, or the first, second and last of several, if no other event has the same frame."""
+    if len(events) == 1:
+        yield "only", events[0]
     for order, place in _ORDERS.items() if len(events) > 1 else ():
         if sum(event.frame == events[place].frame for event in events) == 1:
             yield order, events[place]
+
+
+def _target(rule: str, order: str) -> str:
+    return rule if order == "only" else f"ordered_{rule}"
+
+
+def _order(order: str) -> Phrase:
+    return Phrase("", "") if order == "only" else GRAMMAR.word("order", order)
 
 
 def _partner(event: Event, number: int) -> int:
@@ -261,20 +278,10 @@ def yes(holds: object) -> str:
     return "yes" if holds else "no"
 
 
-def _length(things: Sized) -> str:
-    return str(len(things))
-
-
-_ANSWERS: dict[str, Callable[[Any], str]] = {"count": _length, "exist": yes}
-_TEMPLATES: tuple[Template, ...] = (
-    _states("count"),
-    _count_states_throughout,
-    _count_crossings,
-    _collisions("count"),
-    _states("exist"),
-    _exist_crossings,
-    _collisions("exist"),
-    _exist_meetings,
+_TEMPLATES: tuple[Callable[[Tale], Iterator[Candidate]], ...] = (
+    _states,
+    _crossings,
+    _collisions,
     _query_states,
     _query_crossings,
     _query_partners,
@@ -282,19 +289,39 @@ _TEMPLATES: tuple[Template, ...] = (
 
 
 def ask(film: Film, names: Names, rng: Random, number: int) -> list[Descriptive]:
-    """Draw ``number`` different questions: subtype, then template, then answer, so that answers balance."""
+    """Draw ``number`` different questions: first the kinds of :data:`_KINDS`, then one of each.
+
+    A video has no question of some kinds: nothing moves alone, nothing collides, or its motion is not known.
+    Another kind of the same subtype stands in for these, then any other.
+    """
     tale = Tale(film, names, rng)
-    shelves: dict[str, dict[Template, dict[str, list[Descriptive]]]] = defaultdict(
-        lambda: defaultdict(lambda: defaultdict(list))
-    )
-    for template in _TEMPLATES:
-        for question in template(tale):
-            shelves[question.subtype][template][question.answer].append(question)
-    by_text: dict[str, Descriptive] = {}
-    while len(by_text) < number:
-        by_template = shelves[rng.choices(list(SUBTYPES), list(SUBTYPES.values()))[0]]
-        by_answer = by_template[rng.choice(list(by_template))] if by_template else {}
-        if by_answer:
-            question = rng.choice(by_answer[rng.choice(list(by_answer))])
-            by_text.setdefault(question.text, question)
-    return sorted(by_text.values(), key=lambda question: list(SUBTYPES).index(question.subtype))
+    pool = [candidate for template in _TEMPLATES for candidate in template(tale)]
+    every = [kind for kind, times in _KINDS.items() for _ in range(times)]
+    kinds = [kind for _ in range(number // len(every)) for kind in every]
+    kinds += rng.sample(every, number % len(every))
+    questions: list[Descriptive] = []
+    for kind in kinds:
+        asked = {question.program for question in questions}
+        left = [candidate for candidate in pool if candidate.question.program not in asked]
+        alike = [candidate for candidate in left if candidate.kind.split()[0] == kind.split()[0]]
+        fitting = [candidate for candidate in alike if candidate.kind == kind]
+        if candidates := fitting or alike or left:
+            questions.append(_drawn(rng, candidates))
+    return sorted(questions, key=lambda question: SUBTYPES.index(question.subtype))
+
+
+_STEPS: tuple[Callable[[Candidate], str], ...] = (
+    lambda candidate: candidate.question.subtype,
+    lambda candidate: candidate.sort,
+    lambda candidate: candidate.question.answer,
+    lambda candidate: candidate.form,
+)
+
+
+def _drawn(rng: Random, candidates: Sequence[Candidate]) -> Descriptive:
+    """Draw a question: its attribute, its sort, its answer, how it describes objects, then one of these."""
+    for step in _STEPS:
+        values = sorted({step(candidate) for candidate in candidates})
+        value = rng.choices(values, [_SHARES.get(value, 1) for value in values])[0]
+        candidates = [candidate for candidate in candidates if step(candidate) == value]
+    return rng.choice(candidates).question

@@ -1,8 +1,8 @@
-"""Questions about real videos, with gold out of their true events: exact ones where those are complete.
+"""Questions about real videos with gold from their true events; the gold is exact if these are complete.
 
-They are those that the world asks of its own films (:mod:`.descriptive`), and each collision's causes in
-full: every entry, collision and object is an option. Gold is counted from the list of events, and no program
-is run.
+They are the questions that the world asks about its own films (:mod:`.descriptive`), and questions about the
+causes of each collision, whose options are all entries, collisions and objects. Gold is counted from the list
+of events; no program is run.
 """
 
 from __future__ import annotations
@@ -26,9 +26,11 @@ from substrate.domains.clevrer.format import (
     in_out_objects,
     read_scene_events,
 )
+from substrate.domains.clevrer.templates import GRAMMAR
+from substrate.generators.clevrer.choices import negation
 from substrate.generators.clevrer.descriptive import ask
 from substrate.generators.clevrer.events import Event, Film
-from substrate.generators.clevrer.phrases import Names, Phrase
+from substrate.generators.clevrer.phrases import Names
 from substrate.generators.layout import QUESTIONS, encode_scene
 
 ASKED = 11
@@ -59,8 +61,8 @@ class Recorded(Film):
             *(Event("collision", who(hit.object), hit.frame) for hit in real.collisions),
             *(Event(move.type, who(in_out_objects(move)), move.frame) for move in real.in_outs),
         ]
-        self.__dict__["events"] = sorted(events, key=lambda event: (event.frame, event.type, event.objects))
-        self.__dict__["end_is_clear"] = False
+        self.events = sorted(events, key=lambda event: (event.frame, event.type, event.objects))
+        self.end_is_clear = False
 
     def in_state(self, state: str, frame: int) -> None:
         """Not known."""
@@ -120,7 +122,7 @@ def explanatory(real: SceneEvents, seed: int, *, sharing: bool = False) -> list[
     film, rng = Recorded(real), Random(f"{seed}/{real.scene_index}/explanatory")
     names, depths = film.names, film.depths()
     if sharing:
-        film.__dict__["causes"] = {
+        film.causes = {
             event: [cause for cause in causes if set(cause.objects) & set(event.objects)]
             for event, causes in film.causes.items()
         }
@@ -128,13 +130,14 @@ def explanatory(real: SceneEvents, seed: int, *, sharing: bool = False) -> list[
     for place, target in enumerate(film.of_type("collision")):
         if target not in film.once:
             continue
-        phrase, depth = names.event(target, rng, clause=False), min(DEEPEST, depths[target])
+        event, depth = names.event(target, rng, clause=False), min(DEEPEST, depths[target])
+        asked = GRAMMAR.write("explanatory", rng, event=event, negated=negation(False))
         questions.append(
             Question(
                 depth * _BY_DEPTH + place,
-                f"Which of the following is responsible for {phrase.text}?",
+                asked.text,
                 "explanatory",
-                f"events {phrase.program} filter_ancestor belong_to".split(),
+                asked.program.split(),
                 f"chain_{depth}",
                 choices=list(_options(film, names, rng, target)),
             )
@@ -150,7 +153,7 @@ def _options(film: Recorded, names: Names, rng: Random, target: Event) -> Iterat
     involved = {number for cause in causes for number in cause.objects}
     others = [o.object_id for o in film.annotation.object_property if o.object_id not in target.objects]
     named = [(names.of(number, rng), number in involved) for number in others]
-    options = [(Phrase(f"the presence of {phrase.text}", phrase.program), true) for phrase, true in named]
+    options = [(GRAMMAR.write("presence", rng, thing=phrase), true) for phrase, true in named]
     events = [
         event for kind in ("in", "collision") for event in film.of_type(kind) if event in once - {target}
     ]

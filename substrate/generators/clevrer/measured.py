@@ -1,9 +1,9 @@
 """Measured properties of how official scenes were made.
 
-Written by ``benchmarks/clevrer_worlds.py fit``: do not edit.
+Written by ``python -m research.measurements.clevrer_worlds fit``: do not edit.
 
-How each is read off stands in ``benchmarks/clevrer_fit.py``; docs/design/worlds.md shows what comes of it.
-Shares are counts, lengths units.
+``research/measurements/clevrer_fit.py`` estimates each; docs/design/worlds.md compares the worlds.
+Shares are counts; lengths are in units.
 """
 
 # fmt: off

@@ -2,35 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from random import Random
 
-from substrate.domains.clevrer.format import ObjectProperty
+from substrate.domains.clevrer.format import COLORS, MATERIALS, SHAPES, ObjectProperty
+from substrate.domains.clevrer.grammar import Phrase
+from substrate.domains.clevrer.templates import GRAMMAR
 from substrate.generators.clevrer.events import Event
 
-ATTRIBUTES = ("color", "material", "shape")
-
-_EVENT_CLAUSES = {
-    "in": ("{0} enters the scene",),
-    "out": ("{0} exits the scene",),
-    "collision": ("{0} and {1} collide", "{0} collides with {1}"),
-}
-_EVENT_NAMES = {
-    "in": ("{0}'s entrance", "{0}'s entering the scene"),
-    "out": ("{0}'s exit", "{0}'s exiting the scene"),
-    "collision": ("the collision between {0} and {1}", "{0}'s colliding with {1}"),
-}
-
-
-@dataclass(frozen=True)
-class Phrase:
-    """Words, and the program that leaves the named object or event on the stack."""
-
-    text: str
-    program: str
+VALUES = {"color": COLORS, "material": MATERIALS, "shape": SHAPES}
+ATTRIBUTES = tuple(VALUES)
 
 
 @dataclass(frozen=True)
@@ -40,23 +24,14 @@ class Group:
     looks: tuple[tuple[str, str], ...]
     members: frozenset[int]
 
-    @property
-    def program(self) -> str:
-        """The program that selects the group."""
-        return " ".join(["objects", *(f"{value} filter_{attribute}" for attribute, value in self.looks)])
-
-    @property
-    def singular(self) -> str:
-        """A member of the group, in words."""
-        words = [value for _, value in self.looks]
-        return " ".join(
-            words if any(attribute == "shape" for attribute, _ in self.looks) else [*words, "object"]
-        )
-
-    @property
-    def plural(self) -> str:
-        """The group, in words."""
-        return self.singular + "s"
+    @cached_property
+    def phrase(self) -> Phrase:
+        """A member of the group in words, and the program that selects the group."""
+        values = dict(self.looks)
+        worded = {name: f"{values[name]} " if name in values else "" for name in ("color", "material")}
+        worded["shape"] = values.get("shape", "object")
+        slots = {name: GRAMMAR.word(name, word) for name, word in worded.items()}
+        return GRAMMAR.write("group", Random(), **slots)
 
 
 @dataclass(frozen=True)
@@ -85,40 +60,74 @@ class Names:
     @cached_property
     def groups(self) -> list[Group]:
         """All objects, and the objects of each attribute value that occurs."""
-        looks = {(attribute, getattr(o, attribute)) for o in self.properties for attribute in ATTRIBUTES}
-        return [self.group([]), *(self.group([look]) for look in sorted(looks))]
+        return [group for group in self.described if group.members]
+
+    @cached_property
+    def described(self) -> list[Group]:
+        """All objects, and the objects of each attribute value, also of values that do not occur."""
+        looks = [(attribute, value) for attribute, values in VALUES.items() for value in sorted(values)]
+        return [self.group([]), *(self.group([look]) for look in looks)]
+
+    @cached_property
+    def shaped(self) -> list[Group]:
+        """The objects of each shape and colour or material that occurs."""
+        looks = {
+            ((attribute, getattr(o, attribute)), ("shape", o.shape))
+            for o in self.properties
+            for attribute in ("color", "material")
+        }
+        return [self.group(look) for look in sorted(looks)]
 
     @cached_property
     def _minimal(self) -> dict[int, list[Group]]:
-        """For each object, the descriptions that fit only this object and have no superfluous part."""
-        minimal: dict[int, list[Group]] = {}
-        for o in self.properties:
-            groups: list[Group] = []
-            for size in range(1, len(ATTRIBUTES) + 1):
-                for chosen in combinations(ATTRIBUTES, size):
-                    group = self.group([(attribute, getattr(o, attribute)) for attribute in chosen])
-                    if len(group.members) == 1 and not any(set(k.looks) <= set(group.looks) for k in groups):
-                        groups.append(group)
-            minimal[o.object_id] = groups
-        return minimal
+        """For each object, the descriptions that fit it alone by the fewest of colour and material."""
+        return {o.object_id: next(filter(None, self._unique(o))) for o in self.properties}
+
+    def _unique(self, thing: ObjectProperty) -> Iterator[list[Group]]:
+        """The descriptions that fit an object alone, by the number of colour and material in them."""
+        for size in range(3):
+            chosen = [
+                (*rest, *shape) for rest in combinations(ATTRIBUTES[:2], size) for shape in ((), ("shape",))
+            ]
+            groups = (self.group([(name, getattr(thing, name)) for name in names]) for names in chosen)
+            yield [group for group in groups if len(group.members) == 1]
 
     def of(self, number: int, rng: Random) -> Phrase:
-        """A minimal unique description of an object."""
-        group = rng.choice(self._minimal[number])
-        return Phrase(f"the {group.singular}", f"{group.program} unique")
+        """A unique description of an object, as short in colour and material as any.
+
+        Of the 5,900 names in 818 official questions, nine in ten are such, and each such name of an object is
+        about as frequent; in particular the noun is its shape or "object" where either will do.
+        """
+        return GRAMMAR.write("thing", rng, group=self.group_of(number, rng))
+
+    def group_of(self, number: int, rng: Random) -> Phrase:
+        """The group of a unique description of an object, as :meth:`of` draws it."""
+        return rng.choice(self._minimal[number]).phrase
 
     def event(self, event: Event, rng: Random, *, clause: bool = True) -> Phrase:
         """An observed event, as a clause ("the cube enters the scene") or a name ("the cube's entrance")."""
-        objects = [self.of(number, rng) for number in rng.sample(event.objects, len(event.objects))]
-        words = rng.choice((_EVENT_CLAUSES if clause else _EVENT_NAMES)[event.type])
-        return Phrase(words.format(*(o.text for o in objects)), _event_program("events", event.type, objects))
+        slots = self._things(event.objects, rng)
+        if not clause:
+            return GRAMMAR.write(event.type, rng, **slots)
+        if event.type == "collision":
+            return GRAMMAR.write("clause", rng, meeting=GRAMMAR.write("meeting", rng, **slots))
+        return GRAMMAR.write("clause", rng, crosses=GRAMMAR.word("crosses", CROSSES[event.type]), **slots)
 
     def possible_collision(self, pair: Sequence[int], rng: Random) -> Phrase:
         """A collision that may or may not happen, as a sentence without its full stop."""
-        objects = [self.of(number, rng) for number in rng.sample(pair, 2)]
-        text = rng.choice(_EVENT_CLAUSES["collision"]).format(*(o.text for o in objects))
-        return Phrase(text[0].upper() + text[1:], _event_program("all_events", "collision", objects))
+        meeting = GRAMMAR.write("meeting", rng, **self._things(pair, rng))
+        return sentence(GRAMMAR.write("counterfactual_choice", rng, meeting=meeting))
+
+    def _things(self, numbers: Sequence[int], rng: Random) -> dict[str, Phrase]:
+        """Objects in random order, by the slot that each fills."""
+        things = [self.of(number, rng) for number in rng.sample(numbers, len(numbers))]
+        return dict(zip(("thing", "thing2"), things, strict=False))
 
 
-def _event_program(source: str, kind: str, objects: Sequence[Phrase]) -> str:
-    return " ".join([source, *(f"{o.program} filter_{kind}" for o in objects), "unique"])
+CROSSES = {"in": "enters the scene", "out": "exits the scene"}
+CROSS = {"in": "enter the scene", "out": "exit the scene"}
+
+
+def sentence(phrase: Phrase) -> Phrase:
+    """A phrase that begins with a capital letter."""
+    return Phrase(phrase.text[:1].upper() + phrase.text[1:], phrase.program)

@@ -81,9 +81,7 @@ def write_down(
             "predictive": predict(
                 contacts, names, rng["predictive"], wanted["predictive"], wrong=wrong, misses=misses
             ),
-            "counterfactual": imagine(
-                contacts, without, names, rng["counterfactual"], wanted["counterfactual"]
-            ),
+            "counterfactual": imagine(without, names, rng["counterfactual"], wanted["counterfactual"]),
         },
     )
     return SceneQuestions(scene, list(numbered), annotation.video_filename)
@@ -99,5 +97,6 @@ def _number(
     number = len(descriptive)
     for kind, questions in others.items():
         for question in questions:
-            yield Question(number, question.text, kind, question.program.split(), choices=question.numbered)
+            text, program = question.asked.text, question.asked.program.split()
+            yield Question(number, text, kind, program, choices=question.numbered)
             number += 1

@@ -10,11 +10,13 @@ from itertools import combinations
 from random import Random
 
 from substrate.domains.clevrer.format import FRAMES, Annotation, Collision
+from substrate.domains.clevrer.grammar import Phrase
 from substrate.domains.comphy.format import DIRECTIONS, Question, TargetQuestions
-from substrate.generators.clevrer.choices import MultipleChoice, Pair, drawn, negate, ordered, predict
+from substrate.domains.comphy.templates import GRAMMAR
+from substrate.generators.clevrer.choices import MultipleChoice, Pair, drawn, negation, ordered, predict
 from substrate.generators.clevrer.descriptive import Descriptive, Tale, ask, yes
 from substrate.generators.clevrer.events import Film
-from substrate.generators.clevrer.phrases import ATTRIBUTES, Group, Names, Phrase
+from substrate.generators.clevrer.phrases import ATTRIBUTES, Group, Names, sentence
 from substrate.generators.comphy.sampling import Hidden
 
 Change = tuple[int, str]
@@ -46,18 +48,13 @@ _COMPARISONS: Mapping[str, Callable[[Hidden, Hidden], bool]] = {
     "heavier": lambda a, b: a.mass > b.mass,
     "lighter": lambda a, b: a.mass < b.mass,
 }
-_RELATIONS = {"same": ("carry the same charge", 1), "opposite": ("carry opposite charges", -1)}
+_RELATIONS = {"carry the same charge": 1, "carry opposite charges": -1}
 _WISHES = {
-    "counterfact_lighter": "were lighter",
-    "counterfact_heavier": "were heavier",
-    "counterfact_uncharged": "were uncharged",
-    "counterfact_opposite": "were oppositely charged",
+    "counterfact_lighter": "lighter",
+    "counterfact_heavier": "heavier",
+    "counterfact_uncharged": "uncharged",
+    "counterfact_opposite": "oppositely charged",
 }
-_COUNTERFACTUALS = (
-    "If {0} {1}, which event would {2}happen?",
-    "If {0} {1}, what would {2}happen?",
-    "Which of the following would {2}happen if {0} {1}?",
-)
 
 
 @dataclass(frozen=True)
@@ -132,8 +129,8 @@ def write_down(
     }
     for kind, multiple in chosen.items():
         for question in multiple:
-            number, program, choices = len(questions), question.program.split(), question.numbered
-            questions.append(Question(number, question.text, program, kind, kind, choices=choices))
+            number, program, choices = len(questions), question.asked.program.split(), question.numbered
+            questions.append(Question(number, question.asked.text, program, kind, kind, choices=choices))
     return TargetQuestions(scene, questions, annotation.video_filename)
 
 
@@ -144,59 +141,65 @@ def _kinds(lore: Lore) -> Iterator[tuple[str, Group, list[int]]]:
             yield kind, group, [number for number in sorted(group.members) if holds(lore.hidden[number])]
 
 
+def _asked(lore: Lore, subtype: str, rule: str, answer: str, **slots: Phrase) -> Descriptive:
+    phrase = GRAMMAR.write(rule, lore.tale.rng, **slots)
+    return Descriptive(subtype, phrase.text, phrase.program, answer)
+
+
 def _exist(lore: Lore) -> Iterator[Descriptive]:
     for kind, group, fitting in _kinds(lore):
-        program = f"{group.program} filter_{kind} exist"
-        yield Descriptive(f"exist_{kind}", f"Are there any {kind} {group.plural}?", program, yes(fitting))
+        slots = {"kind": GRAMMAR.word("kind", kind), "group": group.phrase}
+        yield _asked(lore, f"exist_{kind}", "exist_kind", yes(fitting), **slots)
 
 
 def _count(lore: Lore) -> Iterator[Descriptive]:
     for kind, group, fitting in _kinds(lore):
-        text, program = f"How many {kind} {group.plural} are there?", f"{group.program} filter_{kind} count"
-        yield Descriptive(f"count_{kind}", text, program, str(len(fitting)))
+        slots = {"kind": GRAMMAR.word("kind", kind), "group": group.phrase}
+        yield _asked(lore, f"count_{kind}", "count_kind", str(len(fitting)), **slots)
 
 
 def _query(lore: Lore) -> Iterator[Descriptive]:
     for kind, group, fitting in _kinds(lore):
-        for attribute in ATTRIBUTES if len(fitting) == 1 else ():
-            if attribute not in dict(group.looks):
-                text = f"What is the {attribute} of the {kind} {group.singular}?"
-                program = f"{group.program} filter_{kind} unique query_{attribute}"
-                answer = getattr(lore.tale.names.properties[fitting[0]], attribute)
-                yield Descriptive(f"query_{kind}", text, program, answer)
+        for name in ATTRIBUTES if len(fitting) == 1 else ():
+            if name not in dict(group.looks):
+                slots = {"kind": GRAMMAR.word("kind", kind), "group": group.phrase}
+                answer = getattr(lore.tale.names.properties[fitting[0]], name)
+                attribute = GRAMMAR.word("attribute", name)
+                yield _asked(lore, f"query_{kind}", "query_kind", answer, attribute=attribute, **slots)
 
 
 def _compare(lore: Lore) -> Iterator[Descriptive]:
     for pair in combinations(range(len(lore.hidden)), 2):
         for first, second in (pair, pair[::-1]):
             for word, holds in _COMPARISONS.items():
-                a, b = lore.one(first), lore.one(second)
-                found = (p.program.removesuffix("unique") + "filter_mass unique" for p in (a, b))
-                program, text = f"{' '.join(found)} is_{word}", f"Is {a.text} {word} than {b.text}?"
+                names, rng = lore.tale.names, lore.tale.rng
+                slots = {"group": names.group_of(first, rng), "group2": names.group_of(second, rng)}
                 answer = yes(holds(lore.hidden[first], lore.hidden[second]))
-                yield Descriptive(f"is_{word}", text, program, answer)
+                yield _asked(
+                    lore, f"is_{word}", "compare", answer, compared=GRAMMAR.word("compared", word), **slots
+                )
 
 
 def _same_charge(lore: Lore) -> Iterator[Descriptive]:
     for pair in combinations(range(len(lore.hidden)), 2):
         a, b = lore.tale.rng.sample(pair, 2)
-        first, second = lore.one(a), lore.one(b)
         charge = lore.hidden[a].charge
         answer = yes(bool(charge) and charge == lore.hidden[b].charge)
-        text = f"Are {first.text} and {second.text} charged alike?"
-        yield Descriptive("equal_charge", text, f"{first.program} {second.program} equal_charge", answer)
+        slots = {"thing": lore.one(a), "thing2": lore.one(b)}
+        yield _asked(lore, "equal_charge", "equal_charge", answer, **slots)
 
 
 def _both(lore: Lore) -> Iterator[Descriptive]:
     charged = [number for number, traits in enumerate(lore.hidden) if traits.charge]
-    for relation, (words, product) in _RELATIONS.items():
-        related = len(charged) == 2 and math.prod(lore.hidden[number].charge for number in charged) == product
-        text, kept = f"Are there objects that {words}?", f"objects filter_{relation}"
-        yield Descriptive(f"exist_{relation}", text, f"{kept} exist", yes(related))
-        for attribute in ATTRIBUTES if related else ():
+    for words, product in _RELATIONS.items():
+        alike = len(charged) == 2 and math.prod(lore.hidden[number].charge for number in charged) == product
+        related = GRAMMAR.word("related", words)
+        subtype = f"exist_{related.program.rpartition('_')[2]}"
+        yield _asked(lore, subtype, "exist_both", yes(alike), related=related)
+        for attribute in ATTRIBUTES if alike else ():
             values = (getattr(lore.tale.names.properties[number], attribute) for number in charged)
-            text = f"What are the {attribute}s of the two objects that {words}?"
-            yield Descriptive("query_both", text, f"{kept} query_both_{attribute}", " and ".join(values))
+            both = GRAMMAR.word("both", f"{attribute}s")
+            yield _asked(lore, "query_both", "query_both", " and ".join(values), related=related, both=both)
 
 
 def _heading(lore: Lore) -> Iterator[Descriptive]:
@@ -209,10 +212,8 @@ def _heading(lore: Lore) -> Iterator[Descriptive]:
                 continue
             way = max(DIRECTIONS, key=lambda word: _WAYS[word][0] * vx + _WAYS[word][1] * vy)
             if _WAYS[way][0] * vx + _WAYS[way][1] * vy > speed * math.cos(math.radians(_CLEAR)):
-                phrase, when = lore.one(state.object_id), lore.tale.event(event)
-                text = f"In which direction does {phrase.text} move when {when.text}?"
-                program = f"{phrase.program} {when.program} get_frame query_direction"
-                yield Descriptive("query_direction", text, program, way)
+                slots = {"thing": lore.one(state.object_id), "clause": lore.tale.event(event)}
+                yield _asked(lore, "query_direction", "heading", way, **slots)
 
 
 _TEMPLATES = (_exist, _count, _query, _compare, _same_charge, _both, _heading)
@@ -261,12 +262,11 @@ def _imagine(
         chosen = drawn(rng, [outcome for outcome in clear if outcome[1] or outcome[0] in seen], 3)
         chosen += drawn(rng, [outcome for outcome in clear if outcome not in chosen], 4 - len(chosen))
         negated = rng.random() < 0.5
-        phrase = names.of(number, rng)
-        program = f"all_events {phrase.program} {word} filter_counterfact belong_to{negate(negated)}"
-        text = rng.choice(_COUNTERFACTUALS).format(phrase.text, _WISHES[word], "not " if negated else "")
+        slots = {"thing": names.of(number, rng), "changed": GRAMMAR.word("changed", _WISHES[word])}
+        asked = GRAMMAR.write("counterfactual", rng, negated=negation(negated), **slots)
         choices = tuple(
             (names.possible_collision(pair, rng), happens != negated)
             for pair, happens in rng.sample(chosen, len(chosen))
         )
-        questions.append(MultipleChoice(text[0].upper() + text[1:], program, choices))
+        questions.append(MultipleChoice(sentence(asked), choices))
     return questions

@@ -330,7 +330,7 @@ def test_an_edited_transcript_and_another_model_s_are_found_out(inputs: Given, t
     whole = transcript.read_bytes()
     for before, after in ((b"how many objects", b"how many cubes"), (b'"stop"', b'"length"')):
         transcript.write_bytes(whole.replace(before, after, 1))
-        with pytest.raises(FormatError, match=r"kept\.jsonl:1: request and reply are not what was recorded"):
+        with pytest.raises(FormatError, match=r"kept\.jsonl:1: request and reply differ from the record"):
             read_transcript(transcript)
 
 

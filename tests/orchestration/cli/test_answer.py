@@ -19,7 +19,7 @@ from clevrer_scenes import annotation, question
 from typer.testing import CliRunner
 
 from orchestration.benchmarks.babi import BABI
-from orchestration.benchmarks.tally import answer_files
+from orchestration.benchmarks.own_files import answer_files
 from orchestration.cli.main import app
 from substrate.domains.clevrer.format import SHAPES
 
@@ -121,11 +121,25 @@ def test_a_zip_that_macos_packed_is_read(files: Files) -> None:
     assert files.run().exit_code == 0
 
 
-def test_without_gold_nothing_is_graded(files: Files) -> None:
-    files.ask([question("objects count")])
-    result = files.run()
-    assert result.stdout.splitlines()[-1] == "1 questions, 1 without gold"
+def test_a_test_split_without_programs_or_gold_is_answered_for_the_server(files: Files) -> None:
+    count = {"question_id": 3, "question_type": "descriptive", "question": "How many objects are there?"}
+    unique = {**count, "question_id": 4, "question": "What color is the object that exits the scene?"}
+    next_ = {"question_id": 5, "question_type": "predictive", "question": "What will happen next?"}
+    choices = [("The green cube and the sphere collide", 0), ("The cube collides with the gray object", 1)]
+    next_["choices"] = [{"choice_id": number, "choice": choice} for choice, number in choices]
+    files.ask([count, unique, next_])
+    submission = files.out.with_name("submission.json")
+    result = files.run("--submission", str(submission))
+    assert result.stdout.splitlines()[-1] == "3 questions, 3 without gold, 2 could not run"
     assert (files.rows[0]["expected"], files.rows[0]["correct"]) == (None, None)
+    (scene,) = json.loads(submission.read_text("utf-8"))
+    assert scene["scene_index"] == 7
+    assert [list(entry.values()) for entry in scene["questions"]] == [
+        [3, "descriptive", "4"],
+        [4, "descriptive", "error"],
+        [5, "predictive", [{"choice_id": 0, "answer": "wrong"}, {"choice_id": 1, "answer": "wrong"}]],
+    ]
+    assert files.run("--submission", str(files.out)).exit_code == 1
 
 
 def test_a_program_that_cannot_run_is_an_error_row_and_the_others_are_answered(files: Files) -> None:

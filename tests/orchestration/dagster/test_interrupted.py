@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from orchestration.cli.main import app
-from orchestration.dagster.run import close_interrupted
+from orchestration.dagster.own_runs import close_interrupted
 from substrate.base.files import replacing
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -97,6 +97,6 @@ def test_a_killed_run_resumes_after_its_finished_stages(
     with dg.DagsterInstance.get() as instance:
         again, killed = instance.get_runs()
         assert (again.status, killed.status) == (dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE)
-        assert close_interrupted(instance) == []
+        assert close_interrupted(instance, root) == []
         messages = [record.user_message for record in instance.all_logs(again.run_id)]
     assert any(text.startswith("clevrer/answers: ") and text.endswith(" done") for text in messages)

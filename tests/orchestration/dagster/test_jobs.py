@@ -13,6 +13,7 @@ from pathlib import Path
 
 import dagster as dg
 import pytest
+import yaml
 from projects import ROOT, link_code
 
 from orchestration.dagster import assets, jobs
@@ -56,7 +57,8 @@ def test_the_nightly_job_recomputes_inside_its_run_and_fails_naming_what_drifted
 
     def recompute(*_: object, **__: object) -> Report:
         run_stages(
-            ["clevrer_humans/dataset"], WorkspaceResource(scratch=str(tmp_path / "scratch"), force=True)
+            ["clevrer_humans/dataset"],
+            WorkspaceResource(profile="beyond", scratch=str(tmp_path / "scratch"), force=True),
         )
         return Report("sample", recomputed=True, differences=differences, causes=[])
 
@@ -74,7 +76,7 @@ def test_the_drift_check_passes_over_official_files_that_are_not_there_and_names
 ) -> None:
     root, official = make_project(), tmp_path / "official"
     official.mkdir()
-    shutil.copytree(ROOT / "pins", root / "pins")
+    shutil.copytree(ROOT / "pins", root / "pins", ignore=shutil.ignore_patterns("sample*"))
     monkeypatch.setenv(REAL, str(official))
     monkeypatch.setattr(jobs, "recompute", lambda *_: None)
     job = build_definitions().resolve_job_def("verify")
@@ -92,9 +94,12 @@ def test_the_drift_check_passes_over_official_files_that_are_not_there_and_names
 
 def test_a_run_of_the_ui_is_pinned_like_one_of_the_command(make_project: Callable[..., Path]) -> None:
     root = make_project()
+    parameters = yaml.safe_load((root / "params.yaml").read_text("utf-8"))
+    parameters["profiles"]["sample"]["comphy"] = {"source": "none"}  # so that nothing is computed on Spark
+    (root / "params.yaml").write_text(yaml.safe_dump(parameters), "utf-8")
     (root / "dvc.yaml").write_text(pins.render_dvc_yaml(STAGES), "utf-8")
     link_code(root)
-    job = build_definitions().resolve_job_def("reproduce_clevrer_humans")
+    job = build_definitions().resolve_job_def("reproduce_comphy")
     with dg.instance_for_test() as instance:
         for init, changed in ((False, {}), (True, {"seed": 3}), (True, {})):
             if init and not (root / ".dvc").is_dir():
@@ -104,8 +109,12 @@ def test_a_run_of_the_ui_is_pinned_like_one_of_the_command(make_project: Callabl
             config = {"resources": {"workspace": {"config": {"profile": "sample", "set": changed}}}}
             assert job.execute_in_process(instance=instance, run_config=config).success
             lock = root / "dvc.lock"
-            locked = lock.is_file() and "clevrer_humans-answers" in lock.read_text("utf-8")
+            locked = lock.is_file() and "comphy-answers" in lock.read_text("utf-8")
             assert locked == (init and not changed)
+        (root / "pins/sample.json").write_text("{", "utf-8")
+        with pytest.raises(dg.DagsterResourceFunctionError) as refused:
+            job.execute_in_process(instance=instance, run_config=config)
+        assert "sample.json: is damaged" in str(refused.value.__cause__)
 
 
 HOLD = """import sys, time; from pathlib import Path

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import shlex
+import shutil
 from pathlib import Path
 
 import pytest
+from projects import ROOT
 from shared_project import run
 from typer.testing import CliRunner
 
 from orchestration.cli.main import app
+from orchestration.ledger.manifest import Made
 from orchestration.ledger.pinned import ACCEPTED, write_pins
 from orchestration.ledger.records import fingerprint, keep_records
 from orchestration.project import open_workspace
@@ -40,24 +45,29 @@ def invoke(*arguments: str, code: int = 0) -> str:
     return result.stdout
 
 
-def answer_one_wrong(root: Path) -> tuple[str, str]:
+def invoke_all(*arguments: str) -> str:
+    return CliRunner().invoke(app, list(arguments)).output
+
+
+def answer_one_wrong(root: Path, subset: str = "by_id") -> tuple[str, str]:
     """Another answer to a question that was answered right: the score before and after, as ``CORRECT/N``."""
+    path = f"artifacts/sample/scores/gqa.{subset}.accuracy.json"
     lines = (root / ROWS).read_bytes().splitlines(keepends=True)
     place = next(
-        n for n, line in enumerate(lines) if (r := json.loads(line))["correct"] and r["subset"] == "by_id"
+        n for n, line in enumerate(lines) if (r := json.loads(line))["correct"] and r["subset"] == subset
     )
     lines[place] = lines[place].replace(b'"correct": true', b'"correct": false')
     lines[place] = lines[place].replace(b'"predicted": "', b'"predicted": "not ')
     (root / ROWS).write_bytes(b"".join(lines))
-    score = json.loads((root / SCORE).read_bytes())
+    score = json.loads((root / path).read_bytes())
     before = f"{score['correct']}/{score['n']}"
     score["correct"] -= 1
-    (root / SCORE).write_text(json.dumps(score, indent=1) + "\n", "utf-8")
+    (root / path).write_text(json.dumps(score, indent=1) + "\n", "utf-8")
     # As a run would have left it.
     workspace = open_workspace()
     for stage in STAGES.values():
         touched = {path.format(profile="sample") for path in (*stage.outs, *inputs_of(STAGES, stage))}
-        if stage.pinned_by == "dvc.yaml" and touched & {ROWS, SCORE}:
+        if stage.pinned_by == "dvc.yaml" and touched & {ROWS, path}:
             keep_records(workspace, {stage.name: fingerprint(STAGES, stage, workspace)})
     return before, f"{score['correct']}/{score['n']}"
 
@@ -76,7 +86,13 @@ def test_what_was_accepted_is_said_first_and_read_back_from_the_commit(committed
     assert "right to wrong: substrate explain gqa/by_id/" in told
     assert "differences from the pins" in invoke("verify", "--no-recompute", code=1), "nothing was pinned"
 
+    # A stage that left the graph leaves the pins and DVC's lock with the next acceptance.
+    held = [committed / "pins/sample.json", committed / "dvc.lock"]
+    held[1].write_text(f"{held[1].read_text('utf-8')}  gone-answers:\n    cmd: gone\n", "utf-8")
+    write_pins(open_workspace(), {"gone/answers": Made(outs={"artifacts/sample/gone/answers.jsonl": "0"})})
+    assert all("gone" in file.read_text("utf-8") for file in held)
     invoke("accept", "a better reason")
+    assert not any("gone" in file.read_text("utf-8") for file in held)
     assert "accepted on " in since("HEAD")
     run(committed, "git", "add", "--all")
     run(committed, "git", "commit", "--quiet", "--message", "New results")
@@ -141,3 +157,38 @@ def test_what_no_run_computed_is_refused_and_marked_where_it_is_forced(committed
     assert pin["unsafe"] == "typo"
     commit(committed, "Forced")
     assert "  no record of a run computed gqa/scores" in since("HEAD~1", code=1).splitlines()
+
+
+def test_two_branches_that_both_accepted_are_merged_as_the_page_says(committed: Path, tmp_path: Path) -> None:
+    shutil.copy(ROOT / ".gitattributes", committed)
+    invoke("accept", "as they are")
+    commit(committed, "Attributes")
+    run(committed, "git", "branch", "--move", "main")
+    other = shutil.copytree(committed, tmp_path / "other", symlinks=True)
+    with contextlib.chdir(other):
+        answer_one_wrong(other, "by_name")
+        invoke("accept", "of main")
+        commit(other, "Main")
+    run(committed, "git", "switch", "--quiet", "--create", "branch")
+    answer_one_wrong(committed)
+    invoke("accept", "of the branch")
+    commit(committed, "Branch")
+
+    run(committed, "git", "fetch", "--quiet", str(other), "main:main", "--force")
+    merge = ("git", "merge", "--quiet", "main")
+    assert "CONFLICT" in run(committed, *merge, check=False).stdout
+    assert "a conflict marker of a merge" in CliRunner().invoke(app, ["reproduce"]).stderr
+    assert "a conflict marker of a merge" in CliRunner().invoke(app, ["accept", "merged"]).stderr
+    page = (ROOT / "docs/how-to-ci.md").read_text("utf-8")
+    (restore,) = [line.strip() for line in page.splitlines() if "git restore" in line]
+    run(committed, *shlex.split(restore))
+    answer_one_wrong(committed, "by_name")  # as a reproduction of the merged code gives both
+    assert "; 2 outputs differ from their pins." in invoke_all("reproduce", "--only", "gqa")
+    invoke("accept", "merged")
+    commit(committed, "Merged")
+    lines = (committed / ACCEPTED).read_text("utf-8").splitlines()
+    reasons = [json.loads(line)["reason"] for line in lines]
+    assert sorted(reasons[1:-1]) == ["of main", "of the branch"]
+    assert reasons[-1] == "merged"
+    for revision in ("main", "main~1"):
+        assert ": merged (gqa/answers, gqa/scores)" in since(revision)

@@ -17,16 +17,20 @@ from orchestration.lineage.explain import EXPLAINED
 from orchestration.lineage.number import Lineage, trace_number
 from orchestration.project import open_workspace
 from orchestration.registry import BENCHMARKS, INTERPRETED
-from orchestration.stages.graph import STAGES
+from orchestration.stages.graph import BEYOND_STAGES, STAGES
 from substrate.base.files import sha256
 from substrate.domains.rows import decode
 
-MEASURED = {name: benchmark.numbers for name, benchmark in BENCHMARKS.items() if f"{name}/scores" in STAGES}
+GRAPHS = {"beyond": BEYOND_STAGES, "sample": STAGES}
+PROFILES = {
+    name: profile for profile, stages in GRAPHS.items() for name in BENCHMARKS if f"{name}/scores" in stages
+}
+MEASURED = {name: BENCHMARKS[name].numbers for name in PROFILES}
 DESCRIPTIVE = "clevrer/descriptive/per_question"
 
 
-def trace(*arguments: str, code: int = 0) -> dict[str, Any]:
-    result = CliRunner().invoke(app, ["trace", *arguments, "--json"])
+def trace(*arguments: str, code: int = 0, profile: str = "sample") -> dict[str, Any]:
+    result = CliRunner().invoke(app, ["trace", *arguments, "--profile", profile, "--json"])
     assert result.exit_code == code, result.output
     return json.loads(result.stdout)
 
@@ -38,16 +42,24 @@ def refused(*arguments: str) -> str:
     return result.stderr
 
 
-def test_every_number_walks_from_its_cells_to_its_source(reproduced: Path) -> None:
-    lineage = Lineage(open_workspace(), known=STAGES)
+@pytest.mark.parametrize(
+    ("profile", "shown"),
+    [
+        (
+            "sample",
+            ("clevrer/explanatory/per_question", "babi/qa7/accuracy", "ablations/predictive.A/per_option"),
+        ),
+        ("beyond", ("perceived/explanatory/per_question", "comphy_inferred/factual/per_question")),
+    ],
+)
+def test_every_number_walks_from_its_cells_to_its_source(
+    profile: str, shown: tuple[str, ...], unchanged_project: Path
+) -> None:
+    lineage = Lineage(open_workspace(profile), known=GRAPHS[profile])
     in_tables = {name for table in lineage.tables.values() for names in table["numbers"] for name in names}
-    assert in_tables >= {
-        "clevrer/explanatory/per_question",
-        "babi/qa7/accuracy",
-        "ablations/predictive.A/per_option",
-    }
-    for benchmark, numbers in MEASURED.items():
-        for number in numbers:
+    assert in_tables >= {*shown}
+    for benchmark in (name for name, usual in PROFILES.items() if usual == profile):
+        for number in MEASURED[benchmark]:
             way = trace_number(lineage, number)
             assert way.problems == [], number
             assert bool(way.cells) == (number in in_tables), number
@@ -64,15 +76,15 @@ def test_every_number_walks_from_its_cells_to_its_source(reproduced: Path) -> No
                 < min(stages.index(below.file.stage) for below in (*way.logs, *way.sources))
             )
             assert all(step.changed_since == [] for step in way.steps)
-            assert way.sources[0].file.sha256 == sha256(reproduced / way.sources[0].file.path)
+            assert way.sources[0].file.sha256 == sha256(unchanged_project / way.sources[0].file.path)
 
 
 def test_every_cell_of_every_table_is_one_of_a_number(reproduced: Path) -> None:
     lineage = Lineage(open_workspace(), known=STAGES)
     cells = {
         (cell.file, cell.row, cell.column, cell.text)
-        for numbers in MEASURED.values()
-        for number in numbers
+        for name, usual in PROFILES.items()
+        for number in (MEASURED[name] if usual == "sample" else ())
         for cell in trace_number(lineage, number).cells
     }
     for path in sorted((reproduced / "artifacts/sample/tables").glob("*.md")):
@@ -117,7 +129,7 @@ def test_a_published_cell_traces_to_its_citation(reproduced: Path) -> None:
 def test_an_answer_walks_to_its_log_and_is_computed_again_to_the_same_bytes(
     reproduced: Path, benchmark: str
 ) -> None:
-    path = reproduced / f"artifacts/sample/{benchmark}/answers.jsonl"
+    path = reproduced / f"artifacts/{PROFILES[benchmark]}/{benchmark}/answers.jsonl"
     lines = path.read_bytes().splitlines()
     if benchmark == "clevrer_humans":
         assert lines == [], "this profile names none of its files"
@@ -125,7 +137,8 @@ def test_an_answer_walks_to_its_log_and_is_computed_again_to_the_same_bytes(
     line = len(lines) // 2
     row = decode(lines[line])
     number = next(name for name in MEASURED[benchmark] if name.count("/") == 1 or f"/{row.subset}/" in name)
-    traced = trace(number, "--question", f"{row.subset}/{row.scene}/{row.question}", "--reexecute")
+    question = f"{row.subset}/{row.scene}/{row.question}"
+    traced = trace(number, "--question", question, "--reexecute", profile=PROFILES[benchmark])
     answer, again = traced["answer"], traced["reexecution"]
     assert (answer["file"], answer["line"]) == (path.relative_to(reproduced).as_posix(), line + 1)
     assert answer["log"] == row.log
@@ -138,9 +151,10 @@ def test_an_answer_walks_to_its_log_and_is_computed_again_to_the_same_bytes(
 
 @pytest.mark.parametrize("benchmark", sorted(EXPLAINED.keys() & MEASURED))
 def test_a_trace_lists_exactly_the_deltas_of_the_explanation(reproduced: Path, benchmark: str) -> None:
-    lines = (reproduced / f"artifacts/sample/{benchmark}/answers.jsonl").read_bytes().splitlines()
+    profile = PROFILES[benchmark]
+    lines = (reproduced / f"artifacts/{profile}/{benchmark}/answers.jsonl").read_bytes().splitlines()
     rows = [decode(line) for line in lines[:: max(1, len(lines) // 25)]][:25]
-    lineage = Lineage(open_workspace(), known=STAGES)
+    lineage = Lineage(open_workspace(profile), known=GRAPHS[profile])
     for row in rows:
         number = next(
             name for name in MEASURED[benchmark] if name.count("/") == 1 or f"/{row.subset}/" in name

@@ -122,7 +122,7 @@ def test_published_figures_stand_in_columns_of_their_own_marked_with_what_is_rea
     assert (controlled["measured of"], controlled["paper"]) == ("no model", "not reported")
     assert controlled["others"] == "51.00 % Llama-3.1-8B (event log as text)"
     for table in (first, transfer):
-        assert "a rival that reads pixels has a task before it" in table.caption
+        assert "a rival that reads pixels must perceive the scene" in table.caption
     # It is CLEVRER's questions that NS-DR's executor was given.
     assert "answers 564 of 564" in first.caption
     assert "answers 564 of 564" not in transfer.caption

@@ -161,7 +161,6 @@ def test_every_number_is_in_the_page_and_has_one_with_its_trace(reproduced: Path
         "comphy",
         "gqa",
         "babi",
-        "clevrer_humans",
         "ablations",
     }
     assert len({number_page(score.name) for score in scores}) == len(scores)

@@ -28,12 +28,15 @@ def test_of_options_the_better_of_all_and_none_is_counted_as_the_metric_counts()
         chosen(1, "wrong", "wrong"),
         chosen(2, "correct", "correct", "wrong"),
     ]
-    assert best(rows, METRICS["per_question"], {}) == "33.33 % no option"
-    assert best(rows, METRICS["per_option"], {}) == "57.14 % no option"
+    assert best(rows, METRICS["per_question"], {}) == ("33.33 % no option", "2 : 0, p 0.5")
+    assert best(rows, METRICS["per_option"], {}) == ("57.14 % no option", "")
 
 
 def test_of_words_the_gold_that_is_most_often_counts_and_another_method_where_it_is_better() -> None:
     rows = [Row(**QUESTION, question=number, expected=gold) for number, gold in enumerate(("3", "no", "3"))]
-    assert best(rows, METRICS["per_question"], {}) == "66.67 % always the majority, “3”"
-    assert best(rows, METRICS["per_question"], {"the last word": rows}) == "100.00 % the last word"
-    assert best([], METRICS["per_question"], {}) == ""
+    assert best(rows, METRICS["per_question"], {}) == ("66.67 % always the majority, “3”", "1 : 0, p 1")
+    assert best(rows, METRICS["per_question"], {"the last word": rows}) == (
+        "100.00 % the last word",
+        "0 : 0, p 1",
+    )
+    assert best([], METRICS["per_question"], {}) == ("", "")

@@ -217,7 +217,7 @@ def test_a_case_that_nobody_asked_for_is_named() -> None:
     def strays(row: dict[str, Any]) -> list[dict[str, Any]]:
         return [{NUMBER: row[NUMBER], PLACE: 0}, {NUMBER: row[NUMBER] + 1, PLACE: 1}]
 
-    with pytest.raises(SubstrateError, match="came back though nobody asked, number 9 first"):
+    with pytest.raises(SubstrateError, match="came back without a request, number 9 first"):
         local_rows(strays, PLACED)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
@@ -10,7 +11,6 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-import dagster as dg
 import pytest
 from projects import ROOT
 
@@ -43,6 +43,9 @@ def test_the_java_that_spark_would_take_is_judged(
         java.chmod(0o755)
     fault = java_fault()
     assert (message is None) == (fault is None)
+    setup = subprocess.run(["sh", ROOT / "scripts/java.sh"], capture_output=True, text=True, check=False)
+    assert (setup.returncode == 0) == (fault is None), "setup judges the Java that Spark starts"
+    assert fault is None or f"JAVA_HOME: {java} is " in setup.stderr
     assert message is None or str(fault).startswith(f"JAVA_HOME: {java}: {message}")
 
 
@@ -72,13 +75,32 @@ def test_a_session_here_is_of_this_environment_whatever_the_user_has_set(tmp_pat
     assert f"JAVA_HOME: {tmp_path}/none/bin/java: Java not found. Install Java 17" in done.stderr
 
 
-def test_a_home_of_dagster_that_may_move_is_refused(
-    make_project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("home", "settings", "message"),
+    [
+        ("here", None, "DAGSTER_HOME: here: is not an absolute path"),
+        ("{root}/a/b", "", None),
+        ("{root}/a", "storage: [broken", "a/dagster.yaml: while parsing a flow sequence"),
+        ("{root}/a", "- a list", r"a/dagster.yaml: .*to parse to dictionary"),
+        ("{root}/a", "nonsense: 3", r"a/dagster.yaml: .*unexpected config entry"),
+        ("{root}/a", "storage: {postgres: {postgres_url: x}}", "import module dagster_postgres"),
+        ("{root}/a", "run_launcher: {module: nowhere, class: Launcher}", "import module nowhere"),
+    ],
+)
+def test_a_home_of_dagster_is_made_or_refused_by_its_fault(
+    make_project: Callable[..., Path],
+    monkeypatch: pytest.MonkeyPatch,
+    home: str,
+    settings: str | None,
+    message: str | None,
 ) -> None:
     root = make_project()
-    monkeypatch.setenv("DAGSTER_HOME", "here")
-    with pytest.raises(ParameterError, match="DAGSTER_HOME: here: is not an absolute path"):
-        run.instance(root)
+    monkeypatch.setenv("DAGSTER_HOME", home.format(root=root))
+    if settings:
+        Path(root, "a").mkdir()
+        (root / "a/dagster.yaml").write_text(settings, "utf-8")
+    with pytest.raises(ParameterError, match=message) if message else contextlib.nullcontext():
+        run.instance(root).dispose()
 
 
 def test_a_damaged_record_of_runs_is_set_aside_and_begun_anew(
@@ -107,29 +129,6 @@ def test_a_run_that_fails_before_its_first_stage_gives_its_reason(
     monkeypatch.setattr(resources, "project_lock", busy)
     with pytest.raises(run.RunError, match=r"failed: .*a run is under way: process 1\. Wait until"):
         run.run_stages(["babi/dataset"], WorkspaceResource())
-
-
-def test_the_record_of_old_runs_is_deleted(
-    make_project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    root = make_project()
-    monkeypatch.setattr(run, "KEPT", 2)
-
-    @dg.op
-    def nothing() -> None: ...
-
-    @dg.job
-    def job() -> None:
-        nothing()
-
-    ran = []
-    for _ in range(4):
-        with run.instance(root) as instance:
-            ran.append(job.execute_in_process(instance=instance).run_id)
-    with run.instance(root) as instance:
-        assert {record.run_id for record in instance.get_runs()} == set(ran[2:])
-    files = [path.stem for path in (root / ".dagster/history/runs").glob("*.db") if path.stem != "index"]
-    assert set(files) == set(ran[2:])
 
 
 def test_a_run_clears_what_a_killed_one_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ from orchestration.settings import Spark
 from orchestration.spark.parts import LINES, Parts, write_parts
 from orchestration.spark.workers import NUMBER
 from orchestration.workspace.storage import Storage
-from orchestration.workspace.tables import manifest_of
+from orchestration.workspace.tables import sharded_of
 from substrate.base.errors import ParameterError, SubstrateError
 from substrate.base.files import sha256
 
@@ -42,7 +42,7 @@ def test_the_receipts_of_tasks_are_the_manifest_of_what_they_wrote(tmp_path: Pat
         manifest = write_parts(Spark(), parts)
     files = sorted((tmp_path / "sample/a").iterdir())
     assert [file.name for file in files] == ["00000.parquet", "00001.parquet"]
-    assert manifest == manifest_of(parts.storage, "sample/a", 2)
+    assert manifest == sharded_of(parts.storage, "sample/a", 2)
     assert (manifest.shards, manifest.sums) == ([20, 20], [sha256(file) for file in files])
     assert list(parts.storage.rows("sample/a", "00001.parquet"))[3] == {NUMBER: 23, "text": "23"}
     assert (figures["tasks"], figures["shards kept"], figures["hosts"]) == (2, 0, 1)

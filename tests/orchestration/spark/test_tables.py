@@ -10,7 +10,7 @@ import pytest
 from orchestration.benchmarks.benchmark import Case, Cases
 from orchestration.workspace.storage import Storage
 from orchestration.workspace.tables import (
-    Manifest,
+    Sharded,
     read_cases,
     short_key,
     table_once,
@@ -18,11 +18,11 @@ from orchestration.workspace.tables import (
 )
 
 
-def table(root: Path, text: bytes) -> tuple[Storage, Manifest]:
+def table(root: Path, text: bytes) -> tuple[Storage, Sharded]:
     """The table of one case, by a storage where ``other`` lies beside it."""
     storage = Storage(root.as_uri())
 
-    def write(folder: str) -> Manifest:
+    def write(folder: str) -> Sharded:
         cases = Cases(1, iter([Case(3, "a.json", text)]))
         return write_cases(storage, cases, lambda of: 10, lambda done, of: None, folder)
 

@@ -14,7 +14,8 @@ from orchestration.dagster.resources import WorkspaceResource
 from orchestration.dagster.run import RunError, run_stages
 from orchestration.definitions import defs
 from orchestration.ledger import dvc as pins
-from orchestration.stages.graph import EVERY, STAGES, stages_of
+from orchestration.stages.graph import BEYOND_STAGES, EVERY, STAGES, stages_of
+from substrate.base.errors import ParameterError
 from substrate.domains.rows import decode
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -96,17 +97,24 @@ def test_a_graph_of_few_boxes_has_one_line_from_each_to_the_results_and_all_ways
     groups = {"/".join(node.key.path): node.group_name for node in nodes.asset_nodes}
     lines = {"/".join(n.key.path): {"/".join(key.path) for key in n.parent_keys} for n in nodes.asset_nodes}
     data = {name.partition("/")[0] for name in groups if name.endswith("/dataset")} & set(groups.values())
-    assert len(data) > 5
-    assert set(groups.values()) == {*data, "official", "results"}
+    assert data == {"babi", "clevrer", "comphy", "gqa", "twin"}
+    assert set(groups.values()) == {*data, "beyond", "results"}
     between = {(groups[before], groups[name]) for name in lines for before in lines[name]}
     boxes = {(before, after) for before, after in between if before != after}
-    assert boxes == {(group, "results") for group in (*data, "official")}
+    assert boxes == {(group, "results") for group in (*data, "beyond")}
 
-    needs = {name: stage.needs for name, stage in STAGES.items()}
-    for name in STAGES:
+    needs = {name: stage.needs for name, stage in EVERY.items()}
+    for name in EVERY:
         assert before(name, lines) == before(name, needs), "no stage runs before one that it reads"
         for need in lines[name]:
             assert not any(need in before(other, lines) for other in lines[name] - {need}), "a line too many"
+
+
+def test_what_goes_beyond_the_paper_has_a_profile_of_its_own() -> None:
+    assert {"perceived/scores", "tables/robustness"} <= BEYOND_STAGES.keys() - STAGES.keys()
+    assert {"ablations/determinism", "babi/scores"} <= STAGES.keys() - BEYOND_STAGES.keys()
+    with pytest.raises(ParameterError, match="--profile beyond"):
+        stages_of("perceived")
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 from projects import ROOT
 from typer.testing import CliRunner
 
-from orchestration.base.git import git
+from orchestration.base.git import GitError, git, git_output
 from orchestration.cli.main import app
 from orchestration.workspace.storage import Storage
 
@@ -96,3 +96,9 @@ def test_another_repository_s_commit_is_not_the_project_s(
     assert git(tmp_path, "rev-parse", "HEAD") is None
     monkeypatch.setenv("GIT_DIR", str(tmp_path / "nowhere"))
     assert git(outer, "rev-parse", "HEAD") == commit
+    # As CI allows git to read a checkout of another user.
+    for name, value in {"COUNT": "1", "KEY_0": "user.name", "VALUE_0": "of the caller"}.items():
+        monkeypatch.setenv(f"GIT_CONFIG_{name}", value)
+    assert git(outer, "config", "user.name") == b"of the caller\n"
+    with pytest.raises(GitError, match=r"git rev-parse: fatal: .*unknown revision"):
+        git_output(outer, "rev-parse", "nowhere")

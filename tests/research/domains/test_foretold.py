@@ -10,13 +10,13 @@ import pytest
 from orchestration.benchmarks.benchmark import Case
 from orchestration.scoring.counting import Rows
 from research.benchmarks.foretold import METRICS, cases, logs, rows
-from research.domains.foretelling.trajectories import TrajectoryScene
 from research.domains.foretold import CORRECT, LINE, UNSEEN, VOTE, WRONG, compared, foretold, from_tracks
 from research.domains.perception.masks import Look
 from research.domains.perception.parameters import Perception
 from substrate.base.errors import ParameterError
 from substrate.base.vocabulary import RDF_TYPE
 from substrate.domains.clevrer.format import CompactCollision, CompactObject, InOut, SceneEvents
+from substrate.domains.clevrer.trajectories import TrajectoryScene
 from substrate.domains.rows import Row
 
 LOOKS: list[Look] = [("red", "metal", "sphere"), ("blue", "metal", "cube"), ("green", "rubber", "cylinder")]

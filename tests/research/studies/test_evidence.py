@@ -29,7 +29,7 @@ def test_an_event_is_looked_for_in_another_record_by_looks_and_kind() -> None:
 
 
 def test_near_misses_and_trials_are_counted_and_the_report_shows_them(reproduced: Path) -> None:
-    folder = open_workspace().artifacts
+    folder = open_workspace("beyond").artifacts
     counts = counted(folder / "questions/predictive.jsonl")
     for name in CONFIGURATIONS:
         kinds = {subset.partition(": ")[2] for subset in counts if subset.startswith(f"predictive.{name}: ")}

@@ -25,7 +25,7 @@ PARTS = {part.name: part for part in ROBUSTNESS.parts}
 def test_every_question_is_asked_under_every_condition_and_only_the_first_is_as_the_benchmark_answers(
     name: str, reproduced: Path
 ) -> None:
-    workspace = open_workspace()
+    workspace = open_workspace("beyond")
     tallies = counted(workspace.path(f"artifacts/{{profile}}/robustness/{name}.jsonl"))
     part = PARTS[name]
     first = getattr(workspace.settings.of("robustness"), name)

@@ -7,8 +7,8 @@ that collisions show is known to a hundredth; any other varies as masses do. A p
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from math import exp
+from collections.abc import Callable, Collection, Mapping
+from math import exp, pi
 from random import Random
 
 from msgspec import Struct
@@ -19,6 +19,8 @@ from substrate.domains.clevrer.motion.engine import Body
 from substrate.domains.clevrer.motion.law import LAW, SIGHT, Law
 
 DRAWS = 32
+VOTERS = 15
+"""Draws whose majority gives an answer where positions were tracked."""
 _STEPS: Mapping[str, float] = {
     "radius": 0.0004,
     "reach": 0.001,
@@ -39,6 +41,8 @@ class Draw(Struct, frozen=True):
     """A possible state of affairs, by number; equal numbers give equal states."""
 
     number: int
+    tracked: bool = False
+    """Whether poses come from tracked positions, with their errors, and show no cube's yaw."""
 
     def law(self, law: Law = LAW) -> Law:
         """The law with a random error on each uncertain constant.
@@ -63,13 +67,25 @@ class Draw(Struct, frozen=True):
         by_frame: dict[int, dict[int, Body]] = {}
         for frame, here in recorded.items():
             rng = Random(f"pose {self.number} {frame}")
-            by_frame[frame] = {name: _off(body, masses[name], rng) for name, body in sorted(here.items())}
+            by_frame[frame] = {
+                name: self._off(body, masses[name], rng) for name, body in sorted(here.items())
+            }
         return by_frame
 
+    def _off(self, body: Body, mass: float, rng: Random) -> Body:
+        body = replace(body, mass=body.mass * mass)
+        if not self.tracked:
+            return _shifted(body, lambda _: rng.uniform(-_DIGIT, _DIGIT))
+        if body.shape == "cube":
+            body = replace(body, yaw=Random(f"yaw {self.number} {body.id}").uniform(0, pi / 2))
+        return _shifted(body, lambda error: rng.gauss(0, error))
 
-def _off(body: Body, mass: float, rng: Random) -> Body:
+
+def _shifted(body: Body, error: Callable[[float], float]) -> Body:
+    """A body with errors, given the standard error of each value; a velocity of zero is known."""
+    place, velocity = SIGHT.place[-1], SIGHT.velocity[-1]
     x, y, vx, vy = (
-        value + rng.uniform(-_DIGIT, _DIGIT) if value else value
-        for value in (body.x, body.y, body.vx, body.vy)
+        value + error(spread) if value else value
+        for value, spread in ((body.x, place), (body.y, place), (body.vx, velocity), (body.vy, velocity))
     )
-    return replace(body, x=x, y=y, vx=vx, vy=vy, mass=body.mass * mass)
+    return replace(body, x=x, y=y, vx=vx, vy=vy)

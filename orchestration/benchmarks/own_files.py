@@ -1,0 +1,143 @@
+"""Answers to a user's own files, by the pipeline's functions but without the pipeline; and their counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from orchestration.benchmarks.benchmark import Case, Files, Interpreted
+from substrate.base.files import replacing
+from substrate.domains.rows import Row, encode
+
+Advance = Callable[[int, int], None]
+"""Called with the number of finished cases and the number of all cases."""
+
+
+def _quiet(done: int, total: int) -> None:
+    """Ignore the progress."""
+
+
+class Tally(msgspec.Struct):
+    """Counts of an outcome: questions, rows and choices, those with gold, those that agree with it, and those
+    that could not run.
+
+    A question with two rows, such as GQA's by name and by id, counts as one question; graded and right
+    answers are counted in rows.
+    """
+
+    questions: int = 0
+    rows: int = 0
+    graded: int = 0
+    correct: int = 0
+    choices: int = 0
+    choices_graded: int = 0
+    choices_correct: int = 0
+    errors: int = 0
+    first_error: str = ""
+    subsets: dict[str, tuple[int, int]] = {}
+    """By subset: the number of rows with gold, and the number of right ones among them."""
+
+    def count(self, row: Row) -> None:
+        """Count a row; the caller sets the number of questions."""
+        self.rows += 1
+        if row.correct is not None:
+            self.graded += 1
+            self.correct += row.correct
+            graded, right = self.subsets.get(row.subset, (0, 0))
+            self.subsets[row.subset] = graded + 1, right + row.correct
+        for choice in row.choices or ():
+            self.choices += 1
+            if choice.expected is not None:
+                self.choices_graded += 1
+                self.choices_correct += choice.predicted == choice.expected
+        if row.error:
+            self.errors += 1
+            self.first_error = self.first_error or f"scene {row.scene}: question {row.question}: {row.error}"
+
+    def line(self) -> str:
+        """The last line that a command prints."""
+        parts = [f"{self.questions} questions"]
+        if self.rows > self.questions:
+            for subset, (graded, right) in self.subsets.items():
+                parts.append(f"{subset} {right} of {graded} correct ({right / graded:.2%})")
+        elif self.graded:
+            parts.append(f"{self.correct} of {self.graded} correct ({self.correct / self.graded:.2%})")
+        if self.choices_graded:
+            parts.append(
+                f"{self.choices_correct} of {self.choices_graded} choices correct "
+                f"({self.choices_correct / self.choices_graded:.2%})"
+            )
+        if self.graded < self.rows:
+            what = "rows " if self.rows > self.questions else ""
+            parts.append(f"{self.rows - self.graded} {what}without gold")
+        if self.errors:
+            parts.append(f"{self.errors} could not run")
+        return ", ".join(parts)
+
+
+def write_rows(rows: Iterable[Row], out: Path) -> Tally:
+    """Write rows to a file, which appears only when it is complete; each row counts as a question."""
+    return _write(((1, [row]) for row in rows), out)
+
+
+def _write(cases: Iterable[tuple[int, Sequence[Row]]], out: Path) -> Tally:
+    """Write the rows of cases to a file, as :func:`write_rows`; each case has its number of questions."""
+    tally = Tally()
+    with replacing(out) as fresh, fresh.open("wb") as file:
+        for questions, rows in cases:
+            tally.questions += questions
+            for row in rows:
+                tally.count(row)
+                file.write(encode(row) + b"\n")
+    return tally
+
+
+def answer_files(
+    benchmark: Interpreted,
+    files: Files,
+    parameters: Any,
+    out: Path,
+    advance: Advance = _quiet,
+    worlds: int | None = None,
+    submission: Path | None = None,
+) -> Tally:
+    """Answer a user's files and write the rows; if an input is refused, nothing is written.
+
+    Args:
+        files: the benchmark's inputs, by role.
+        parameters: the benchmark's parameters; ``None`` if it takes none.
+        worlds: the most possible logs to answer a case from; ``None`` to use its own log.
+        submission: a file for the same answers in the layout of the benchmark's server, if it has one.
+    """
+    cases = benchmark.source.cases(files, None, False)
+
+    def answer(case: Case) -> Iterable[Row]:
+        if worlds is not None and benchmark.possible:
+            return benchmark.possible(case, worlds, parameters, split_of(files))
+        logs = [named.log for named in benchmark.logs(case, parameters)]
+        return benchmark.rows(case, logs, parameters, split_of(files))
+
+    parts: list[bytes] = []
+
+    def rows() -> Iterator[tuple[int, Sequence[Row]]]:
+        for done, case in enumerate(cases.each, start=1):
+            answered = list(answer(case))
+            if submission and benchmark.submission:
+                parts.append(msgspec.json.encode(benchmark.submission(answered)))
+            yield sum(1 for _ in benchmark.wordings(case)), answered
+            advance(done, cases.total)
+
+    if submission is None:
+        return _write(rows(), out)
+    with replacing(submission) as fresh:
+        tally = _write(rows(), out)
+        fresh.write_bytes(b"[\n" + b",\n".join(parts) + b"\n]\n")
+    return tally
+
+
+def split_of(files: Files) -> str:
+    """The split for the rows of a user's files: the name of the question file, or empty."""
+    return files["questions"].name.partition(".")[0] if "questions" in files else ""

@@ -1,0 +1,160 @@
+"""Meetings in a recorded simulation, from its event log and from its file by an independent reader.
+
+Two personas meet when they come to share an arena. The reader decodes the file itself and goes from step to
+step. It shares no code with the log, its rules or its queries, so the log can be checked against it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from itertools import combinations, pairwise
+from typing import Any
+
+from pyoxigraph import NamedNode
+
+from research.domains.movement_log import NAMESPACE
+from substrate.base.vocabulary import RDF_TYPE, RDFS_LABEL
+from substrate.log.event_log import EventLog
+
+NEVER = "never"
+EVERY = 10
+"""Steps between two checks of who is together."""
+_MEETING, _WHO = NamedNode(f"{NAMESPACE}Meeting"), NamedNode(f"{NAMESPACE}who")
+_NAMED = f"SELECT ?who ?name WHERE {{ ?who a <{NAMESPACE}Persona> ; <{RDFS_LABEL.value}> ?name }}"
+_WITH = f"SELECT ?one ?other WHERE {{ ?one <{NAMESPACE}with> ?other FILTER (STR(?one) < STR(?other)) }}"
+
+Pair = tuple[str, str]
+"""Two names, in order."""
+_Record = Mapping[str, Any]
+_Steps = Mapping[int, Mapping[str, _Record]]
+_Places = Iterator[tuple[int, Mapping[str, tuple[str, ...] | None]]]
+"""By step, the place of each persona; ``None`` if it is on its way."""
+
+
+def in_words(first: int, meetings: int, moments: int) -> str:
+    """Describe a pair that met: its first meeting, its number of meetings, and of checks it was together."""
+    return f"first at {first}, {meetings} times, {moments} moments"
+
+
+def by_log(log: EventLog) -> dict[Pair, str]:
+    """Describe each pair of personas that met, from a log's meetings and its state at every check.
+
+    Meetings come from the deltas that insert them; SPARQL gives the pairs that are together.
+    """
+    named: Any = log.state().query(_NAMED)
+    names = {row["who"].value: row["name"].value for row in named}
+    ticks: dict[str, int] = {}
+    who: defaultdict[str, list[str]] = defaultdict(list)
+    for delta in log:
+        subject, predicate, value = delta.triple
+        if predicate == RDF_TYPE and value == _MEETING:
+            ticks[subject.value] = delta.tick
+        elif predicate == _WHO and (name := names.get(str(value).strip("<>"))):
+            who[subject.value].append(name)
+    moments = Counter[Pair]()
+    for tick in range(log.ticks[1], log.ticks[-1] + 1, EVERY):
+        together: Any = log.state(tick).query(_WITH)
+        moments.update(_pair(names[row["one"].value], names[row["other"].value]) for row in together)
+    met: defaultdict[Pair, list[int]] = defaultdict(list)
+    for meeting, tick in ticks.items():
+        met[_pair(*who[meeting])].append(tick)
+    return {pair: in_words(min(when), len(when), moments[pair]) for pair, when in met.items()}
+
+
+def _pair(first: str, second: str) -> Pair:
+    return (first, second) if first < second else (second, first)
+
+
+def personas(file: bytes) -> list[str]:
+    """The names in a movement file, sorted."""
+    return sorted({name for records in json.loads(file).values() for name in records})
+
+
+def by_reader(file: bytes, *, by_address: bool = False) -> dict[Pair, str]:
+    """Describe each pair as :func:`by_log` does, but from the file only, step by step.
+
+    Args:
+        file: the movement file.
+        by_address: whether a persona counts as being at its action's place even while on its way there.
+    """
+    steps = {
+        int(step): records
+        for step, records in sorted(json.loads(file).items(), key=lambda item: int(item[0]))
+    }
+    places = _by_address(steps) if by_address else _by_tile(steps)
+    met: defaultdict[Pair, list[int]] = defaultdict(list)
+    moments, before, first = Counter[Pair](), set[Pair](), min(steps)
+    for step, where in places:
+        there: defaultdict[Any, list[str]] = defaultdict(list)
+        for name, place in where.items():
+            if place:
+                there[place].append(name)
+        now = {pair for together in there.values() for pair in combinations(sorted(together), 2)}
+        for pair in now - before:
+            met[pair].append(step)
+        if (step - first) % EVERY == 0:
+            moments.update(now)
+        before = now
+    return {pair: in_words(min(when), len(when), moments[pair]) for pair, when in met.items()}
+
+
+def _arena(record: _Record) -> tuple[str, ...] | None:
+    """World, sector and arena of a record's action; ``None`` in a conversation, which names no place."""
+    address = record["description"].rpartition(" @ ")[2]
+    return None if address.startswith("<") else tuple(address.split(":")[:3])
+
+
+def _by_address(steps: _Steps) -> _Places:
+    now: dict[str, tuple[str, ...]] = {}
+    for step, records in steps.items():
+        now |= {name: arena for name, record in records.items() if (arena := _arena(record))}
+        yield step, now
+
+
+def _by_tile(steps: _Steps) -> _Places:
+    """The place of each persona, by its tile."""
+    tiles, last, places = _tiles(steps), dict[str, _Record](), dict[str, tuple[str, ...] | None]()
+    for step, records in steps.items():
+        last |= records
+        for name, record in records.items():
+            arena, place = _arena(record), places.get(name)
+            stays = arena is None or arena == place
+            places[name] = tiles.get(tuple(record["movement"])) or (place if stays else None)
+        yield step, places
+
+
+def _tiles(steps: _Steps) -> dict[tuple[int, ...], tuple[str, ...]]:
+    """The arena of each tile, unless two arenas claim it.
+
+    A tile is in an arena if a persona stood still on it during an action there, or crossed it during one
+    action between two such tiles of this arena.
+    """
+    walks: dict[str, list[tuple[str, tuple[int, ...]]]] = defaultdict(list)
+    stood: defaultdict[tuple[int, ...], set[tuple[str, ...]]] = defaultdict(set)
+    last: dict[str, _Record] = {}
+    for records in steps.values():
+        for name, record in records.items():
+            walks[name].append((record["description"], tuple(record["movement"])))
+        for name, record in {**last, **records}.items():
+            arena = _arena(record)
+            if arena and name in last and last[name]["movement"] == record["movement"]:
+                stood[tuple(record["movement"])].add(arena)
+        last |= records
+    passed: defaultdict[tuple[int, ...], set[tuple[str, ...]]] = defaultdict(set)
+    for walk in walks.values():
+        start = 0
+        for place in range(1, len(walk) + 1):
+            if place < len(walk) and walk[place][0] == walk[start][0]:
+                continue
+            # A walk begins on the last tile of the previous action.
+            way = [tile for _, tile in walk[max(0, start - 1) : place]]
+            known = [number for number, tile in enumerate(way) if tile in stood]
+            for begin, end in pairwise(known):
+                if stood[way[begin]] == stood[way[end]]:
+                    for tile in way[begin + 1 : end]:
+                        passed[tile] |= stood[way[begin]]
+            start = place
+    spoken = {tile: stood.get(tile) or passed[tile] for tile in {*stood, *passed}}
+    return {tile: next(iter(arenas)) for tile, arenas in spoken.items() if len(arenas) == 1}

@@ -1,0 +1,166 @@
+"""Duality, partner rule and simulation on official annotations, beside Bullet: where they agree.
+
+    python -m research.measurements.clevrer_counterfactuals ANNOTATIONS
+    python -m research.measurements.clevrer_counterfactuals --worked TRUE_EVENTS TRACKS
+
+Bullet moves the bodies from frame 0 without the object: a reference that shares no code with the planar
+engine, and is no truth. On tracked scenes the benchmark `agreement` compares the three; `--worked` shows the
+first video of each kind on which two of them part.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import combinations
+from pathlib import Path
+
+from research.benchmarks import agreement as agreed
+from research.domains.foretelling.annotated import bodies, masses
+from research.domains.foretelling.from_annotations import read_annotations
+from substrate.domains.clevrer.counterfactual import Counterfactual, judge
+from substrate.domains.clevrer.deltas import annotation_log
+from substrate.domains.clevrer.emitter import without
+from substrate.domains.clevrer.format import Annotation
+from substrate.domains.clevrer.scene import Event, Scene
+from substrate.generators.clevrer import physics
+
+Pair = tuple[int, int]
+Verdicts = Mapping[str, tuple[bool, str]]
+"""By method: whether a pair collides without the object, and the ground of that."""
+
+
+def by_rules(scene: Scene, pair: Pair, removed: int) -> dict[str, tuple[bool, str]]:
+    """The verdicts of duality and partner rule, which need no motion."""
+    verdicts: dict[str, tuple[bool, str]] = {}
+    for method in ("duality", "partner"):
+        configuration = Counterfactual(method)
+        event = Event("Collision", None, frozenset(pair))
+        verdict = judge(scene, event, removed, configuration)
+        verdicts[method] = (verdict.occurs, verdict.ground)
+    return verdicts
+
+
+def annotated(films: Iterable[Annotation]) -> Iterator[tuple[bool, Verdicts]]:
+    """The same on annotations, with the pipeline's own simulation, and Bullet from frame 0."""
+    for film in films:
+        scene = Scene(annotation_log(film))
+        names = sorted(thing.object_id for thing in film.object_property)
+        seen = {(min(c.object_ids), max(c.object_ids)) for c in film.collision}
+        for removed in sorted({name for pair in seen for name in pair}):
+            bullet = by_bullet(film, removed)
+            for pair in combinations([name for name in names if name != removed], 2):
+                verdicts = by_rules(scene, pair, removed)
+                event = Event("Collision", None, frozenset(pair))
+                verdict = judge(scene, event, removed, Counterfactual("simulated", horizon=0))
+                verdicts["simulated"] = (verdict.occurs, verdict.ground)
+                verdicts["bullet"] = (pair in bullet, "bullet")
+                yield pair in seen, verdicts
+
+
+def by_bullet(film: Annotation, removed: int | None = None) -> set[Pair]:
+    """Pairs that collide when Bullet moves the video's bodies from frame 0."""
+    start = [
+        physics.Body(b.id, b.shape, (b.x, b.y), b.yaw, (b.vx, b.vy), b.mass)
+        for b in bodies(film, 0, masses(film))
+        if b.id != removed
+    ]
+    run = physics.simulate(start, frames=len(film.motion_trajectory))
+    return {(min(c.object_ids), max(c.object_ids)) for c in run.contacts}
+
+
+def agreement(cases: Iterable[tuple[bool, Verdicts]]) -> Iterator[str]:
+    """The agreement of two methods, for observed pairs and for pairs that were not."""
+    count: Counter[tuple[str, str, bool, bool]] = Counter()
+    grounds: Counter[tuple[bool, str, bool]] = Counter()
+    for observed, verdicts in cases:
+        for first, second in combinations(verdicts, 2):
+            count[first, second, observed, verdicts[first][0] == verdicts[second][0]] += 1
+        occurs, ground = verdicts["simulated"]
+        grounds[observed, ground, verdicts["duality"][0] == occurs] += 1
+    yield "| two methods | pairs observed: agree | not observed: agree |\n|---|---|---|"
+    for first, second in dict.fromkeys((first, second) for first, second, *_ in count):
+        cells = [
+            (count[first, second, seen, True], count[first, second, seen, False]) for seen in (True, False)
+        ]
+        shares = " | ".join(f"{yes} of {yes + no} ({100 * yes / (yes + no):.2f} %)" for yes, no in cells)
+        yield f"| {first}, {second} | {shares} |"
+    yield "\n| the pair was | the simulation's ground | verdicts | the duality says the same |"
+    yield "|---|---|---|---|"
+    for observed, ground in sorted({(seen, ground) for seen, ground, _ in grounds}, reverse=True):
+        same, differing = grounds[observed, ground, True], grounds[observed, ground, False]
+        yield f"| {'observed' if observed else 'not observed'} | {ground} | {same + differing} | {same} |"
+
+
+PARTED = {
+    "the duality loses what the simulation keeps (C4 fails)": ("duality", "simulated", agreed.DEPENDENT),
+    "the duality keeps what the simulation loses (C2 fails)": ("duality", "simulated", agreed.INDEPENDENT),
+    "the simulation brings together what the video does not": ("partner", "simulated", agreed.NOT_FILMED),
+}
+"""Two methods that part, and on pairs of which kind."""
+
+
+def worked(events: Path, tracks: Path) -> Iterator[str]:
+    """Videos worked out: the first on which two methods part, one for each way in which they do."""
+    left = dict(PARTED)
+    for case in agreed.cases({"test": events, "tracks": tracks}).each:
+        scene = Scene(agreed.logs(case)[0].log)
+        for imagined in agreed.imagined(scene):
+            for title, (first, second, kind) in list(left.items()):
+                if imagined.kind == kind and imagined.said[first] != imagined.said[second]:
+                    del left[title]
+                    yield f"\n{title}: video {case.scene}\n"
+                    yield from told(scene, imagined, first, second)
+
+
+def told(scene: Scene, imagined: agreed.Imagined, first: str, second: str) -> Iterator[str]:
+    """A pair without an object: what was filmed, what two methods say, and what the fork shows."""
+    thing = {n: f"the {o.color} {o.material} {o.shape}" for n, o in scene.objects.items()}
+    pair = " and ".join(thing[number] for number in sorted(imagined.pair))
+
+    def collisions(of: Scene) -> str:
+        hits = (e for e in of.events if e.kind == "Collision")
+        return "; ".join(f"frame {e.frame}: {', '.join(thing[n] for n in sorted(e.objects))}" for e in hits)
+
+    yield f"- without {thing[imagined.removed]}: do {pair} collide?"
+    yield f"- filmed: {collisions(scene)}"
+    yield f"- {first}: {says(imagined, first)}; {second}: {says(imagined, second)}"
+    yield f"- the fork without it: {collisions(without(scene, imagined.removed)) or 'nothing collides'}"
+
+
+def says(imagined: agreed.Imagined, method: str) -> str:
+    """A method's verdict in a word."""
+    return "yes" if imagined.said[method] == agreed.CORRECT else "no"
+
+
+def main() -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(description="Compare three ways to imagine a video without an object.")
+    parser.add_argument("annotations", type=Path, nargs="?", help="folder or zip of official annotations")
+    files = ("TRUE_EVENTS", "TRACKS")
+    parser.add_argument("--worked", type=Path, nargs=2, metavar=files, help="show three tracked videos")
+    given = parser.parse_args()
+    if given.worked:
+        sys.stdout.writelines(f"{line}\n" for line in worked(*given.worked))
+        return 0
+    if not given.annotations:
+        parser.error("name the annotations, or --worked and two files")
+    films = read_annotations(given.annotations)
+    right = missed = extra = 0
+    for film in films:
+        seen = {(min(c.object_ids), max(c.object_ids)) for c in film.collision}
+        simulated = by_bullet(film)
+        right, missed, extra = (
+            right + len(simulated & seen),
+            missed + len(seen - simulated),
+            extra + len(simulated - seen),
+        )
+    sys.stdout.write(f"Bullet from frame 0, nothing removed: {right} right, {missed} missed, {extra} extra\n")
+    sys.stdout.write("".join(f"{line}\n" for line in agreement(annotated(films))))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

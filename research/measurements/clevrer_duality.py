@@ -1,0 +1,76 @@
+"""The duality's conditions on real video: how often each fails, as far as a simulation says, and how surely.
+
+    python -m research.measurements.clevrer_duality TRUE_EVENTS TRACKS [--every N]
+
+The program takes each object that collides out of each tracked scene. C2 fails where a filmed collision does
+not depend on the object and is gone without it; C3 where a pair collides that does not collide in the video.
+C4 fails where a filmed collision depends on the object, is not its own, and comes all the same.
+
+The simulation is no truth: beside each count stands how many of the failures happen in most of an ensemble of
+32 forks, and how many in nearly all. Each fork has poses and constants off by what they may be.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from pathlib import Path
+
+from research.benchmarks import agreement as agreed
+from substrate.domains.clevrer.counterfactual import Counterfactual, judge
+from substrate.domains.clevrer.emitter import ensemble
+from substrate.domains.clevrer.motion.draws import DRAWS
+from substrate.domains.clevrer.scene import Event, Scene
+
+CONDITIONS = {
+    "C2": (agreed.INDEPENDENT, "filmed collisions that do not depend on the object", "lost"),
+    "C3": (agreed.NOT_FILMED, "pairs that do not collide in the video", "collide"),
+    "C4": (agreed.DEPENDENT, "filmed collisions that depend on the object", "kept"),
+}
+SIMULATED = Counterfactual("simulated", horizon=0)
+
+
+def sureness(scene: Scene, imagined: agreed.Imagined) -> float:
+    """The share of an ensemble's forks in which a pair collides without an object."""
+    event = Event("Collision", None, imagined.pair)
+    return sum(judge(drawn, event, imagined.removed, SIMULATED).occurs for drawn in ensemble(scene)) / DRAWS
+
+
+def main() -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(description="Count how often the duality's conditions fail.")
+    parser.add_argument("events", type=Path, help="true events of the tracked videos")
+    parser.add_argument("tracks", type=Path, help="their trajectories")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="every Nth tracked scene alone")
+    given = parser.parse_args()
+    files = {"test": given.events, "tracks": given.tracks}
+    count, scenes, worlds = Counter[tuple[str, str]](), 0, set[tuple[int, int]]()
+    for case in agreed.cases(files, every=given.every).each:
+        scene = Scene(agreed.logs(case)[0].log)
+        scenes += 1
+        for imagined in agreed.imagined(scene):
+            worlds.add((int(case.scene), imagined.removed))
+            (name,) = (name for name, (kind, *_) in CONDITIONS.items() if kind == imagined.kind)
+            count[name, "n"] += 1
+            occurs = imagined.said["simulated"] == agreed.CORRECT
+            if occurs == (name == "C2"):
+                continue
+            count[name, "fails"] += 1
+            share = sureness(scene, imagined)
+            share = 1 - share if name == "C2" else share
+            count[name, "most"] += share > 0.5
+            count[name, "sure"] += share >= 0.9
+    sys.stdout.write(f"{scenes} scenes, {len(worlds)} worlds without an object\n\n")
+    sys.stdout.write(
+        "| condition | of | fails | in most of 32 forks | in nine of ten |\n|---|---|---|---|---|\n"
+    )
+    for name, (_, of, how) in CONDITIONS.items():
+        n, fails, most, sure = (count[name, what] for what in ("n", "fails", "most", "sure"))
+        cell = f"{fails:,} {how} ({100 * fails / n:.1f} %)" if n else ""
+        sys.stdout.write(f"| {name} | {n:,} {of} | {cell} | {most:,} | {sure:,} |\n")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,354 @@
+"""The fit report: how far simulated motion strays from official motion, and how well collisions are foretold.
+
+    python -m research.measurements.clevrer_foretelling ANNOTATIONS [TRAJECTORIES EVENTS]
+
+Motion is judged scene by scene with a law fitted to the other scenes; predictions, on the odd half of
+the trajectories, which nothing is fitted to (the even half stands beside it).
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from math import hypot
+from pathlib import Path
+from statistics import fmean, quantiles
+
+from msgspec import Struct
+
+from research.domains.foretelling.annotated import bodies, masses
+from research.domains.foretelling.estimate import estimate
+from research.domains.foretelling.from_annotations import fit_law, read_annotations
+from research.domains.foretelling.from_trajectories import (
+    AT,
+    Score,
+    Watched,
+    cast,
+    halves,
+    score,
+    watch,
+)
+from research.domains.foretelling.predict import (
+    Outlook,
+    Pair,
+    Votes,
+    apart,
+    believe,
+    met_pairs,
+    outlook,
+    states,
+)
+from substrate.base.errors import SubstrateError
+from substrate.domains.clevrer.format import FRAMES, Annotation, read_scene_events
+from substrate.domains.clevrer.motion.engine import Body, simulate
+from substrate.domains.clevrer.motion.law import BELIEF, LAW, SIGHT, Belief, Law
+from substrate.domains.clevrer.trajectories import read_trajectories
+
+FAR = 100
+CLOSE = 3
+"""Frames by which a recovered collision may be off."""
+
+_STRAIGHT = 0.4  # distance of centres that straight lines count as a collision (units)
+
+
+def judged(
+    watched: Sequence[Watched],
+    at: int,
+    known: Sequence[Outlook],
+    belief: Belief,
+    past: Sequence[set[Pair]] | None = None,
+) -> list[tuple[float, bool]]:
+    """Probability and truth of every pair that was seen by ``at`` and has not met; 0 where no draw collides.
+
+    ``past`` as in :func:`score`.
+    """
+    judgements: list[tuple[float, bool]] = []
+    for k, (w, evidence) in enumerate(zip(watched, known, strict=True)):
+        met = w.met(at)
+        chances = believe(evidence, met if past is None else past[k], belief=belief)
+        truth = w.truth(at)
+        unmet = (pair for pair in combinations(sorted(w.seen(at)), 2) if pair not in met)
+        judgements.extend((chances.get(pair, 0.0), pair in truth) for pair in unmet)
+    return judgements
+
+
+def brier(chances: Sequence[tuple[float, bool]]) -> float:
+    """Mean squared distance of probability and truth.
+
+    >>> brier([(1.0, True), (0.5, False)])
+    0.125
+    """
+    return fmean((chance - came) ** 2 for chance, came in chances)
+
+
+class Recovered(Struct, frozen=True):
+    """Collisions of annotated scenes, simulated from frame 0: how many there are, how many are found, and
+    in time, and how many never were.
+    """
+
+    true: int
+    found: int
+    close: int
+    extra: int
+
+
+def others(films: Sequence[Annotation]) -> list[tuple[Annotation, Law]]:
+    """Each scene with the law fitted to all others."""
+    return [(film, fit_law([f for f in films if f is not film])) for film in films]
+
+
+def one_step_errors(film: Annotation, law: Law) -> list[float]:
+    """Distance to the recorded place, one frame after a recorded state, of every body that moves (units)."""
+    errors: list[float] = []
+    for frame in range(len(film.motion_trajectory) - 1):
+        start, truth = bodies(film, frame), bodies(film, frame + 1)
+        moved = simulate(start, 1, law=law).final
+        errors.extend(
+            _away(m, t) for s, m, t in zip(start, moved, truth, strict=True) if hypot(s.vx, s.vy) > 0.02
+        )
+    return errors
+
+
+def far_errors(film: Annotation, law: Law, *, weighed: bool, frames: int = FAR) -> list[float]:
+    """The same ``frames`` frames after frame 0, for bodies that move by then; ``weighed`` with the masses the
+    video shows.
+    """
+    start, truth = bodies(film, 0, masses(film, law=law) if weighed else None), bodies(film, frames)
+    moved = simulate(start, frames, law=law).final
+    return [
+        _away(m, t)
+        for s, m, t in zip(start, moved, truth, strict=True)
+        if hypot(s.vx, s.vy) > 0.02 or _away(s, t) > 0.02
+    ]
+
+
+def _away(a: Body, b: Body) -> float:
+    return hypot(a.x - b.x, a.y - b.y)
+
+
+def recovered(pairs: Sequence[tuple[Annotation, Law]], *, weighed: bool) -> Recovered:
+    """Recorded collisions against those simulated from frame 0."""
+    true = matched = close = extra = 0
+    for film, law in pairs:
+        recorded = {(min(c.object_ids), max(c.object_ids)): c.frame_id for c in film.collision}
+        start = bodies(film, 0, masses(film, law=law) if weighed else None)
+        simulated = {
+            (a, b): frame
+            for frame, a, b in simulate(start, len(film.motion_trajectory) - 1, law=law).contacts
+        }
+        both = recorded.keys() & simulated.keys()
+        true, matched, extra = true + len(recorded), matched + len(both), extra + len(simulated) - len(both)
+        close += sum(abs(recorded[pair] - simulated[pair]) <= CLOSE for pair in both)
+    return Recovered(true, matched, close, extra)
+
+
+def straight(watched: Sequence[Watched], at: int, law: Law = LAW) -> list[Outlook]:
+    """The baseline: straight lines from the last interval's velocity, as a vote of one."""
+    outlooks: list[Outlook] = []
+    for w in watched:
+        known = {thing.id: thing for thing in w.scene.objects}
+        here = [
+            (state.body, _mean_velocity(w, state.body, at, law))
+            for state in states(known, w.seen(at), at)
+            if state.trust != "new"
+        ]
+        close: Votes = {}
+        for (a, va), (b, vb) in combinations(here, 2):
+            dx, dy, dvx, dvy = b.x - a.x, b.y - a.y, vb[0] - va[0], vb[1] - va[1]
+            closing = dvx * dvx + dvy * dvy
+            time = -(dx * dvx + dy * dvy) / closing if closing else 0.0
+            if (
+                0 < time < (FRAMES - 1 - at) * law.frame
+                and hypot(dx + time * dvx, dy + time * dvy) < _STRAIGHT
+            ):
+                close[a.id, b.id] = (1.0, 0.5)
+        outlooks.append(Outlook(close))
+    return outlooks
+
+
+def _mean_velocity(w: Watched, body: Body, at: int, law: Law) -> tuple[float, float]:
+    points = w.seen(at)[body.id]
+    if len(points) < 2:
+        return 0.0, 0.0
+    (f0, x0, y0), (f1, x1, y1) = points[-2:]
+    return (x1 - x0) / (f1 - f0) / law.frame, (y1 - y0) / (f1 - f0) / law.frame
+
+
+def hindsight(watched: Sequence[Watched], at: int) -> list[Outlook]:
+    """A simulation from states that the fit after the next seam gives, for bodies nothing hits until then.
+
+    Not a prediction: it reads later frames, to show what the positions up to ``at`` cost.
+    """
+    outlooks: list[Outlook] = []
+    for w in watched:
+        known = {thing.id: thing for thing in w.scene.objects}
+        later = next((seam for seam in SIGHT.seams if seam > at), at) + SIGHT.interval
+        start: list[Body] = []
+        for state in states(known, w.seen(at), at):
+            then = estimate(
+                state.body.id,
+                state.body.shape,
+                [p for p in w.scene.trajectory[state.body.id] if p[0] >= later - SIGHT.interval],
+                later,
+            )
+            known_later = then is not None and then.trust != "new" and not w.struck(state.body.id, at, later)
+            start.append(_rewound(then.body, later - at) if then is not None and known_later else state.body)
+        contacts = simulate(apart(start, 2 * LAW.radius), FRAMES - 1 - at).contacts
+        outlooks.append(Outlook({(a, b): (1.0, 0.5) for _, a, b in contacts}))
+    return outlooks
+
+
+def _rewound(body: Body, frames: int, law: Law = LAW) -> Body:
+    """A free body, so many frames earlier."""
+    x, y, vx, vy = body.x, body.y, body.vx, body.vy
+    speed = hypot(vx, vy)
+    for _ in range(frames * law.substeps if speed else 0):
+        x, y = x - law.step * vx, y - law.step * vy
+        gain = 1 + law.step * law.deceleration(body.shape, speed) / speed
+        vx, vy, speed = vx * gain, vy * gain, speed * gain
+    return Body(body.id, body.shape, x, y, vx, vy)
+
+
+def set_off_unseen(w: Watched, pair: Pair, at: int) -> bool:
+    """Tell whether a pair's collision depends on an object that was not in view at ``at``, through any chain
+    of collisions between.
+    """
+    seen = w.seen(at)
+    when = next(c.frame for c in w.events.collisions if set(c.object) == set(pair))
+    chain = set(pair)
+    for c in sorted((c for c in w.events.collisions if at < c.frame <= when), key=lambda c: -c.frame):
+        if chain & set(c.object):
+            chain |= set(c.object)
+    return not chain <= set(seen)
+
+
+AS_VOTED = Belief(share=1.0)
+"""Takes the vote as it is: a pair collides that does in half of the draws."""
+
+
+def predictions(watched: Sequence[Watched], at: int) -> Iterator[tuple[str, Score, float]]:
+    """A row for each way to foretell, with its Brier score; all but the last are told which pairs met
+    by ``at``.
+    """
+    frames = FRAMES - 1 - at
+    known = [{thing.id: thing for thing in w.scene.objects} for w in watched]
+    here = [states(k, w.seen(at), at) for k, w in zip(known, watched, strict=True)]
+    once = [outlook(estimates, frames, draws=1) for estimates in here]
+    many = cast(watched, at, LAW, SIGHT)
+    ways = (
+        ("straight lines, τ = 0.4", straight(watched, at), AS_VOTED),
+        ("one simulation", once, AS_VOTED),
+        ("vote of simulations, half of them", many, AS_VOTED),
+        ("vote, weighed", many, BELIEF),
+        ("(one simulation, states in hindsight)", hindsight(watched, at), AS_VOTED),
+    )
+    for name, outlooks, belief in ways:
+        yield name, score(watched, at, outlooks, belief), brier(judged(watched, at, outlooks, belief))
+    inferred = [met_pairs(k, w.seen(at)) for k, w in zip(known, watched, strict=True)]
+    scored = score(watched, at, many, BELIEF, inferred)
+    yield "vote, weighed, met pairs inferred", scored, brier(judged(watched, at, many, BELIEF, inferred))
+
+
+class Bin(Struct, frozen=True):
+    """Pairs of like probability: how many, their mean probability, and the share of them that collide."""
+
+    pairs: int
+    said: float
+    came: float
+
+
+def reliability(chances: Sequence[tuple[float, bool]], bins: int = 10) -> list[Bin]:
+    """The pairs in bins of equal width by probability, empty ones left out.
+
+    >>> reliability([(0.05, False), (0.95, True), (0.85, False), (0.95, True)], bins=2)
+    [Bin(pairs=1, said=0.05, came=0.0), Bin(pairs=3, said=0.9166666666666666, came=0.6666666666666666)]
+    """
+    filled: list[Bin] = []
+    for place in range(bins):
+        here = [pair for pair in chances if min(int(pair[0] * bins), bins - 1) == place]
+        if here:
+            mean, came = fmean(chance for chance, _ in here), fmean(came for _, came in here)
+            filled.append(Bin(len(here), mean, came))
+    return filled
+
+
+def report(annotations: Path, trajectories: Path | None = None, events: Path | None = None) -> Iterator[str]:
+    """The report, line by line, in Markdown."""
+    films = read_annotations(annotations)
+    yield from _motion_report(films)
+    if trajectories is None or events is None:
+        return
+    watched = watch(read_trajectories(trajectories), read_scene_events(events))
+    for at in AT:
+        yield (
+            f"\n| F = {at} | half | precision | recall | F1 | Brier | scenes exact | of those with any |"
+            "\n|---|---|---|---|---|---|---|---|"
+        )
+        for name, half in zip(("fitted", "kept out"), halves(watched), strict=True):
+            for way, scored, squares in predictions(half, at):
+                yield (
+                    f"| {way} | {name} | {scored.precision:.3f} | {scored.recall:.3f} | {scored.f1:.3f} "
+                    f"| {squares:.4f} | {scored.whole} of {scored.scenes} "
+                    f"| {scored.busy_whole} of {scored.busy} |"
+                )
+        kept_out = halves(watched)[1]
+        pairs = [(w, pair) for w in kept_out for pair in sorted(w.truth(at))]
+        hidden = sum(set_off_unseen(w, pair, at) for w, pair in pairs)
+        yield (
+            f"\nKept out: {len(pairs)} pairs collide after frame {at}; "
+            f"{hidden} of them hang on an object not yet in view."
+        )
+        yield "\n| probability said | pairs | mean | share that collides |\n|---|---|---|---|"
+        chances = judged(kept_out, at, cast(kept_out, at, LAW, SIGHT), BELIEF)
+        for place, bin_ in enumerate(reliability(chances)):
+            yield f"| bin {place + 1} | {bin_.pairs} | {bin_.said:.3f} | {bin_.came:.3f} |"
+
+
+def _motion_report(films: Sequence[Annotation]) -> Iterator[str]:
+    left_out = others(films)
+    steps = [error for film, law in left_out for error in one_step_errors(film, law)]
+    yield (
+        f"One frame ahead, {len(steps)} states of moving bodies: mean {fmean(steps):.5f}, "
+        f"95 % below {quantiles(steps, n=20)[-1]:.5f} units."
+    )
+    yield (
+        f"\n| from frame 0 | {FAR} frames on: median | mean | 90 % below | pairs found "
+        f"| within {CLOSE} frames | extra pairs |\n|---|---|---|---|---|---|---|"
+    )
+    for weighed, name in ((False, "equal masses"), (True, "masses from the video")):
+        far = [error for film, law in left_out for error in far_errors(film, law, weighed=weighed)]
+        counted = recovered(left_out, weighed=weighed)
+        tenths = quantiles(far, n=10)
+        yield (
+            f"| {name} | {tenths[4]:.3f} | {fmean(far):.3f} | {tenths[8]:.3f} "
+            f"| {counted.found} of {counted.true} | {counted.close} | {counted.extra} |"
+        )
+    own = recovered([(film, LAW) for film in films], weighed=True)
+    yield (
+        f"\nWith the constants in force (fitted to these scenes): {own.found} of {own.true} pairs, "
+        f"{own.close} within {CLOSE} frames, {own.extra} extra."
+    )
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command; 0 done, 1 wrong input."""
+    parser = argparse.ArgumentParser(
+        prog="clevrer_foretelling", description="Report how well CLEVRER's law of motion fits."
+    )
+    parser.add_argument("annotations", type=Path)
+    parser.add_argument("trajectories", type=Path, nargs="?")
+    parser.add_argument("events", type=Path, nargs="?")
+    given = parser.parse_args(arguments)
+    try:
+        for line in report(given.annotations, given.trajectories, given.events):
+            sys.stdout.write(line + "\n")
+    except SubstrateError as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

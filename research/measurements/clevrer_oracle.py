@@ -1,0 +1,103 @@
+"""The losses in foretelling collisions from detections: by the states, by who met, or by the motion.
+
+    python -m research.measurements.clevrer_oracle TRUE_EVENTS… --proposals ZIP
+
+The videos and frames of the benchmark `foretold`. Beside its prediction stand two that nobody could make:
+from states at the frame as all 128 frames show them, and from these with the true collisions of the past.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from research.benchmarks import foretold as benchmark
+from research.domains import foretold
+from research.domains.foretelling.estimate import Estimate
+from research.domains.foretelling.predict import Pair, met_pairs
+from research.domains.perception import future
+from research.domains.perception.format import decode_proposals
+from research.domains.perception.masks import Look, looks_of
+from research.domains.perception.perceive import Video, examined, recorded
+from substrate.domains.clevrer.format import SceneEvents, decode_scene_events
+from substrate.domains.clevrer.motion.engine import Body
+
+WAYS = ("seen by the frame", "states of all frames", "and the true past")
+
+
+def known_later(video: Video, at: int) -> list[Estimate]:
+    """The state of each body at a frame, from the whole piece of its path between two blows."""
+    states: list[Estimate] = []
+    for number, path in enumerate(video.paths):
+        if not path.first <= at <= path.last:
+            continue
+        blows = video.blows(number)
+        start = max([path.first, *(blow + 1 for blow in blows if blow < at)])
+        piece = path.piece(start, max(start, min([path.last, *(blow for blow in blows if blow >= at)])))
+        (x, y), (vx, vy) = piece.at(at), piece.velocity_at(at)
+        states.append(Estimate(Body(number, path.shape, x, y, vx, vy), "steady", 0))
+    return states
+
+
+def predictions(whole: Video, seen: Video, truth: SceneEvents, at: int) -> Iterator[set[frozenset[Look]]]:
+    """The pairs that each way foretells, by their looks."""
+    yield foretold.foretold(foretold.from_detections(seen))[foretold.VOTE]
+    then, later, true = recorded(seen), recorded(whole), looks_of(truth.objects)
+    named, looks = looks_of(then.objects), looks_of(later.objects)
+    numbers = {look: number for number, look in looks.items()}
+    objects = [thing for thing in later.objects if looks[thing.id] in named.values()]
+    here = {thing.id for thing in objects}
+    states = [state for state in known_later(whole, at) if state.body.id in here]
+    past = future.met(seen) | met_pairs({thing.id: thing for thing in then.objects}, then.trajectory)
+
+    def renumbered(pairs: Iterable[Iterable[Look]]) -> set[Pair]:
+        both = ([numbers[look] for look in pair if look in numbers] for pair in pairs)
+        return {(min(pair), max(pair)) for pair in both if len(pair) == 2}
+
+    hits = (hit for hit in truth.collisions if hit.frame <= at)
+    for met in (
+        renumbered([named[n] for n in pair] for pair in past),
+        renumbered([true[n] for n in hit.object] for hit in hits),
+    ):
+        log = foretold.prediction(then.scene_index, at, objects, states, met, future.PERCEIVED)
+        yield foretold.foretold(log)[foretold.VOTE]
+
+
+def main() -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(description="Say what is lost where collisions to come are foretold.")
+    parser.add_argument("events", type=Path, nargs="+", help="true events, of training and test videos")
+    parser.add_argument("--proposals", type=Path, required=True)
+    given = parser.parse_args()
+    files = dict(zip(("train", "test"), given.events, strict=False)) | {"proposals": given.proposals}
+    counts = defaultdict[tuple[int, str], list[int]](lambda: [0, 0, 0])
+    videos = 0
+    for case in benchmark.cases(files).each:
+        truth = decode_scene_events((case.source, case.questions))
+        record = msgspec.json.decode(case.record, type=dict[str, msgspec.Raw])[benchmark.DETECTIONS]
+        proposals = decode_proposals((case.source, bytes(record)))
+        whole, videos = examined(proposals, case.source), videos + 1
+        for at in foretold.AT:
+            seen = examined(proposals, case.source, until=at)
+            for way, pairs in zip(WAYS, predictions(whole, seen, truth, at), strict=True):
+                tally = foretold.tallied(foretold.compared(truth, at, pairs))
+                counts[at, way] = [sum(both) for both in zip(counts[at, way], tally, strict=True)]
+    sys.stdout.write(
+        f"{videos} videos\n\n| frame | from | F1 | right | foretold | came |\n|---|---|---|---|---|---|\n"
+    )
+    for at in foretold.AT:
+        for way in WAYS:
+            both, predicted, came = counts[at, way]
+            sys.stdout.write(
+                f"| {at} | {way} | {2 * both / (predicted + came):.3f} | {both} | {predicted} | {came} |\n"
+            )
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,444 @@
+"""The accuracy of events perceived from NS-DR's proposals, and of answers from them.
+
+    python -m research.measurements.clevrer_perception DATA [--part development|aside|ablations|future|speed]
+
+DATA holds proposals.zip, annotations/, explanatory_train.jsonl.gz and ground_truth_{train,test}.jsonl.gz.
+Videos that may be fitted to are judged by cross-validation: each fifth of them with weights fitted to the
+others. The part aside, a fifth of all videos, is read by no fit, and judged with the weights in force.
+The part future foretells the collisions after a frame, of which it reads no later one, in the videos kept
+aside and in those that the benchmark `foretold` asks about. Prints the tables of docs/perception.md, and the
+curve of docs/design/foretelling.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from math import hypot
+from pathlib import Path
+from statistics import quantiles
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from orchestration.scoring.statistics import wilson
+from research.benchmarks.truths import sampled
+from research.domains.foretold import (
+    CORRECT,
+    LINE,
+    UNSEEN,
+    VOTE,
+    chances,
+    compared,
+    from_detections,
+    pairs_of,
+)
+from research.domains.perception.belief import BELIEF, Belief, contact_terms, fit
+from research.domains.perception.calibrate import (
+    fit_belief,
+    is_aside,
+    touched,
+)
+from research.domains.perception.format import decode_proposals, proposal_names
+from research.domains.perception.judge import Gold, lost, read_gold, said
+from research.domains.perception.masks import looks_of, sightings
+from research.domains.perception.parameters import Perception
+from research.domains.perception.perceive import (
+    Perceived,
+    Video,
+    examined,
+    recorded,
+)
+from substrate.base.numbered import sources_in
+from substrate.domains.clevrer.deltas import events_log
+from substrate.domains.clevrer.format import (
+    SceneEvents,
+    SceneQuestions,
+    annotation_names,
+    decode_annotation,
+    decode_scene_events,
+    read_questions,
+    read_scene_events,
+    tracks,
+)
+from substrate.domains.clevrer.interpreter import answer_scene
+from substrate.domains.clevrer.motion.law import BELIEF as LIKELY
+from substrate.domains.clevrer.parameters import Parameters
+from substrate.domains.clevrer.possible import answer_possible, decode_possible
+from substrate.domains.rows import Row
+
+FOLDS, CLOSE = 5, 6
+PARTS = ("development", "aside", "ablations", "future", "speed")
+FRAMES_KNOWN = (40, 60, 80, 100)
+TRACKED = range(15_000, 17_000)
+"""The scenes that have released tracks; constants of motion were fitted to the even ones."""
+_ENGINE = (1, 2, 3, 7, 8, 12, 17)
+"""Terms of a contact that come from comparing courses of motion under the law."""
+
+Judged = list[tuple[Perceived, Video, Gold]]
+say = sys.stdout.write
+
+
+def examine(
+    data: Path, part: Callable[[int], bool], *, mended: bool = True, bridged: bool = True
+) -> list[Video]:
+    """The videos of a part, examined."""
+    where = data / "proposals.zip"
+    names = {n: name for n, name in proposal_names(where).items() if part(n)}
+    return [
+        examined(decode_proposals(source), source[0], mended=mended, bridged=bridged)
+        for source in sources_in(where, names.values())
+    ]
+
+
+def fold(video: int) -> int:
+    """The fold of a video that may be fitted to."""
+    return video // 5 % FOLDS
+
+
+def crossed_over(
+    videos: Sequence[Video],
+    truth: Mapping[int, Gold],
+    fitted: Callable[[list[Video]], Belief],
+    cut: float = 0.5,
+) -> Judged:
+    """Each video with weights that were fitted to the other folds."""
+    judged: Judged = []
+    for here in range(FOLDS):
+        belief = fitted([v for v in videos if fold(v.seen.video) != here])
+        judged += [
+            (recorded(v, cut, belief), v, truth[v.seen.video]) for v in videos if fold(v.seen.video) == here
+        ]
+    return sorted(judged, key=lambda triple: triple[0].scene_index)
+
+
+def share(right: int, n: int) -> str:
+    """A share with Wilson's interval, in per cent."""
+    low, high = wilson(right, n)
+    return f"{100 * right / n:.2f} [{100 * low:.2f}, {100 * high:.2f}] ({right} of {n})"
+
+
+def f1(predicted: int, true: int, both: int) -> str:
+    """Precision, recall and F1."""
+    shares = both / max(1, predicted), both / max(1, true), 2 * both / max(1, predicted + true)
+    return " | ".join(f"{share:.4f}" for share in shares)
+
+
+def events_table(judged: Judged) -> str:
+    """Precision, recall and F1 of objects and of each kind of event."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for record, video, truth in judged:
+        looks = [path.look for path in video.paths]
+        counts["objects", "found"] += len(looks)
+        counts["objects", "true"] += len(truth.looks)
+        counts["objects", "both"] += len(truth.looks & set(looks))
+        counts["objects", "exact"] += truth.looks == set(looks)
+        counts["collisions", "found"] += len(record.collisions)
+        counts["collisions", "true"] += len(truth.collisions)
+        for event in record.collisions:
+            when = truth.collisions.get(frozenset(looks[n] for n in event.object))
+            counts["collisions", "any"] += when is not None
+            counts["collisions", "both"] += when is not None and abs(when - event.frame) <= CLOSE
+        for kind, name in (("in", "entries"), ("out", "exits")):
+            counts[name, "true"] += sum(what == kind for _, what in truth.crossings)
+            for event in record.in_outs:
+                if event.type == kind:
+                    when = truth.crossings.get((looks[event.object], kind))
+                    counts[name, "found"] += 1
+                    counts[name, "both"] += when is not None and abs(when - event.frame) <= CLOSE
+    lines = [
+        f"\n{len(judged)} videos; all objects right in {counts['objects', 'exact']}.\n",
+        f"| within {CLOSE} frames | precision | recall | F1 | true |",
+        "|---|---|---|---|---|",
+    ]
+    for name in ("objects", "collisions", "entries", "exits"):
+        triple = f1(counts[name, "found"], counts[name, "true"], counts[name, "both"])
+        lines.append(f"| {name} | {triple} | {counts[name, 'true']} |")
+    whenever = f1(counts["collisions", "found"], counts["collisions", "true"], counts["collisions", "any"])
+    lines.append(f"| collisions, whenever | {whenever} | {counts['collisions', 'true']} |")
+    return "\n".join(lines) + "\n"
+
+
+def answers(
+    judged: Judged, questions_of: Mapping[int, SceneQuestions], *, ensemble: bool = False
+) -> list[Row]:
+    """The rows of the questions about perceived videos."""
+    rows: list[Row] = []
+    for record, _, _ in judged:
+        if record.scene_index in questions_of:
+            questions = questions_of[record.scene_index].questions
+            source = (str(record.scene_index), msgspec.json.encode(record))
+            if ensemble:
+                rows += answer_possible(decode_possible(source), questions, Parameters(), "train")
+            else:
+                log = events_log(decode_scene_events(source))
+                rows += answer_scene(log, record.scene_index, questions, Parameters(), "train")
+    return rows
+
+
+def accuracy(rows: Sequence[Row]) -> str:
+    """Accuracy per question and per option, with what could not run."""
+    options = [c for row in rows if row.choices is not msgspec.UNSET for c in row.choices]
+    right = sum(c.predicted == c.expected for c in options)
+    failed = sum(row.error is not msgspec.UNSET for row in rows)
+    return f"{share(sum(bool(r.correct) for r in rows), len(rows))} | {share(right, len(options))} | {failed}"
+
+
+def brier(chances: Sequence[tuple[float, bool]]) -> float:
+    """Mean squared error of probabilities."""
+    return sum((chance - came) ** 2 for chance, came in chances) / len(chances)
+
+
+def reliability(judged: Judged) -> Iterator[str]:
+    """Of the hypotheses of each kind: what was said, and what came true."""
+    kinds: dict[str, list[tuple[float, bool]]] = {}
+    for record, _, truth in judged:
+        for hypothesis in said(record, truth):
+            kinds.setdefault(hypothesis.kind, []).append((hypothesis.probability, hypothesis.came))
+    for kind, of_kind in kinds.items():
+        yield f"\n{kind}: {len(of_kind)} hypotheses, Brier score {brier(of_kind):.4f}\n"
+        yield "| said | hypotheses | mean said | came true |\n|---|---|---|---|"
+        for low, high in ((0, 0.02), (0.02, 0.2), (0.2, 0.5), (0.5, 0.8), (0.8, 0.98), (0.98, 1.01)):
+            here = [pair for pair in of_kind if low <= pair[0] < high]
+            if here:
+                mean, came = (sum(pair[k] for pair in here) / len(here) for k in (0, 1))
+                yield f"| {low}–{min(1, high)} | {len(here)} | {mean:.3f} | {came:.3f} |"
+
+
+def place_errors(data: Path, judged: Judged) -> Iterator[str]:
+    """The error of places on the annotated videos, by distance from the camera and by occlusion."""
+    where = data / "annotations"
+    films = {
+        film.scene_index: film
+        for film in map(decode_annotation, sources_in(where, annotation_names(where).values()))
+    }
+    off: dict[str, list[float]] = {}
+    for _, video, _ in judged:
+        film = films.get(video.seen.video)
+        if film is None:
+            continue
+        states = tracks(film)
+        ids = {(o.color, o.material, o.shape): o.object_id for o in film.object_property}
+        record = recorded(video)
+        for number, path in enumerate(video.paths):
+            if path.look not in ids:
+                continue
+            seen = dict(zip(path.frames.tolist(), path.places, strict=True))
+            spread = dict(zip(path.frames.tolist(), np.trace(path.errors, axis1=1, axis2=2), strict=True))
+            for frame, x, y in record.trajectory[number]:
+                true = states[ids[path.look]][frame].location
+                error = hypot(x - true[0], y - true[1])
+                away = hypot(true[0] - video.camera.place[0], true[1] - video.camera.place[1])
+                off.setdefault("filtered, all", []).append(error)
+                off.setdefault(f"filtered, {'nearer' if away < 5 else 'further'} than 5 units", []).append(
+                    error
+                )
+                if frame in seen:
+                    measured = hypot(seen[frame][0] - true[0], seen[frame][1] - true[1])
+                    off.setdefault("measured, all", []).append(measured)
+                    hidden = spread[frame] > 0.025**2
+                    off.setdefault(f"measured, {'partly hidden' if hidden else 'in full view'}", []).append(
+                        measured
+                    )
+                else:
+                    off.setdefault("filtered, not seen", []).append(error)
+    yield "\n| places (units) | n | median | 90 % below | 99 % below |\n|---|---|---|---|---|"
+    for name, errors in sorted(off.items()):
+        cut = quantiles(errors, n=100)
+        yield f"| {name} | {len(errors)} | {cut[49]:.4f} | {cut[89]:.4f} | {cut[98]:.4f} |"
+
+
+def causes(
+    judged: Judged, questions_of: Mapping[int, SceneQuestions], real: Mapping[int, SceneEvents]
+) -> Iterator[str]:
+    """The stage that each wrong answer was lost to."""
+    by_scene = {record.scene_index: (record, video) for record, video, _ in judged}
+    for row in answers(judged, questions_of):
+        if not row.correct:
+            record, video = by_scene[int(row.scene)]
+            (question,) = (
+                q for q in questions_of[record.scene_index].questions if q.question_id == row.question
+            )
+            why = lost(video, record, events_log(real[record.scene_index]), question, Perception())
+            yield f"- {record.scene_index}/{row.question}: {why.stage}; {why.words}"
+
+
+def without_engine(videos: Iterable[Video], truth: Mapping[int, Gold]) -> Belief:
+    """Weights in which nothing counts that compares courses of motion under the law."""
+    judged = [
+        (
+            [0.0 if k in _ENGINE else t for k, t in enumerate(contact_terms(c))],
+            touched(v, c, truth[v.seen.video]),
+        )
+        for v in videos
+        for c in v.contacts
+    ]
+    weights = fit([terms for terms, _ in judged], [true for _, true in judged])
+    return Belief(weights, BELIEF.entry, BELIEF.exit)
+
+
+def report(title: str, judged: Judged, questions_of: Mapping[int, SceneQuestions]) -> None:
+    """All tables of a part."""
+    say(f"\n## {title}\n")
+    say(events_table(judged))
+    say("\n| answers | per question | per option | could not run |\n|---|---|---|---|\n")
+    say(f"| most probable log | {accuracy(answers(judged, questions_of))} |\n")
+    say(f"| all possible worlds | {accuracy(answers(judged, questions_of, ensemble=True))} |\n")
+    say("\n".join(reliability(judged)) + "\n")
+
+
+def future(data: Path, real: Mapping[int, SceneEvents]) -> Iterator[str]:
+    """The curve of what is foretold by the last frame that may be read."""
+    where = data / "proposals.zip"
+    names = {n: name for n, name in proposal_names(where).items() if sampled(n, seen=True)}
+    given = [(decode_proposals(source), source[0]) for source in sources_in(where, names.values())]
+    told = {
+        at: {
+            video.video_index: chances(from_detections(examined(video, name, until=at)))
+            for video, name in given
+        }
+        for at in FRAMES_KNOWN
+    }
+    parts = {
+        "kept aside": is_aside,
+        "kept aside, without those whose tracks the vote's weights were fitted to": is_unseen,
+        "that `foretold` asks about": names.__contains__,
+    }
+    for title, part in parts.items():
+        videos = [number for number in names if part(number)]
+        yield f"\nThe {len(videos)} videos {title}; first of objects seen by then, then with entrants:\n\n"
+        yield f"| known up to frame |{2 * ' came | vote: F1 | Brier | lines: F1 |'}\n|{9 * '---|'}\n"
+        for at in FRAMES_KNOWN:
+            cells = [foretold_by(at, real, {n: told[at][n] for n in videos}, late) for late in (False, True)]
+            yield f"| {at} | {' | '.join(cells)} |\n"
+
+
+def is_unseen(number: int) -> bool:
+    """Tell whether nothing was fitted to a video: no weight of perception, and no weight of the vote."""
+    return is_aside(number) and not (number % 2 == 0 and number in TRACKED)
+
+
+def foretold_by(
+    at: int, real: Mapping[int, SceneEvents], told: Mapping[int, dict[str, dict[Any, float]]], late: bool
+) -> str:
+    """Cells of a frame: what came, F1 and Brier score of the vote, F1 of straight lines.
+
+    Args:
+        late: whether pairs count of which one came into view after the frame; nothing is said of them.
+
+    Brier scores are of pairs that had not met by the frame.
+    """
+    counts, scored = Counter[tuple[str, str]](), list[tuple[float, bool]]()
+    for number, ways in told.items():
+        truth = real[number]
+        looks = looks_of(truth.objects)
+        past = {frozenset(looks[n] for n in hit.object) for hit in truth.collisions if hit.frame <= at}
+        for way, of_pairs in ways.items():
+            likely = {pair for pair, chance in of_pairs.items() if chance >= LIKELY.cut}
+            for pair, (verdict, true) in zip(
+                pairs_of(truth, likely), compared(truth, at, likely), strict=True
+            ):
+                if verdict == UNSEEN and not late:
+                    continue
+                came = true == CORRECT
+                counts[way, "n"] += (verdict == CORRECT) + came
+                counts[way, "right"] += 2 * (verdict == CORRECT and came)
+                counts[way, "came"] += came
+                if way == VOTE and pair not in past:
+                    scored.append((of_pairs.get(pair, 0.0), came))
+    vote, lines = (share(counts[way, "right"], counts[way, "n"]) for way in (VOTE, LINE))
+    return f"{counts[VOTE, 'came']} | {vote} | {brier(scored):.4f} | {lines}"
+
+
+def speed(data: Path, videos: int = 60) -> None:
+    """Seconds of processor time a video, beside decoding alone."""
+    where = data / "proposals.zip"
+    sources = list(sources_in(where, list(proposal_names(where).values())[:videos]))
+    start = time.process_time()
+    decoded = [(decode_proposals(source), source[0]) for source in sources]
+    seen = [sightings(*video) for video in decoded]
+    middle = time.process_time()
+    for video in decoded:
+        recorded(examined(*video))
+    end = time.process_time()
+    say(
+        f"\n{len(seen)} videos: JSON and masks {(middle - start) / videos:.3f} s a video, "
+        f"masks to events {(end - middle) / videos:.3f} s\n"
+    )
+
+
+def main() -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--part", choices=PARTS, default="development")
+    given = parser.parse_args()
+    data: Path = given.data
+    files = [data / f"ground_truth_{part}.jsonl.gz" for part in ("train", "test")]
+    truth = read_gold(files)
+    real = {n: events for file in files for n, events in read_scene_events(file).items()}
+    questions_of = dict(read_questions(data / "explanatory_train.jsonl.gz").items())
+    if given.part == "speed":
+        speed(data)
+    elif given.part == "future":
+        say("".join(future(data, real)))
+    elif given.part == "aside":
+        judged = [(recorded(v), v, truth[v.seen.video]) for v in examine(data, is_aside)]
+        report("Kept aside from every fit", judged, questions_of)
+        say("\nLost to:\n" + "\n".join(causes(judged, questions_of, real)) + "\n")
+    elif given.part == "development":
+        judged = crossed_over(examine(data, is_developed), truth, partial(fit_belief, truth=truth))
+        report("Cross-validated on the videos that may be fitted to", judged, questions_of)
+        say("\n".join(place_errors(data, judged)) + "\n")
+        say("\nLost to:\n" + "\n".join(causes(judged, questions_of, real)) + "\n")
+    else:
+        ablations(data, truth, questions_of)
+    return 0
+
+
+def is_developed(number: int) -> bool:
+    """Tell whether a video may be fitted to."""
+    return not is_aside(number)
+
+
+def ablations(data: Path, truth: Mapping[int, Gold], questions_of: Mapping[int, SceneQuestions]) -> None:
+    """The worth of each part, cross-validated."""
+    fitted = partial(fit_belief, truth=truth)
+    videos = examine(data, is_developed)
+    whole = crossed_over(videos, truth, fitted)
+    ways: dict[str, Callable[[], Judged]] = {
+        "none": lambda: whole,
+        "a fixed gain for probability": lambda: [
+            (_chosen(record, video), video, gold) for record, video, gold in whole
+        ],
+        "no engine": lambda: crossed_over(videos, truth, partial(without_engine, truth=truth)),
+        "attributes only": lambda: crossed_over(examine(data, is_developed, mended=False), truth, fitted),
+        "gaps not bridged": lambda: crossed_over(examine(data, is_developed, bridged=False), truth, fitted),
+    }
+    say("\n| ablation | collisions: precision | recall | F1 | per question | per option | could not run |\n")
+    say("|---|---|---|---|---|---|---|\n")
+    for name, judge in ways.items():
+        judged = judge()
+        table = events_table(judged).split("| collisions | ")[1].split(" | ")
+        say(f"| {name} | {' | '.join(table[:3])} | {accuracy(answers(judged, questions_of))} |\n")
+        sys.stdout.flush()
+
+
+def _chosen(record: Perceived, video: Video) -> Perceived:
+    """The record in which a collision stands where the search kept it, whatever its probability."""
+    chosen = {contact.pair for contact in video.contacts if contact.chosen}
+    events = [
+        e for e in (*record.collisions, *record.doubtful) if not hasattr(e, "type") and e.object in chosen
+    ]
+    return msgspec.structs.replace(record, collisions=sorted(events, key=lambda e: e.frame))  # type: ignore
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

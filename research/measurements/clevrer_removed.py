@@ -1,0 +1,136 @@
+"""The official counterfactual questions at hand, weighted to the removed objects of all official ones.
+
+    python -m research.measurements.clevrer_removed TRUE_EVENTS QUESTIONS
+
+The questions at hand are few, and remove objects of other kinds than all 9,333 of the validation split do.
+Each question gets a weight, so that the weighted shares of removed objects that touch nothing, that have two
+partners or more, and that are in the ancestry of a collision of others are those of all (raking: W. E. Deming
+and F. F. Stephan, Annals of Mathematical Statistics 11, 1940). Only an object's shares are used, no gold.
+Also prints how many of the partner rule's wrong answers are about an object that touched nothing: then the
+video and the world without the object are the same up to the video's end. And what the key itself says of the
+duality's conditions: which of the filmed collisions that a choice names happen without the object.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from orchestration.benchmarks.clevrer import cases, scene_logs
+from orchestration.studies.ablations import VARIANTS, variant_rows
+from research.domains.duality_trial import said
+from substrate.domains.clevrer._chances import REMOVALS
+from substrate.domains.clevrer.format import SceneQuestions
+from substrate.domains.clevrer.parameters import Parameters
+from substrate.domains.clevrer.program import World
+from substrate.domains.clevrer.scene import Scene
+from substrate.domains.rows import Row
+
+ALL = ({0: 0.467, 1: 0.339, 2: 0.194}, {True: 0.150, False: 0.850})
+"""The shares of the removed objects of all 9,333 validation questions, whose texts CRCG releases without
+choices and gold (github.com/azreasoners/CRCG): by partners (2 is two or more), and by ancestry.
+"""
+METHODS = {variant.name: variant for variant in VARIANTS if variant.subset == "counterfactual"}
+
+
+class Asked(NamedTuple):
+    """A question: its removed object's kind, its row by each method, and what its key says of collisions.
+
+    ``key`` counts the filmed collisions of others by whether they depend on the object, and by whether they
+    happen without it.
+    """
+
+    kind: tuple[int, bool]
+    rows: dict[str, Row]
+    key: Counter[tuple[bool, bool]]
+
+
+def asked(events: Path, questions: Path) -> Iterator[Asked]:
+    """The counterfactual questions of a file."""
+    for case in cases({"events": events, "questions": questions}).each:
+        scene, rows = Scene.of(scene_logs(case)[0].log), dict[str, dict[str, Row]]()
+        common = {"benchmark": "", "split": "", "scene": case.scene, "log": ""}
+        for row in variant_rows(METHODS, case, scene, Parameters(), common):
+            rows.setdefault(str(row.question), {})[row.subset] = row
+        for question in msgspec.json.decode(case.questions, type=SceneQuestions).questions:
+            if question.question_type == "counterfactual":
+                verdicts = list(said(question, World(scene, Parameters()), *REMOVALS))
+                removed = verdicts[0][0][0]
+                key = Counter(
+                    (depends(scene, removed, pair), occurs)
+                    for (_, pair), occurs in verdicts
+                    if ("Collision", frozenset(pair)) in scene.alike
+                )
+                yield Asked(kind(scene, removed), rows[str(question.question_id)], key)
+
+
+def depends(scene: Scene, removed: int, pair: tuple[int, int]) -> bool:
+    """Tell whether each filmed collision of two objects depends on the removed one."""
+    ancestry = scene.ancestry("event")
+    return all(removed in ancestry[e.iri].objects for e in scene.alike["Collision", frozenset(pair)])
+
+
+def kind(scene: Scene, removed: int) -> tuple[int, bool]:
+    """The number of an object's partners, at most 2, and whether a collision of others depends on it."""
+    others = (e for e in scene.events if e.kind == "Collision" and removed not in e.objects)
+    ancestry = scene.ancestry("event")
+    return min(len(scene.partners.get(removed, {removed})) - 1, 2), any(
+        removed in ancestry[event.iri].objects for event in others
+    )
+
+
+def weights(kinds: Counter[tuple[int, bool]]) -> dict[tuple[int, bool], float]:
+    """The weight of a question by its kind; all weights together are 1."""
+    weight = dict.fromkeys(kinds, 1 / kinds.total())
+    for _ in range(200):
+        for side, shares in enumerate(ALL):
+            for value, share in shares.items():
+                of = [key for key in weight if key[side] == value]
+                total = sum(weight[key] * kinds[key] for key in of)
+                weight |= {key: weight[key] * share / total for key in of}
+    return weight
+
+
+def main() -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(description="Weight counterfactual questions to all official ones.")
+    parser.add_argument("events", type=Path, help="true events of the videos")
+    parser.add_argument("questions", type=Path, help="the questions")
+    given = parser.parse_args()
+    every = list(asked(given.events, given.questions))
+    weight = weights(Counter(of.kind for of in every))
+    sys.stdout.write("| method | questions | weighted | options, weighted |\n|---|---|---|---|\n")
+    for method in every[0].rows:
+        sides = [(weight[of.kind], of.rows[method]) for of in every]
+        right = sum(w * bool(row.correct) for w, row in sides)
+        reach = 1.96 * math.sqrt(sum((w * (bool(row.correct) - right)) ** 2 for w, row in sides))
+        options = [
+            (w, choice.predicted == choice.expected) for w, row in sides for choice in row.choices or ()
+        ]
+        share = sum(w * good for w, good in options) / sum(w for w, _ in options)
+        plain = sum(bool(row.correct) for _, row in sides)
+        weighted = f"{100 * right:.1f} ± {100 * reach:.1f} %"
+        sys.stdout.write(f"| {method} | {plain} of {len(every)} | {weighted} | {100 * share:.1f} % |\n")
+    wrong = [of.kind for of in every if not of.rows["counterfactual.partner"].correct]
+    untouched = sum(partners == 0 for partners, _ in wrong)
+    sys.stdout.write(
+        f"\npartner: of {len(wrong)} wrong answers, {untouched} remove an object that touches none\n"
+    )
+    key = sum((of.key for of in every), Counter[tuple[bool, bool]]())
+    for depending, words in ((False, "does not depend"), (True, "depends")):
+        n = key[depending, True] + key[depending, False]
+        sys.stdout.write(
+            f"key: of {n} filmed collisions, of which each {words}, {key[depending, True]} happen\n"
+        )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,209 @@
+"""The generated CLEVRER world beside real scenes.
+
+    python -m research.measurements.clevrer_worlds fit     REAL
+    python -m research.measurements.clevrer_worlds select  REAL [--scenes N]
+    python -m research.measurements.clevrer_worlds compare REAL [--scenes N] [--figure FILE]
+
+``fit`` writes substrate/generators/clevrer/measured.py; ``select`` generates scenes, and adds which to keep;
+``compare`` prints the table of docs/design/worlds.md, and draws its figure.
+
+REAL holds ``ground_truth_train.jsonl.gz``, ``ground_truth_test.jsonl.gz``, ``trajectories_test.jsonl.gz`` and
+``annotations/``. Constants come from the events of the first, the even scenes of the third and the
+annotations. Generated scenes are then compared with the events of the second and the odd scenes of the third,
+which no constant has seen.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from itertools import repeat
+from pathlib import Path
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from research.measurements.clevrer_fit import Measured, measure, render, select
+from research.measurements.clevrer_statistics import HISTOGRAMS, Clip, annotated, distances, recorded
+from substrate.base.errors import SubstrateError
+from substrate.base.numbered import sources_in
+from substrate.domains.clevrer.format import (
+    annotation_names,
+    decode_annotation,
+    read_scene_events,
+)
+from substrate.domains.clevrer.trajectories import read_trajectories
+from substrate.generators.clevrer import generate_annotation
+from substrate.generators.clevrer import measured as constants
+from substrate.generators.clevrer.measured import KEPT_COLLISIONS, KEPT_EXITS
+
+SEED = 20
+FIRST_SCENE = 10_000
+
+
+class Real(NamedTuple):
+    """Real scenes, apart by what they are for."""
+
+    fitted: list[Clip]
+    fitted_motion: list[Clip]
+    kept_out: list[Clip]
+    kept_out_motion: list[Clip]
+
+
+def read_real(folder: Path) -> Real:
+    """The clips of a folder."""
+    train, test = (
+        read_scene_events(folder / f"ground_truth_{split}.jsonl.gz") for split in ("train", "test")
+    )
+    tracks = read_trajectories(folder / "trajectories_test.jsonl.gz")
+    even, odd = (
+        [recorded(test[scene], track.trajectory) for scene, track in tracks.items() if scene % 2 == half]
+        for half in (0, 1)
+    )
+    return Real(
+        [recorded(record) for record in train.values()],
+        even,
+        [recorded(record) for record in test.values()],
+        odd,
+    )
+
+
+def fitted(folder: Path, real: Real) -> Measured:
+    """Properties that real scenes alone show."""
+    annotations = [
+        decode_annotation(source)
+        for source in sources_in(folder / "annotations", annotation_names(folder / "annotations").values())
+    ]
+    return measure(real.fitted, real.fitted_motion, annotations)
+
+
+def selected(folder: Path, real: Real, scenes: int) -> Measured:
+    """The same with the shares to keep, from scenes of another seed than those compared."""
+    in_force = replace(fitted(folder, real), kept_collisions=KEPT_COLLISIONS, kept_exits=KEPT_EXITS)
+    return select(in_force, real.fitted, generated(scenes, SEED + 1)[0])
+
+
+def write(measured: Measured) -> None:
+    """Into the module."""
+    Path(constants.__file__).write_text(render(measured), "utf-8")
+
+
+def generated(scenes: int, seed: int = SEED) -> tuple[list[Clip], float]:
+    """Clips of generated scenes, and how many a minute were made."""
+    began = time.perf_counter()
+    with ProcessPoolExecutor() as pool:
+        clips = list(pool.map(_clip, range(FIRST_SCENE, FIRST_SCENE + scenes), repeat(seed), chunksize=10))
+    return clips, 60 * scenes / (time.perf_counter() - began)
+
+
+def _clip(scene: int, seed: int) -> Clip:
+    return annotated(generate_annotation(scene, seed))
+
+
+def table(clips: Sequence[Clip], real: Real) -> Iterator[str]:
+    """Distances of generated scenes to real ones kept out; in brackets those of real scenes that the fit has
+    seen, as many.
+    """
+    yield "| statistic | total variation | (real) | Kolmogorov–Smirnov | (real) |\n|---|---|---|---|---|"
+    events, motion = distances(clips, real.kept_out), distances(clips, real.kept_out_motion)
+    floor_events, floor_motion = (
+        distances(real.fitted[: len(clips)], real.kept_out),
+        distances(real.fitted_motion[: len(clips)], real.kept_out_motion),
+    )
+    for name, histogram in HISTOGRAMS.items():
+        measured, floor = (
+            (motion[name], floor_motion[name]) if histogram.moving else (events[name], floor_events[name])
+        )
+        ks = [
+            "–" if distance.kolmogorov_smirnov is None else f"{distance.kolmogorov_smirnov:.3f}"
+            for distance in (measured, floor)
+        ]
+        yield (
+            f"| {histogram.title} | {measured.total_variation:.3f} | {floor.total_variation:.3f} "
+            f"| {ks[0]} | {ks[1]} |"
+        )
+
+
+def figure(path: Path, clips: Sequence[Clip], real: Real) -> None:
+    """Every histogram: real scenes filled, generated ones as a line; the same bytes from the same clips."""
+    import matplotlib as mpl
+
+    mpl.use("svg")
+    mpl.rcParams |= {
+        "svg.hashsalt": "worlds",
+        "svg.fonttype": "none",
+        "font.size": 7,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+    }
+    from matplotlib import pyplot as plt
+
+    columns = 4
+    chart, axes = plt.subplots(
+        -(-len(HISTOGRAMS) // columns), columns, figsize=(10, 11), layout="constrained"
+    )
+    for axis in axes.flat[len(HISTOGRAMS) :]:
+        axis.set_axis_off()
+    for axis, histogram in zip(axes.flat, HISTOGRAMS.values(), strict=False):
+        places = range(len(histogram.bins))
+        edges = [place - 0.5 for place in range(len(places) + 1)]
+        axis.stairs(
+            histogram.shares(histogram.collect(real.kept_out_motion if histogram.moving else real.kept_out)),
+            edges,
+            fill=True,
+            color="#b8c4d6",
+            label="real",
+        )
+        axis.stairs(
+            histogram.shares(histogram.collect(clips)),
+            edges,
+            color="#b3422e",
+            linewidth=1.2,
+            label="generated",
+        )
+        axis.set_title(histogram.title, fontsize=7)
+        step = -(-len(places) // 7)
+        axis.set_xticks(
+            list(places)[::step],
+            [f"{bound:g}" if isinstance(bound, float | int) else bound for bound in histogram.bins][::step],
+        )
+    axes.flat[0].legend(frameon=False)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    chart.savefig(path, metadata={"Date": None})
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command; 0 done, 1 wrong input."""
+    parser = argparse.ArgumentParser(
+        prog="clevrer_worlds",
+        description="Fit the generated CLEVRER world to real scenes, or compare the two.",
+    )
+    parser.add_argument("what", choices=("fit", "select", "compare"))
+    parser.add_argument("real", type=Path)
+    parser.add_argument("--scenes", type=int, default=1000)
+    parser.add_argument("--figure", type=Path)
+    given = parser.parse_args(arguments)
+    try:
+        real = read_real(given.real)
+        if given.what != "compare":
+            write(
+                fitted(given.real, real) if given.what == "fit" else selected(given.real, real, given.scenes)
+            )
+            return 0
+    except SubstrateError as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    clips, speed = generated(given.scenes)
+    for line in table(clips, real):
+        sys.stdout.write(line + "\n")
+    sys.stderr.write(f"{len(clips)} scenes generated, {speed:.0f} a minute\n")
+    if given.figure:
+        figure(given.figure, clips, real)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,52 @@
+"""Trivial methods: each answers as its name says, and none reads gold."""
+
+import json
+from collections.abc import Sequence
+
+from clevrer_scenes import annotation
+
+from research.baselines.shortcuts import METHODS, trivial_rows
+from substrate.domains.clevrer.deltas import annotation_log
+from substrate.domains.clevrer.format import Choice, Question, Subset, decode_annotation
+from substrate.domains.clevrer.scene import Scene
+
+CUBE, BALL, CAN = range(3)
+RED, BLUE, GREEN = "cube filter_shape", "blue filter_color", "cylinder filter_shape"
+
+
+def said(kind: Subset, program: str, choices: Sequence[str]) -> dict[str, str]:
+    """The answers of each method about a chain of two collisions."""
+    record = annotation([(CUBE, BALL, 20), (BALL, CAN, 60)])
+    scene = Scene(annotation_log(decode_annotation(("film", json.dumps(record).encode()))))
+    options = [Choice(place, "", words.split()) for place, words in enumerate(choices)]
+    question = Question(0, "?", kind, program.split(), choices=options)
+    return {row.subset.partition(": ")[2]: row.predicted for row in trivial_rows(scene, 1, [question], "")}
+
+
+def pair(first: str, second: str, of: str = "all_events") -> str:
+    sides = (f"objects {look} unique filter_collision" for look in (first, second))
+    return f"{of} {' '.join(sides)} unique"
+
+
+def test_sharing_a_participant_goes_one_step_back() -> None:
+    target = pair(BLUE, GREEN, "events")
+    options = [pair(RED, BLUE, "events")]
+    answers = said("explanatory", f"events {target} filter_ancestor belong_to", options)
+    assert answers == {
+        "every option": "correct",
+        "no option": "wrong",
+        "sharing a participant": "correct",
+    }
+
+
+def test_without_an_object_nothing_happens_or_what_was_filmed() -> None:
+    program = "all_events objects cube filter_shape unique get_counterfact belong_to"
+    answers = said("counterfactual", program, [pair(BLUE, GREEN), pair(RED, BLUE)])
+    assert answers["no collision"] == "wrong,wrong"
+    assert answers["what was filmed"] == "correct,wrong"
+
+
+def test_the_nearest_pair_is_one_of_those_offered() -> None:
+    answers = said("predictive", "unseen_events belong_to", [pair(BLUE, GREEN), pair(RED, BLUE)])
+    assert sorted(answers["the nearest pair"].split(",")) == ["correct", "wrong"]
+    assert set(METHODS["predictive"]) == set(answers)

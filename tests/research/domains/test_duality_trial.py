@@ -1,0 +1,59 @@
+"""The duality on trial: what a key says twice of one object and one collision."""
+
+import json
+from typing import Literal
+
+from clevrer_scenes import annotation
+
+from research.domains.duality_trial import Trial, trials
+from substrate.domains.clevrer.deltas import annotation_log
+from substrate.domains.clevrer.format import Choice, Question, decode_annotation
+from substrate.domains.clevrer.scene import Scene
+
+CUBE, BALL, CAN = range(3)
+_LOOKS = ("blue filter_color", "cylinder filter_shape")
+_COLLIDE = " ".join(f"objects {look} unique filter_collision" for look in _LOOKS)
+
+
+def question(kind: str, program: str, *choices: tuple[str, Literal["correct", "wrong"]]) -> Question:
+    return Question(
+        0,
+        "?",
+        kind,  # pyright: ignore[reportArgumentType]
+        program.split(),
+        choices=[Choice(place, "", words.split(), answer) for place, (words, answer) in enumerate(choices)],
+    )
+
+
+def found(*questions: Question) -> list[Trial]:
+    record = annotation([(CUBE, BALL, 20), (BALL, CAN, 60)])
+    scene = Scene(annotation_log(decode_annotation(("film", json.dumps(record).encode()))))
+    return trials(scene, questions)
+
+
+MEET = f"events {_COLLIDE} unique"
+WITHOUT = "all_events objects cube filter_shape unique get_counterfact belong_to"
+POSSIBLE = f"all_events {_COLLIDE} unique"
+
+
+def test_an_object_that_is_responsible_and_not_needed_is_a_failure_of_the_duality() -> None:
+    why = question(
+        "explanatory",
+        f"events {MEET} filter_ancestor belong_to",
+        ("objects cube filter_shape unique", "correct"),
+    )
+    still = question("counterfactual", WITHOUT, (POSSIBLE, "correct"))
+    gone = question("counterfactual", f"{WITHOUT} negate", (POSSIBLE, "correct"))
+    assert found(why, still) == [Trial(CUBE, (BALL, CAN), responsible=True, collides=True)]
+    assert found(why, gone) == [Trial(CUBE, (BALL, CAN), responsible=True, collides=False)]
+
+
+def test_what_is_asked_once_or_of_a_participant_is_no_trial() -> None:
+    why = question(
+        "explanatory",
+        f"events {MEET} filter_ancestor belong_to",
+        ("objects blue filter_color unique", "correct"),
+    )
+    still = question("counterfactual", WITHOUT, (POSSIBLE, "correct"))
+    assert found(why, still) == []
+    assert found(still) == []
