@@ -51,10 +51,10 @@ def lead(now: Sequence[Verdict]) -> str:
 def official_scores(workspace: Workspace) -> Iterator[tuple[str, Score]]:
     """Yield the rows of the plot: a label, and a score on official data with the published figures."""
     results = [of_files(workspace), *(of_pins(workspace.root, profile) for profile in PROFILES)]
-    for number, words in claims().plot.items():
+    for number, (words, beside) in claims().plot.items():
         found = next(filter(None, (of.find(True, number) for of in results)), None)
         if found:
-            figures = published().accuracies(claims().printed_as(number))
+            figures = published().accuracies(beside)
             marks = {who: round(figure.value / 100, DIGITS) for who, figure in figures.items()}
             yield words, replace(score(number, found.correct, found.n, "official"), published=marks)
 

@@ -96,20 +96,18 @@ class Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Claims(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """All claims by name, the names of numbers on official files, and the labels of the plot's rows."""
+    """All claims by name, and the names of numbers on official files.
+
+    ``plot`` has the rows of the report's plot: by number a label, and the number with the figures beside it.
+    """
 
     official: dict[str, str | None]
     claims: dict[str, Claim]
-    plot: dict[str, str]
+    plot: dict[str, tuple[str, str]]
 
     def on_official(self, number: str) -> str | None:
         """The number that measures the same on official files."""
         return self.official.get(number, number)
-
-    def printed_as(self, number: str) -> str:
-        """The number with the paper's figures of a number on official files."""
-        named = {own: paper for paper, own in self.official.items() if paper in published().numbers}
-        return number if number in published().numbers else named.get(number, number)
 
 
 @cache
