@@ -18,7 +18,7 @@ from orchestration.ledger.soundness import others_pinned, require_seals
 from orchestration.ledger.verdicts import verdicts
 from orchestration.registry import BENCHMARKS, TABLES
 from orchestration.rendering.best_trivial import BEST_TRIVIAL, PAIRED
-from orchestration.rendering.conclusion import verdict_lines
+from orchestration.rendering.conclusion import told, verdict_lines
 from orchestration.rendering.official import BESIDE, pinned_rows
 from orchestration.rendering.tables import plain
 from orchestration.scoring.counting import split_name
@@ -69,7 +69,7 @@ def claims() -> Iterator[str]:
     of = Counter((verdict.data, verdict.verdict) for verdict in now)
     words = Counter(verdict.verdict for verdict in now)
     agree, differ = of["official", "agrees"], of["official", "differs"]
-    judged = ", ".join(f"{words[word]} {word}" for word in ("proven", "repaired", "refuted") if words[word])
+    judged = told(verdict for verdict in now if verdict.relation == "statement")
     yield (
         f"Of the paper's {len(now)} claims, {agree} agree with parts of the official releases and {differ} "
         f"differ. Of its statements (a theorem, two algorithms, replay), {judged}. "

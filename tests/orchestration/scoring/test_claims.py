@@ -69,6 +69,9 @@ def test_official_data_decide(
     of = decided(name, official)
     assert (of.verdict, says in of.measured) == (expected, True), of
     assert of.direction is None
+    if name == "partner_over_duality" and expected == "undecided":
+        other = {number.replace("ablations", "clevrer_validation"): share(4, 9) for number in official}
+        assert decided(name, official | other).n == len(official[PARTNER]) + 9
     assert of.data == ("none" if expected == "not measured" else "official")
 
 
