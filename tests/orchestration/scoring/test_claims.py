@@ -62,11 +62,16 @@ def share(right: int, of: int) -> list[bool]:
     ],
 )
 def test_official_data_decide(
-    name: str, official: dict[str, Sequence[bool]], expected: str, says: str
+    name: str, official: dict[str, Sequence[bool]], expected: str, says: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    for number in (A, B, C):  # as if an official file had motion
+        monkeypatch.setitem(claims().official, number, number)
     of = decided(name, official)
     assert (of.verdict, says in of.measured) == (expected, True), of
     assert of.direction is None
+    if name == "partner_over_duality" and expected == "undecided":
+        other = {number.replace("ablations", "clevrer_validation"): share(4, 9) for number in official}
+        assert decided(name, official | other).n == len(official[PARTNER]) + 9
     assert of.data == ("none" if expected == "not measured" else "official")
 
 
