@@ -139,6 +139,6 @@ def test_methods_rank_on_generated_questions_as_on_official_ones(
         (Scene(annotation_log(world.annotation)), world.annotation.scene_index, world.questions.questions)
         for world in worlds
     ]
-    for asked in (made, list(asked_officially(clevrer, file))):
-        names = [name for _, _, name in ranked(asked, kind, RANKED[kind])]
+    for scenes in (made, list(asked_officially(clevrer, file))):
+        names = [name for _, _, name in ranked(scenes, kind, RANKED[kind])]
         assert names[:4] == order
