@@ -126,7 +126,7 @@ def test_motion_of_generated_scenes_is_distributed_like_real_motion(
         (
             "questions_train_causalsight",
             "counterfactual",
-            ["partner", "what was observed", "duality", "printed"],
+            ["partner", "what was filmed", "duality", "printed"],
         ),
         ("explanatory_train", "explanatory", ["printed", "event", "global", "sharing a participant"]),
     ],
@@ -136,7 +136,7 @@ def test_methods_rank_on_generated_questions_as_on_official_ones(
 ) -> None:
     """The methods that use the video come in one order, and every constant after them.
 
-    "What was filmed, and partners" is level with the partner rule on both, and has no rank of its own.
+    The rule "what was filmed, and partners" is level with the partner rule on both, and has no rank of its own.
     """
     made = [
         (Scene(annotation_log(world.annotation)), world.annotation.scene_index, world.questions.questions)
