@@ -50,7 +50,9 @@ class Results(NamedTuple):
         correct, n, kind = counts
         if kind not in (("official", "local") if official else ("generated",)):
             return None
-        words = benchmark.about.get(MEASURED_ON, "") if official else f"profile {self.profile}"
+        words = (
+            benchmark.about.get(MEASURED_ON, "").partition(":")[0] if official else f"profile {self.profile}"
+        )
         metric = benchmark.metrics[split_name(number)[1]]
 
         def rows() -> Iterator[Any]:

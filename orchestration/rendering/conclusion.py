@@ -72,12 +72,7 @@ def told(now: Iterable[Verdict]) -> str:
     ''
     """
     counts = Counter(of.verdict for of in now)
-    return ", ".join(f"{counts[word]} {_verb(word, counts[word])}" for word in VERDICTS if counts[word])
-
-
-def _verb(word: str, n: int) -> str:
-    plural = {"agrees": "agree", "differs": "differ"}
-    return plural.get(word, word) if n > 1 else word
+    return ", ".join(f"{counts[of]} {words[counts[of] > 1]}" for of, words in VERDICTS.items() if counts[of])
 
 
 def _named(now: Sequence[Verdict]) -> Iterator[str]:
