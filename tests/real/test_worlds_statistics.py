@@ -136,7 +136,7 @@ def test_methods_rank_on_generated_questions_as_on_official_ones(
 ) -> None:
     """The methods that use the video come in one order, and every constant after them.
 
-    The rule "what was filmed, and partners" is level with the partner rule on both, and has no rank of its own.
+    "What was filmed, and partners" is level with the partner rule on both, and has no rank.
     """
     made = [
         (Scene(annotation_log(world.annotation)), world.annotation.scene_index, world.questions.questions)
