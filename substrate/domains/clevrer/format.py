@@ -33,6 +33,8 @@ FRAMES = 128
 SECONDS_PER_FRAME = 0.028
 RADIUS = 0.2
 MOVING_SPEED = 0.02
+BEFORE, AFTER = 1, 2
+"""Frames before and after a recorded collision between which its whole impulse passes."""
 RECORDED_AFTER = 51
 """Frames that CLEVRER's generator simulated after the video: two seconds at 128 frames in five seconds."""
 SUBSETS = ("descriptive", "explanatory", "predictive", "counterfactual")
