@@ -287,7 +287,7 @@ CLEVRER = bm.Explained(
     about={
         "answers": "A row a question: predicted, expected, and the log it was computed from.",
         "scores": "Per-question and per-option accuracy of each subset, with Wilson's interval.",
-        MEASURED_ON: "training split, true events: 564 explanatory questions that CLEVRER-Humans chose, no "
-        "random part; 183 counterfactual ones in natural mix; 71 predictive ones need motion: not asked",
+        MEASURED_ON: "training split, true events; explanatory questions chosen by CLEVRER-Humans (no random "
+        "part), counterfactual ones in natural mix, no predictive ones (no motion)",
     },
 )
