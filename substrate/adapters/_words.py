@@ -167,7 +167,7 @@ class Words:
                 return self._cut(plain, stored, room)
             return plain if self._is_text(plain) else {"text": plain}
         if isinstance(plain, int | float) and abs(plain) < _ENDLESS and term(plain) == stored:
-            return plain if len(stored.value) <= room else self._cut(stored.value, stored, room)
+            return plain if len(str(plain)) <= room else self._cut(str(plain), stored, room)
         text = str(stored) if isinstance(stored, ox.Literal | ox.BlankNode) else f"<<( {stored} )>>"
         return {"term": text} if len(text) <= room else self._cut(text, stored, room)
 

@@ -175,18 +175,7 @@ class SceneQuestions(msgspec.Struct, frozen=True):
         force_setattr(self, "questions", asked)
 
 
-class _Worded(Protocol):
-    @property
-    def question_id(self) -> int: ...
-    @property
-    def question(self) -> str: ...
-    @property
-    def program(self) -> list[str]: ...
-    @property
-    def choices(self) -> list[Choice] | None: ...
-
-
-W = TypeVar("W", bound=_Worded)
+W = TypeVar("W", bound=msgspec.Struct)
 
 
 def with_programs(grammar: Grammar, scene: int, question: W, kind: str) -> W:
@@ -200,19 +189,20 @@ def with_programs(grammar: Grammar, scene: int, question: W, kind: str) -> W:
     Raises:
         ValueError: words cannot be read; names them, the question and the scene.
     """
-    choices = question.choices or []
-    if question.program and all(choice.program for choice in choices):
+    asked: Any = question  # a Question, or one of a language that extends this one
+    choices: list[Choice] = asked.choices or []
+    if asked.program and all(choice.program for choice in choices):
         return question
-    parts = [(kind, question.question, question.program, "")]
+    parts = [(kind, asked.question, asked.program, "")]
     parts += [(f"{kind}_choice", c.choice, c.program, f", choice {c.choice_id}") for c in choices]
     programs: list[list[str]] = []
     for rule, text, program, part in parts:
         try:
             programs.append(program or grammar.read(rule, text))
         except ValueError as error:
-            raise ValueError(f"scene {scene}, question {question.question_id}{part}: {error}") from None
+            raise ValueError(f"scene {scene}, question {asked.question_id}{part}: {error}") from None
     read = [replace(choice, program=program) for choice, program in zip(choices, programs[1:], strict=True)]
-    return replace(question, program=programs[0], choices=read if question.choices else question.choices)
+    return replace(question, program=programs[0], choices=read if choices else asked.choices)
 
 
 _annotations = msgspec.json.Decoder(Annotation)

@@ -194,7 +194,8 @@ def _query_states(tale: Tale) -> Iterator[Candidate]:
             slots = {"group": group.phrase, "state": GRAMMAR.word("state", state), "moment": moment.phrase}
             target = tale.worded("state_target", **slots)
             known = [attribute for attribute, _ in group.looks]
-            yield from _queries(tale, "query states", moment.sort, target, *members, known=known)
+            (number,) = members
+            yield from _queries(tale, "query states", moment.sort, target, number, known=known)
 
 
 def _query_crossings(tale: Tale) -> Iterator[Candidate]:
