@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from textwrap import shorten, wrap
 
 from orchestration.ledger.pinned import pinned_scores
-from orchestration.ledger.verdicts import changed_verdicts, verdicts_here
+from orchestration.ledger.verdicts import changed_verdicts, pinned_verdicts, verdicts_here
 from orchestration.models.transcript import read_told
 from orchestration.registry import BENCHMARKS, SOURCES
 from orchestration.rendering.page import label
@@ -47,9 +48,10 @@ def verdict_lines(root: Path, now: Sequence[Verdict], most: int = _LINES) -> lis
     if len(changes) > _CHANGES:
         more = f"and {len(changes) - _CHANGES + 1} more verdicts changed; `substrate verify` names them"
         changes = [*changes[: _CHANGES - 1], more]
-    as_pinned = "Every verdict is as pinned; `substrate claims` lists them with their reasons."
-    counts, changes = wrap(f"The paper's {len(now)} claims: {told(now)}.", _WIDTH), changes or [as_pinned]
-    return [*counts, *[*_named(now)][: most - len(counts) - len(changes)], *changes]
+    known = "Every verdict is as pinned; " if pinned_verdicts(root) else ""
+    changes = changes or [f"{known}`substrate claims` lists them with their reasons."]
+    counts = wrap(f"The paper's {len(now)} claims: {told(now)}.", _WIDTH)
+    return [*counts, *islice(_named(now), max(0, most - len(counts) - len(changes))), *changes]
 
 
 def _as_pinned(workspace: Workspace, lacking: Collection[str]) -> Iterator[str]:
