@@ -80,7 +80,8 @@ class Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def relation(self) -> Relation:
         """The claim's relation."""
         kinds: tuple[Relation, ...] = ("margin", "order", "same_bytes")
-        return next((kind for kind in kinds if getattr(self, kind)), "statement")
+        named = [kind for kind in kinds if getattr(self, kind)]
+        return named[0] if named else "statement"
 
     @property
     def names(self) -> tuple[str, ...]:
