@@ -35,11 +35,9 @@ OFFICIAL = {
     "ablations/counterfactual.filmed/per_question": "the same, no ancestry: what was filmed happens again",
     "clevrer_validation/counterfactual.partner/per_question": "the same of validation, selected by MVBench, "
     "partner rule",
-    "clevrer_validation/counterfactual.video/per_question": "the same, simulated from tracks to the video's "
-    "end",
+    "clevrer_validation/counterfactual.video/per_question": "the same, simulated to the video's end",
     "clevrer_validation/counterfactual.simulated/per_question": "the same, simulated 51 frames longer",
-    "clevrer_validation/descriptive/per_question": "descriptive, validation split, selected by MVBench, "
-    "tracks",
+    "clevrer_validation/descriptive/per_question": "descriptive, validation, selected by MVBench, tracks",
     "clevrer/explanatory/per_question": "explanatory, training split, chosen by CLEVRER-Humans",
     "ablations/explanatory.global/per_question": "the same; a cause need only precede the target event",
     "perceived_aside/explanatory/per_question": "the same, from proposals in unseen videos",

@@ -57,13 +57,11 @@ def verdict_lines(root: Path, now: Sequence[Verdict], most: int = _LINES) -> lis
 def _as_pinned(workspace: Workspace, lacking: Collection[str]) -> Iterator[str]:
     """Yield a line with the pinned numbers of benchmarks whose official files are missing."""
     first: dict[str, str] = {}
-    for number, counts in (
-        pinned_scores(workspace.root, workspace.settings.profile).items() if lacking else ()
-    ):
-        name = number.partition("/")[0]
-        of = BENCHMARKS.get(name)  # pins may name a benchmark that is gone
-        if of and of.source.name in lacking and number.endswith(WHOLE) and counts[1]:
-            first.setdefault(name, f"{label(number)} {counted(*counts)}")
+    pinned = pinned_scores(workspace.root, workspace.settings.profile) if lacking else {}
+    of_lacking = (benchmark for benchmark in BENCHMARKS.values() if benchmark.source.name in lacking)
+    for number in (number for benchmark in of_lacking for number in benchmark.numbers if number in pinned):
+        if number.endswith(WHOLE) and pinned[number][1]:
+            first.setdefault(number.partition("/")[0], f"{label(number)} {counted(*pinned[number])}")
     if first:
         yield shorten(f"As pinned: {'; '.join(first.values())}", _WIDTH, placeholder=" …")
 

@@ -28,6 +28,8 @@ def _usual(benchmarks: Iterable[Benchmark], profile: str) -> Stages:
         (table, [benchmark for benchmark in own if benchmark.table[0] == table]) for table in TABLES.values()
     ]
     filled = [(table, of_it) for table, of_it in tables if of_it]
+    if profile == BEYOND:  # the rows below a table are the paper's profiles' to show
+        filled = [(replace(table, needs=(), beyond=(), note=""), of_it) for table, of_it in filled]
     computed = [*_answered(own), *result_stages(own, filled)]
     for benchmark in own:
         if isinstance(benchmark, LanguageModel):

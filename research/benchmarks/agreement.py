@@ -26,8 +26,8 @@ from research.benchmarks.truths import (
 )
 from research.domains.foretold import CORRECT, WRONG
 from substrate.domains.clevrer.counterfactual import Counterfactual, judge
-from substrate.domains.clevrer.deltas import events_log
 from substrate.domains.clevrer.format import decode_scene_events
+from substrate.domains.clevrer.positions import tracked_log
 from substrate.domains.clevrer.scene import Event, Scene
 from substrate.domains.clevrer.trajectories import with_trajectory
 from substrate.domains.rows import Row
@@ -66,7 +66,7 @@ def logs(case: bm.Case, _: Any = None) -> list[bm.NamedLog]:
     """The log of a scene's true events, with the poses from its tracks."""
     truth, track = case.record.split(b"\n")
     record = with_trajectory((case.source, truth), (case.source, track))
-    return [bm.NamedLog(f"{case.scene:05d}", events_log(decode_scene_events((case.source, record))))]
+    return [bm.NamedLog(f"{case.scene:05d}", tracked_log(decode_scene_events((case.source, record))))]
 
 
 class Imagined(NamedTuple):

@@ -38,6 +38,7 @@ from substrate.domains.clevrer.interpreter import answer_scene
 from substrate.domains.clevrer.motion.course import course
 from substrate.domains.clevrer.motion.engine import Body
 from substrate.domains.clevrer.parameters import Counterfactual, Parameters, Predictive
+from substrate.domains.clevrer.positions import tracked_log
 from substrate.domains.clevrer.possible import Event as PossibleEvent
 from substrate.domains.clevrer.possible import PossibleScene, answer_possible
 from substrate.domains.clevrer.program import World, run
@@ -326,7 +327,7 @@ def watched_() -> SceneEvents:
 
 
 def test_positions_give_the_motion_and_the_view_that_an_annotation_has(watched_: SceneEvents) -> None:
-    scene = Scene(events_log(watched_))
+    scene = Scene(tracked_log(watched_))
     assert scene.tracked
     assert scene.motion(0) == {CUBE: False, BALL: True, CAN: False}
     assert {n: scene.motion(frame)[SPHERE] for n, frame in enumerate((83, 127))} == {0: True, 1: True}
@@ -340,7 +341,7 @@ def test_positions_give_the_motion_and_the_view_that_an_annotation_has(watched_:
     assert (x, vx) == pytest.approx((-9 + 83 * SECONDS_PER_FRAME * 2.2, 2.2), abs=0.05)
     assert TBox.load("clevrer").validate(scene.log.state(), scene.log) == []
     late = {n: [*points, (128, 5.0, 5.0)] for n, points in (watched_.trajectory or {}).items()}
-    assert events_log(replace(watched_, trajectory=late)).digest == scene.log.digest, "past the video"
+    assert tracked_log(replace(watched_, trajectory=late)).digest == scene.log.digest, "past the video"
 
 
 def test_tracked_positions_are_simulated_unless_a_method_is_named(watched_: SceneEvents) -> None:
@@ -350,7 +351,7 @@ def test_tracked_positions_are_simulated_unless_a_method_is_named(watched_: Scen
     question = Question(0, "?", "counterfactual", asked, choices=[hit])
 
     def told(events: SceneEvents, **given: Any) -> tuple[str, Any]:
-        (row,) = answer_scene(events_log(events), 7, [question], Parameters(**given), "x")
+        (row,) = answer_scene(tracked_log(events), 7, [question], Parameters(**given), "x")
         return row.predicted, row.note or ""
 
     assert told(watched_) == ("correct", "")
@@ -360,7 +361,7 @@ def test_tracked_positions_are_simulated_unless_a_method_is_named(watched_: Scen
         "wrong",
         f"no positions of object {CAN} (green metal cylinder): the event graph judges it",
     )
-    why = explain(events_log(watched_), 7, question, Parameters())
+    why = explain(tracked_log(watched_), 7, question, Parameters())
     assert why.parts[0].ground == "simulated"
     assert why.parts[0].rule.endswith("by the majority of 15 draws of the positions' errors")
 

@@ -306,4 +306,4 @@ def test_what_collides_after_the_last_frame_alone_counts_as_happening() -> None:
         assert len(questions) == 6
         for question in questions:
             ((_, correct),) = question.choices
-            assert correct == (("red" in question.asked.program) != ("negate" in question.asked.program))
+            assert correct == (("red" in question.phrase.program) != ("negate" in question.phrase.program))

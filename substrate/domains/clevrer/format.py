@@ -33,6 +33,8 @@ FRAMES = 128
 SECONDS_PER_FRAME = 0.028
 RADIUS = 0.2
 MOVING_SPEED = 0.02
+BEFORE, AFTER = 1, 2
+"""Frames before and after a recorded collision between which its whole impulse passes."""
 RECORDED_AFTER = 51
 """Frames that CLEVRER's generator simulated after the video: two seconds at 128 frames in five seconds."""
 SUBSETS = ("descriptive", "explanatory", "predictive", "counterfactual")
@@ -171,8 +173,8 @@ class SceneQuestions(msgspec.Struct, frozen=True):
 
     def __post_init__(self) -> None:
         """Give each question its program."""
-        asked = [with_programs(GRAMMAR, self.scene_index, q, q.question_type) for q in self.questions]
-        force_setattr(self, "questions", asked)
+        questions = [with_programs(GRAMMAR, self.scene_index, q, q.question_type) for q in self.questions]
+        force_setattr(self, "questions", questions)
 
 
 W = TypeVar("W", bound=msgspec.Struct)
@@ -189,20 +191,20 @@ def with_programs(grammar: Grammar, scene: int, question: W, kind: str) -> W:
     Raises:
         ValueError: words cannot be read; names them, the question and the scene.
     """
-    asked: Any = question  # a Question, or one of a language that extends this one
-    choices: list[Choice] = asked.choices or []
-    if asked.program and all(choice.program for choice in choices):
+    worded: Any = question  # a Question, or one of a language that extends this one
+    choices: list[Choice] = worded.choices or []
+    if worded.program and all(choice.program for choice in choices):
         return question
-    parts = [(kind, asked.question, asked.program, "")]
+    parts = [(kind, worded.question, worded.program, "")]
     parts += [(f"{kind}_choice", c.choice, c.program, f", choice {c.choice_id}") for c in choices]
     programs: list[list[str]] = []
     for rule, text, program, part in parts:
         try:
             programs.append(program or grammar.read(rule, text))
         except ValueError as error:
-            raise ValueError(f"scene {scene}, question {asked.question_id}{part}: {error}") from None
+            raise ValueError(f"scene {scene}, question {worded.question_id}{part}: {error}") from None
     read = [replace(choice, program=program) for choice, program in zip(choices, programs[1:], strict=True)]
-    return replace(question, program=programs[0], choices=read if choices else asked.choices)
+    return replace(question, program=programs[0], choices=read if choices else worded.choices)
 
 
 _annotations = msgspec.json.Decoder(Annotation)

@@ -9,13 +9,24 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from math import hypot
 from typing import NamedTuple
 
-from substrate.domains.clevrer.format import MOVING_SPEED, Posed, Sampled, SceneEvents, Shape, in_out_objects
-from substrate.domains.clevrer.motion.law import AFTER, BEFORE, LAW, Law
+from substrate.domains.clevrer.deltas import events_log
+from substrate.domains.clevrer.format import (
+    AFTER,
+    BEFORE,
+    MOVING_SPEED,
+    Posed,
+    Sampled,
+    SceneEvents,
+    Shape,
+    in_out_objects,
+)
+from substrate.domains.clevrer.motion.law import LAW, Law
+from substrate.log.event_log import EventLog
 
 _DIGITS = 4
 _WINDOW = 10
@@ -118,6 +129,19 @@ class Watched:
             return None
         return glide(near, frame, self.shape, self._law, None if place else _LAUNCH)
 
+    def poses(self, frames: Iterable[int]) -> list[Posed]:
+        """The poses at those of some frames in which the body is in view and positions show its state.
+
+        Positions do not show the yaw and spin of a cube: both are 0.
+        """
+        posed: list[Posed] = []
+        for frame in frames:
+            state = self.state(frame) if self.in_view(frame) else None
+            if state:
+                x, y, vx, vy = (round(value, _DIGITS) + 0.0 for value in state)
+                posed.append((frame, x, y, 0.0, vx, vy, 0.0))
+        return posed
+
     def _ends(self, place: int) -> list[Sampled]:
         """The positions in which a flight begins and ends, by the flights before and after it."""
         ends: list[Sampled] = []
@@ -212,15 +236,6 @@ def watched(events: SceneEvents, last: int) -> Mapping[int, Watched]:
     return by_number
 
 
-def poses_at(body: Watched, frames: Iterable[int]) -> list[Posed]:
-    """The poses of a body at those of some frames in which it is in view and positions show its state.
-
-    Positions do not show the yaw and spin of a cube: both are 0.
-    """
-    posed: list[Posed] = []
-    for frame in frames:
-        state = body.state(frame) if body.in_view(frame) else None
-        if state:
-            x, y, vx, vy = (round(value, _DIGITS) + 0.0 for value in state)
-            posed.append((frame, x, y, 0.0, vx, vy, 0.0))
-    return posed
+def tracked_log(events: SceneEvents) -> EventLog:
+    """The event log of a record, with the motion, views and poses that its positions show, if it has any."""
+    return events_log(events, None if events.trajectory is None else partial(watched, events))
