@@ -79,9 +79,9 @@ class Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def relation(self) -> Relation:
         """The claim's relation."""
-        kinds: tuple[Relation, ...] = ("margin", "order", "same_bytes")
-        named = [kind for kind in kinds if getattr(self, kind)]
-        return named[0] if named else "statement"
+        if self.margin or self.order:
+            return "margin" if self.margin else "order"
+        return "same_bytes" if self.same_bytes else "statement"
 
     @property
     def names(self) -> tuple[str, ...]:
