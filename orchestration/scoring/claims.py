@@ -79,8 +79,9 @@ class Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def relation(self) -> Relation:
         """The claim's relation."""
-        kinds: tuple[Relation, ...] = ("margin", "order", "same_bytes")
-        return next((kind for kind in kinds if getattr(self, kind)), "statement")
+        if self.margin or self.order:
+            return "margin" if self.margin else "order"
+        return "same_bytes" if self.same_bytes else "statement"
 
     @property
     def names(self) -> tuple[str, ...]:

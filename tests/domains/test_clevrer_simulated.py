@@ -346,9 +346,9 @@ def test_positions_give_the_motion_and_the_view_that_an_annotation_has(watched_:
 
 def test_tracked_positions_are_simulated_unless_a_method_is_named(watched_: SceneEvents) -> None:
     """Without the cube the ball rolls on to the can, and no rule of the paper can know it."""
-    hit = Choice(0, "?", collide(_BLUE, _CAN).split(), "correct")
-    asked = f"objects {_CUBE} unique counterfact_events belong_to".split()
-    question = Question(0, "?", "counterfactual", asked, choices=[hit])
+    hit = Choice(0, "?", [*collide(_BLUE, _CAN).split()], "correct")
+    program = [*f"objects {_CUBE} unique counterfact_events belong_to".split()]
+    question = Question(0, "?", "counterfactual", program, choices=[hit])
 
     def told(events: SceneEvents, **given: Any) -> tuple[str, Any]:
         (row,) = answer_scene(tracked_log(events), 7, [question], Parameters(**given), "x")
@@ -371,8 +371,8 @@ def test_every_possible_world_of_tracked_positions_is_asked_about_what_was_not_f
 ) -> None:
     hits = [PossibleEvent(11, "", (CUBE, BALL), 0.9)]
     record = PossibleScene(7, 128, watched_.objects, hits, watched_.trajectory)
-    ask = f"objects {_CUBE} unique counterfact_events belong_to".split()
-    hit = Choice(0, "?", collide(_BLUE, _CAN).split(), "correct")
+    ask = [*f"objects {_CUBE} unique counterfact_events belong_to".split()]
+    hit = Choice(0, "?", [*collide(_BLUE, _CAN).split()], "correct")
     future_ = Question(1, "?", "predictive", ["unseen_events", "belong_to"], choices=[hit])
     rows = list(
         answer_possible(

@@ -330,8 +330,8 @@ def test_positions_may_lie_beside_the_events(files: Files, shape: str, given: st
     def answer(record: dict[str, Any], *more: str) -> Any:
         both[0].write_text(json.dumps(record), "utf-8")
         source = files.annotations if given == "--annotations" else both[0]
-        asked = [given, str(source), "--questions", str(files.questions), "--out", str(files.out)]
-        return CliRunner().invoke(app, ["answer", "clevrer", *asked, *more])
+        options = [given, str(source), "--questions", str(files.questions), "--out", str(files.out)]
+        return CliRunner().invoke(app, ["answer", "clevrer", *options, *more])
 
     things = [thing | {"shape": shape} if not thing["id"] else thing for thing in EVENTS["objects"]]
     both[1].write_text(json.dumps({"scene_index": 7, "objects": things, "trajectory": points}), "utf-8")
