@@ -98,6 +98,7 @@ def materialize(
         from orchestration.ledger.dvc import keep_code
         from orchestration.project import open_workspace
         from orchestration.stages.graph import stages_in
+        from orchestration.stages.standing import require_data
         from substrate.base.errors import ParameterError
 
         workspace = open_workspace(profile)
@@ -105,6 +106,7 @@ def materialize(
         if stage not in stages:
             hint = f"Choose one of {', '.join(stages)}"
             raise ParameterError(f"no stage {stage!r}", where=("STAGE",), hint=hint)
+        require_data(stages, stage, workspace)
         with stages_told([stage]):
             resource = WorkspaceResource(profile=used, force=force)
             run_stages([stage], resource, lambda: instance(workspace.root))

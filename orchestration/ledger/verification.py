@@ -213,7 +213,7 @@ def find_damage(
         *([] if sound else [Difference("ledger", "file", place, *_MARRED)]),
         *_apart(root, [*sealed, *pins.items()], () if results else "artifacts/"),
         *seals,
-        *_of_records(root, profile, manifest, stages, place),
+        *_of_records(root, profile, manifest, pins, stages, place),
         *(_of_graph(root, stages) if profile not in WITHOUT_DVC else ()),
         *_apart(root, beside),
     ]
@@ -251,16 +251,21 @@ def _apart(
 
 
 def _of_records(
-    root: Path, profile: str, manifest: Manifest, stages: Stages, place: str
+    root: Path, profile: str, manifest: Manifest, pins: Pins, stages: Stages, place: str
 ) -> Iterator[Difference]:
-    """Yield the files that differ from the ledger, and the records that belong to another stage."""
+    """Yield the files that differ from the ledger, and the records that belong to another stage.
+
+    A file with a pin is compared with the pin: DVC restores files, but not the records of runs.
+    """
     for name, made in manifest.stages.items():
         declared = [out.format(profile=profile) for out in stages[name].outs] if name in stages else []
         if declared and not made.outs.keys() <= {*declared}:
             pair = ", ".join(sorted(declared)), "the record of another stage"
             yield Difference(name, "file", f"{place}, {name}", *pair)
         else:
-            yield from _apart(root, [(name, made)])
+            pinned = pins[name].outs if name in pins else {}
+            outs = {out: pinned.get(out, was) for out, was in made.outs.items()}
+            yield from _apart(root, [(name, msgspec.structs.replace(made, outs=outs))])
 
 
 def _of_graph(root: Path, stages: Stages) -> Iterator[Difference]:

@@ -10,11 +10,13 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from orchestration.experiments.making import take
-from orchestration.ledger.manifest import Made
-from orchestration.ledger.pinned import pinned_outs
+from orchestration.ledger.manifest import Made, changed
+from orchestration.ledger.pinned import pinned_outs, read_pins
 from orchestration.ledger.records import fingerprint, keep_records, read_records
-from orchestration.stage import Stage, Stages
+from orchestration.settings import PARAMETERS_FILE, flattened
+from orchestration.stage import Stage, Stages, needed
 from orchestration.workspace.folders import Workspace
+from substrate.base.errors import ParameterError
 from substrate.cli.console import note
 
 
@@ -105,3 +107,25 @@ def to_run(stages: Stages, names: Iterable[str], workspace: Workspace) -> list[s
     if taken:
         keep_records(workspace, taken)
     return list(chosen)
+
+
+def require_data(stages: Stages, name: str, workspace: Workspace) -> None:
+    """Refuse to run a single stage on generated data that were made with other parameters.
+
+    The parameters of the data are known from the last run, or from the pins for data that DVC restored.
+
+    Raises:
+        ParameterError: the parameters differ; the error names them and the command that makes the data.
+    """
+    root, profile = workspace.root, workspace.settings.profile
+    sources = [stages[need] for need in needed(stages, [name]) if stages[need].pinned_by == "data.dvc"]
+    records = (read_records(workspace), read_pins(root, profile) if sources else {})
+    for source in (source for source in sources if source.name != name):
+        now = fingerprint(stages, source, workspace)
+        made = (of[source.name] for of in records if source.name in of)
+        known = next((record for record in made if now.outs and record.outs == now.outs), now)
+        apart = changed(flattened(known.parameters), flattened(now.parameters))
+        if told := "; ".join(f"{key} was {was}, and is {is_}" for key, (was, is_) in apart.items()):
+            what = f"was made with other parameters than {PARAMETERS_FILE} has: {told}"
+            hint = f"Make it first: `substrate materialize --profile {profile} {source.name}`"
+            raise ParameterError(what, where=tuple(workspace.paths(source.outs)), hint=hint)
