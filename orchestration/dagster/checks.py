@@ -141,8 +141,8 @@ def _drift(workspace: Workspace, stages: Stages, stage: Stage) -> tuple[str, str
     return words, "; ".join(map(str, why)), metadata
 
 
-def _modified(stage: Stage, resource: WorkspaceResource) -> tuple[list[str], str]:
-    """Return the stage's outs whose bytes differ from the pins, and a description of the comparison.
+def _modified(stage: Stage, resource: WorkspaceResource) -> tuple[list[str], str, bool]:
+    """Return the stage's outs whose bytes differ from the pins, a description, and whether it was compared.
 
     A run with overridden parameters is not compared with the pins.
 
@@ -160,7 +160,7 @@ def _modified(stage: Stage, resource: WorkspaceResource) -> tuple[list[str], str
         return [], "not compared: nothing is pinned", False
     new = f"; {', '.join(paths.keys() - held.keys())} had no pin" if len(held) < len(paths) else ""
     changed = [name for name, path in held.items() if sha256(path) != pins[name]]
-    return changed, f"every out is as pinned{new}"
+    return changed, f"every out is as pinned{new}", True
 
 
 def _counts(benchmark: Interpreted, resource: WorkspaceResource) -> dg.AssetCheckResult:
