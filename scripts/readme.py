@@ -18,9 +18,10 @@ from orchestration.ledger.soundness import others_pinned, require_seals
 from orchestration.ledger.verdicts import verdicts
 from orchestration.registry import BENCHMARKS, TABLES
 from orchestration.rendering.best_trivial import BEST_TRIVIAL, PAIRED
-from orchestration.rendering.conclusion import verdict_lines
+from orchestration.rendering.conclusion import told, verdict_lines
 from orchestration.rendering.official import BESIDE, pinned_rows
 from orchestration.rendering.tables import plain
+from orchestration.scoring.claims import OPEN
 from orchestration.scoring.counting import split_name
 from orchestration.scoring.formatting import bounds, share
 from orchestration.scoring.likeness import NOT_REPORTED
@@ -34,9 +35,9 @@ OFFICIAL = {
     "ablations/counterfactual.filmed/per_question": "the same, no ancestry: what was filmed happens again",
     "clevrer_validation/counterfactual.partner/per_question": "the same of validation, selected by MVBench, "
     "partner rule",
-    "clevrer_validation/counterfactual.video/per_question": "the same, simulated from tracks to the video's end",
+    "clevrer_validation/counterfactual.video/per_question": "the same, simulated to the video's end",
     "clevrer_validation/counterfactual.simulated/per_question": "the same, simulated 51 frames longer",
-    "clevrer_validation/descriptive/per_question": "descriptive, validation split, selected by MVBench, tracks",
+    "clevrer_validation/descriptive/per_question": "descriptive, validation, selected by MVBench, tracks",
     "clevrer/explanatory/per_question": "explanatory, training split, chosen by CLEVRER-Humans",
     "ablations/explanatory.global/per_question": "the same; a cause need only precede the target event",
     "perceived_aside/explanatory/per_question": "the same, from proposals in unseen videos",
@@ -68,11 +69,11 @@ def claims() -> Iterator[str]:
     now = verdicts(ROOT)
     of = Counter((verdict.data, verdict.verdict) for verdict in now)
     words = Counter(verdict.verdict for verdict in now)
-    agree, differ = of["official", "agrees"], of["official", "differs"]
-    judged = ", ".join(f"{words[word]} {word}" for word in ("proven", "repaired", "refuted") if words[word])
+    official = told(verdict for verdict in now if verdict.data == "official" and verdict.verdict not in OPEN)
+    judged = told(verdict for verdict in now if verdict.relation == "statement")
     yield (
-        f"Of the paper's {len(now)} claims, {agree} agree with parts of the official releases and {differ} "
-        f"differ. Of its statements (a theorem, two algorithms, replay), {judged}. "
+        f"Of the paper's {len(now)} claims, {official} on parts of the official releases. Of its statements "
+        f"(a theorem, two algorithms, replay), {judged}. "
         f"{of['generated', 'undecided']} were measured on generated data alone, which decide nothing; "
         f"{words['not compared']} set systems beside each other that read different inputs; "
         f"{words['not measured']} were not measured."

@@ -39,7 +39,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
     def turn(item: pytest.Item) -> int:
         names, long = getattr(item, "fixturenames", ()), item.get_closest_marker("long")
-        if "unchanged_project" in names:
+        if {"unchanged_project", "unchanged_beyond"} & {*names}:
             return 2 if long else 3
         if long:
             return 0
@@ -92,7 +92,13 @@ def unchanged_project(request: pytest.FixtureRequest) -> Path:
 
     It is made once for all workers, and kept while code and parameters are the same.
     """
-    return reproduced_once(request.config.cache.mkdir("reproduced"))
+    return reproduced_once(request.config.cache.mkdir("reproduced"), "sample")
+
+
+@pytest.fixture(scope="session")
+def unchanged_beyond(request: pytest.FixtureRequest) -> Path:
+    """The same project, reproduced under the profile of what goes beyond the paper."""
+    return reproduced_once(request.config.cache.mkdir("reproduced-beyond"), "beyond")
 
 
 @pytest.fixture
@@ -102,7 +108,17 @@ def reproduced(unchanged_project: Path, tmp_path: Path, monkeypatch: pytest.Monk
     Each test has a copy. It takes 0.1 s of processor time; hard links would save most of that, and let a test
     that writes into a file change the file of every other test.
     """
+    return _copied(unchanged_project, tmp_path, monkeypatch)
+
+
+@pytest.fixture
+def reproduced_beyond(unchanged_beyond: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A small project, entered, with results of the profile of what goes beyond the paper."""
+    return _copied(unchanged_beyond, tmp_path, monkeypatch)
+
+
+def _copied(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     root = tmp_path / "project"
-    shutil.copytree(unchanged_project, root, symlinks=True)
+    shutil.copytree(project, root, symlinks=True)
     enter(root, monkeypatch)
     return root

@@ -18,7 +18,7 @@ from substrate.base.records import Index
 from substrate.cause.explanation import OWN, Explanation
 from substrate.cause.pictures import Pictured, pictured
 from substrate.domains.clevrer import format
-from substrate.domains.clevrer.deltas import events_log, film_log
+from substrate.domains.clevrer.deltas import film_log
 from substrate.domains.clevrer.emitter import MotionEmitter
 from substrate.domains.clevrer.evidence import rests_on
 from substrate.domains.clevrer.explain import explain as explain_question
@@ -26,6 +26,7 @@ from substrate.domains.clevrer.film import decode_film
 from substrate.domains.clevrer.interpreter import answer_scene
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.picture import scene_timeline
+from substrate.domains.clevrer.positions import tracked_log
 from substrate.domains.clevrer.possible import answer_possible, decode_possible
 from substrate.domains.clevrer.scene import Scene
 from substrate.domains.clevrer.submission import submitted
@@ -139,7 +140,7 @@ def scene_logs(case: bm.Case, _: Any = None) -> list[bm.NamedLog]:
     """Make a scene's log from its annotation or its event record."""
     source = (case.source, case.record)
     if case.kind == EVENTS:
-        log = events_log(format.decode_scene_events(source))
+        log = tracked_log(format.decode_scene_events(source))
     else:
         film = decode_film(source)
         if film.scene_index != case.scene:
@@ -286,7 +287,7 @@ CLEVRER = bm.Explained(
     about={
         "answers": "A row a question: predicted, expected, and the log it was computed from.",
         "scores": "Per-question and per-option accuracy of each subset, with Wilson's interval.",
-        MEASURED_ON: "training split, true events: 564 explanatory questions that CLEVRER-Humans chose, no "
-        "random part; 183 counterfactual ones in natural mix; 71 predictive ones need motion: not asked",
+        MEASURED_ON: "training split, true events; explanatory questions chosen by CLEVRER-Humans (no random "
+        "part), counterfactual ones in natural mix, no predictive ones (no motion)",
     },
 )

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 _WIDTH, _INDENT = 110, "    "
 _CELLS = (13, 27, 17, 44)
 """The widths of a list's columns."""
-_OPEN = ("undecided", "not compared", "not measured", "read again")
 
 
 @voiced
@@ -63,7 +62,7 @@ def listed(every: list[Verdict]) -> Iterator[str]:
     """Yield a table of verdicts, and what is not established, with the reasons."""
     from orchestration.rendering.conclusion import told
     from orchestration.rendering.tables import drawn
-    from orchestration.scoring.claims import VERDICTS
+    from orchestration.scoring.claims import OPEN, VERDICTS
 
     order = [*VERDICTS]
     every = sorted(every, key=lambda of: order.index(of.verdict))
@@ -76,7 +75,7 @@ def listed(every: list[Verdict]) -> Iterator[str]:
     yield "\nNot established, and why:"
     reasons: dict[str, list[str]] = {}
     for of in every:
-        if of.verdict in _OPEN:
+        if of.verdict in OPEN:
             reasons.setdefault(of.why, []).append(of.name)
     for why, names in reasons.items():
         yield from wrap(f"{', '.join(names)}: {why}", _WIDTH, subsequent_indent=_INDENT)

@@ -12,23 +12,22 @@ import dagster as dg
 import msgspec
 
 from orchestration.base.progress import advance, ended, logging_to, task_figures
-from orchestration.benchmarks.benchmark import BEYOND, Source
+from orchestration.benchmarks.benchmark import BEYOND
 from orchestration.dagster.previews import preview
-from orchestration.dagster.resources import WorkspaceResource
+from orchestration.dagster.resources import WorkspaceResource, box_of, is_apart
 from orchestration.experiments.making import take_needs
 from orchestration.ledger.manifest import version_of
 from orchestration.ledger.records import fingerprint, keep_records, read_records
-from orchestration.registry import BENCHMARKS
+from orchestration.registry import BENCHMARKS, SOURCES, STUDIES
 from orchestration.spark.session import LostError, leave_session
 from orchestration.stage import Stage, Stages, inputs_of
+from orchestration.stages.graph import home_of
 from orchestration.stages.standing import standing
 from orchestration.workspace.folders import Workspace
 from substrate.base.files import clear_leftovers, replacing
 
 OWNERS = ["team:reproduction"]
 RESULTS = "results"
-APART = BEYOND
-"""The group of the stages on data that the paper's profiles do not have."""
 _CHANGED: Any = (
     dg.AutomationCondition.missing().newly_true()
     | dg.AutomationCondition.code_version_changed()
@@ -47,22 +46,43 @@ RETRIES = dg.RetryPolicy(max_retries=2, delay=10, backoff=dg.Backoff.EXPONENTIAL
 
 def asset_key(stage: str) -> dg.AssetKey:
     """Return the key of a stage's asset."""
-    return dg.AssetKey(stage.split("/"))
+    return dg.AssetKey(box_of(stage))
+
+
+def recorded_key(stage: str, workspace: Workspace) -> dg.AssetKey:
+    """Return the key that a run records a stage under: the asset's own in its usual profile.
+
+    The history of an asset is that of its usual profile. An experiment, and another profile, have keys of
+    their own, so that their values never stand among the pinned ones.
+    """
+    if workspace.experiment:
+        return dg.AssetKey(["experiments", workspace.experiment.name, box_of(stage)])
+    profile = workspace.settings.profile
+    return asset_key(stage) if profile == home_of(stage) else dg.AssetKey([profile, box_of(stage)])
 
 
 def group_of(stage: Stage) -> str:
-    """Return the group of a stage in the UI: the benchmark whose data it measures, or the results.
+    """Return the group of a stage in the UI: its study, its benchmark's family, or the results.
 
-    A benchmark's group reads no other group, so a single line leads from its box to the results. Stages on
-    data beyond the paper's share a box, because a screen has room for eight.
+    Sources whose names begin with the same word are a family. A language model's stages are a group beside
+    it, since many models may answer.
+
+    >>> from orchestration.stages.graph import EVERY
+    >>> [group_of(EVERY[name]) for name in ("clevrer/scores", "ablations/scores", "twin_direct/answers")]
+    ['clevrer', 'ablations', 'twin_models']
     """
-    benchmarks = [BENCHMARKS.get(name.partition("/")[0]) for name in (stage.name, *stage.needs)]
-    groups = {_box(benchmark.source) if benchmark else RESULTS for benchmark in benchmarks}
-    return groups.pop() if len(groups) == 1 else RESULTS
-
-
-def _box(source: Source) -> str:
-    return APART if source.profiles else source.name
+    first = stage.name.partition("/")[0]
+    if first in {study.name for study in STUDIES}:
+        return first
+    benchmark = BENCHMARKS.get(first)
+    source = benchmark.source.name if benchmark else first
+    if source not in SOURCES:
+        return RESULTS
+    family = source.partition("_")[0]
+    family = family if family in SOURCES else source
+    if benchmark and benchmark.by_model:
+        family += f"_models_{BEYOND}" if home_of(stage.name) == BEYOND else "_models"
+    return family
 
 
 def tags_of(stage: Stage) -> dict[str, str]:
@@ -83,25 +103,6 @@ def asks_a_model(stage: Stage) -> bool:
     return bool(benchmark and benchmark.by_model and stage.name.endswith("/dataset"))
 
 
-def lines_to(stages: Stages, stage: Stage, among: Collection[str]) -> list[str]:
-    """Return the stages that the graph links to a stage: its input stages that no other path implies.
-
-    A line that a longer path implies adds nothing to the order and hides other lines: every scores stage
-    also reads the dataset, and the report reads fifty stages.
-
-    Args:
-        among: the stages of a run. A path through other stages implies no order, as no run waits for them.
-    """
-    implied: set[str] = set()
-    todo = list(stage.needs)
-    while todo:
-        need = stages[todo.pop()]
-        further = set(need.needs if need.name in among else ()) - implied
-        implied |= further
-        todo += further
-    return [need for need in stage.needs if need not in implied]
-
-
 def assets_of(
     stages: Stages, among: Collection[str] | None = None, of: Callable[[Workspace], Stages] | None = None
 ) -> list[dg.AssetsDefinition]:
@@ -110,23 +111,19 @@ def assets_of(
     A stage is skipped, and says so, if its code, parameters, inputs and outs are unchanged.
 
     Args:
-        among: the stages of the run, if known; only they become assets, ordered without the others.
+        among: the stages of the run, if known; only they become assets.
         of: returns the stages of a run's profile, if they are fewer than ``stages``.
     """
-    return [_asset(stages, stages[name], among or stages, of) for name in among or stages]
+    return [_asset(stages, stages[name], of) for name in among or stages]
 
 
-def _asset(
-    every: Stages, declared: Stage, among: Collection[str], of: Callable[[Workspace], Stages] | None
-) -> dg.AssetsDefinition:
+def _asset(every: Stages, declared: Stage, of: Callable[[Workspace], Stages] | None) -> dg.AssetsDefinition:
     @dg.asset(
         key=asset_key(declared.name),
-        deps=[asset_key(need) for need in lines_to(every, declared, among)],
+        deps=[asset_key(need) for need in declared.needs],
         group_name=group_of(declared),
         tags=tags_of(declared),
-        # The graph shows only the last part of a node's key, so the kind below it names the benchmark.
         kinds={declared.benchmark, *declared.kinds},
-        metadata={"reads": list(declared.needs)},
         description=declared.about,
         owners=OWNERS,
         code_version=version_of(declared.code),
@@ -134,7 +131,8 @@ def _asset(
         automation_condition=None if asks_a_model(declared) else STALE,
     )
     def materialize(workspace: WorkspaceResource) -> dg.MaterializeResult[Any]:
-        opened, log = workspace.open(), dg.AssetExecutionContext.get().log.info
+        context, opened = dg.AssetExecutionContext.get(), workspace.open()
+        log = context.log.info
         stages = of(opened) if of else every
         stage = stages.get(declared.name)
         if stage is None:
@@ -169,8 +167,12 @@ def _asset(
         advance(stage.name, 1, 1)
         version = hashlib.sha256("".join(before.outs.values()).encode()).hexdigest()
         of_run = {"profile": opened.settings.profile, "parameters": before.parameters, "files": before.outs}
-        entries = {**preview(paths), **metadata, **of_run}
+        report = opened.artifacts.relative_to(opened.root) / "report" if not opened.scratch else None
+        entries = {**preview(paths, report), **metadata, **of_run}
         ended(stage.name, entries)
+        if is_apart(opened):
+            key = recorded_key(stage.name, opened)
+            context.log_event(dg.AssetMaterialization(key, metadata=entries, description=declared.about))
         return dg.MaterializeResult(metadata=entries, data_version=dg.DataVersion(version))
 
     return materialize

@@ -15,6 +15,7 @@ from typing import Any
 import dagster as dg
 
 from orchestration.benchmarks.benchmark import Data, Interpreted, Logger, Source
+from orchestration.dagster.assets import asset_key
 from orchestration.dagster.resources import WorkspaceResource
 from orchestration.ledger.drift import causes, differences, explained
 from orchestration.ledger.moved import moved
@@ -25,6 +26,7 @@ from orchestration.rendering.drift import fenced, moved_lines
 from orchestration.scoring.counting import line_count, rows_of
 from orchestration.scoring.published import published
 from orchestration.scoring.scores import read_scores
+from orchestration.spark.logs import ensure_logs
 from orchestration.stage import Stage, Stages, needed
 from orchestration.stages.study_stages import asked_of
 from orchestration.studies.study import Part, Study, counted, parts_of, totals
@@ -46,9 +48,7 @@ SAMPLE = 10
 def _check(
     stage: Stage, name: str, description: str, judge: Judge, *, blocking: bool = False
 ) -> dg.AssetChecksDefinition:
-    @dg.asset_check(
-        asset=dg.AssetKey(stage.name.split("/")), name=name, description=description, blocking=blocking
-    )
+    @dg.asset_check(asset=asset_key(stage.name), name=name, description=description, blocking=blocking)
     def check(workspace: WorkspaceResource) -> dg.AssetCheckResult:
         return judge(workspace)
 
@@ -74,7 +74,7 @@ def _golds_agree(benchmark: Interpreted, resource: WorkspaceResource) -> dg.Asse
 
 
 def _held(stages: Stages, stage: Stage) -> dg.AssetChecksDefinition:
-    """Compare input data and results with their pins; unpinned outs, such as another profile's, pass.
+    """Compare input data and results with their pins; a stage without pins is not compared and does not pass.
     A transcript that grew passes too: it is a result of its run, and a stop would stop the measurement.
     """
     data = stage.pinned_by == "data.dvc" and not stage.asks
@@ -83,12 +83,14 @@ def _held(stages: Stages, stage: Stage) -> dg.AssetChecksDefinition:
     severity = ERROR if stops else WARN
 
     def judge(resource: WorkspaceResource) -> dg.AssetCheckResult:
-        why = "an experiment: `dvc metrics diff` compares it"
-        changed = list[str]()
+        why = "not compared with the pins: an experiment, which `dvc metrics diff` compares"
+        changed, compared = list[str](), False
         if not os.environ.get("DVC_EXP_BASELINE_REV") or data:
-            changed, why = _modified(stage, resource)
+            changed, why, compared = _modified(stage, resource)
         if not changed:
-            return dg.AssetCheckResult(passed=True, severity=severity, description=why)
+            # A result that was compared with nothing is not as pinned; it stops no run either.
+            level = severity if compared else WARN
+            return dg.AssetCheckResult(passed=compared, severity=level, description=why)
         words, because, metadata = _drift(resource.open(), stages, stage)
         told = f"{', '.join(changed)} is modified against its pin"
         told = ". ".join(filter(None, [told, words])) + (f"; because {because}" if because else "")
@@ -97,7 +99,7 @@ def _held(stages: Stages, stage: Stage) -> dg.AssetChecksDefinition:
         else:
             told = f"{told}. `substrate verify` shows what changed, `substrate accept REASON` pins it"
         metadata["files that differ"] = "\n".join(changed)
-        metadata["report"] = dg.MetadataValue.asset(dg.AssetKey(["report", "html"]))
+        metadata["report"] = dg.MetadataValue.asset(asset_key("report/html"))
         return dg.AssetCheckResult(passed=False, severity=severity, description=told, metadata=metadata)
 
     about = (
@@ -139,8 +141,8 @@ def _drift(workspace: Workspace, stages: Stages, stage: Stage) -> tuple[str, str
     return words, "; ".join(map(str, why)), metadata
 
 
-def _modified(stage: Stage, resource: WorkspaceResource) -> tuple[list[str], str]:
-    """Return the stage's outs whose bytes differ from the pins, and a description of the comparison.
+def _modified(stage: Stage, resource: WorkspaceResource) -> tuple[list[str], str, bool]:
+    """Return the stage's outs whose bytes differ from the pins, a description, and whether it was compared.
 
     A run with overridden parameters is not compared with the pins.
 
@@ -148,17 +150,17 @@ def _modified(stage: Stage, resource: WorkspaceResource) -> tuple[list[str], str
         PinError: the pins are damaged or missing.
     """
     if resource.overrides:
-        return [], "not compared with the pins: the run has other parameters"
+        return [], "not compared with the pins: the run has other parameters", False
     workspace = resource.open()
     require_pins(workspace.root, workspace.settings.profile)
     pins = pinned_outs(workspace.root, workspace.settings.profile)
     paths = {name: path for name, path in workspace.paths(stage.outs).items() if path.exists()}
     held = {name: path for name, path in paths.items() if name in pins}
     if not held:
-        return [], "nothing pinned to compare with"
+        return [], "not compared: nothing is pinned", False
     new = f"; {', '.join(paths.keys() - held.keys())} had no pin" if len(held) < len(paths) else ""
     changed = [name for name, path in held.items() if sha256(path) != pins[name]]
-    return changed, f"every out is as pinned{new}"
+    return changed, f"every out is as pinned{new}", True
 
 
 def _counts(benchmark: Interpreted, resource: WorkspaceResource) -> dg.AssetCheckResult:
@@ -208,7 +210,10 @@ def _asked_again(study: Study, part: Part, resource: WorkspaceResource) -> dg.As
 
 def _shapes(logger: Logger, resource: WorkspaceResource) -> dg.AssetCheckResult:
     """Check that the last states of a fixed sample of logs violate no shape."""
-    logs = resource.open().logs(logger.name)
+    workspace = resource.open()
+    if workspace.experiment:  # whose tables are gone once it has succeeded
+        ensure_logs(workspace, logger, f"{logger.name}/logs")
+    logs = workspace.logs(logger.name)
     count = sum(1 for _ in read_index(logs.index))
     step = max(1, count / SAMPLE)
     places = {int(place * step) for place in range(min(SAMPLE, count))}

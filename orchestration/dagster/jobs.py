@@ -7,7 +7,6 @@ from typing import Any
 
 import dagster as dg
 
-from orchestration.benchmarks.benchmark import BEYOND
 from orchestration.dagster.assets import asset_key
 from orchestration.dagster.form import form_of_job
 from orchestration.dagster.resources import ALONE, VERIFY, WorkspaceResource
@@ -15,15 +14,7 @@ from orchestration.dagster.run import recompute
 from orchestration.ledger.verification import verify_profile
 from orchestration.registry import BENCHMARKS
 from orchestration.rendering.drift import fenced, moved_lines, render_text, verdict
-from orchestration.stage import Stages
-from orchestration.stages.graph import BEYOND_STAGES, OFFICIAL, STAGES, stages_in, stages_of
-
-GRAPHS: dict[str, Stages] = {
-    **dict.fromkeys(("sample", "full", "paper"), STAGES),
-    BEYOND: BEYOND_STAGES,
-    "real": OFFICIAL,
-}
-"""The profiles that have a job, each with its stages."""
+from orchestration.stages.graph import GRAPHS, stages_in, stages_of
 
 
 def reproductions() -> list[dg.UnresolvedAssetJobDefinition]:

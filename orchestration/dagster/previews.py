@@ -14,32 +14,59 @@ from typing import Any
 import dagster as dg
 import msgspec
 
+from orchestration.rendering.page import number_page
 from orchestration.scoring.counting import line_count
-from orchestration.scoring.likeness import beside, marked
+from orchestration.scoring.formatting import bounds, share
+from orchestration.scoring.likeness import stated
 from orchestration.scoring.scores import Score, read_metrics
-from orchestration.scoring.statistics import wilson
 from orchestration.studies.study import counted
 
 Metadata = dict[str, Any]
 _SHOWN = 10
 _CELL = 80
-_READ_FIRST = ("scene", "question", "predicted", "expected", "correct", "subset")
-"""The columns shown first: the page is narrower than a row."""
+_READ_FIRST = ("scene", "question", "predicted", "expected", "correct", "subset", "error")
+"""The columns of answers that are shown: the page is narrower than a row."""
+_ABOUT = {
+    "scene": "the scene, story, image, target or specification",
+    "question": "the question's name in its scene",
+    "predicted": "the answer that was computed",
+    "expected": "the gold answer",
+    "correct": "true if the computed answer is the gold answer; in counts, the number of these",
+    "subset": "the kind of question, or the condition under which it was asked",
+    "error": "why the question has no answer",
+    "number": "the name of the number, as `substrate trace` takes it",
+    "accuracy": "the share of right answers",
+    "95 % interval": "Wilson's interval of the share",
+    "n": "the number of questions, or of options",
+    "data": "generated, or official with its split",
+    "published": "published figures, each with its system and its input",
+    "name": "the log's name in its benchmark",
+    "log": "SHA-256 of the log's chain",
+    "deltas": "the number of the log's deltas",
+    "source": "the file and record that the log was made from",
+    "file": "the file's path in its folder",
+    "bytes": "the file's size",
+}
+"""The descriptions of columns."""
 _TYPES = {int: "int", float: "float", bool: "bool"}
 
 
-def preview(outs: Sequence[Path]) -> Metadata:
-    """Metadata of a materialisation for the files and folders that a stage made."""
+def preview(outs: Sequence[Path], report: Path | None = None) -> Metadata:
+    """Metadata of a materialisation for the files and folders that a stage made: first the result in words.
+
+    Args:
+        report: the folder of the profile's report in the project, whose pages the result links to.
+    """
     scores: list[Score] = []
     for path in (out for out in outs if out.parent.name == "metrics"):
         with suppress(msgspec.ValidationError):
             scores += read_metrics(path)
-    metadata: Metadata = _of_scores(scores) if scores else {}
+    metadata: Metadata = _of_scores(scores, report) if scores else {}
     for out in () if scores else outs:
         if out.is_dir():
             metadata |= _of_folder(out)
         elif out.suffix == ".jsonl":
-            metadata |= _of_lines(out) | (_of_answers(out) if out.name == "answers.jsonl" else {})
+            metadata |= (_of_answers(out) if out.name == "answers.jsonl" else {}) | _of_lines(out)
         elif out.suffix == ".md":
             metadata |= _of_markdown(out)
     if isinstance(table := metadata.get("preview"), dg.TableMetadataValue):
@@ -47,8 +74,8 @@ def preview(outs: Sequence[Path]) -> Metadata:
     return metadata
 
 
-def _of_scores(scores: Sequence[Score]) -> Metadata:
-    """Show each accuracy as a number, which Dagster plots over the runs, and all of them as a table."""
+def _of_scores(scores: Sequence[Score], report: Path | None) -> Metadata:
+    """State each number in words, with a link to its page, as a table, and as a value that Dagster plots."""
     rows = [
         {
             "number": score.name,
@@ -57,12 +84,20 @@ def _of_scores(scores: Sequence[Score]) -> Metadata:
             "n": score.n,
             "correct": score.correct,
             "data": f"{score.data}, {score.split}" if score.data in ("official", "local") else score.data,
-            **{marked(who, score.name): beside(score, who) for who in score.published},
+            "published": "; ".join(stated(score, who) for who in score.published),
         }
         for score in scores
     ]
     accuracies = {score.name: score.accuracy for score in scores if score.accuracy is not None}
-    return {"dagster/row_count": len(scores), **accuracies, "preview": _table(rows)}
+    pages = [f"[{s.name}](/{report.as_posix()}/{number_page(s.name)})" if report else s.name for s in scores]
+    lines = [
+        f"- {page}: **{share(score.correct, score.n)}** of {score.n:,}, {bounds(score.correct, score.n)}"
+        if score.n
+        else f"- {page}: not measured"
+        for page, score in zip(pages, scores, strict=True)
+    ]
+    result = dg.MetadataValue.md("\n".join(lines))
+    return {"result": result, "preview": _table(rows), "dagster/row_count": len(scores), **accuracies}
 
 
 def _of_answers(path: Path) -> Metadata:
@@ -71,21 +106,21 @@ def _of_answers(path: Path) -> Metadata:
     right, total = sum(c[True] for c in counts.values()), sum(c.total() for c in counts.values())
     if not total:
         return {}
-    low, high = wilson(right, total)
     by_subset = [
         {"subset": subset, "accuracy": f"{c[True] / c.total():.2%}", "correct": c[True], "n": c.total()}
         for subset, c in counts.items()
     ]
-    interval = f"[{low:.2%}, {high:.2%}], Wilson, 95 %"
-    return {"accuracy": right / total, "interval": interval, "by subset": _table(by_subset)}
+    result = f"**{share(right, total)}** of {total:,} answers are right, {bounds(right, total)}"
+    result = dg.MetadataValue.md(f"{result} (Wilson, 95 %)")
+    return {"result": result, "by subset": _table(by_subset), "accuracy": right / total}
 
 
 def _of_lines(path: Path) -> Metadata:
     """Show the number of rows and the first rows."""
     with path.open("rb") as file:
         rows: list[dict[str, Any]] = [msgspec.json.decode(line) for line in islice(file, _SHOWN)]
-    first = [{key: row[key] for key in dict.fromkeys([*_READ_FIRST, *row]) if key in row} for row in rows]
-    return {"dagster/row_count": line_count(path), "preview": _table(first)}
+    first = [{key: row[key] for key in _READ_FIRST if key in row} or row for row in rows]
+    return {"preview": _table(first), "dagster/row_count": line_count(path)}
 
 
 def _of_folder(folder: Path) -> Metadata:
@@ -112,7 +147,8 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> dg.TableMetadataValue | str:
     columns = list(dict.fromkeys(key for row in rows for key in row))
     records = [dg.TableRecord({column: _cell(row.get(column)) for column in columns}) for row in rows]
     types = {column: _TYPES.get(type(rows[0].get(column)), "string") for column in columns}
-    schema = dg.TableSchema([dg.TableColumn(name, type_) for name, type_ in types.items()])
+    described = [dg.TableColumn(name, type_, _ABOUT.get(name)) for name, type_ in types.items()]
+    schema = dg.TableSchema(described)
     return dg.MetadataValue.table(records, schema)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import dagster as dg
 import msgspec
@@ -20,6 +20,7 @@ from orchestration.ledger.dvc import settle
 from orchestration.ledger.soundness import require_pins, require_sound
 from orchestration.project import is_usual, open_run
 from orchestration.settings import PARAMETERS_FILE
+from orchestration.stages.graph import EVERY, STAGES, home_of, stages_in
 from orchestration.workspace.folders import Workspace
 from orchestration.workspace.root import find_root
 from substrate.base.errors import ParameterError
@@ -28,14 +29,41 @@ SETTINGS_TAG = ".dagster/settings"
 """The tag of a run with the SHA-256 of its initial settings; the run's log has the settings themselves."""
 
 
+DEFERRED_TAG = "dagster/defer_asset_events"
+"""Dagster's tag of a run whose asset events the run itself reports."""
 VERIFY = "verify"
 """The name of the job that looks for drift."""
+
+
+def box_of(stage: str) -> str:
+    """Return the name of a stage's box in the graph, which shows only the last part of a key.
+
+    >>> box_of("clevrer/scores")
+    'clevrer_scores'
+    """
+    return stage.replace("/", "_")
 
 
 def settings_of(workspace: Workspace) -> tuple[str, str]:
     """The settings of a workspace as JSON, and the SHA-256 of that JSON."""
     settings = msgspec.json.encode(workspace.settings, order="sorted")
     return settings.decode(), hashlib.sha256(settings).hexdigest()
+
+
+def tags_of_run(workspace: Workspace) -> dict[str, str]:
+    """The tags of a run: its project, its profile, its experiment, and who reports its assets."""
+    tags = {PROJECT_TAG: project_name(workspace.root), "profile": workspace.settings.profile}
+    if workspace.experiment:
+        tags["experiment"] = workspace.experiment.name
+    return {**tags, DEFERRED_TAG: "true"} if is_apart(workspace) else tags
+
+
+def is_apart(workspace: Workspace) -> bool:
+    """Tell whether a run's stages have histories apart from the assets': the run is an experiment, or its
+    profile shares stages with a profile before it.
+    """
+    profile = workspace.settings.profile
+    return bool(workspace.experiment) or any(home_of(stage) != profile for stage in stages_in(workspace))
 
 
 def unconfigured(definition: Any) -> Any:
@@ -97,8 +125,10 @@ class WorkspaceResource(dg.ConfigurableResource):  # type: ignore[type-arg]
                 if run.tags.get(SETTINGS_TAG, digest) != digest:
                     hint = "Start another run: the stages of one are made with the same settings"
                     raise ParameterError("changed during the run", where=(PARAMETERS_FILE,), hint=hint)
-                tags = {SETTINGS_TAG: digest, PROJECT_TAG: project_name(workspace.root)}
+                tags = {SETTINGS_TAG: digest, **tags_of_run(workspace)}
                 context.instance.add_run_tags(run.run_id, tags)
+                # The steps read the tags from this object, which was loaded before they were added.
+                cast("dict[str, str]", run.tags).update(tags)
                 if context.log:
                     context.log.info(f"settings: {settings}")
             if workspace.experiment:
@@ -111,8 +141,6 @@ class WorkspaceResource(dg.ConfigurableResource):  # type: ignore[type-arg]
 
     def _require_record(self, workspace: Workspace) -> None:
         """Find a damaged record before the run: a run of the UI pins too, others only compare."""
-        from orchestration.stages.graph import STAGES
-
         if not (workspace.experiment or self.scratch or self.overrides):
             root, profile = workspace.root, workspace.settings.profile
             if self.settles:
@@ -129,8 +157,6 @@ class WorkspaceResource(dg.ConfigurableResource):  # type: ignore[type-arg]
         elif workspace.experiment:
             finish(workspace)
         elif self.settles and is_usual(workspace) and (workspace.root / ".dvc").is_dir():
-            from orchestration.stages.graph import stages_in
-
             settle(workspace, stages_in(workspace), made)
 
 
@@ -145,5 +171,6 @@ def _made(instance: dg.DagsterInstance, run: str) -> list[str]:
     ended, planned = (sum(type_ in kinds for type_ in types) for kinds in (done, wanted))
     if kind.STEP_FAILURE in types or ended < planned:
         return []
-    keys = [event.asset_key for event in events if event.event_type == kind.ASSET_MATERIALIZATION]
-    return sorted({key.to_user_string() for key in keys if key})
+    keys = {event.asset_key for event in events if event.event_type == kind.ASSET_MATERIALIZATION}
+    boxes = {key.path[-1] for key in keys if key}
+    return sorted(stage for stage in EVERY if box_of(stage) in boxes)

@@ -23,7 +23,7 @@ from orchestration.dagster.own_runs import (
     is_private,
     project_name,
 )
-from orchestration.dagster.resources import SETTINGS_TAG, WorkspaceResource, settings_of
+from orchestration.dagster.resources import SETTINGS_TAG, WorkspaceResource, box_of, settings_of
 from orchestration.experiments.making import begin
 from orchestration.stage import Stages
 from orchestration.stages.graph import stages_in
@@ -31,6 +31,9 @@ from orchestration.stages.standing import to_run
 from substrate.base.errors import SubstrateError
 from substrate.base.files import OutputError
 from substrate.cli.console import note
+
+LOCATION = {".dagster/repository": "__repository__@substrate"}
+"""The tag by which the UI finds a run of a job of `workspace.yaml`."""
 
 
 class RunError(SubstrateError):
@@ -84,7 +87,10 @@ def _written(home: Path) -> Iterator[None]:
 
 
 def run_stages(
-    names: list[str], workspace: WorkspaceResource, where: Callable[[], dg.DagsterInstance] | None = None
+    names: list[str],
+    workspace: WorkspaceResource,
+    where: Callable[[], dg.DagsterInstance] | None = None,
+    job: str = "reproduce",
 ) -> dict[str, list[dg.AssetCheckEvaluation]]:
     """Materialise the named stages that are not up to date, in dependency order.
 
@@ -92,6 +98,7 @@ def run_stages(
         names: stage names; all of their inputs must exist or be among them.
         workspace: the profile and overrides of the run.
         where: returns the instance that records the run, which takes a while; by default a temporary one.
+        job: the name of the job whose page lists the run.
 
     Returns:
         The stages that ran, each with its failed checks that did not stop the run. A recomputation in a
@@ -114,12 +121,10 @@ def run_stages(
             if name not in todo:
                 ended(name, {"skipped": True})
         with _written(Path(os.environ.get("DAGSTER_HOME") or root / ".dagster")):
-            tags = {SETTINGS_TAG: settings_of(opened)[1], PROJECT_TAG: project_name(root)}
-            failed = _run(stages, todo, workspace, tags, where() if where else None) if todo else []
-    by_stage: dict[str, list[dg.AssetCheckEvaluation]] = {name: [] for name in todo}
-    for check in failed:
-        by_stage[check.asset_key.to_user_string()].append(check)
-    return by_stage
+            tags = {SETTINGS_TAG: settings_of(opened)[1], PROJECT_TAG: project_name(root), **LOCATION}
+            failed = _run(stages, todo, workspace, tags, where() if where else None, job) if todo else []
+    keys = {name: asset_key(name) for name in todo}
+    return {name: [check for check in failed if check.asset_key == key] for name, key in keys.items()}
 
 
 def _run(
@@ -128,21 +133,22 @@ def _run(
     workspace: WorkspaceResource,
     tags: dict[str, str],
     where: dg.DagsterInstance | None,
+    job: str,
 ) -> list[dg.AssetCheckEvaluation]:
     selection = dg.AssetSelection.assets(*map(asset_key, names))
-    job = dg.define_asset_job(
-        "reproduce",
+    declared = dg.define_asset_job(
+        job,
         selection=selection.without_checks() if workspace.scratch else selection,
         executor_def=dg.in_process_executor,
     )
     definitions = dg.Definitions(
         assets=assets_of(stages, names),
         asset_checks=[*checks_of(stages, names)],
-        jobs=[job],
+        jobs=[declared],
         resources={"workspace": workspace},
     )
     quiet = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
-    job_of_run = definitions.resolve_job_def("reproduce")
+    job_of_run = definitions.resolve_job_def(job)
     result = job_of_run.execute_in_process(instance=where, run_config=quiet, raise_on_error=False, tags=tags)
     failed = [evaluation for evaluation in result.get_asset_check_evaluations() if not evaluation.passed]
     if result.success:
@@ -157,8 +163,9 @@ def _run(
         if event.is_step_failure and (failure := event.step_failure_data.error):
             told = event.step_failure_data.user_failure_data
             reason = told.description if told else (failure.cause or failure).message
+            steps = {box_of(name): name for name in names}
             raise RunError(
-                f"{str(event.step_key).replace('__', '/')}: {str(reason).strip()}",
+                f"{steps.get(str(event.step_key), event.step_key)}: {str(reason).strip()}",
                 hint=f"`substrate ui` shows the run {result.run_id}",
             )
     errors = [event.job_failure_data.error for event in result.all_events if event.is_failure]

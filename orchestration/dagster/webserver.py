@@ -1,4 +1,4 @@
-"""The UI's server: Dagster's server behind a guard that answers only this server's pages.
+"""The UI's server: Dagster's server behind a guard that answers this server's pages and local programs.
 
     python -m orchestration.dagster.webserver -h 127.0.0.1 -p 3000 -w workspace.yaml
 
@@ -9,12 +9,14 @@ machine. Such a request has the page's address as its origin or, after a change 
 from __future__ import annotations
 
 import os
+import re
 import signal
 import socket
 import subprocess
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 from urllib.parse import urlsplit
@@ -27,8 +29,10 @@ from dagster_graphql.schema.errors import GraphenePythonError
 from dagster_shared.error import SerializableErrorInfo
 from dagster_webserver.cli import cli
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.responses import PlainTextResponse
+from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from orchestration.dagster.form import FormError
@@ -39,6 +43,8 @@ from substrate.base.errors import SubstrateError
 ORIGIN = "SUBSTRATE_UI_ORIGIN"
 """The variable with the address of a proxy that asks for a password, such as ``https://ui.example.org``."""
 LOOPBACK = ("127.0.0.1", "localhost")
+REPORT_PATH = re.compile(r"/artifacts/([\w.-]+/report(?:/.*)?)")
+"""The paths of the reports' pages."""
 PATIENCE = 10.0
 """The seconds for open pages and the daemon to end."""
 
@@ -46,9 +52,10 @@ PATIENCE = 10.0
 class Guard:
     """Refuses requests from pages of other origins.
 
-    A page is read by GET, without an origin. A change comes by POST or over a websocket, and browsers name
-    the origin of both. Browsers ask the server first before they send JSON to another origin, but not before
-    they send a body of another type, which Dagster would accept as a query too.
+    A change comes by POST or over a websocket, and browsers name the origin of both. So a request without an
+    origin comes from a program on this machine, which is answered. Browsers ask the server first before they
+    send JSON to another origin, but not before they send a body of another type, which Dagster would accept
+    as a query too.
 
     Args:
         app: the guarded server.
@@ -82,14 +89,51 @@ class Guard:
         headers, reads = Headers(scope=scope), scope.get("method") in ("GET", "HEAD")
         host, origins = headers.get("host", ""), headers.getlist("origin")
         own = self.proxy if self.proxy and host == urlsplit(self.proxy).netloc else f"http://{host}"
-        if origins != [own] and (origins or not reads):
-            return f"the origin {', '.join(origins) or '(none)'} is not {own}"
+        if origins and origins != [own]:
+            return f"the origin {', '.join(origins)} is not {own}"
         kinds = [kind.partition(";")[0].strip().lower() for kind in headers.getlist("content-type")]
-        if scope["type"] == "http" and not reads and kinds != ["application/json"]:
+        bare = not origins and not kinds and headers.get("content-length", "0") == "0"
+        if scope["type"] == "http" and not reads and kinds != ["application/json"] and not bare:
             return f"the body is {', '.join(kinds) or 'of no type'}, not application/json"
         if reads and scope["path"].rstrip("/") == "/graphql" and "text/html" not in headers.get("accept", ""):
             return "a query must be sent by POST"
         return ""
+
+
+class Reports:
+    """Serves the reports of all profiles beside a server, so that the UI's pages can link to them.
+
+    Args:
+        app: the server of all other paths.
+        root: the project.
+    """
+
+    def __init__(self, app: ASGIApp, root: Path) -> None:
+        self.app, self.files = app, StaticFiles(directory=root / "artifacts", html=True, check_dir=False)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request for a page of a report, or pass it on."""
+        name = REPORT_PATH.fullmatch(scope.get("path", "")) if scope["type"] == "http" else None
+        if not name:
+            await self.app(scope, receive, send)
+            return
+
+        async def sandboxed(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                # A report's scripts have no rights on the UI.
+                MutableHeaders(scope=message)["Content-Security-Policy"] = (
+                    "sandbox allow-scripts allow-popups"
+                )
+            await send(message)
+
+        try:
+            if ".." in name[1].split("/"):
+                raise HTTPException(404)
+            response = await self.files.get_response(name[1], scope)
+        except HTTPException:
+            hint = "`substrate reproduce` makes the report of a profile"
+            response = PlainTextResponse(f"there is no such page: {hint}\n", status_code=404)
+        await response(scope, receive, sandboxed)
 
 
 def guarded(app: ASGIApp) -> ASGIApp:
@@ -121,7 +165,9 @@ def serve(arguments: Sequence[str], listening: socket.socket | None = None) -> N
     """
 
     def run(app: ASGIApp, **options: Any) -> None:
-        config = uvicorn.Config(guarded(app), timeout_graceful_shutdown=int(PATIENCE), **options)
+        config = uvicorn.Config(
+            guarded(Reports(app, find_root())), timeout_graceful_shutdown=int(PATIENCE), **options
+        )
         with suppress(KeyboardInterrupt):
             uvicorn.Server(config).run(sockets=[listening] if listening else None)
 

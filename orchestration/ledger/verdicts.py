@@ -20,7 +20,7 @@ from orchestration.ledger.manifest import Made, Pins, put, version_of
 from orchestration.ledger.pinned import decode_rows, read_pin_file, rows_name
 from orchestration.models.transcript import read_told
 from orchestration.registry import BENCHMARKS
-from orchestration.scoring.claims import Measured, Verdict, claims, verdict
+from orchestration.scoring.claims import Find, Measured, Verdict, claims, verdict
 from orchestration.scoring.counting import counts_for, graded_rows, outcomes, split_name
 from orchestration.scoring.published import Kind
 from orchestration.scoring.scores import Score, metrics_file, read_metrics
@@ -50,7 +50,9 @@ class Results(NamedTuple):
         correct, n, kind = counts
         if kind not in (("official", "local") if official else ("generated",)):
             return None
-        words = benchmark.about.get(MEASURED_ON, "") if official else f"profile {self.profile}"
+        words = (
+            benchmark.about.get(MEASURED_ON, "").partition(":")[0] if official else f"profile {self.profile}"
+        )
         metric = benchmark.metrics[split_name(number)[1]]
 
         def rows() -> Iterator[Any]:
@@ -78,7 +80,8 @@ def of_files(workspace: Workspace) -> Results:
 
     @cache
     def rows(benchmark: str) -> list[Any]:
-        return list(graded_rows(workspace.artifacts / benchmark / "answers.jsonl"))
+        path = workspace.artifacts / benchmark / "answers.jsonl"
+        return list(graded_rows(path)) if path.is_file() else []
 
     def by(benchmark: str) -> str:
         told = read_told(workspace.data / benchmark)
@@ -113,15 +116,27 @@ def of_pins(root: Path, profile: str, measured: Pins | None = None) -> Results:
 
 
 def verdicts(root: Path, *first: Results) -> list[Verdict]:
-    """Return the verdict on each claim, from some results and, where they lack a number, from the pins."""
+    """Return the verdict on each claim, from some results or from the pins.
+
+    The numbers of a claim come from one profile: the first that has the most of them.
+    """
     every = [*first, *(of_pins(root, profile) for profile in PROFILES)]
 
-    def find(official: bool, number: str) -> Measured | None:
-        found = (results.find(official, number) for results in every)
-        return next(filter(None, found), None)
+    def finder(official: bool, numbers: Iterable[str | None]) -> Find:
+        names = [*filter(None, numbers)]
+        most = max(every, key=lambda of: sum(bool(of.find(official, number)) for number in names))
+        return partial(most.find, official)
 
-    given = partial(find, True), partial(find, False)
-    return [verdict(name, *given, digest_of) for name in claims().claims]
+    known = claims()
+    return [
+        verdict(
+            name,
+            finder(True, map(known.on_official, claim.numbers)),
+            finder(False, claim.numbers),
+            digest_of,
+        )
+        for name, claim in known.claims.items()
+    ]
 
 
 def verdicts_here(workspace: Workspace) -> list[Verdict]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,11 @@ from msgspec.structs import replace
 
 from orchestration.ledger.pinned import pinned_cells
 from orchestration.ledger.verdicts import PROFILES, of_files, of_pins
+from orchestration.registry import TABLES
 from orchestration.rendering.best_trivial import BEST_TRIVIAL
+from orchestration.rendering.conclusion import told
 from orchestration.rendering.page import claim_page, label
-from orchestration.scoring.claims import VERDICTS, Verdict, claims
+from orchestration.scoring.claims import OPEN, Verdict, claims
 from orchestration.scoring.formatting import share
 from orchestration.scoring.likeness import marked
 from orchestration.scoring.published import published
@@ -30,31 +33,20 @@ def lead(now: Sequence[Verdict]) -> str:
     """Count the verdicts in a sentence for a reader.
 
     >>> lead([])
-    'Of 0 claims, none is decided.'
+    'Of 0 claims, none is decided; 0 cannot be decided with the data at hand.'
     """
-    of = {word: sum(verdict.verdict == word for verdict in now) for word in VERDICTS}
-    parts = [
-        f"{of['agrees']} agree with what is measured here",
-        f"{of['differs']} differ{'s' if of['differs'] == 1 else ''}",
-        f"{of['proven']} statement{'s' * (of['proven'] != 1)} hold{'s' * (of['proven'] == 1)}",
-        f"{of['repaired']} needed a repair",
-        f"{of['refuted']} {'is' if of['refuted'] == 1 else 'are'} refuted",
-        f"{of['read again']} must be read again",
-    ]
-    parts = [part for part in parts if not part.startswith("0 ")]
-    left = sum(of[word] for word in ("undecided", "not compared", "not measured"))
-    if not parts:
-        return f"Of {len(now)} claims, none is decided."
-    return f"Of {len(now)} claims, {', '.join(parts)}, and {left} cannot be decided with the data at hand."
+    decided = told(of for of in now if of.verdict not in OPEN) or "none is decided"
+    left = sum(of.verdict in OPEN for of in now)
+    return f"Of {len(now)} claims, {decided}; {left} cannot be decided with the data at hand."
 
 
 def official_scores(workspace: Workspace) -> Iterator[tuple[str, Score]]:
     """Yield the rows of the plot: a label, and a score on official data with the published figures."""
     results = [of_files(workspace), *(of_pins(workspace.root, profile) for profile in PROFILES)]
-    for number, words in claims().plot.items():
+    for number, (words, beside) in claims().plot.items():
         found = next(filter(None, (of.find(True, number) for of in results)), None)
         if found:
-            figures = published().accuracies(claims().printed_as(number))
+            figures = published().accuracies(beside)
             marks = {who: round(figure.value / 100, DIGITS) for who, figure in figures.items()}
             yield words, replace(score(number, found.correct, found.n, "official"), published=marks)
 
@@ -67,9 +59,11 @@ def mark_text(name: str, who: str, value: float) -> str:
 def beaten(workspace: Workspace, scores: Mapping[str, Score], now: Iterable[Verdict]) -> Iterator[str]:
     """Yield the cases in which, on generated data, a trivial method is better or an order is reversed."""
     gaps: list[tuple[float, str]] = []
-    for number, row in pinned_cells(workspace.root, "sample", "clevrer").items():
+    levels = {claim.margin[0] for claim in claims().claims.values() if len(claim.margin) == 1}
+    rows = (pinned_cells(workspace.root, "sample", table).items() for table in TABLES)
+    for number, row in chain.from_iterable(rows):
         of, (trivial, _, method) = scores.get(number), row.get(BEST_TRIVIAL, "").partition(" % ")
-        if of and of.data == "generated" and of.metric == "per_question" and trivial:
+        if of and of.data == "generated" and number in levels and trivial:
             gap = float(trivial) - 100 * of.correct / of.n
             text = f"{label(number)}: {share(of.correct, of.n)}; a trivial method ({method}) has {trivial} %"
             gaps.append((gap, text))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from textwrap import shorten, wrap
 
 from orchestration.ledger.pinned import pinned_scores
-from orchestration.ledger.verdicts import changed_verdicts, verdicts_here
+from orchestration.ledger.verdicts import changed_verdicts, pinned_verdicts, verdicts_here
 from orchestration.models.transcript import read_told
 from orchestration.registry import BENCHMARKS, SOURCES
 from orchestration.rendering.page import label
@@ -47,20 +48,20 @@ def verdict_lines(root: Path, now: Sequence[Verdict], most: int = _LINES) -> lis
     if len(changes) > _CHANGES:
         more = f"and {len(changes) - _CHANGES + 1} more verdicts changed; `substrate verify` names them"
         changes = [*changes[: _CHANGES - 1], more]
-    as_pinned = "Every verdict is as pinned; `substrate claims` lists them with their reasons."
-    counts, changes = wrap(f"The paper's {len(now)} claims: {told(now)}.", _WIDTH), changes or [as_pinned]
-    return [*counts, *[*_named(now)][: most - len(counts) - len(changes)], *changes]
+    known = "Every verdict is as pinned; " if pinned_verdicts(root) else ""
+    changes = changes or [f"{known}`substrate claims` lists them with their reasons."]
+    counts = wrap(f"The paper's {len(now)} claims: {told(now)}.", _WIDTH)
+    return [*counts, *islice(_named(now), max(0, most - len(counts) - len(changes))), *changes]
 
 
 def _as_pinned(workspace: Workspace, lacking: Collection[str]) -> Iterator[str]:
     """Yield a line with the pinned numbers of benchmarks whose official files are missing."""
     first: dict[str, str] = {}
-    for number, counts in (
-        pinned_scores(workspace.root, workspace.settings.profile).items() if lacking else ()
-    ):
-        name = number.partition("/")[0]
-        if BENCHMARKS[name].source.name in lacking and number.endswith(WHOLE) and counts[1]:
-            first.setdefault(name, f"{label(number)} {counted(*counts)}")
+    pinned = pinned_scores(workspace.root, workspace.settings.profile) if lacking else {}
+    of_lacking = (benchmark for benchmark in BENCHMARKS.values() if benchmark.source.name in lacking)
+    for number in (number for benchmark in of_lacking for number in benchmark.numbers if number in pinned):
+        if number.endswith(WHOLE) and pinned[number][1]:
+            first.setdefault(number.partition("/")[0], f"{label(number)} {counted(*pinned[number])}")
     if first:
         yield shorten(f"As pinned: {'; '.join(first.values())}", _WIDTH, placeholder=" …")
 
@@ -72,12 +73,7 @@ def told(now: Iterable[Verdict]) -> str:
     ''
     """
     counts = Counter(of.verdict for of in now)
-    return ", ".join(f"{counts[word]} {_verb(word, counts[word])}" for word in VERDICTS if counts[word])
-
-
-def _verb(word: str, n: int) -> str:
-    plural = {"agrees": "agree", "differs": "differ"}
-    return plural.get(word, word) if n > 1 else word
+    return ", ".join(f"{counts[of]} {words[counts[of] > 1]}" for of, words in VERDICTS.items() if counts[of])
 
 
 def _named(now: Sequence[Verdict]) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
+from itertools import combinations
 from pathlib import Path
 
 from orchestration.benchmarks.benchmark import Benchmark
@@ -15,8 +16,8 @@ from orchestration.ledger.soundness import require_seals
 from orchestration.registry import BENCHMARKS
 from orchestration.rendering.best_trivial import BEST_TRIVIAL, PAIRED, PAIRED_NOTE, BestTrivial, graded
 from orchestration.rendering.tables import Column, Table
-from orchestration.scoring.counting import counts_for
-from orchestration.scoring.formatting import bracketed
+from orchestration.scoring.counting import RIGHT, compared, counts_for, outcomes
+from orchestration.scoring.formatting import bracketed, paired
 from orchestration.scoring.likeness import NOT_REPORTED, percent, printed
 from orchestration.scoring.published import published
 from orchestration.scoring.scores import Score
@@ -97,6 +98,32 @@ def _beside(score: Score) -> str:
     figures = published().accuracies(score.name)
     told = (f"{published().systems[who].title} {printed(score.name, who)}" for who in figures)
     return ", ".join(told) or NOT_REPORTED
+
+
+_OF_PAIRS = ("first − second", "n", "first", "second", "only first", "only second", "difference", "exact p")
+
+
+def by_pair(
+    table: Declared, benchmarks: Sequence[Benchmark], scores: Mapping[str, Score], workspace: Workspace
+) -> Table:
+    """Make the table of each two variants of the same questions, with McNemar's exact p."""
+    asked = "; ".join(f"{benchmark.name}: {benchmark.about[MEASURED_ON]}" for benchmark in benchmarks)
+    rows: list[dict[str, str]] = []
+    for benchmark in benchmarks:
+        numbers = [name for name in benchmark.numbers if name.endswith("/per_question") and scores[name].n]
+        answers = graded(workspace, benchmark.name)
+        right = {name: outcomes([row for row in answers if counts_for(row, name)], RIGHT) for name in numbers}
+        for first, second in combinations(numbers, 2):
+            sides = [scores[name] for name in (first, second)]
+            kinds = {side.subset.partition(".")[0] for side in sides}
+            pair = compared("", "", right[first], right[second])
+            if len(kinds) == 1 and pair.mcnemar is not None:
+                counts = pair.both, pair.first_only, pair.second_only, pair.neither
+                cells = [f"{benchmark.name}: {' − '.join(side.subset for side in sides)}", f"{pair.n:,}"]
+                cells += [percent(side) for side in sides]
+                cells += [str(pair.first_only), str(pair.second_only), paired(*counts), f"{pair.mcnemar:.2g}"]
+                rows.append(dict(zip(_OF_PAIRS, cells, strict=True)))
+    return Table.of(f"{table.title}. {asked}. {table.note}", [Column(head, str) for head in _OF_PAIRS], rows)
 
 
 def pinned_rows(root: Path) -> Iterator[tuple[str, dict[str, str]]]:

@@ -51,15 +51,14 @@ def label(number: str) -> str:
     """A number in words, as the tables say it.
 
     >>> label("ablations/predictive.C/per_question"), label("gqa/by_name/accuracy")
-    ('motion after the video: C, per question', 'GQA: by name, accuracy')
+    ('Ablations on CLEVRER: motion after the video, C, per question', 'GQA: by name, accuracy')
     """
     benchmark, (subset, metric) = BENCHMARKS[number.partition("/")[0]], split_name(number)
     labels = benchmark.table[0].labels
     study, _, variant = subset.partition(".")
-    words = [labels.get(metric, metric)]
-    if study in labels:
-        return f"{labels[study]}: {variant}, {words[0]}".replace("_", " ")
-    return f"{benchmark.title}: {', '.join([*filter(None, [subset]), *words])}".replace("_", " ")
+    words = [labels[study], variant] if study in labels else [subset]
+    text = ", ".join(filter(None, [*words, labels.get(metric, metric)]))
+    return f"{benchmark.title}: {text}".replace("_", " ")
 
 
 def in_words(text: str) -> str:

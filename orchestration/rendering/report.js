@@ -44,7 +44,7 @@ function item(text, className) {
 }
 
 // Beside the page there is room for the contents; above it they fold.
-const contents = document.querySelector("nav[aria-label=Contents] details"), wide = matchMedia("(min-width: 92rem)");
+const contents = document.querySelector("nav[aria-label=Contents] details"), wide = matchMedia("(min-width: 90rem)");
 const unfold = () => { if (contents) contents.open = wide.matches; };
 wide.addEventListener("change", unfold);
 unfold();

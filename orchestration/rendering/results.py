@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import combinations
 from typing import NamedTuple
 
 import msgspec
@@ -12,16 +11,14 @@ import msgspec
 from orchestration.benchmarks.baselines import COMPARISONS, LanguageModel
 from orchestration.benchmarks.benchmark import Benchmark
 from orchestration.benchmarks.benchmark import Table as Declared
-from orchestration.benchmarks.real import MEASURED_ON
 from orchestration.models.transcript import Told, read_told
 from orchestration.registry import BENCHMARKS, SOURCES
 from orchestration.rendering.best_trivial import BEST_TRIVIAL, PAIRED, PAIRED_NOTE, BestTrivial, graded
 from orchestration.rendering.captions import cited, source_of
-from orchestration.rendering.official import official
+from orchestration.rendering.official import by_pair, official
 from orchestration.rendering.tables import Column, Table, read_list
 from orchestration.scoring import trivial as trivially
-from orchestration.scoring.counting import RIGHT, Comparison, counts_for, outcomes
-from orchestration.scoring.counting import compared as compared_rows
+from orchestration.scoring.counting import RIGHT, Comparison
 from orchestration.scoring.formatting import bounds, paired, share
 from orchestration.scoring.likeness import (
     NOT_MEASURED,
@@ -141,7 +138,8 @@ def by_number(table: Declared, benchmarks: Benchmarks, scores: Scores, workspace
     others = {who for benchmark in benchmarks for name in benchmark.numbers for who in rivals(name)}
     papers = cited(PAPER, *(who for who in published().systems if who in others))
     caption = (
-        f"Transfer: {'; '.join(sources)}. Intervals are Wilson, 95 %. {PAIRED_NOTE} Published on official data: {papers}. "
+        f"Transfer: {'; '.join(sources)}. Intervals are Wilson, 95 %. "
+        f"{PAIRED_NOTE} Published on official data: {papers}. "
         + "".join(f"{other} " for name in source_names if (other := elsewhere(name)))
         + (f"A language model's number is its own, not the substrate's: {models}. " if models else "")
         + READS
@@ -238,7 +236,8 @@ def by_variant(table: Declared, benchmarks: Benchmarks, scores: Scores, workspac
         )
     caption = (
         f"{benchmarks[0].title}, {source_of(benchmarks[0].source, workspace)}. Intervals are Wilson, 95 %. "
-        f"{PAIRED_NOTE} Published on the official validation split: {cited(PAPER)}, section 6. Determinism: {same}."
+        f"{PAIRED_NOTE} Published on the official validation split: {cited(PAPER)}, section 6. "
+        f"Determinism: {same}."
     )
     # A variant has two consecutive numbers.
     pairs = zip(benchmarks[0].numbers[::2], benchmarks[0].numbers[1::2], strict=True)
@@ -297,30 +296,6 @@ def by_metric(table: Declared, benchmarks: Benchmarks, scores: Scores, workspace
         columns.append(Column(heads[0], partial(_at, here), (), partial(_at, of)))
         columns.append(Column(heads[1], partial(_at, there), (who,), partial(_at, of)))
     return Table.of(caption, columns, rows)
-
-
-_OF_PAIRS = ("first − second", "n", "first", "second", "only first", "only second", "difference", "exact p")
-
-
-def by_pair(table: Declared, benchmarks: Benchmarks, scores: Scores, workspace: Workspace) -> Table:
-    """Make the table of each two variants of the same questions, with McNemar's exact p."""
-    asked = "; ".join(f"{benchmark.name}: {benchmark.about[MEASURED_ON]}" for benchmark in benchmarks)
-    rows: list[dict[str, str]] = []
-    for benchmark in benchmarks:
-        numbers = [name for name in benchmark.numbers if name.endswith("/per_question") and scores[name].n]
-        answers = graded(workspace, benchmark.name)
-        right = {name: outcomes([row for row in answers if counts_for(row, name)], RIGHT) for name in numbers}
-        for first, second in combinations(numbers, 2):
-            sides = [scores[name] for name in (first, second)]
-            kinds = {side.subset.partition(".")[0] for side in sides}
-            pair = compared_rows("", "", right[first], right[second])
-            if len(kinds) == 1 and pair.mcnemar is not None:
-                counts = pair.both, pair.first_only, pair.second_only, pair.neither
-                cells = [f"{benchmark.name}: {' − '.join(side.subset for side in sides)}", f"{pair.n:,}"]
-                cells += [percent(side) for side in sides]
-                cells += [str(pair.first_only), str(pair.second_only), paired(*counts), f"{pair.mcnemar:.2g}"]
-                rows.append(dict(zip(_OF_PAIRS, cells, strict=True)))
-    return Table.of(f"{table.title}. {asked}. {table.note}", [Column(head, str) for head in _OF_PAIRS], rows)
 
 
 _APART = "joint: substrate minus this, measured here"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib.resources
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
@@ -26,18 +26,17 @@ FILE = "orchestration/scoring/claims.yaml"
 Relation = Literal["margin", "order", "same_bytes", "statement"]
 Word = Literal["proven", "refuted", "repaired"]
 Fits = Literal["consistent", "inconsistent"]
+OPEN = ("undecided", "not compared", "not measured", "read again")
+"""The verdicts that decide nothing."""
 VERDICTS = {
-    "agrees": "agree with what is measured here",
-    "differs": "differ",
-    "proven": "proven",
-    "repaired": "needed a repair",
-    "refuted": "refuted",
-    "undecided": "undecided",
-    "not compared": "not compared",
-    "not measured": "not measured",
-    "read again": "to be read again",
+    "agrees": ("agrees", "agree"),
+    "differs": ("differs", "differ"),
+    "proven": ("is proven", "are proven"),
+    "repaired": ("needed a repair", "needed a repair"),
+    "refuted": ("is refuted", "are refuted"),
+    **{word: (word, word) for word in OPEN},
 }
-"""Every verdict, in the order of lists, with the words that follow its count."""
+"""Every verdict, in the order of lists, with the words for one claim and for several."""
 _DIRECTIONS = {
     False: {-1: "opposite", 0: "no difference", 1: "opposite"},
     True: {-1: "below the printed figure", 1: "above the printed figure"},
@@ -48,7 +47,7 @@ _SURE = 0.05
 _ROUNDED = 0.006
 """The most by which a printed difference may miss that of its rounded sides."""
 _INSIDE = {True: "in", False: "outside"}
-Outcomes = Mapping[tuple[str, str], Any]
+Outcomes = Mapping[tuple[str, ...], Any]
 
 
 class Judged(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -62,7 +61,10 @@ class Judged(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A claim in plain words, the paper's words with the line of its source, and one relation."""
+    """A claim in plain words, the paper's words with the line of its source, and one relation.
+
+    ``also`` is a benchmark of other official questions, whose answers by the same methods are added.
+    """
 
     claim: str
     words: str
@@ -72,12 +74,14 @@ class Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     order: tuple[str, ...] = ()
     same_bytes: tuple[str, ...] = ()
     statement: Judged | None = None
+    also: str = ""
 
     @property
     def relation(self) -> Relation:
         """The claim's relation."""
-        kinds: tuple[Relation, ...] = ("margin", "order", "same_bytes")
-        return next((kind for kind in kinds if getattr(self, kind)), "statement")
+        if self.margin or self.order:
+            return "margin" if self.margin else "order"
+        return "same_bytes" if self.same_bytes else "statement"
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -96,20 +100,18 @@ class Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Claims(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """All claims by name, the names of numbers on official files, and the labels of the plot's rows."""
+    """All claims by name, and the names of numbers on official files.
+
+    ``plot`` has the rows of the report's plot: by number a label, and the number with the figures beside it.
+    """
 
     official: dict[str, str | None]
     claims: dict[str, Claim]
-    plot: dict[str, str]
+    plot: dict[str, tuple[str, str]]
 
     def on_official(self, number: str) -> str | None:
         """The number that measures the same on official files."""
         return self.official.get(number, number)
-
-    def printed_as(self, number: str) -> str:
-        """The number with the paper's figures of a number on official files."""
-        named = {own: paper for paper, own in self.official.items() if paper in published().numbers}
-        return number if number in published().numbers else named.get(number, number)
 
 
 @cache
@@ -135,6 +137,19 @@ class Measured(NamedTuple):
     by: str
     outcomes: Callable[[], Outcomes]
     answers: Callable[[], Outcomes]
+
+    def plus(self, other: Measured | None) -> Measured:
+        """Add the answers to other questions."""
+        if other is None:
+            return self
+
+        def both(part: str) -> Outcomes:
+            sides = enumerate(getattr(side, part)() for side in (self, other))
+            return {(str(at), *key): value for at, of in sides for key, value in of.items()}
+
+        n, on = self.n + other.n, f"{self.on}; {other.on}"
+        parts = partial(both, "outcomes"), partial(both, "answers")
+        return Measured(self.correct + other.correct, n, on, self.by, *parts)
 
 
 Find = Callable[[str], Measured | None]
@@ -195,6 +210,9 @@ def verdict(name: str, official: Find, generated: Find, digest: Callable[[tuple[
         return Verdict(**known, verdict="read again", why=why)
     there = [claims().on_official(number) for number in claim.numbers]
     on_official = [official(number) if number else None for number in there]
+    if claim.also:
+        others = [official(f"{claim.also}/{number.partition('/')[2]}") for number in claim.numbers]
+        on_official = [of and of.plus(more) for of, more in zip(on_official, others, strict=True)]
     on_generated = [generated(number) for number in claim.numbers]
     data: Kind = "official" if all(on_official) else "generated" if all(on_generated) else "none"
     sides = on_official if data == "official" else on_generated
@@ -217,6 +235,8 @@ def verdict(name: str, official: Find, generated: Find, digest: Callable[[tuple[
         return Verdict(**known, why="; ".join(reasons))
     here = _RELATIONS[claim.relation](claim, measured)
     known |= {"measured": here.text, "n": here.n, "why": here.why}
+    if claim.relation == "same_bytes":
+        known |= {"data": "none", "on": "this code, whatever the data"}
     if data == "official" or claim.relation == "same_bytes":
         undecided = here.sign == 0 and claim.relation in ("margin", "order") and expected
         word = "agrees" if here.sign == expected else "undecided" if undecided else "differs"

@@ -76,7 +76,8 @@ def _paired(rows: Sequence[Row], others: Sequence[Row], metric: Metric) -> str:
     pair = compared("", "", first, second)
     if pair.mcnemar is None:
         return ""
-    return f"{pair.first_only:,} : {pair.second_only:,}, p {pair.mcnemar:.2g}"
+    p = f"p {pair.mcnemar:.2g}" if pair.mcnemar else "p < 1e-300"  # smaller ones are 0 in a float
+    return f"{pair.first_only:,} : {pair.second_only:,}, {p}"
 
 
 def _verdicts(rows: Sequence[Row], metric: Metric, many: bool) -> dict[tuple[str, ...], bool]:

@@ -20,7 +20,7 @@ from orchestration.workspace.tables import Sharded, short_key, table_once, write
 from substrate.base.files import sha256
 
 SCENES = pa.schema([(NUMBER, pa.int64()), ("scene", pa.binary())])
-"""One row per generated scene."""
+"""A row per generated scene."""
 
 
 def make_scenes(workspace: Workspace, source: Source, world: World, stage: str, out: Path) -> int:

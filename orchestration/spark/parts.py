@@ -30,7 +30,7 @@ from substrate.base.errors import SubstrateError
 Rows = Callable[[int], Iterator[dict[str, Any]]]
 """A picklable function from a place to the input rows of its file, each with its ``number``."""
 LINES = pa.schema([(NUMBER, pa.int64()), ("lines", pa.list_(pa.string()))])
-"""One row per case, with its lines of the file."""
+"""A row per case, with its lines of the file."""
 _REACHED = "Give `storage` a URI that the driver and all workers reach"
 _RECEIPT = pa.schema(
     [
@@ -38,7 +38,7 @@ _RECEIPT = pa.schema(
         *((name, pa.string()) for name in ("sum", "host")),
     ]
 )
-"""One row per file; times are in milliseconds, ``peak`` is the worker's peak memory in MiB."""
+"""A row per file; times are in milliseconds, ``peak`` is the worker's peak memory in MiB."""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from itertools import chain
@@ -28,6 +28,8 @@ def _usual(benchmarks: Iterable[Benchmark], profile: str) -> Stages:
         (table, [benchmark for benchmark in own if benchmark.table[0] == table]) for table in TABLES.values()
     ]
     filled = [(table, of_it) for table, of_it in tables if of_it]
+    if profile == BEYOND:  # the rows below a table are the paper's profiles' to show
+        filled = [(replace(table, needs=(), beyond=(), note=""), of_it) for table, of_it in filled]
     computed = [*_answered(own), *result_stages(own, filled)]
     for benchmark in own:
         if isinstance(benchmark, LanguageModel):
@@ -109,6 +111,23 @@ def _united(graphs: Iterable[Stages]) -> Stages:
 
 EVERY: Stages = _united((OFFICIAL, BEYOND_STAGES, STAGES))
 """The stages of every profile."""
+
+
+GRAPHS: Mapping[str, Stages] = {
+    **dict.fromkeys(("sample", "full", "paper"), STAGES),
+    BEYOND: BEYOND_STAGES,
+    "real": OFFICIAL,
+}
+"""The profiles that have a job, each with its stages."""
+
+
+def home_of(stage: str) -> str:
+    """Return the usual profile of a stage: the first that has it.
+
+    >>> [home_of(stage) for stage in ("clevrer/scores", "robustness/babi", "babi_10k/scores")]
+    ['sample', 'beyond', 'real']
+    """
+    return next((profile for profile, stages in GRAPHS.items() if stage in stages), "")
 
 
 def stages_in(workspace: Workspace) -> Stages:

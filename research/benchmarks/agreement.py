@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
+from functools import partial
 from itertools import combinations
 from typing import Any, NamedTuple
 
 from orchestration.benchmarks import benchmark as bm
 from orchestration.benchmarks.real import MEASURED_ON
-from orchestration.scoring.counting import METRICS
+from orchestration.scoring.counting import METRICS, Metric, Rows
 from research.benchmarks import OFFICIAL
 from research.benchmarks.foretold import TRACKED, tracks_of
 from research.benchmarks.truths import (
@@ -25,8 +26,8 @@ from research.benchmarks.truths import (
 )
 from research.domains.foretold import CORRECT, WRONG
 from substrate.domains.clevrer.counterfactual import Counterfactual, judge
-from substrate.domains.clevrer.deltas import events_log
 from substrate.domains.clevrer.format import decode_scene_events
+from substrate.domains.clevrer.positions import tracked_log
 from substrate.domains.clevrer.scene import Event, Scene
 from substrate.domains.clevrer.trajectories import with_trajectory
 from substrate.domains.rows import Row
@@ -65,7 +66,7 @@ def logs(case: bm.Case, _: Any = None) -> list[bm.NamedLog]:
     """The log of a scene's true events, with the poses from its tracks."""
     truth, track = case.record.split(b"\n")
     record = with_trajectory((case.source, truth), (case.source, track))
-    return [bm.NamedLog(f"{case.scene:05d}", events_log(decode_scene_events((case.source, record))))]
+    return [bm.NamedLog(f"{case.scene:05d}", tracked_log(decode_scene_events((case.source, record))))]
 
 
 class Imagined(NamedTuple):
@@ -108,6 +109,12 @@ def rows(case: bm.Case, logs: bm.Logs, _: Any, split: str) -> Iterable[Row]:
         yield Row(benchmark=NAME, split=split, subset=subset, **place, **held_beside(verdicts))
 
 
+def shared(who: str, rows: Rows) -> tuple[int, int]:
+    """The collisions that both methods name, of those of the first (``predicted``) or the second method."""
+    named = [choice for choice in rows[0].choices if getattr(choice, who) == CORRECT]
+    return sum(choice.predicted == choice.expected for choice in named), len(named)
+
+
 TRACKED = bm.Source(
     name=NAME,
     title="Tracked real scenes without an object",
@@ -122,7 +129,10 @@ TRACKED = bm.Source(
 AGREEMENT = bm.Interpreted(
     name=NAME,
     title="Tracked real scenes without an object: agreement of two methods, not accuracy",
-    numbers=tuple(f"{NAME}/{methods}.{kind}/share" for methods, kinds in COMPARED for kind in kinds),
+    numbers=(
+        *(f"{NAME}/{methods}.{kind}/share" for methods, kinds in COMPARED for kind in kinds),
+        *(f"{NAME}/partner_simulated.{NOT_FILMED}/{metric}" for metric in ("confirmed", "foreseen")),
+    ),
     form=f"{NAME}/SCENE/METHODS",
     table=(TABLE, 4),
     source=TRACKED,
@@ -134,10 +144,15 @@ AGREEMENT = bm.Interpreted(
         shapes="clevrer",
     ),
     rows=rows,
-    metrics={"share": METRICS["per_option"]},
+    metrics={
+        "share": METRICS["per_option"],
+        "confirmed": Metric(partial(shared, "predicted")),
+        "foreseen": Metric(partial(shared, "expected")),
+    },
     about={
         "answers": "A row for two methods: what each says of every pair without every object that collides.",
-        "scores": "The share of pairs of which two methods say the same: agreement, not accuracy.",
+        "scores": "The share of pairs of which two methods say the same; of the collisions that one names, "
+        "the share that the other names too. Agreement, not accuracy.",
         MEASURED_ON: "pairs without an object that collides, in scenes that nothing was fitted to: "
         "agreement, not accuracy",
     },

@@ -90,8 +90,8 @@ CLEVRER_VALIDATION = replace(
     },
     about={
         **ABLATIONS.about,
-        MEASURED_ON: "validation split, selected by MVBench: one right choice each, none negated; true events, "
-        "tracks every 5 frames",
+        MEASURED_ON: "validation split, selected by MVBench: one right choice each, none negated; true "
+        "events, tracks every 5 frames",
     },
 )
 

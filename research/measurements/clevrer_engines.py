@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations, product
 from pathlib import Path
 from statistics import fmean, median
+from typing import Any
 
 import pybullet as bullet
 
@@ -157,16 +158,13 @@ def pymunk_engine(*, elasticity: float, radius: float) -> Engine:
 
 
 def _slowed(friction: float) -> Callable[..., None]:
-    def update(body: object, _gravity: object, _damping: float, step: float) -> None:
-        speed = body.velocity.length  # type: ignore[attr-defined]
-        if speed:
+    def update(body: Any, _gravity: Any, _damping: float, step: float) -> None:
+        if speed := body.velocity.length:
             lost = step * (friction / speed + LAW.drag * (1 + speed))
-            body.velocity = body.velocity * max(0.0, 1 - lost)  # type: ignore[attr-defined]
-        rate = abs(body.angular_velocity)  # type: ignore[attr-defined]
-        if rate:
-            body.angular_velocity *= max(
-                0.0, 1 - step * ((LAW.turning if friction else 0.0) / rate + LAW.drag * (1 + rate))
-            )  # type: ignore[attr-defined]
+            body.velocity = body.velocity * max(0.0, 1 - lost)
+        if rate := abs(body.angular_velocity):
+            lost = step * ((LAW.turning if friction else 0.0) / rate + LAW.drag * (1 + rate))
+            body.angular_velocity *= max(0.0, 1 - lost)
 
     return update
 

@@ -43,6 +43,7 @@ from substrate.domains.clevrer.format import (
     tracks,
 )
 from substrate.domains.clevrer.parameters import Parameters
+from substrate.domains.clevrer.positions import tracked_log
 from substrate.domains.clevrer.scene import Scene
 from substrate.generators.clevrer import generate_scene
 
@@ -169,7 +170,7 @@ def imagined(scenes: int, every: int = 5) -> Counter[str]:
             [CompactCollision(hit.object_ids, hit.frame_id) for hit in film.collision],
         )
         seen = {name: [point for point in points if point[0] % every == 0] for name, points in places.items()}
-        scene = Scene(events_log(replace(events, trajectory=seen)))
+        scene = Scene(tracked_log(replace(events, trajectory=seen)))
         for event in scene.events:
             for name in scene.objects:
                 if event.kind != "Collision" or name in event.objects:

@@ -265,7 +265,7 @@ RANKED: Mapping[str, Mapping[str, Parameters]] = {
 
 
 def statistics(scene: Scene, question: Question) -> Iterator[tuple[str, bool]]:
-    """What is counted of a question: the name of a share, and whether it holds."""
+    """Count a question: the name of each share, and whether the question is of it."""
     kind, choices = question.question_type, question.choices or []
     if kind == "descriptive":
         for subtype in ("count", "exist", "query_color", "query_material", "query_shape"):

@@ -27,6 +27,7 @@ from substrate.adapters._words import LONG, LONG_NAME, SHORT, Words, normal
 from substrate.base.arguments import require_text
 from substrate.base.delta import Triple
 from substrate.base.errors import LogError, LogHeldError, ParameterError, SubstrateError
+from substrate.base.times import read_instant
 from substrate.base.vocabulary import AWARE_OF, LOCATION
 from substrate.branch.interventions import INTERVENTIONS, made
 from substrate.log.event_log import EventLog
@@ -65,7 +66,9 @@ _Text = str | _Form
 _Said = Annotated[Triple, "known"]
 _NewSaid = Annotated[Triple, "new"]
 """A fact by its subject, predicate and object; in a new fact each may be a new name."""
-_When = int | Annotated[datetime, Meta(tz=True)]
+_When = int | datetime
+_WhenTold = int | Annotated[str, Meta(extra_json_schema={"format": "date-time"})] | None
+"""A moment in the arguments of a call; it becomes a :data:`_When`."""
 _Cursor = Annotated[int, Meta(ge=0)] | None
 _Change = Literal[tuple(INTERVENTIONS)]  # pyright: ignore[reportInvalidTypeForm]
 _MOMENT = "A moment of the world: a tick, or a time with its zone.", "2026-03-01T09:00:00Z"
@@ -116,7 +119,8 @@ class Tool:
         for name, given in islice(inspect.signature(self.run).parameters.items(), 1, None):
             kinds = {"subject": str, "predicate": str, "object": _Value}
             default = () if given.default is given.empty else (given.default,)
-            for part, kind in (kinds if name == "triple" else {name: self._kinds[name]}).items():
+            own = _WhenTold if self._kinds[name] == _When | None else self._kinds[name]
+            for part, kind in (kinds if name == "triple" else {name: own}).items():
                 about, *examples = ARGUMENTS.get(f"{self.name}.{part}") or ARGUMENTS[part]
                 described = Annotated[kind, Meta(description=about, examples=examples)]
                 fields.append((part, described, *default))
@@ -133,6 +137,9 @@ class Tool:
         except msgspec.ValidationError as error:
             hint = f"It takes {', '.join(self.arguments.__struct_fields__) or 'nothing'}"
             raise ParameterError(str(error).replace("Object", self.name), hint=hint) from None
+        for name, kind in self._kinds.items():
+            if kind == _When | None and isinstance(given := arguments[name], str):
+                arguments[name] = _moment(given, name)
         with nullcontext() if self.run is sparql else desk.turn:
             if self.writes:
                 desk.take_up()
@@ -155,6 +162,18 @@ class Tool:
         """
         _, parts = msgspec.json.schema_components([self.arguments], ref_template="{name}")
         return {key: part for key, part in parts[self.name].items() if key not in ("title", "description")}
+
+
+def _moment(text: str, name: str) -> datetime:
+    """Read a time in the arguments of a call; a refusal names the argument."""
+    try:
+        time = read_instant(text)
+    except ValueError:
+        time = None
+    if time is None:
+        hint = "Write it as 2026-03-01T09:00:00Z, or give a tick"
+        raise ParameterError(f"{text[:60]!r} is no time with a zone", where=(name,), hint=hint)
+    return time
 
 
 def about(desk: Desk) -> Reply:

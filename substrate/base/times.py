@@ -24,20 +24,50 @@ _CYCLE = 400
 """The years after which the Gregorian calendar repeats itself."""
 
 
-class Rounded(datetime):
-    """A time that Python cannot hold: the next microsecond, or Python's first or last, with the time's text.
+_Key = tuple[int | str, ...]
 
-    It lies on the same side of every time of Python as the time itself, but for the last microsecond of 9999.
+
+class Rounded(datetime):
+    """A time that Python cannot hold, without its last digits, or at an end of Python's years.
+
+    It has the time's own text, and its own place in the order of times.
     """
 
     text = ""
+    key: _Key = ()
 
     def isoformat(self, sep: str = "T", timespec: str = "auto") -> str:
         """The time as it was written."""
         return self.text or super().isoformat(sep, timespec)
 
     def __str__(self) -> str:
-        return self.isoformat()
+        return self.isoformat(" ")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, datetime) and _key(self) == _key(other)
+
+    def __lt__(self, other: datetime) -> bool:
+        return _key(self) < _key(other)
+
+    def __le__(self, other: datetime) -> bool:
+        return _key(self) <= _key(other)
+
+    def __gt__(self, other: datetime) -> bool:
+        return _key(self) > _key(other)
+
+    def __ge__(self, other: datetime) -> bool:
+        return _key(self) >= _key(other)
+
+    def __hash__(self) -> int:
+        return hash(_key(self))
+
+
+def _key(time: datetime) -> _Key:
+    """The place of a time in UTC: year to second, and the digits of the fraction."""
+    if isinstance(time, Rounded) and time.key:
+        return time.key
+    time = time.astimezone(UTC)
+    return (*time.timetuple()[:6], f"{time.microsecond:06}".rstrip("0"))
 
 
 def read_time(text: str) -> datetime:
@@ -51,8 +81,8 @@ def read_time(text: str) -> datetime:
     """
     if _PLAIN.fullmatch(text):
         return datetime.fromisoformat(text)
-    time, years, exact = _parts(text)
-    if not exact:
+    time, years, fraction = _parts(text)
+    if len(fraction) > 6:
         raise ValueError(text)
     return time.replace(year=time.year + years)
 
@@ -71,16 +101,16 @@ def read_instant(text: str) -> datetime | None:
     if text.endswith("Z") and _PLAIN.fullmatch(text):
         return datetime.fromisoformat(text)
     plain = re.sub(r"(?<=T[0-9]{2}:[0-5][0-9]:)60", "59", text)
-    time, years, exact = _parts(plain)
+    time, years, fraction = _parts(plain)
     if time.tzinfo is None:
         return None
     time = time.astimezone(UTC) + timedelta(seconds=plain != text)
     year = time.year + years
-    if exact and 1 <= year <= 9999:
+    if len(fraction) <= 6 and 1 <= year <= 9999:
         return time.replace(year=year)
     near = datetime.min if year < 1 else datetime.max if year > 9999 else time.replace(year=year)
     rounded = Rounded.combine(near.date(), near.time(), UTC)
-    rounded.text = text
+    rounded.text, rounded.key = text, (year, *time.timetuple()[1:6], fraction)
     return rounded
 
 
@@ -95,21 +125,20 @@ def read_date(text: str) -> date:
     return date.fromisoformat(text)
 
 
-def _parts(text: str) -> tuple[datetime, int, bool]:
-    """A time in the years from 2000, the years to add to it, and whether its fraction is exact."""
+def _parts(text: str) -> tuple[datetime, int, str]:
+    """A time in the years from 2000, the years to add to it, and the digits of its fraction."""
     match = _TIME.fullmatch(text)
     if not match:
         raise ValueError(text)
     year, month, day, hour, minute, second = map(int, match.groups()[:6])
-    fraction, utc, sign, hours, minutes = match.groups()[6:]
-    fraction = fraction or ""
-    end_of_day = hour == 24 and not (minute or second or fraction.strip("0"))
+    digits, utc, sign, hours, minutes = match.groups()[6:]
+    fraction = (digits or "").rstrip("0")
+    end_of_day = hour == 24 and not (minute or second or fraction)
     zone = UTC if utc else None
     if sign:
         away = timedelta(hours=int(hours), minutes=int(minutes))
         zone = timezone(away if sign == "+" else -away)
     in_cycle = 2000 + year % _CYCLE
-    time = datetime(in_cycle, month, day, 0 if end_of_day else hour, minute, second, tzinfo=zone)
-    exact = not fraction[6:].strip("0")
-    time += timedelta(days=end_of_day, microseconds=int(fraction[:6].ljust(6, "0")) + (not exact))
-    return time, year - in_cycle, exact
+    micro = int(fraction[:6].ljust(6, "0"))
+    time = datetime(in_cycle, month, day, 0 if end_of_day else hour, minute, second, micro, zone)
+    return time + timedelta(days=end_of_day), year - in_cycle, fraction

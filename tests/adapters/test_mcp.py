@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from substrate import EventLog, Namespace, TBox, unfold
+from substrate import EventLog, Namespace, ParameterError, TBox, unfold
 from substrate.adapters.memory_tools import Desk
 from substrate.memory.memory import Memory
 
@@ -430,3 +430,17 @@ def test_a_name_has_one_normal_form(tmp_path: Path) -> None:
     assert text["by"] == same["by"] == ["Zo\u00e9"]
     assert [text["object"], same["object"]] == ["cre\u0300me", "cr\u00e8me"], "a text is kept to the letter"
     assert talk.close() == (0, "")
+
+
+def test_a_time_of_a_call_is_read_by_the_grammar_of_xsd(tmp_path: Path) -> None:
+    desk = Desk(tmp_path / "a.rdfp", write=True)
+    said = {"subject": "caesar", "predicate": "at", "object": "theatre"}
+    desk.call(
+        "remember", {**said, "valid_from": "-0044-03-15T12:00:00Z", "valid_until": "1999-12-31T24:00:00Z"}
+    )
+    times = {"1999-12-31T23:59:59.9999999Z": 1, "2000-01-01T00:00:00Z": 0, "-0044-03-14T24:00:00Z": 0}
+    for at, count in times.items():
+        assert len(desk.call("recall", {"subject": "caesar", "at": at})["facts"]) == count, at
+    for at in ("2000-01-01 00:00:00Z", "2000-01-01T00:00:00", "2000-W01-1T00:00:00Z", "soon"):
+        with pytest.raises(ParameterError, match=r"^at: .* is no time with a zone"):
+            desk.call("recall", {"at": at})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import re
 from pathlib import Path
@@ -15,6 +16,12 @@ ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.long
 ABLATIONS = "answers/ablations.html"
 NUMBER = "numbers/ablations-counterfactual.printed-per_question.html"
+
+
+WALK = """<style>body { display: flex; gap: 10px; align-items: center; margin: 8px; font: 20px sans-serif }
+figure { margin: 0; flex: 1 } img { width: 100%; height: 340px; object-fit: cover; object-position: top left;
+border: 1px solid #ccc } figcaption { padding: 0 0 8px }</style>"""
+"""The style of the picture of README: from the UI to a number to its evidence."""
 
 
 def wrong_answer(page: Page) -> str:
@@ -191,6 +198,18 @@ def test_pictures(browser: Browser, request: pytest.FixtureRequest) -> None:
     first = opener(width=1440)
     first.set_viewport_size({"width": 1440, "height": 1500})
     picture(first, "report")
+    number = opener("numbers/clevrer-counterfactual-per_question.html", width=1100)
+    images = [(ROOT / "docs/images/graph.png").read_bytes(), number.screenshot(), wide.screenshot()]
+    titles = (
+        "1. Dagster runs it, DVC pins it",
+        "2. A number, its wrong answers",
+        "3. An answer's log and triples",
+    )
+    data = [f"data:image/png;base64,{base64.b64encode(image).decode()}" for image in images]
+    figure = "<figure><figcaption>{}</figcaption><img src='{}'></figure>"
+    walk = browser.new_page(viewport={"width": 1500, "height": 400})
+    walk.set_content(WALK + "<b>►</b>".join(map(figure.format, titles, data)))
+    picture(walk, "walk", colours=128)
     picture(opener("states.html?answer=twin/6/a&tick=6"), "states")
     picture(opener(f"{ABLATIONS}?result=wrong&answer={name}", width=1440, scheme="dark"), "report-dark")
     opener.close()

@@ -16,6 +16,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -28,10 +29,11 @@ import pytest
 import yaml
 from playwright.sync_api import Page, ViewportSize, expect, sync_playwright
 
+from orchestration.dagster.resources import box_of
 from orchestration.ledger.pinned import measure, write_pins
 from orchestration.project import SETTINGS
 from orchestration.settings import load_settings
-from orchestration.stages.graph import STAGES
+from orchestration.stages.graph import EVERY, STAGES
 from orchestration.workspace.folders import Workspace
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -42,8 +44,7 @@ SOON = 90 * SECOND
 """The same for an element of a page that no run precedes."""
 pytestmark = pytest.mark.long
 SIZE: ViewportSize = {"width": 1440, "height": 900}
-GROUPS = ("babi", "clevrer", "comphy", "gqa", "twin", "beyond", "results")
-SIZES = ((1440, 900), (1024, 768))
+GROUPS = ("babi", "clevrer", "comphy", "gqa", "twin", "ablations", "perceived", "results")
 
 
 def end(server: subprocess.Popen[bytes]) -> None:
@@ -129,19 +130,28 @@ def picture(page: Page, name: str) -> None:
     browsing.picture(page, name, colours=200, wait=2 * SECOND)
 
 
-def test_the_asset_graph_shows_every_group_at_once(page: Page) -> None:
-    for width, height in SIZES:
-        page.set_viewport_size({"width": width, "height": height})
-        page.goto("/asset-groups")
-        for group in GROUPS:
-            # The first is in the list at the side, the last in the graph.
-            expect(page.get_by_text(group, exact=True).last).to_be_in_viewport(ratio=1)
-    page.set_viewport_size(SIZE)
+NODES = "{assetNodes {assetKey {path} groupName dependencyKeys {path}}}"
+
+
+def test_the_asset_graph_names_every_group_and_box_and_has_every_edge(page: Page) -> None:
+    page.goto("/asset-groups")
+    for group in GROUPS:
+        expect(page.get_by_text(group, exact=True).first).to_be_visible()
+    nodes = ask(page, NODES, {})["assetNodes"]
+    boxes = Counter((node["groupName"], node["assetKey"]["path"][-1]) for node in nodes)
+    assert set(boxes.values()) == {1}
+    assert max(Counter(group for group, _ in boxes).values()) <= 12
+    reads = {node["assetKey"]["path"][-1]: node["dependencyKeys"] for node in nodes}
+    for name, stage in EVERY.items():
+        assert {key["path"][-1] for key in reads[box_of(name)]} == {*map(box_of, stage.needs)}
+    page.goto("/locations/substrate/asset-groups/clevrer/lineage")
+    for box in ("clevrer_dataset", "clevrer_logs", "clevrer_answers", "clevrer_scores"):
+        expect(page.get_by_text(box, exact=True).first).to_be_visible()
     # What is typed there is parsed in the browser, so the server's parser is not asked.
     page.goto('/assets?asset-selection=kind:"bullet"')
     expect(page.get_by_text("Materialize selected")).to_be_visible()
-    expect(page.get_by_role("link", name="clevrer / dataset").first).to_be_visible()
-    expect(page.get_by_role("link", name="clevrer / scores")).to_have_count(0)
+    expect(page.get_by_role("link", name="clevrer_dataset").first).to_be_visible()
+    expect(page.get_by_role("link", name="clevrer_scores")).to_have_count(0)
 
 
 REFUSED = (
@@ -266,31 +276,48 @@ def test_one_click_reproduces_the_sample_on_a_project_without_data(page: Page) -
     expect(page.get_by_text("fetching statuses")).to_have_count(0)
     picture(page, "graph")
     page.goto("/locations/substrate/asset-groups/gqa/lineage")
-    expect(page.get_by_text("answers", exact=True).first).to_be_visible()
+    expect(page.get_by_text("gqa_answers", exact=True).first).to_be_visible()
     picture(page, "benchmark")
     page.goto("/locations/substrate/asset-groups/clevrer/list")
     for stage in ("dataset", "logs", "answers", "scores"):
-        expect(page.get_by_role("link", name=f"clevrer / {stage}").first).to_be_visible()
+        expect(page.get_by_role("link", name=f"clevrer_{stage}").first).to_be_visible()
 
 
 def test_an_asset_shows_its_table_and_its_checks(page: Page) -> None:
-    page.goto("/assets/tables/clevrer")
+    page.goto("/assets/tables_clevrer")
     expect(page.get_by_role("cell", name="descriptive per-question", exact=True)).to_be_visible()
     expect(page.get_by_text("reproduction", exact=True).first).to_be_visible()
-    page.goto("/assets/tables/clevrer?view=events")
+    page.goto("/assets/tables_clevrer?view=events")
     expect(page.get_by_role("cell", name="descriptive per-question", exact=True)).to_be_visible()
     picture(page, "asset")
-    page.goto("/assets/clevrer/answers")
-    for first in ("accuracy", "interval", "by subset"):
+    page.goto("/assets/clevrer_answers")
+    for first in ("result", "by subset", "accuracy"):
         expect(page.get_by_role("cell", name=first, exact=True).first).to_be_visible()
-    page.goto("/assets/clevrer/scores")
+    page.goto("/assets/clevrer_scores")
+    page_of = page.get_by_role("link", name="clevrer/descriptive/per_question").first
+    assert page.request.get(page_of.get_attribute("href") or "").status == 200
     preview = page.get_by_role("cell", name="clevrer/descriptive/per_question").last
     preview.scroll_into_view_if_needed()
     expect(preview).to_be_visible()
-    page.goto("/assets/clevrer/scores?view=checks")
+    page.goto("/assets/clevrer_scores?view=checks")
     for check in ("counts", "drift"):
         expect(page.get_by_text(check, exact=True).first).to_be_visible()
-    expect(page.get_by_text("Succeeded", exact=True)).to_have_count(2)
+    expect(page.get_by_text("Succeeded", exact=True)).to_have_count(1)  # nothing was pinned to compare with
+
+
+LATEST = """query ($key: AssetKeyInput!) {assetOrError(assetKey: $key) {
+  ... on Asset {assetMaterializations(limit: 1) {runId}}}}"""
+
+
+def test_an_experiment_runs_twice_and_is_not_the_latest_value_of_its_asset(page: Page) -> None:
+    def latest() -> Any:
+        return ask(page, LATEST, {"key": {"path": ["comphy_scores"]}})
+
+    before = latest()
+    form = {"profile": "sample", "set": {"profiles.sample.comphy.targets": 1}}
+    for _ in range(2):
+        succeed(page, launched(page, "reproduce_comphy", form))
+    assert latest() == before
 
 
 def succeed(page: Page, launch: dict[str, Any]) -> None:
@@ -307,16 +334,16 @@ def test_a_result_that_drifted_says_in_its_check_what_why_and_where(page: Page, 
     parameters = yaml.safe_load((project / "params.yaml").read_text("utf-8"))
     parameters["clevrer"]["counterfactual"]["method"] = "printed"
     (project / "params.yaml").write_text(yaml.safe_dump(parameters), "utf-8")
-    key = {"path": ["clevrer", "answers"]}
+    key = {"path": ["clevrer_answers"]}
     check = {"assetKey": key, "name": "drift"}
     form = {"profile": "sample"}
     # What is a warning fails no run.
     succeed(page, launched(page, "__ASSET_JOB", form, assetSelection=[key], assetCheckSelection=[check]))
-    page.goto("/assets/clevrer/answers?view=checks&checkDetail=drift")
+    page.goto("/assets/clevrer_answers?view=checks&checkDetail=drift")
     expect(page.get_by_text("This is a non-blocking asset check")).to_be_visible()
     expect(page.get_by_text(re.compile("[0-9]+ rows? differs?: scene "))).to_be_visible()
     expect(page.get_by_role("cell", name="(counterfactual)").first).to_be_visible()
     because = 'parameter clevrer.counterfactual.method "partner" -> "printed" (clevrer/answers)'
     expect(page.get_by_role("cell", name=because)).to_be_visible()
-    expect(page.get_by_role("link", name="report / html")).to_be_visible()
+    expect(page.get_by_role("link", name="report_html")).to_be_visible()
     picture(page, "drift")

@@ -159,7 +159,7 @@ def test_someone_reads_the_report_on_a_telephone(opened: Opener) -> None:
     page.locator("#found a", has_text="clevrer/counterfactual/per_question").click()
     page.wait_for_url(re.compile("/numbers/"))
     down(page)
-    page.locator(".names a").first.click()
+    page.locator(".faults a").first.click()
     page.wait_for_url(re.compile("/answers/"))
     expect(page.locator(".why svg.timeline")).to_be_visible()
     down(page)

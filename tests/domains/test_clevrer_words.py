@@ -106,8 +106,8 @@ def test_generated_questions_lose_nothing_with_their_programs(kind: Any, record:
 def test_words_that_cannot_be_read_are_named_with_their_question(
     question: str, choice: str, fault: str, tmp_path: Path
 ) -> None:
-    asked = {"question_id": 4, "question": question, "question_type": "counterfactual"}
-    record = {"scene_index": 7, "questions": [{**asked, "choices": [{"choice_id": 2, "choice": choice}]}]}
+    fields = {"question_id": 4, "question": question, "question_type": "counterfactual"}
+    record = {"scene_index": 7, "questions": [{**fields, "choices": [{"choice_id": 2, "choice": choice}]}]}
     (tmp_path / "test.json").write_bytes(msgspec.json.encode([record]))
     with pytest.raises(FormatError, match=rf"test\.json: .*scene 7, question {fault}"):
         format.read_questions(tmp_path / "test.json")

@@ -174,26 +174,32 @@ def test_questions_number_from_zero_in_official_order_and_proportion(scenes: lis
         assert kinds == sorted(kinds, key=order.index)
         assert Counter(kinds) == Counter(quota(scene.annotation.scene_index))
         descriptive = [
-            question.question
-            for question in scene.questions.questions
-            if question.question_type == "descriptive"
+            question for question in scene.questions.questions if question.question_type == "descriptive"
         ]
-        assert len(set(descriptive)) == len(descriptive)
+        assert len({tuple(question.program) for question in descriptive}) == len(descriptive)
+        subtypes = Counter((question.question_subtype or "").partition("_")[0] for question in descriptive)
+        assert subtypes == {"count": 4, "exist": 2, "query": 5} or len(descriptive) < 11
     totals = sum((Counter(quota(index)) for index in range(10_000, 15_000)), Counter())
     assert totals == VALIDATION_QUESTIONS
 
 
 def test_predictive_gold_is_the_hidden_future(scenes: list[WorldScene]) -> None:
-    checked = 0
+    wrong_and_filmed = set[bool]()
     for scene in scenes:
         for question in scene.questions.questions:
             if question.question_type == "predictive":
-                checked += 1
+                assert sorted(choice.answer or "" for choice in question.choices or ()) == [
+                    "correct",
+                    "wrong",
+                ]
                 for choice in question.choices or ():
                     pair = tuple(sorted(named_object(scene.annotation, choice.program)))
                     assert (choice.answer == "correct") == (pair in pairs(scene.truth.future_collisions))
-                    assert pair not in pairs(scene.annotation.collision)
-    assert checked
+                    filmed = pair in pairs(scene.annotation.collision)
+                    if choice.answer == "wrong":
+                        wrong_and_filmed.add(filmed)
+                    assert not filmed or choice.answer == "wrong"
+    assert wrong_and_filmed == {True, False}
 
 
 @pytest.mark.parametrize("wrong", ["near", "met"])
@@ -222,6 +228,11 @@ def test_counterfactual_gold_is_the_world_without_the_object(scenes: list[WorldS
             if question.question_type == "counterfactual":
                 (removed,) = named_object(scene.annotation, question.program)
                 happens = pairs(scene.truth.counterfactual_collisions[removed])
+                right = sum(choice.answer == "correct" for choice in question.choices or ())
+                assert right < 4
+                if len(scene.annotation.object_property) > 4:
+                    assert len(question.choices or ()) == 4
+                    assert right
                 for choice in question.choices or ():
                     pair = tuple(sorted(named_object(scene.annotation, choice.program)))
                     assert removed not in pair
@@ -295,4 +306,4 @@ def test_what_collides_after_the_last_frame_alone_counts_as_happening() -> None:
         assert len(questions) == 6
         for question in questions:
             ((_, correct),) = question.choices
-            assert correct == (("red" in question.asked.program) != ("negate" in question.asked.program))
+            assert correct == (("red" in question.phrase.program) != ("negate" in question.phrase.program))

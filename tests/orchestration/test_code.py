@@ -479,7 +479,7 @@ CASES = {
         ["orchestration/declared.py"],
     ),
 }
-"""What a function uses: the text of its module, and the files that are its code besides."""
+"""The parts that a function uses: its module's text, and the other files of its code."""
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -56,7 +56,7 @@ def test_official_annotations_convert_without_loss(real_data: Path) -> None:
 
 def test_official_questions_are_read_from_their_words(real_data: Path) -> None:
     """The 564 explanatory questions carry programs, and the others none."""
-    asked = texts = 0
+    questions = texts = 0
     for name in ("explanatory_train", "questions_train_causalsight", "questions_validation_mvbench"):
         for record in read_questions(real_data / "clevrer" / f"{name}.jsonl.gz").values():
             given = msgspec.to_builtins(record)
@@ -64,5 +64,5 @@ def test_official_questions_are_read_from_their_words(real_data: Path) -> None:
                 texts += 1
                 del part["program"]
             assert msgspec.convert(given, SceneQuestions) == record
-            asked += len(record.questions)
-    assert (asked, texts) == (564 + 254 + 415, 4609)
+            questions += len(record.questions)
+    assert (questions, texts) == (564 + 254 + 415, 4609)

@@ -53,9 +53,20 @@ def test_official_files_are_computed_pinned_and_held(
 ) -> None:
     code, output = substrate("reproduce", "--profile", "real")
     assert code == 0, output
-    assert "CLEVRER: explanatory 564 of 564 (100.00 %); one global frame, explanatory 490 of 564" in output
-    assert "Who met whom in Smallville: log 300 of 300" in output
     artifacts = small / "artifacts/real"
+    for number, right in {
+        "clevrer.explanatory.per_question": "564 of 564",
+        "clevrer.counterfactual.per_question": "111 of 183",
+        "clevrer.predictive.per_question": "0 of 0",
+        "ablations.explanatory.global.per_question": "490 of 564",
+        "ablations.counterfactual.filmed.per_question": "103 of 183",
+        "met.log.accuracy": "300 of 300",
+    }.items():
+        score = json.loads((artifacts / f"scores/{number}.json").read_bytes())
+        assert f"{score['correct']} of {score['n']}" == right, number
+    assert "counterfactual.partner − counterfactual.filmed " in (artifacts / "tables/methods.md").read_text(
+        "utf-8"
+    )
     code, output = substrate("accept", "--profile", "real", "the first")
     assert code == 0, output
     code, output = substrate("reproduce", "--profile", "real", "--fail-on-drift")
@@ -63,7 +74,10 @@ def test_official_files_are_computed_pinned_and_held(
     assert substrate("verify", "--profile", "real", "--no-recompute")[0] == 0
 
     score = json.loads((artifacts / "scores/clevrer.explanatory.per_question.json").read_bytes())
-    assert (score["data"], score["split"]) == ("official", "explanatory_train")
+    assert (score["data"], score["split"]) == (
+        "official",
+        "explanatory_train and questions_train_causalsight",
+    )
     code, output = substrate("trace", "clevrer/explanatory/per_question", "--profile", "real")
     assert code == 0, output
     assert "ground_truth_train.jsonl.gz" in output
@@ -123,7 +137,11 @@ def test_a_profile_of_official_files_says_which_are_not_there(
     (tmp_path / "babi/en").mkdir(parents=True)
     missing = absent(open_workspace("real"), (SCENES, STORIES))
     assert missing == {
-        "clevrer": ["clevrer/ground_truth_train.jsonl.gz", "clevrer/explanatory_train.jsonl.gz"]
+        "clevrer": [
+            "clevrer/ground_truth_train.jsonl.gz",
+            "clevrer/explanatory_train.jsonl.gz",
+            "clevrer/questions_train_causalsight.jsonl.gz",
+        ]
     }
     assert absent(open_workspace("sample"), (SCENES, STORIES)) == {}
 

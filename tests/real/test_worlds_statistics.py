@@ -10,15 +10,19 @@ import pytest
 from msgspec.structs import asdict
 
 from research.measurements.clevrer_fit import measure
+from research.measurements.clevrer_questions import RANKED, ranked
+from research.measurements.clevrer_questions import official as asked_officially
 from research.measurements.clevrer_statistics import HISTOGRAMS, Clip, annotated, distances, recorded
 from substrate.base.numbered import sources_in
+from substrate.domains.clevrer.deltas import annotation_log
 from substrate.domains.clevrer.format import (
     annotation_names,
     decode_annotation,
     read_scene_events,
 )
+from substrate.domains.clevrer.scene import Scene
 from substrate.domains.clevrer.trajectories import read_trajectories
-from substrate.generators.clevrer import generate_annotation, measured
+from substrate.generators.clevrer import WorldScene, generate_scene, measured
 
 SCENES = range(10_000, 10_080)
 FACTOR = 1.5
@@ -52,8 +56,13 @@ def tracked(clevrer: Path) -> list[Clip]:
 
 
 @pytest.fixture(scope="module")
-def generated() -> list[Clip]:
-    return [annotated(generate_annotation(scene, 3)) for scene in SCENES]
+def worlds() -> list[WorldScene]:
+    return [generate_scene(scene, 3) for scene in SCENES]
+
+
+@pytest.fixture(scope="module")
+def generated(worlds: list[WorldScene]) -> list[Clip]:
+    return [annotated(world.annotation) for world in worlds]
 
 
 def bounds(real: list[Clip]) -> dict[str, float]:
@@ -109,3 +118,32 @@ def test_motion_of_generated_scenes_is_distributed_like_real_motion(
         if far[name].total_variation > limit[name]
     } == {}
     assert set(limit) == set(HISTOGRAMS)
+
+
+@pytest.mark.parametrize(
+    ("file", "kind", "order"),
+    [
+        (
+            "questions_train_causalsight",
+            "counterfactual",
+            ["partner", "what was filmed", "duality", "printed"],
+        ),
+        ("explanatory_train", "explanatory", ["printed", "event", "global", "sharing a participant"]),
+    ],
+)
+def test_methods_rank_on_generated_questions_as_on_official_ones(
+    clevrer: Path, worlds: list[WorldScene], file: str, kind: str, order: list[str]
+) -> None:
+    """The methods that use the video come in one order, and every constant after them.
+
+    "What was filmed, and partners" is level with the partner rule on both, and has no rank.
+    """
+    made = [
+        (Scene(annotation_log(world.annotation)), world.annotation.scene_index, world.questions.questions)
+        for world in worlds
+    ]
+    for scenes in (made, list(asked_officially(clevrer, file))):
+        names = [name for _, _, name in ranked(scenes, kind, RANKED[kind])]
+        assert [name for name in names if name in order] == order
+        constants = {"every option", "no option", "no collision"} & set(names)
+        assert set(names[-len(constants) :]) == constants

@@ -14,7 +14,7 @@ from projects import LINKED, ROOT
 
 @pytest.mark.long
 def test_a_checkout_without_the_package_is_reproduced_to_its_end(reproduced: Path, tmp_path: Path) -> None:
-    """What the package has no part in is taken over from a project that it was there for."""
+    """A reproduced project supplies the results that do not depend on the package."""
     checkout = tmp_path / "checkout"
     checkout.mkdir()
     for name in LINKED:

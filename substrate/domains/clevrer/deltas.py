@@ -8,15 +8,18 @@ Classes and predicates are those of ``tboxes/clevrer.ttl``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import compress, count
 from operator import and_, attrgetter, itemgetter
+from typing import Protocol
 
 import msgspec
 
 from substrate.base.delta import Op
 from substrate.domains.clevrer.film import Film, film_of, poses
 from substrate.domains.clevrer.format import (
+    AFTER,
+    BEFORE,
     MOVING_SPEED,
     Annotation,
     CompactObject,
@@ -27,8 +30,6 @@ from substrate.domains.clevrer.format import (
     in_out_objects,
     tracks,
 )
-from substrate.domains.clevrer.motion.law import AFTER, BEFORE
-from substrate.domains.clevrer.positions import Watched, poses_at, watched
 from substrate.log.event_log import EventLog
 
 NAMESPACE = "urn:substrate:clevrer:"
@@ -111,21 +112,42 @@ def _filmed(film: Film) -> EventLog:
     return _log(scene, film.frames, lines, occurrences)
 
 
-def events_log(scene_events: SceneEvents) -> EventLog:
-    """The event log of a compact event record.
+class Moving(Protocol):
+    """The motion of an object that is known otherwise than from an annotation."""
 
-    Without positions it has no motion and does not say who is in view. With positions
-    (:mod:`~substrate.domains.clevrer.positions`) it has both, and poses, as the log of an annotation.
+    def in_view(self, frame: int) -> bool:
+        """Tell whether it is in view at a frame."""
+        ...
+
+    def motion(self, frames: int) -> bytes:
+        """For each frame, 1 if it moves."""
+        ...
+
+    def poses(self, frames: Iterable[int]) -> list[Posed]:
+        """Its poses at those of some frames at which they are known."""
+        ...
+
+
+def events_log(
+    scene_events: SceneEvents, watched: Callable[[int], Mapping[int, Moving]] | None = None
+) -> EventLog:
+    """The event log of a compact event record; it has no motion and does not say who is in view.
+
+    Args:
+        scene_events: the record; its positions are not read.
+        watched: gives the motion of each object up to a last frame, where positions show it
+            (:func:`substrate.domains.clevrer.positions.tracked_log`); the log then has motion, views and
+            poses, as that of an annotation.
     """
     scene = scene_iri(scene_events.scene_index)
     last = max((e.frame for e in (*scene_events.in_outs, *scene_events.collisions)), default=0)
     frames = max(scene_events.n_frames, last + 1)
     lines = _opening(scene, frames, [(o.id, o) for o in scene_events.objects])
-    if scene_events.trajectory is not None:
+    if watched is not None:
         lines.append((0, Op.INSERT, f"<{scene}> <{NAMESPACE}tracked> {_TRUE}"))
         entries = [e.frame for e in scene_events.in_outs if e.type == "in"]
         posed = pose_frames(frames, entries, [e.frame for e in scene_events.collisions])
-        for number, body in watched(scene_events, frames - 1).items():
+        for number, body in watched(frames - 1).items():
             lines += _watched(f"<{scene}:object:{number}>", body, frames, posed)
     occurrences: list[Occurrence] = [
         (e.frame, "Entry" if e.type == "in" else "Exit", in_out_objects(e)) for e in scene_events.in_outs
@@ -171,11 +193,11 @@ def _flips(subject: str, visible: bytes, moving: bytes) -> Iterator[Line]:
         yield (seen_moving, Op.INSERT, f"{subject} <{NAMESPACE}moved> {_TRUE}")
 
 
-def _watched(subject: str, body: Watched, frames: int, posed: Iterable[int]) -> Iterator[Line]:
+def _watched(subject: str, body: Moving, frames: int, posed: Iterable[int]) -> Iterator[Line]:
     """The flips and poses of a body that positions show; out of view it has no motion."""
     visible = bytes(map(body.in_view, range(frames)))
     yield from _flips(subject, visible, body.motion(frames))
-    given = poses_at(body, posed)
+    given = body.poses(posed)
     yield from _poses(subject, [frame for frame, *_ in given], iter(spelled_poses(given)))
 
 

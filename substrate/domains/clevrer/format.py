@@ -33,6 +33,8 @@ FRAMES = 128
 SECONDS_PER_FRAME = 0.028
 RADIUS = 0.2
 MOVING_SPEED = 0.02
+BEFORE, AFTER = 1, 2
+"""Frames before and after a recorded collision between which its whole impulse passes."""
 RECORDED_AFTER = 51
 """Frames that CLEVRER's generator simulated after the video: two seconds at 128 frames in five seconds."""
 SUBSETS = ("descriptive", "explanatory", "predictive", "counterfactual")
@@ -171,22 +173,11 @@ class SceneQuestions(msgspec.Struct, frozen=True):
 
     def __post_init__(self) -> None:
         """Give each question its program."""
-        asked = [with_programs(GRAMMAR, self.scene_index, q, q.question_type) for q in self.questions]
-        force_setattr(self, "questions", asked)
+        questions = [with_programs(GRAMMAR, self.scene_index, q, q.question_type) for q in self.questions]
+        force_setattr(self, "questions", questions)
 
 
-class _Worded(Protocol):
-    @property
-    def question_id(self) -> int: ...
-    @property
-    def question(self) -> str: ...
-    @property
-    def program(self) -> list[str]: ...
-    @property
-    def choices(self) -> list[Choice] | None: ...
-
-
-W = TypeVar("W", bound=_Worded)
+W = TypeVar("W", bound=msgspec.Struct)
 
 
 def with_programs(grammar: Grammar, scene: int, question: W, kind: str) -> W:
@@ -200,19 +191,20 @@ def with_programs(grammar: Grammar, scene: int, question: W, kind: str) -> W:
     Raises:
         ValueError: words cannot be read; names them, the question and the scene.
     """
-    choices = question.choices or []
-    if question.program and all(choice.program for choice in choices):
+    worded: Any = question  # a Question, or one of a language that extends this one
+    choices: list[Choice] = worded.choices or []
+    if worded.program and all(choice.program for choice in choices):
         return question
-    parts = [(kind, question.question, question.program, "")]
+    parts = [(kind, worded.question, worded.program, "")]
     parts += [(f"{kind}_choice", c.choice, c.program, f", choice {c.choice_id}") for c in choices]
     programs: list[list[str]] = []
     for rule, text, program, part in parts:
         try:
             programs.append(program or grammar.read(rule, text))
         except ValueError as error:
-            raise ValueError(f"scene {scene}, question {question.question_id}{part}: {error}") from None
+            raise ValueError(f"scene {scene}, question {worded.question_id}{part}: {error}") from None
     read = [replace(choice, program=program) for choice, program in zip(choices, programs[1:], strict=True)]
-    return replace(question, program=programs[0], choices=read if question.choices else question.choices)
+    return replace(question, program=programs[0], choices=read if choices else worded.choices)
 
 
 _annotations = msgspec.json.Decoder(Annotation)

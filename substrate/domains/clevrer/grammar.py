@@ -106,7 +106,7 @@ class _Reading:
         """The furthest place up to which a template fits."""
 
     def ends(self, rule: str, start: int) -> dict[int, str]:
-        """Where phrases of a rule end that begin at a place, each with its program."""
+        """The ends of a rule's phrases that begin at a place, each with the program of its phrase."""
         if (rule, start) not in self._ends:
             ends = self._ends[rule, start] = dict[int, str]()
             for parts, program in self._parts[rule]:
@@ -115,7 +115,7 @@ class _Reading:
         return self._ends[rule, start]
 
     def _fillings(self, parts: Sequence[_Part], start: int) -> list[tuple[int, dict[str, str]]]:
-        """Where the parts of a template end that begin at a place, each with the programs in its slots."""
+        """The ends of a template's phrases that begin at a place, each with the programs in its slots."""
         fillings: list[tuple[int, dict[str, str]]] = [(start, {})]
         for literal, slot in parts:
             before, fillings = fillings, []

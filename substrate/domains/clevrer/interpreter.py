@@ -34,9 +34,9 @@ def answer_scene(
     """
     common = {"benchmark": "clevrer", "split": split, "scene": scene_index, "log": log.digest}
     world = World.of(Scene.of(log), parameters)
-    asked = sorted(questions, key=lambda question: question.question_id)
-    answered = rows(asked, world, LANGUAGE, lambda question: question.question_type, common)
-    for question, row in zip(asked, answered, strict=True):
+    ordered = sorted(questions, key=lambda question: question.question_id)
+    answered = rows(ordered, world, LANGUAGE, lambda question: question.question_type, common)
+    for question, row in zip(ordered, answered, strict=True):
         note = lack(question.program, world.scene)
         yield replace(row, note=note) if note else row
 

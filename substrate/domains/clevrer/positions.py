@@ -9,13 +9,24 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from math import hypot
 from typing import NamedTuple
 
-from substrate.domains.clevrer.format import MOVING_SPEED, Posed, Sampled, SceneEvents, Shape, in_out_objects
-from substrate.domains.clevrer.motion.law import AFTER, BEFORE, LAW, Law
+from substrate.domains.clevrer.deltas import events_log
+from substrate.domains.clevrer.format import (
+    AFTER,
+    BEFORE,
+    MOVING_SPEED,
+    Posed,
+    Sampled,
+    SceneEvents,
+    Shape,
+    in_out_objects,
+)
+from substrate.domains.clevrer.motion.law import LAW, Law
+from substrate.log.event_log import EventLog
 
 _DIGITS = 4
 _WINDOW = 10
@@ -24,6 +35,8 @@ _LAUNCHED = 1.0
 """Mean speed that tells a body launched before frame 0 from one at rest (units/s). In annotations the former
 have 2.7 or more, the latter none.
 """
+_LAUNCH = 2.7, 3.0
+"""The speeds at frame 0 of all bodies that move then, in view or not, in the annotations (units/s)."""
 _ROUNDS = 4  # in which a speed and the slowing that belongs to it settle
 
 
@@ -55,7 +68,8 @@ class Watched:
         views: Sequence[tuple[int, int]],
         law: Law = LAW,
     ) -> None:
-        self.shape, self.views, self.hits, self._law = shape, views, sorted(set(hits)), law
+        self.shape: Shape = shape
+        self.views, self.hits, self._law = views, sorted(set(hits)), law
         self._flights: list[list[Sampled]] = [[] for _ in range(len(self.hits) + 1)]
         for point in points:
             self._flights[bisect_right(self.hits, point[0] - BEFORE)].append(point)
@@ -111,7 +125,22 @@ class Watched:
         if len(near) < 2:
             known = free if len(free) > 1 else [*free, *self._ends(place)]
             near = sorted(sorted(known, key=lambda point: abs(point[0] - frame))[:2])
-        return glide(near, frame, self.shape, self._law) if len(near) > 1 else None
+        if len(near) < 2:
+            return None
+        return glide(near, frame, self.shape, self._law, None if place else _LAUNCH)
+
+    def poses(self, frames: Iterable[int]) -> list[Posed]:
+        """The poses at those of some frames in which the body is in view and positions show its state.
+
+        Positions do not show the yaw and spin of a cube: both are 0.
+        """
+        posed: list[Posed] = []
+        for frame in frames:
+            state = self.state(frame) if self.in_view(frame) else None
+            if state:
+                x, y, vx, vy = (round(value, _DIGITS) + 0.0 for value in state)
+                posed.append((frame, x, y, 0.0, vx, vy, 0.0))
+        return posed
 
     def _ends(self, place: int) -> list[Sampled]:
         """The positions in which a flight begins and ends, by the flights before and after it."""
@@ -125,12 +154,28 @@ class Watched:
         return ends
 
 
-def glide(points: Sequence[Sampled], frame: int, shape: Shape, law: Law = LAW) -> State:
+def glide(
+    points: Sequence[Sampled],
+    frame: int,
+    shape: Shape,
+    law: Law = LAW,
+    launch: tuple[float, float] | None = None,
+) -> State:
     """The state at a frame of the free motion that fits two or more positions best.
+
+    Args:
+        points: positions, by ascending frame.
+        frame: the frame of the state.
+        shape: the body's shape.
+        law: the law that slows it down.
+        launch: the range of the speed at frame 0, if it is known (units/s).
 
     >>> x, y, vx, vy = glide([(70, 0.0, 0.0), (75, 0.14, 0.0), (80, 0.276, 0.0)], 80, "sphere")
     >>> round(x, 2), round(vx, 2)
     (0.28, 0.97)
+    >>> fast = [(120, 1.0, 0.0), (125, 0.72, 0.0)]  # of a sphere that was launched at 3 units/s or less
+    >>> [round(glide(fast, 125, "sphere", launch=launch).vx, 2) for launch in (None, (2.7, 3.0))]
+    [-1.98, -1.87]
     """
     first, x0, y0 = points[0]
     seconds = [(at - first) * law.frame for at, _, _ in points]
@@ -148,6 +193,12 @@ def glide(points: Sequence[Sampled], frame: int, shape: Shape, law: Law = LAW) -
         ux = sum((way - mean) * place for way, place in zip(ways, xs, strict=True)) / spread
         uy = sum((way - mean) * place for way, place in zip(ways, ys, strict=True)) / spread
         speed *= hypot(ux, uy)
+    if launch and (length := hypot(ux, uy)):
+        # A tracker that has seen a body for a few frames misjudges its speed more than its direction.
+        begun = law.glide(shape, speed, -first * law.frame)[1]
+        speed = law.glide(shape, min(max(begun, launch[0]), launch[1]), first * law.frame)[1]
+        ux, uy = ux / length, uy / length
+        mean = sum(law.glide(shape, speed, time)[0] for time in seconds) / count
     way, now = law.glide(shape, speed, (frame - first) * law.frame)
     return State(x + ux * (way - mean), y + uy * (way - mean), ux * now, uy * now)
 
@@ -185,15 +236,6 @@ def watched(events: SceneEvents, last: int) -> Mapping[int, Watched]:
     return by_number
 
 
-def poses_at(body: Watched, frames: Iterable[int]) -> list[Posed]:
-    """The poses of a body at those of some frames in which it is in view and positions show its state.
-
-    Positions do not show the yaw and spin of a cube: both are 0.
-    """
-    posed: list[Posed] = []
-    for frame in frames:
-        state = body.state(frame) if body.in_view(frame) else None
-        if state:
-            x, y, vx, vy = (round(value, _DIGITS) + 0.0 for value in state)
-            posed.append((frame, x, y, 0.0, vx, vy, 0.0))
-    return posed
+def tracked_log(events: SceneEvents) -> EventLog:
+    """The event log of a record, with the motion, views and poses that its positions show, if it has any."""
+    return events_log(events, None if events.trajectory is None else partial(watched, events))

@@ -20,7 +20,6 @@ from msgspec.structs import replace
 from substrate.base.errors import FormatError, ProgramError
 from substrate.base.inputs import Source, Whole, decode
 from substrate.domains.clevrer._chances import IMAGINING
-from substrate.domains.clevrer.deltas import events_log
 from substrate.domains.clevrer.emitter import ensemble
 from substrate.domains.clevrer.format import (
     CompactCollision,
@@ -35,6 +34,7 @@ from substrate.domains.clevrer.format import (
 from substrate.domains.clevrer.interpreter import choice_program, in_order, judged, judged_choices
 from substrate.domains.clevrer.motion.draws import VOTERS
 from substrate.domains.clevrer.parameters import Parameters
+from substrate.domains.clevrer.positions import tracked_log
 from substrate.domains.clevrer.program import World, run
 from substrate.domains.clevrer.scene import Scene
 from substrate.domains.rows import ChoiceRow, Row
@@ -206,7 +206,7 @@ def answer_possible(
 
     A multiple-choice row's probability is that of all its answers together, given what each presupposes.
     """
-    made = [(world.weight, Scene(events_log(world.events))) for world in worlds(scene, most)]
+    made = [(world.weight, Scene(tracked_log(world.events))) for world in worlds(scene, most)]
     open_ = _Open([(weight, World.of(scene, parameters)) for weight, scene in made])
     digest = made[0][1].log.digest
     common = {"benchmark": "clevrer", "split": split, "scene": scene.scene_index, "log": digest}

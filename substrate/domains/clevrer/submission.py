@@ -25,10 +25,10 @@ def submitted(rows: Iterable[Row]) -> dict[str, Any]:
 
 
 def _answered(row: Row) -> dict[str, Any]:
-    asked = {"question_id": row.question, "question_type": row.subset}
+    identity = {"question_id": row.question, "question_type": row.subset}
     if not row.choices:
-        return {**asked, "answer": row.predicted}
-    return {**asked, "choices": [_judged(choice) for choice in row.choices]}
+        return {**identity, "answer": row.predicted}
+    return {**identity, "choices": [_judged(choice) for choice in row.choices]}
 
 
 def _judged(choice: ChoiceRow) -> dict[str, Any]:

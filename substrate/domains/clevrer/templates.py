@@ -17,12 +17,15 @@ MATERIALS = ("metal", "rubber")
 SHAPES = ("cube", "sphere", "cylinder")
 
 
+_EXPLAINED = "events {event} filter_ancestor belong_to {negated}"
+_PARTNER = "{span} {thing} filter_collision unique {thing} get_col_partner"
+_ORDERED_PARTNER = "{span} {thing} filter_collision {order} {thing} get_col_partner"
 _MEET = "{thing} filter_collision {thing2} filter_collision"
 
 
-def any_of(*rules: str) -> list[Template]:
-    """Templates that take a phrase of any of some rules as it is."""
-    return [(f"{{{rule}}}", f"{{{rule}}}") for rule in rules]
+def any_of(rules: str) -> list[Template]:
+    """Templates that take a phrase of any of some rules, whose names are given in one text, as it is."""
+    return [(f"{{{rule}}}", f"{{{rule}}}") for rule in rules.split()]
 
 
 def _looks(attribute: str, values: Sequence[str], end: str = "") -> list[Template]:
@@ -30,20 +33,8 @@ def _looks(attribute: str, values: Sequence[str], end: str = "") -> list[Templat
 
 
 RULES: dict[str, Sequence[Template]] = {
-    "descriptive": any_of(
-        "count_states",
-        "count_crossings",
-        "count_collisions",
-        "exist_states",
-        "exist_crossings",
-        "query",
-    ),
-    "explanatory": [
-        (
-            "Which of the following is {negated}responsible for {event}?",
-            "events {event} filter_ancestor belong_to {negated}",
-        )
-    ],
+    "descriptive": any_of("count_states count_crossings count_collisions exist_states exist_crossings query"),
+    "explanatory": [("Which of the following is {negated}responsible for {event}?", _EXPLAINED)],
     "predictive": [
         ("What will happen next?", "unseen_events belong_to"),
         ("Which event will happen next?", "unseen_events belong_to"),
@@ -58,7 +49,7 @@ RULES: dict[str, Sequence[Template]] = {
             "Without {thing}, {what} will {negated}happen?",
         )
     ],
-    "explanatory_choice": any_of("event", "presence"),
+    "explanatory_choice": any_of("event presence"),
     "presence": [("the presence of {thing}", "{thing}")],
     "predictive_choice": [("{meeting}", "all_events {meeting}")],
     "counterfactual_choice": [("{meeting}", "all_events {meeting}")],
@@ -75,34 +66,18 @@ RULES: dict[str, Sequence[Template]] = {
         ("What is the {attribute} of {target}?", "{target} {attribute}"),
     ],
     "target": any_of(
-        "state_target",
-        "crossing_target",
-        "ordered_crossing_target",
-        "partner_target",
-        "ordered_partner_target",
+        "state_target crossing_target ordered_crossing_target partner_target ordered_partner_target"
     ),
     "state_target": [
         ("the {state} {group}{moment}", "{group} {moment} {state} unique"),
         ("the {group} that is {state}{moment}", "{group} {moment} {state} unique"),
     ],
-    "crossing_target": [
-        ("the {group} that {crosses}{span}", "{span} {group} {crosses} unique get_object"),
-    ],
+    "crossing_target": [("the {group} that {crosses}{span}", "{span} {group} {crosses} unique get_object")],
     "ordered_crossing_target": [
-        ("the {order} {group} that {crosses}{span}", "{span} {group} {crosses} {order} get_object"),
+        ("the {order} {group} that {crosses}{span}", "{span} {group} {crosses} {order} get_object")
     ],
-    "partner_target": [
-        (
-            "the object {colliding} {thing}{span}",
-            "{span} {thing} filter_collision unique {thing} get_col_partner",
-        ),
-    ],
-    "ordered_partner_target": [
-        (
-            "the {order} object {colliding} {thing}{span}",
-            "{span} {thing} filter_collision {order} {thing} get_col_partner",
-        ),
-    ],
+    "partner_target": [("the object {colliding} {thing}{span}", _PARTNER)],
+    "ordered_partner_target": [("the {order} object {colliding} {thing}{span}", _ORDERED_PARTNER)],
     "colliding": [("to collide with", ""), ("that collides with", "")],
     "moment": [
         (" when the video begins", "start get_frame"),
@@ -111,10 +86,7 @@ RULES: dict[str, Sequence[Template]] = {
         *any_of("during"),
     ],
     "during": [(" when {clause}", "{clause} get_frame")],
-    "span": [
-        ("", "events"),
-        *any_of("before", "after"),
-    ],
+    "span": [("", "events"), *any_of("before after")],
     "before": [(" before {clause}", "events {clause} filter_before")],
     "after": [(" after {clause}", "events {clause} filter_after")],
     "clause": [
@@ -125,7 +97,7 @@ RULES: dict[str, Sequence[Template]] = {
         ("{thing} and {thing2} collide", f"{_MEET} unique"),
         ("{thing} collides with {thing2}", f"{_MEET} unique"),
     ],
-    "event": any_of("in", "out", "collision"),
+    "event": any_of("in out collision"),
     "in": [
         ("{thing}'s entrance", "events {thing} filter_in unique"),
         ("{thing}'s entering the scene", "events {thing} filter_in unique"),
@@ -157,10 +129,7 @@ ALSO: dict[str, Sequence[Template]] = {
         ("How many {group}s are there?", "{group} count"),
         ("Are there any {group}s?", "{group} exist"),
         ("Does {thing} {cross}{span}?", "{span} {thing} {cross} exist"),
-        (
-            "Does {thing} collide with {thing2}{span}?",
-            f"{{span}} {_MEET} exist",
-        ),
+        ("Does {thing} collide with {thing2}{span}?", f"{{span}} {_MEET} exist"),
     ],
     "predictive": [("Which of the following will happen next?", "unseen_events belong_to")],
     "exist_states": [
@@ -168,12 +137,10 @@ ALSO: dict[str, Sequence[Template]] = {
         ("Are there any {group}s that are {state}{moment}?", "{group} {moment} {state} exist"),
     ],
     "exist_crossings": [("Is there {any} {group} that {crosses}{span}?", "{span} {group} {crosses} exist")],
-    "count_collisions": [
-        ("How many collisions are there{span}?", "{span} objects filter_collision count"),
-    ],
+    "count_collisions": [("How many collisions are there{span}?", "{span} objects filter_collision count")],
     "crossing_target": [("the {group} to {cross}{span}", "{span} {group} {cross} unique get_object")],
     "ordered_crossing_target": [
-        ("the {order} {group} to {cross}{span}", "{span} {group} {cross} {order} get_object"),
+        ("the {order} {group} to {cross}{span}", "{span} {group} {cross} {order} get_object")
     ],
     "exist_collisions": [
         ("Are there any collisions{span}?", "{span} objects filter_collision exist"),
@@ -182,12 +149,7 @@ ALSO: dict[str, Sequence[Template]] = {
     ],
     "any": [("any", ""), ("a", ""), ("an", "")],
     "moment": [(" when the video starts", "start get_frame")],
-    "collision": [
-        (
-            "the collision of {thing} and {thing2}",
-            f"events {_MEET} unique",
-        ),
-    ],
+    "collision": [("the collision of {thing} and {thing2}", f"events {_MEET} unique")],
 }
 """Wordings that no official question at hand has. They are read, and never written."""
 

@@ -14,11 +14,10 @@ from msgspec.structs import replace
 
 from substrate.base.errors import ProgramError
 from substrate.domains.clevrer.emitter import observed_collisions, recorded_bodies
-from substrate.domains.clevrer.format import RADIUS, SECONDS_PER_FRAME
+from substrate.domains.clevrer.format import BEFORE, RADIUS, SECONDS_PER_FRAME
 from substrate.domains.clevrer.kinematics import predict_collisions
 from substrate.domains.clevrer.motion.course import course
 from substrate.domains.clevrer.motion.engine import Body, Contact, Motion, simulate
-from substrate.domains.clevrer.motion.law import BEFORE
 from substrate.domains.clevrer.scene import Event
 from substrate.domains.comphy.parameters import Parameters
 from substrate.domains.comphy.scene import TargetScene

@@ -87,11 +87,11 @@ class TargetQuestions(msgspec.Struct, frozen=True):
 
     def __post_init__(self) -> None:
         """Give each question its program."""
-        asked = [
+        questions = [
             with_programs(GRAMMAR, self.scene_index, q, "multiple" if q.choices else "factual")
             for q in self.questions
         ]
-        force_setattr(self, "questions", asked)
+        force_setattr(self, "questions", questions)
 
 
 class Target(NamedTuple):

@@ -11,21 +11,14 @@ from substrate.domains.clevrer import templates as clevrer
 from substrate.domains.clevrer.grammar import Grammar, Template
 from substrate.domains.clevrer.templates import any_of
 
+_COMPARED = "{group} filter_mass unique {group2} filter_mass unique {compared}"
+_HEADING = "{thing} {clause} get_frame query_direction"
 _IMAGINED = "all_events {thing} {changed} filter_counterfact belong_to {negated}"
 
 RULES: dict[str, Sequence[Template]] = {
     **clevrer.RULES,
-    "factual": any_of(
-        "descriptive",
-        "exist_kind",
-        "count_kind",
-        "compare",
-        "equal_charge",
-        "exist_both",
-        "query_both",
-        "heading",
-    ),
-    "multiple": any_of("predictive", "counterfactual"),
+    "factual": any_of("descriptive exist_kind count_kind compare equal_charge exist_both query_both heading"),
+    "multiple": any_of("predictive counterfactual"),
     "multiple_choice": any_of("predictive_choice"),
     "counterfactual": [
         ("If {thing} were {changed}, which event would {negated}happen?", _IMAGINED),
@@ -35,18 +28,11 @@ RULES: dict[str, Sequence[Template]] = {
     "exist_kind": [("Are there any {kind} {group}s?", "{group} {kind} exist")],
     "count_kind": [("How many {kind} {group}s are there?", "{group} {kind} count")],
     "query_kind": [("What is the {attribute} of the {kind} {group}?", "{group} {kind} unique {attribute}")],
-    "compare": [
-        (
-            "Is the {group} {compared} than the {group2}?",
-            "{group} filter_mass unique {group2} filter_mass unique {compared}",
-        )
-    ],
+    "compare": [("Is the {group} {compared} than the {group2}?", _COMPARED)],
     "equal_charge": [("Are {thing} and {thing2} charged alike?", "{thing} {thing2} equal_charge")],
     "exist_both": [("Are there objects that {related}?", "{related} exist")],
     "query_both": [("What are the {both} of the two objects that {related}?", "{related} {both}")],
-    "heading": [
-        ("In which direction does {thing} move when {clause}?", "{thing} {clause} get_frame query_direction")
-    ],
+    "heading": [("In which direction does {thing} move when {clause}?", _HEADING)],
     "kind": [(kind, f"filter_{kind}") for kind in ("heavy", "light", "charged", "uncharged")],
     "compared": [(word, f"is_{word}") for word in ("heavier", "lighter")],
     "related": [

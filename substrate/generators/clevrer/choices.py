@@ -44,7 +44,7 @@ _SHUN_DULL = 0.85
 class MultipleChoice:
     """A question without its number; each choice says whether it is correct."""
 
-    asked: Phrase
+    phrase: Phrase
     choices: tuple[tuple[Phrase, bool], ...]
 
     @property
@@ -86,8 +86,8 @@ def explain(film: Film, names: Names, rng: Random, number: int) -> list[Multiple
         candidates.remove((effect, negated))
         choices = _pick(rng, offers[effect, negated], size, correct)
         event = names.event(effect, rng, clause=False)
-        asked = GRAMMAR.write("explanatory", rng, event=event, negated=negation(negated))
-        questions.append(MultipleChoice(asked, choices))
+        phrase = GRAMMAR.write("explanatory", rng, event=event, negated=negation(negated))
+        questions.append(MultipleChoice(phrase, choices))
     return questions
 
 
@@ -196,8 +196,8 @@ def imagine(
             (names.possible_collision(pair, rng), true)
             for pair, true in rng.sample([*right, *wrong], len(right) + len(wrong))
         )
-        asked = GRAMMAR.write("counterfactual", rng, thing=names.of(removed, rng), negated=negation(negated))
-        questions.append(MultipleChoice(sentence(asked), choices))
+        phrase = GRAMMAR.write("counterfactual", rng, thing=names.of(removed, rng), negated=negation(negated))
+        questions.append(MultipleChoice(sentence(phrase), choices))
     return questions
 
 

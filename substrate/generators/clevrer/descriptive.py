@@ -50,7 +50,7 @@ _SHARES: Mapping[str, float] = {
     "query_material": 14_614,
     "query_shape": 16_884,
 }
-"""How often each of some alternatives occurs; others are equally frequent."""
+"""Weights of some alternatives; all others are equally frequent."""
 _STATES = ("moving", "stationary")
 _ORDERS = {"first": 0, "second": 1, "last": -1}
 
@@ -149,7 +149,7 @@ class Tale:
 
 
 def _states(tale: Tale) -> Iterator[Candidate]:
-    """How many of a group are in a state at a moment, or whether any is."""
+    """Count a group's objects in a state at a moment, or ask whether there are any."""
     for moment, state, group, members in tale.states(tale.names.described):
         slots = {"group": group.phrase, "state": GRAMMAR.word("state", state), "moment": moment.phrase}
         for subtype, answer in (("count", str(len(members))), ("exist", yes(members))):
@@ -159,7 +159,7 @@ def _states(tale: Tale) -> Iterator[Candidate]:
 
 
 def _crossings(tale: Tale) -> Iterator[Candidate]:
-    """How many of a group enter or leave the scene, or whether any does."""
+    """Count a group's objects that enter or leave the scene, or ask whether there are any."""
     kinds: tuple[EventType, ...] = ("in", "out")
     for kind in kinds:
         cross = GRAMMAR.word("cross", CROSS[kind])
@@ -176,7 +176,7 @@ def _crossings(tale: Tale) -> Iterator[Candidate]:
 
 
 def _collisions(tale: Tale) -> Iterator[Candidate]:
-    """How many collisions there are."""
+    """Count the collisions."""
     for span in tale.spans("collision"):
         phrase = tale.worded("count_collisions", span=span.phrase)
         yield _asked("count events", "collisions", None, phrase, "count", str(len(span.events)))
@@ -194,7 +194,8 @@ def _query_states(tale: Tale) -> Iterator[Candidate]:
             slots = {"group": group.phrase, "state": GRAMMAR.word("state", state), "moment": moment.phrase}
             target = tale.worded("state_target", **slots)
             known = [attribute for attribute, _ in group.looks]
-            yield from _queries(tale, "query states", moment.sort, target, *members, known=known)
+            (number,) = members
+            yield from _queries(tale, "query states", moment.sort, target, number, known=known)
 
 
 def _query_crossings(tale: Tale) -> Iterator[Candidate]:
@@ -301,8 +302,8 @@ def ask(film: Film, names: Names, rng: Random, number: int) -> list[Descriptive]
     kinds += rng.sample(every, number % len(every))
     questions: list[Descriptive] = []
     for kind in kinds:
-        asked = {question.program for question in questions}
-        left = [candidate for candidate in pool if candidate.question.program not in asked]
+        programs = {question.program for question in questions}
+        left = [candidate for candidate in pool if candidate.question.program not in programs]
         alike = [candidate for candidate in left if candidate.kind.split()[0] == kind.split()[0]]
         fitting = [candidate for candidate in alike if candidate.kind == kind]
         if candidates := fitting or alike or left:

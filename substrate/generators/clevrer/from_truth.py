@@ -131,13 +131,13 @@ def explanatory(real: SceneEvents, seed: int, *, sharing: bool = False) -> list[
         if target not in film.once:
             continue
         event, depth = names.event(target, rng, clause=False), min(DEEPEST, depths[target])
-        asked = GRAMMAR.write("explanatory", rng, event=event, negated=negation(False))
+        phrase = GRAMMAR.write("explanatory", rng, event=event, negated=negation(False))
         questions.append(
             Question(
                 depth * _BY_DEPTH + place,
-                asked.text,
+                phrase.text,
                 "explanatory",
-                asked.program.split(),
+                phrase.program.split(),
                 f"chain_{depth}",
                 choices=list(_options(film, names, rng, target)),
             )

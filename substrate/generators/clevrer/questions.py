@@ -97,6 +97,6 @@ def _number(
     number = len(descriptive)
     for kind, questions in others.items():
         for question in questions:
-            text, program = question.asked.text, question.asked.program.split()
+            text, program = question.phrase.text, question.phrase.program.split()
             yield Question(number, text, kind, program, choices=question.numbered)
             number += 1

@@ -129,8 +129,8 @@ def write_down(
     }
     for kind, multiple in chosen.items():
         for question in multiple:
-            number, program, choices = len(questions), question.asked.program.split(), question.numbered
-            questions.append(Question(number, question.asked.text, program, kind, kind, choices=choices))
+            number, program, choices = len(questions), question.phrase.program.split(), question.numbered
+            questions.append(Question(number, question.phrase.text, program, kind, kind, choices=choices))
     return TargetQuestions(scene, questions, annotation.video_filename)
 
 
@@ -263,10 +263,10 @@ def _imagine(
         chosen += drawn(rng, [outcome for outcome in clear if outcome not in chosen], 4 - len(chosen))
         negated = rng.random() < 0.5
         slots = {"thing": names.of(number, rng), "changed": GRAMMAR.word("changed", _WISHES[word])}
-        asked = GRAMMAR.write("counterfactual", rng, negated=negation(negated), **slots)
+        phrase = GRAMMAR.write("counterfactual", rng, negated=negation(negated), **slots)
         choices = tuple(
             (names.possible_collision(pair, rng), happens != negated)
             for pair, happens in rng.sample(chosen, len(chosen))
         )
-        questions.append(MultipleChoice(sentence(asked), choices))
+        questions.append(MultipleChoice(sentence(phrase), choices))
     return questions

@@ -312,6 +312,39 @@ def test_possible_worlds_of_what_says_no_probability_are_refused(files: Files) -
     assert not files.out.exists()
 
 
+@pytest.mark.parametrize(
+    ("shape", "given", "message"),
+    [
+        ("cube", "--events", ""),
+        ("sphere", "--events", "object 0 is a red metal sphere, but not in"),
+        ("cube", "--annotations", "--trajectories: {}: belongs to --events"),
+    ],
+)
+def test_positions_may_lie_beside_the_events(files: Files, shape: str, given: str, message: str) -> None:
+    """Lines with `trajectory` and a file of trajectories give the same rows; the two must fit."""
+    both = files.out.parent.with_name("events.jsonl"), files.out.parent.with_name("tracks.jsonl")
+    points = {"0": [[frame, frame / 9, 0.0] for frame in range(0, 20, 5)]}
+    moving = question("objects cube filter_shape null filter_moving unique query_color", "red")
+    files.ask([moving])
+
+    def answer(record: dict[str, Any], *more: str) -> Any:
+        both[0].write_text(json.dumps(record), "utf-8")
+        source = files.annotations if given == "--annotations" else both[0]
+        options = [given, str(source), "--questions", str(files.questions), "--out", str(files.out)]
+        return CliRunner().invoke(app, ["answer", "clevrer", *options, *more])
+
+    things = [thing | {"shape": shape} if not thing["id"] else thing for thing in EVENTS["objects"]]
+    both[1].write_text(json.dumps({"scene_index": 7, "objects": things, "trajectory": points}), "utf-8")
+    beside = answer(EVENTS, "--trajectories", str(both[1]))
+    if message:
+        assert (beside.exit_code, files.out.exists()) == (1, False)
+        assert message.format(both[1]) in " ".join(beside.stderr.split())
+        return
+    rows = files.out.read_bytes()
+    assert answer(EVENTS | {"trajectory": points}).exit_code == 0
+    assert (files.out.read_bytes(), files.rows[0]["correct"]) == (rows, True)
+
+
 def test_hash_seed_locale_and_time_zone_change_no_byte(files: Files, tmp_path: Path) -> None:
     choices = [
         ("events objects cube filter_shape unique filter_collision unique", "correct"),

@@ -11,6 +11,7 @@ import pytest
 import releases
 import yaml
 
+from orchestration.dagster.assets import asset_key
 from orchestration.dagster.checks import SAMPLE, checks_of
 from orchestration.dagster.resources import WorkspaceResource
 from orchestration.dagster.run import run_stages
@@ -28,7 +29,7 @@ ERROR, WARN = dg.AssetCheckSeverity.ERROR, dg.AssetCheckSeverity.WARN
 
 
 def declared(asset: str, name: str) -> dg.AssetChecksDefinition:
-    key = dg.AssetCheckKey(dg.AssetKey(asset.split("/")), name)
+    key = dg.AssetCheckKey(asset_key(asset), name)
     (matching,) = [definition for definition in checks_of(STAGES) if definition.check_key == key]
     return matching
 
@@ -64,20 +65,18 @@ def log() -> EventLog:
 
 def test_every_stage_is_held_against_its_pin_and_every_benchmark_against_its_shapes() -> None:
     keys, every = (
-        {
-            (key.asset_key.to_user_string(), key.name)
-            for definition in checks_of(stages)
-            for key in definition.check_keys
-        }
+        {(key.asset_key, key.name) for definition in checks_of(stages) for key in definition.check_keys}
         for stages in (STAGES, EVERY)
     )
     pinned = {stage.name: stage for stage in STAGES.values() if stage.pinned_by != "nothing"}
     inputs = {name for name, stage in pinned.items() if stage.pinned_by == "data.dvc" and not stage.asks}
-    assert {(name, "pinned" if name in inputs else "drift") for name in pinned} <= keys
+    assert {(asset_key(name), "pinned" if name in inputs else "drift") for name in pinned} <= keys
     assert inputs < pinned.keys()
-    assert {(f"{name}/logs", "shapes") for name, logger in LOGGERS.items() if logger.shapes} <= every
     assert {
-        ("clevrer/scores", "counts"),
+        (asset_key(f"{name}/logs"), "shapes") for name, logger in LOGGERS.items() if logger.shapes
+    } <= every
+    assert {
+        (asset_key("clevrer/scores"), "counts"),
     } <= keys
 
 

@@ -22,7 +22,7 @@ def test_a_selection_a_job_and_the_list_of_definitions(make_project: Callable[..
     (project / "pyproject.toml").symlink_to(ROOT / "pyproject.toml")
     (project / ".venv").symlink_to(sys.prefix)
 
-    invoke("asset", "materialize", *MODULE, "--select", 'key:"gqa/dataset" or key:"babi/dataset"')
+    invoke("asset", "materialize", *MODULE, "--select", 'key:"gqa_dataset" or key:"babi_dataset"')
     made = sorted(path.name for path in (project / "data/sample").iterdir())
     assert made == ["babi", "gqa"]
     assert not list((project / "artifacts/sample").glob("*/answers.jsonl"))
@@ -37,7 +37,7 @@ def test_a_selection_a_job_and_the_list_of_definitions(make_project: Callable[..
     )
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
     listed = json.loads(done.stdout)
-    assert {"gqa/answers", "clevrer/logs", "tables/twin"} <= {
+    assert {"gqa_answers", "clevrer_logs", "tables_twin"} <= {
         asset["asset_key"] for asset in listed["assets"]
     }
     assert {"reproduce_sample", "reproduce_gqa", "verify"} <= {job["name"] for job in listed["jobs"]}

@@ -62,7 +62,7 @@ DANGEROUS = re.compile(
     r"storage|spark\.(master|config)|baselines\.(images|\w+\.(model|revision|answers_as))"
     r"|profiles\.\w+\.\w+\.(mirror|annotations|events|proposals|questions|tasks|scene_graphs)"
 )
-NUMBERS = {"profiles.sample.babi.questions", "profiles.full.babi.questions"}
+NUMBERS = {f"profiles.{profile}.babi.questions" for profile in ("sample", "beyond", "full")}
 
 
 def test_a_run_of_the_ui_can_set_no_program_path_address_or_option_of_a_process() -> None:
@@ -151,7 +151,7 @@ def test_a_job_opens_with_a_form_that_shows_every_field_and_changes_nothing() ->
 @pytest.mark.parametrize(
     ("form", "message"),
     [
-        ({"profile": "nope"}, "sample | full | paper | real | local"),
+        ({"profile": "nope"}, "sample | beyond | full | paper | real | local"),
         ({"set": {"clevrer.predictive.configuration": "D"}}, "A | B | C | S"),
         ({"set": {"bad.key": 1}}, "bad.key"),
         ({"set": {"seed": -1}}, "seed: Expected `int` >= 0, not -1"),

@@ -60,8 +60,10 @@ def held(root: Path) -> Iterator[None]:
     """Another process holds the project's lock."""
     program = "import sys; from pathlib import Path; from orchestration.base.project_lock import *\n"
     program += "with project_lock(Path(sys.argv[1])):\n    print(flush=True); sys.stdin.read()"
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with subprocess.Popen([sys.executable, "-c", program, str(root)], **pipes) as holder:  # type: ignore[call-overload]
+    command, pipe = [sys.executable, "-c", program, str(root)], subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe) as holder:
+        assert holder.stdin
+        assert holder.stdout
         holder.stdout.readline()
         yield
         holder.stdin.close()

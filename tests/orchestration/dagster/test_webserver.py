@@ -25,7 +25,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from orchestration.dagster.webserver import ORIGIN, guarded
+from orchestration.dagster.webserver import ORIGIN, Reports, guarded
 
 OWN = "http://127.0.0.1:3000"
 JSON = {"origin": OWN, "content-type": "application/json"}
@@ -65,7 +65,10 @@ def server() -> TestClient:
         ("POST", "/graphql", JSON, 200),
         ("POST", "/graphql", JSON | {"content-type": "Application/JSON; charset=utf-8"}, 200),
         ("POST", "/graphql", JSON | {"host": "localhost:3000", "origin": "http://localhost:3000"}, 200),
-        ("POST", "/graphql", {"content-type": "application/json"}, 403),
+        ("POST", "/graphql", {"content-type": "application/json"}, 200),
+        ("POST", "/graphql", {"content-type": "text/plain"}, 403),
+        ("POST", "/graphql", {"content-type": "application/json", "host": "evil.example"}, 400),
+        ("POST", "/report_asset_materialization/a?data_version=1", {}, 200),
         ("POST", "/graphql", JSON | {"origin": EVIL}, 403),
         ("POST", "/graphql", JSON | {"origin": "null"}, 403),
         ("POST", "/graphql", JSON | {"origin": "http://127.0.0.1:8888"}, 403),
@@ -94,12 +97,27 @@ def test_two_origins_or_two_types_of_body_are_refused() -> None:
 def test_a_websocket_is_opened_for_the_server_s_own_pages() -> None:
     with server().websocket_connect("ws://127.0.0.1:3000/graphql", headers={"origin": OWN}) as opened:
         assert opened.receive_text() == "answered"
-    for headers in ({"origin": EVIL}, {}):
-        with (
-            pytest.raises(WebSocketDisconnect),
-            server().websocket_connect("ws://127.0.0.1:3000/graphql", headers=headers),
-        ):
-            pass
+    with server().websocket_connect("ws://127.0.0.1:3000/graphql") as opened:
+        assert opened.receive_text() == "answered", "a program has no origin"
+    with (
+        pytest.raises(WebSocketDisconnect),
+        server().websocket_connect("ws://127.0.0.1:3000/graphql", headers={"origin": EVIL}),
+    ):
+        pass
+
+
+def test_a_report_is_served_without_rights_on_the_ui(tmp_path: Path) -> None:
+    report = tmp_path / "artifacts/sample/report"
+    report.mkdir(parents=True)
+    (report / "index.html").write_text("the report", "utf-8")
+    (tmp_path / "artifacts/sample/private.txt").write_text("a file", "utf-8")
+    client = TestClient(guarded(Reports(Starlette(), tmp_path)), base_url=OWN)
+    reply = client.get("/artifacts/sample/report/index.html")
+    assert reply.text == "the report"
+    assert "sandbox" in str(reply.headers.get_list("content-security-policy"))
+    for path in ("sample/private.txt", "sample/report/../private.txt", "sample/report/%2e%2e/private.txt"):
+        assert client.get(f"/artifacts/{path}").status_code == 404
+    assert client.get("/artifacts/sample/report/index.html", headers={"origin": EVIL}).status_code == 403
 
 
 def test_no_page_shows_another_one_in_a_frame() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 import pytest
@@ -12,6 +13,7 @@ from scipy.stats import binomtest
 from typer.testing import CliRunner
 
 from orchestration.cli.main import app
+from orchestration.dagster.assets import asset_key
 from orchestration.dagster.resources import WorkspaceResource
 from orchestration.dagster.run import RunError, run_stages
 from orchestration.definitions import build_definitions
@@ -81,7 +83,7 @@ def test_a_run_of_the_ui_makes_the_same_experiment_from_a_selection(reproduced: 
     job = build_definitions().resolve_job_def("reproduce_clevrer")
     key, _, value = PRINTED.partition("=")
     config = {"resources": {"workspace": {"config": {"profile": "sample", "set": {key: value}}}}}
-    keys = [dg.AssetKey(name.split("/")) for name in ("clevrer/answers", "clevrer/scores")]
+    keys = [asset_key(name) for name in ("clevrer/answers", "clevrer/scores")]
     with dg.instance_for_test() as instance:
         assert job.execute_in_process(instance=instance, run_config=config, asset_selection=keys).success
     of_ui = (reproduced / "experiments" / NAME / ANSWERS).read_bytes()
@@ -89,6 +91,35 @@ def test_a_run_of_the_ui_makes_the_same_experiment_from_a_selection(reproduced: 
     assert not list((reproduced / "experiments").glob("[!.]*"))
     experiment(PRINTED)
     assert (reproduced / "experiments" / NAME / ANSWERS).read_bytes() == of_ui
+
+
+def test_an_experiment_of_the_ui_runs_twice_and_leaves_the_history_of_the_asset(reproduced: Path) -> None:
+    job, scores = build_definitions().resolve_job_def("reproduce_comphy"), asset_key("comphy/scores")
+    of_experiment = list[dg.AssetKey]()
+    with dg.instance_for_test() as instance:
+
+        def run(**changed: Any) -> dg.ExecuteInProcessResult:
+            config = {"resources": {"workspace": {"config": {"profile": "sample", "set": changed}}}}
+            result = job.execute_in_process(instance=instance, run_config=config)
+            assert result.success
+            return result
+
+        canonical = run().run_id
+        for _ in range(2):
+            again = run(**{"profiles.sample.comphy.targets": 2})
+            verdicts = {check.check_name: check for check in again.get_asset_check_evaluations()}
+            assert not verdicts["drift"].passed
+            assert "not compared" in str(verdicts["drift"].description)
+            assert verdicts["shapes"].passed
+            tags = instance.get_run_by_id(again.run_id)
+            assert tags
+            of_experiment.append(dg.AssetKey(["experiments", tags.tags["experiment"], "comphy_scores"]))
+        latest = instance.get_latest_materialization_event(scores)
+        assert latest
+        assert latest.run_id == canonical
+        records = instance.fetch_materializations(of_experiment[0], limit=9).records
+        assert records[0].run_id == again.run_id
+        assert len(records) == len(of_experiment)
 
 
 def test_other_data_are_made_beside_and_are_not_paired(reproduced: Path) -> None:

@@ -35,6 +35,10 @@ def trace(*arguments: str, code: int = 0, profile: str = "sample") -> dict[str, 
     return json.loads(result.stdout)
 
 
+def reproduced_under(profile: str, request: pytest.FixtureRequest) -> Path:
+    return request.getfixturevalue("reproduced" if profile == "sample" else "reproduced_beyond")
+
+
 def refused(*arguments: str) -> str:
     result = CliRunner().invoke(app, ["trace", *arguments])
     assert result.exit_code == 1
@@ -53,8 +57,9 @@ def refused(*arguments: str) -> str:
     ],
 )
 def test_every_number_walks_from_its_cells_to_its_source(
-    profile: str, shown: tuple[str, ...], unchanged_project: Path
+    profile: str, shown: tuple[str, ...], request: pytest.FixtureRequest
 ) -> None:
+    project = reproduced_under(profile, request)
     lineage = Lineage(open_workspace(profile), known=GRAPHS[profile])
     in_tables = {name for table in lineage.tables.values() for names in table["numbers"] for name in names}
     assert in_tables >= {*shown}
@@ -76,7 +81,7 @@ def test_every_number_walks_from_its_cells_to_its_source(
                 < min(stages.index(below.file.stage) for below in (*way.logs, *way.sources))
             )
             assert all(step.changed_since == [] for step in way.steps)
-            assert way.sources[0].file.sha256 == sha256(unchanged_project / way.sources[0].file.path)
+            assert way.sources[0].file.sha256 == sha256(project / way.sources[0].file.path)
 
 
 def test_every_cell_of_every_table_is_one_of_a_number(reproduced: Path) -> None:
@@ -127,9 +132,10 @@ def test_a_published_cell_traces_to_its_citation(reproduced: Path) -> None:
 
 @pytest.mark.parametrize("benchmark", sorted(INTERPRETED.keys() & MEASURED))
 def test_an_answer_walks_to_its_log_and_is_computed_again_to_the_same_bytes(
-    reproduced: Path, benchmark: str
+    request: pytest.FixtureRequest, benchmark: str
 ) -> None:
-    path = reproduced / f"artifacts/{PROFILES[benchmark]}/{benchmark}/answers.jsonl"
+    project = reproduced_under(PROFILES[benchmark], request)
+    path = project / f"artifacts/{PROFILES[benchmark]}/{benchmark}/answers.jsonl"
     lines = path.read_bytes().splitlines()
     if benchmark == "clevrer_humans":
         assert lines == [], "this profile names none of its files"
@@ -140,19 +146,25 @@ def test_an_answer_walks_to_its_log_and_is_computed_again_to_the_same_bytes(
     question = f"{row.subset}/{row.scene}/{row.question}"
     traced = trace(number, "--question", question, "--reexecute", profile=PROFILES[benchmark])
     answer, again = traced["answer"], traced["reexecution"]
-    assert (answer["file"], answer["line"]) == (path.relative_to(reproduced).as_posix(), line + 1)
+    assert (answer["file"], answer["line"]) == (path.relative_to(project).as_posix(), line + 1)
     assert answer["log"] == row.log
     assert answer["log_intact"]
-    assert answer["source_sha256"] == sha256(reproduced / answer["source_file"])
+    assert answer["source_sha256"] == sha256(project / answer["source_file"])
     assert answer["explanation"]
     assert (again["same_row"], again["same_log"], again["same_log_file"]) == (True, True, True)
     assert again["row"].encode() == lines[line]
 
 
 @pytest.mark.parametrize("benchmark", sorted(EXPLAINED.keys() & MEASURED))
-def test_a_trace_lists_exactly_the_deltas_of_the_explanation(reproduced: Path, benchmark: str) -> None:
+def test_a_trace_lists_exactly_the_deltas_of_the_explanation(
+    request: pytest.FixtureRequest, benchmark: str
+) -> None:
     profile = PROFILES[benchmark]
-    lines = (reproduced / f"artifacts/{profile}/{benchmark}/answers.jsonl").read_bytes().splitlines()
+    lines = (
+        (reproduced_under(profile, request) / f"artifacts/{profile}/{benchmark}/answers.jsonl")
+        .read_bytes()
+        .splitlines()
+    )
     rows = [decode(line) for line in lines[:: max(1, len(lines) // 25)]][:25]
     lineage = Lineage(open_workspace(profile), known=GRAPHS[profile])
     for row in rows:

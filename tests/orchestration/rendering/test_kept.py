@@ -1,4 +1,4 @@
-"""What a report showed before is not made again, unless it would be another or is damaged."""
+"""A part of a report is made again only if its inputs changed or it is damaged."""
 
 from collections.abc import Callable
 from pathlib import Path

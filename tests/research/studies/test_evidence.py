@@ -28,7 +28,7 @@ def test_an_event_is_looked_for_in_another_record_by_looks_and_kind() -> None:
     assert (frames_off(first, seen, true), frames_off(second, seen, true)) == (3, None)
 
 
-def test_near_misses_and_trials_are_counted_and_the_report_shows_them(reproduced: Path) -> None:
+def test_near_misses_and_trials_are_counted_and_the_report_shows_them(reproduced_beyond: Path) -> None:
     folder = open_workspace("beyond").artifacts
     counts = counted(folder / "questions/predictive.jsonl")
     for name in CONFIGURATIONS:

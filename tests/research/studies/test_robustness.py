@@ -23,7 +23,7 @@ PARTS = {part.name: part for part in ROBUSTNESS.parts}
 
 @pytest.mark.parametrize("name", PARTS)
 def test_every_question_is_asked_under_every_condition_and_only_the_first_is_as_the_benchmark_answers(
-    name: str, reproduced: Path
+    name: str, reproduced_beyond: Path
 ) -> None:
     workspace = open_workspace("beyond")
     tallies = counted(workspace.path(f"artifacts/{{profile}}/robustness/{name}.jsonl"))

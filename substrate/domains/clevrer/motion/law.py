@@ -23,8 +23,6 @@ from msgspec import Struct
 from substrate.domains.clevrer.format import Shape
 from substrate.domains.clevrer.motion.constants import FITTED, OBSERVED, WEIGHED
 
-BEFORE, AFTER = 1, 2
-"""Frames before and after a recorded collision between which its whole impulse passes."""
 _FASTEST, _STEEPEST = 0.99, 1.5  # far above every filmed speed: a body is not followed back beyond
 
 

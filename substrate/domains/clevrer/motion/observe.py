@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from substrate.domains.clevrer.format import AFTER, BEFORE
 from substrate.domains.clevrer.motion.engine import Body, Contact, simulate
-from substrate.domains.clevrer.motion.law import AFTER, BEFORE, LAW, Law
+from substrate.domains.clevrer.motion.law import LAW, Law
 
 _DIGITS = 6
 _DOUBT = 0.1  # units/s of unexplained momentum that cost as much as a mass that is off by its whole value
