@@ -1,8 +1,8 @@
 """DVC: `dvc.yaml` from the asset graph, and the pins exported into `dvc.lock`, `data.dvc` and DVC's cache.
 
 DVC learns of a stage's code from a file, which says `unchanged` while the code matches the ledger and else
-names the changes. So a change of code makes DVC run the stage, and a change without effect on results leaves `dvc.lock`
-unchanged.
+names the changes. So a change of code makes DVC run the stage, and a change without effect on results leaves
+`dvc.lock` unchanged.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ DVC_YAML = "dvc.yaml"
 _METRICS = "artifacts/{profile}/metrics/"
 # The folder of the files that say of each stage what of its code changed since it ran.
 _CODE = "artifacts/{profile}/.code"
-# The file that DVC's stage `code` makes when it wrote the others. It always says the same, and so the lock has
-# nothing of the code.
+# The file that DVC's stage `code` makes when it wrote the others. It always says the same, and so the lock
+# has nothing of the code.
 _LOOKED = f"{_CODE}/looked"
 _HEADER = "# Generated from the asset graph by `substrate dvc sync`; a test holds the two equal.\n"
 # DVC warns of an empty file.
