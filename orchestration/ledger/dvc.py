@@ -1,8 +1,8 @@
 """DVC: `dvc.yaml` from the asset graph, and the pins exported into `dvc.lock`, `data.dvc` and DVC's cache.
 
-DVC learns of a stage's code from a file, which is empty while the code matches the ledger and else names the
-changes. So a change of code makes DVC run the stage, and a change without effect on results leaves `dvc.lock`
-unchanged.
+DVC learns of a stage's code from a file, which says `unchanged` while the code matches the ledger and else
+names the changes. So a change of code makes DVC run the stage, and a change without effect on results leaves
+`dvc.lock` unchanged.
 """
 
 from __future__ import annotations
@@ -43,25 +43,24 @@ DVC_YAML = "dvc.yaml"
 _METRICS = "artifacts/{profile}/metrics/"
 # The folder of the files that say of each stage what of its code changed since it ran.
 _CODE = "artifacts/{profile}/.code"
-# An empty file, which DVC's stage `code` makes when it wrote the others: the lock has its hash and so says
-# nothing of them.
+# The file that DVC's stage `code` makes when it wrote the others. It always says the same, and so the lock
+# has nothing of the code.
 _LOOKED = f"{_CODE}/looked"
 _HEADER = "# Generated from the asset graph by `substrate dvc sync`; a test holds the two equal.\n"
-# What DVC takes beside the stages of the graph: the stage `code`, and the plots of `dvc plots show`.
-_FIXED = """
-code: {cmd: 'PATH=.venv/bin:$PATH substrate dvc code --profile ${profile}', always_changed: true,
-  outs: ['artifacts/${profile}/.code/looked']}
-plots:
-- accuracy: {template: bar_horizontal, x: accuracy,
-    y: {'artifacts/${profile}/tables/numbers.csv': number}, title: Accuracy of every number}
-"""
+# DVC warns of an empty file.
+_UNCHANGED = "unchanged\n"
+# DVC's stage beside the graph's. No hash of the lock tells DVC that code changed, so it has to ask each time.
+_ASKED = {
+    "cmd": "PATH=.venv/bin:$PATH substrate dvc code --profile ${profile}",
+    "always_changed": True,
+    "outs": ["artifacts/${profile}/.code/looked"],
+}
 
 
 def render_dvc_yaml(stages: Stages) -> str:
     """The text of `dvc.yaml`: a stage for each asset but the datasets, which `data.dvc` pins."""
-    pinned, fixed = (of for of in stages.values() if of.pinned_by == "dvc.yaml"), yaml.safe_load(_FIXED)
-    described = {"code": fixed["code"]} | {_dvc_name(of.name): _dvc_stage(stages, of) for of in pinned}
-    whole = {"stages": described, "plots": fixed["plots"]}
+    pinned = (of for of in stages.values() if of.pinned_by == "dvc.yaml")
+    whole = {"stages": {"code": _ASKED} | {_dvc_name(of.name): _dvc_stage(stages, of) for of in pinned}}
     # A list stands in its line: DVC reads both, and nobody edits this file.
     return _HEADER + yaml.safe_dump(whole, sort_keys=False, width=110, default_flow_style=None)
 
@@ -97,18 +96,18 @@ def sync(root: Path, stages: Stages) -> bool:
 
 
 def keep_code(workspace: Workspace, stages: Stages) -> None:
-    """Write the files from which DVC learns of changed code: empty if a stage's code is unchanged or it
-    has no outs; else a list of the changes.
+    """Write the files from which DVC learns of changed code: `unchanged` if a stage's code is, or it has no
+    outs; else a list of the changes.
     """
     records = read_records(workspace)
     for stage in (stage for stage in stages.values() if stage.pinned_by == "dvc.yaml"):
         record, made = records.get(stage.name), any(workspace.path(out).exists() for out in stage.outs)
-        text = "" if record or not made else "no run is recorded here\n"
+        text = _UNCHANGED if record or not made else "no run is recorded here\n"
         if record and record.code != stage.code:
             apart = sorted(changed(record.code, stage.code).items())
             text = "".join(f"{file} {now or 'gone'}\n" for file, (_, now) in apart)
         put(workspace.path(_CODE) / _dvc_name(stage.name), text.encode())
-    put(workspace.path(_LOOKED), b"")
+    put(workspace.path(_LOOKED), b"looked\n")
 
 
 def commit(root: Path, *targets: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from dvc.utils.hydra import apply_overrides
 from dvc.utils.serialize import dump_yaml, load_yaml
 
 from orchestration.base.yaml_text import read_yaml
@@ -27,11 +28,11 @@ BOMB = b"a: &a [x, x]\n" + b"".join(
         (b"a: " + b"[" * 5000, "nests more than 64 deep"),
         (PARAMETERS + b"\nseed: 21\n", "seed: occurs twice"),
         (
-            PARAMETERS.replace(b"    tau: null", b"    tau: 1.0\n    tau: 2.0"),
+            PARAMETERS.replace(b"    tau:", b"    tau: 1.0\n    tau: 2.0"),
             "clevrer.predictive.tau: occurs twice",
         ),
-        (PARAMETERS.replace(b"tau: null", b"tau: .nan"), "clevrer.predictive.tau: nan is not finite"),
-        (PARAMETERS.replace(b"tau: null", b"tau: -1.0"), "clevrer.predictive.tau"),
+        (PARAMETERS.replace(b"    tau:", b"    tau: .nan"), "clevrer.predictive.tau: nan is not finite"),
+        (PARAMETERS.replace(b"    tau:", b"    tau: -1.0"), "clevrer.predictive.tau"),
         (PARAMETERS.replace(b"scenes: 200", b"scenes: -5"), "profiles.sample: clevrer.scenes"),
         (PARAMETERS.replace(b"seed: 20\n", b"seed: -1\n", 1), "seed"),
         (b"- 1", "holds no keys and values"),
@@ -83,6 +84,15 @@ def test_a_value_is_what_dvc_reads_and_writes(text: str, tmp_path: Path) -> None
     dump_yaml(path, {"tau": value})
     assert read_yaml(path) == {"tau": value}
     assert override({"tau": 0}, [f"tau={text}"]) == {"tau": value}
+
+
+@pytest.mark.parametrize("value", ["clevrer.predictive.tau=0.4", "profiles.sample.comphy.targets=12"])
+def test_dvc_changes_one_line_of_the_file(value: str, tmp_path: Path) -> None:
+    path = tmp_path / "params.yaml"
+    path.write_bytes(PARAMETERS)
+    apply_overrides(path, [value])
+    lines = zip(PARAMETERS.splitlines(), path.read_bytes().splitlines(), strict=True)
+    assert sum(before != after for before, after in lines) == 1
 
 
 def test_the_file_as_it_is_shipped_is_read(tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 """Write :mod:`.constants` from official data.
 
-    python -m research.domains.perception.calibrate PROPOSALS ANNOTATIONS EVENTS… \\
-        [--out FILE] [--params params.yaml]
+    python -m research.domains.perception.calibrate PROPOSALS ANNOTATIONS EVENTS… [--out FILE]
 
 PROPOSALS is a folder or zip of NS-DR's proposals. ANNOTATIONS, a folder or zip of official annotations of
 some of their videos, determines the camera. EVENTS, files of true events, determine the weights of the
@@ -12,7 +11,6 @@ evidence. A fifth of the videos is kept aside: videos whose number leaves :data:
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -29,11 +27,9 @@ from research.domains.perception.constants import WEIGHTS
 from research.domains.perception.format import proposal_names
 from research.domains.perception.judge import Gold, read_gold
 from research.domains.perception.masks import sightings
-from research.domains.perception.parameters import in_yaml
 from research.domains.perception.perceive import Video, examined, read_videos
 from substrate.base.errors import FormatError, SubstrateError
 from substrate.base.extras import needed
-from substrate.base.inputs import read_text
 from substrate.base.numbered import sources_in
 from substrate.domains.clevrer.format import (
     SHAPES,
@@ -191,20 +187,6 @@ def _line(key: str, value: object) -> str:
     return f'    "{key}": (\n' + "".join(f"        {item!r},\n" for item in value) + "    ),\n"
 
 
-def noted(text: str, camera: Camera, belief: Belief) -> str:
-    """Put the constants into the text of ``params.yaml``.
-
-    Raises:
-        FormatError: the text does not have exactly one line for each constant.
-    """
-    for key, line in in_yaml(camera, belief).items():
-        text, count = re.subn(rf"(?m)^  {key}: .*$", lambda _, line=line: line, text)
-        if count != 1:
-            hint = f"Give the params.yaml that has `{key}` under `perceived`, on a line of its own"
-            raise FormatError(f"{count} lines for perceived.{key}", where=("params.yaml",), hint=hint)
-    return text
-
-
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; return 0 if done, 1 for wrong input."""
     parser = argparse.ArgumentParser(prog="calibrate", description="Fit perception to official data.")
@@ -212,7 +194,6 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("annotations", type=Path, help="folder or zip of official annotations")
     parser.add_argument("events", type=Path, nargs="+", help="JSON lines of true events of the same videos")
     parser.add_argument("--out", type=Path, default=Path(__file__).with_name("constants.py"))
-    parser.add_argument("--params", type=Path, help="the params.yaml that takes the constants too")
     given = parser.parse_args(arguments)
     try:
         names = annotation_names(given.annotations).values()
@@ -226,13 +207,10 @@ def main(arguments: list[str] | None = None) -> int:
             )
         camera = fit_camera(known)
         belief = fit_belief(developed(given.proposals, camera), read_gold(given.events))
-        params = noted(read_text(given.params), camera, belief) if given.params else ""
     except SubstrateError as error:
         sys.stderr.write(f"{error}\n")
         return 1
     given.out.write_text(rendered(camera, belief), "utf-8")
-    if given.params:
-        given.params.write_text(params, "utf-8")
     sys.stdout.write(f"{given.out}: camera from {len(known)} silhouettes, {len(WEIGHTS)} sets of weights\n")
     return 0
 

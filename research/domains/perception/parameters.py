@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import msgspec
-
 from research.domains.perception.belief import BELIEF, Belief
 from research.domains.perception.camera import SEEN, Camera
 from substrate.domains.clevrer.counterfactual import PAPER, Counterfactual
@@ -21,13 +19,3 @@ class Perception(Parameters, frozen=True, forbid_unknown_fields=True):
     predictive: Predictive = Predictive("C")
     camera: Camera = SEEN
     belief: Belief = BELIEF
-
-
-def in_yaml(camera: Camera, belief: Belief) -> dict[str, str]:
-    """The lines of ``params.yaml`` for a camera and weights, by key.
-
-    >>> in_yaml(SEEN, BELIEF)["camera"][:42]
-    '  camera: {"width":480,"height":320,"focal'
-    """
-    parts = {"camera": camera, "belief": belief}
-    return {key: f"  {key}: {msgspec.json.encode(value).decode()}" for key, value in parts.items()}

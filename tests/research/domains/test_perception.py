@@ -14,8 +14,6 @@ from typer.testing import CliRunner
 
 from research.domains.foretold import LINE, VOTE, foretold, from_detections
 from research.domains.perception import Perceived, perceive
-from research.domains.perception.belief import BELIEF
-from research.domains.perception.calibrate import noted
 from research.domains.perception.camera import SEEN
 from research.domains.perception.explain import explain_perceived
 from research.domains.perception.format import decode_proposals, proposal_names
@@ -252,16 +250,10 @@ def test_a_wrong_answer_is_lost_to_the_first_stage_that_fails(
     assert [happening.truly for happening in told if happening.wrong] == ["frame 20"] * (stage != "reasoning")
 
 
-def test_the_constants_are_those_of_the_parameters_and_are_written_there() -> None:
+def test_the_parameters_are_the_fitted_constants() -> None:
     text = (Path(__file__).parents[3] / "params.yaml").read_text("utf-8")
     given = msgspec.convert(msgspec.yaml.decode(text)["perceived"], Perception)
     assert given == Perception()
-    assert noted(text, SEEN, BELIEF) == text
-    moved = msgspec.structs.replace(SEEN, focal=500.0)
-    changed = msgspec.yaml.decode(noted(text, moved, BELIEF))
-    assert msgspec.convert(changed["perceived"], Perception).camera == moved
-    with pytest.raises(FormatError, match=r"0 lines for perceived\.camera"):
-        noted("clevrer: {}\n", SEEN, BELIEF)
 
 
 def test_generated_proposals_are_perceived_as_they_were_made() -> None:
