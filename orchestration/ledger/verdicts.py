@@ -45,7 +45,7 @@ class Results(NamedTuple):
         """Find a number on official data, or on generated data."""
         benchmark = BENCHMARKS.get(number.partition("/")[0])
         counts = self.counts(number) if benchmark else None
-        if benchmark is None or counts is None or not counts[1]:
+        if benchmark is None or counts is None or not 0 < counts[1] >= counts[0] >= 0:
             return None
         correct, n, kind = counts
         if kind not in (("official", "local") if official else ("generated",)):

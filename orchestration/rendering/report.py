@@ -135,8 +135,10 @@ def write_report(
     out.mkdir()
     for name in SHARED:
         shutil.copyfile(HERE / name, out / name)
-    # A baseline that was not run has no scores.
-    files = {name: workspace.artifacts / metrics_file(name) for name in BENCHMARKS}
+    # A baseline that was not run has no scores; files of benchmarks that left the profile do not count.
+    profile = workspace.settings.profile
+    own = [name for name, benchmark in BENCHMARKS.items() if benchmark.profile(profile) == profile]
+    files = {name: workspace.artifacts / metrics_file(name) for name in own}
     scores = {name: {s.name: s for s in read_metrics(file)} for name, file in files.items() if file.is_file()}
     with ThreadPoolExecutor(1) as beside:  # what is shown of cases is made elsewhere
         rest = beside.submit(_content, workspace, scores, out, kept)
