@@ -94,11 +94,11 @@ def materialize(
     """Run one stage on existing inputs."""
     with running():
         from orchestration.dagster.resources import WorkspaceResource
-        from orchestration.dagster.run import instance, run_stages
+        from orchestration.dagster.run import RunError, instance, run_stages
         from orchestration.ledger.dvc import keep_code
         from orchestration.project import open_workspace
         from orchestration.stages.graph import stages_in
-        from orchestration.stages.standing import require_data
+        from orchestration.stages.standing import is_of_other_parameters, require_data
         from substrate.base.errors import ParameterError
 
         workspace = open_workspace(profile)
@@ -109,7 +109,13 @@ def materialize(
         require_data(stages, stage, workspace)
         with stages_told([stage]):
             resource = WorkspaceResource(profile=used, force=force)
-            run_stages([stage], resource, lambda: instance(workspace.root))
+            try:
+                run_stages([stage], resource, lambda: instance(workspace.root))
+            except RunError as error:
+                # The user changed the parameters, and asked for no stage that the check keeps from the data.
+                if not is_of_other_parameters(stages[stage], workspace):
+                    raise
+                note(str(error))
         keep_code(workspace, stages)
     paths = [str(workspace.path(out)) for out in stages[stage].outs]
     line = f"{stage}: {', '.join(paths)}"

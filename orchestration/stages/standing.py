@@ -129,3 +129,12 @@ def require_data(stages: Stages, name: str, workspace: Workspace) -> None:
             what = f"was made with other parameters than {PARAMETERS_FILE} has: {told}"
             hint = f"Make it first: `substrate materialize --profile {profile} {source.name}`"
             raise ParameterError(what, where=tuple(workspace.paths(source.outs)), hint=hint)
+
+
+def is_of_other_parameters(stage: Stage, workspace: Workspace) -> bool:
+    """Tell whether the last run made a stage's data with other parameters than those of its pin."""
+    made = read_records(workspace).get(stage.name)
+    pin = read_pins(workspace.root, workspace.settings.profile).get(stage.name)
+    if stage.pinned_by != "data.dvc" or made is None or pin is None:
+        return False
+    return made.parameters != pin.parameters and differs(stage, workspace, made)

@@ -1,0 +1,44 @@
+"""The page for people who use DVC: what it says of data, of a way back, and of the status holds with DVC."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from shared_project import put_in_git, run
+
+
+@pytest.mark.long
+def test_other_data_are_named_with_their_command_and_the_way_back_leads_to_the_pins(reproduced: Path) -> None:
+    put_in_git(reproduced)
+    run(reproduced, "substrate", "accept", "the data of every benchmark")
+    run(reproduced, "git", "add", "--all")
+    run(reproduced, "git", "commit", "--quiet", "--message", "Accept")
+    answers = reproduced / "artifacts/sample/comphy/answers.jsonl"
+    before, parameters = answers.read_bytes(), reproduced / "params.yaml"
+    whole = parameters.read_text("utf-8")
+    at = whole.index("\n  sample:")
+    parameters.write_text(whole[:at] + whole[at:].replace("targets: 2", "targets: 3", 1), "utf-8")
+
+    refused = run(reproduced, "dvc", "repro", "comphy-scores", check=False)
+    assert refused.returncode
+    assert "profiles.sample.comphy.targets was 2, and is 3" in refused.stderr
+    (command,) = re.findall(r"Make it first: `(.*)`", refused.stderr)
+    assert answers.read_bytes() == before
+    run(reproduced, *shlex.split(command))
+    ran = run(reproduced, "dvc", "repro", "comphy-scores")
+    assert "is empty" not in ran.stderr
+    assert answers.read_bytes() != before
+    assert run(reproduced, "substrate", "verify", "--no-recompute", check=False).returncode
+
+    run(reproduced, "git", "checkout", "--quiet", "params.yaml", "dvc.lock", "data.dvc")
+    run(reproduced, "dvc", "checkout", "--quiet")
+    assert answers.read_bytes() == before
+    verified = run(reproduced, "substrate", "verify", "--no-recompute")
+    assert "every artifact is as pinned" in verified.stdout
+    status = json.loads(run(reproduced, "dvc", "status", "--json").stdout)
+    assert {name: how for name, how in status.items() if how != ["always changed"]} == {}
+    assert run(reproduced, "git", "status", "--porcelain").stdout == ""
