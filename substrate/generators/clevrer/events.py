@@ -72,7 +72,7 @@ def causes(events: Sequence[Event]) -> list[frozenset[int]]:
     return by_effect
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Film:
     """A video's annotation, with everything that questions ask about."""
 

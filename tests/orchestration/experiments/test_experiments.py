@@ -95,7 +95,7 @@ def test_a_run_of_the_ui_makes_the_same_experiment_from_a_selection(reproduced: 
 
 def test_an_experiment_of_the_ui_runs_twice_and_leaves_the_history_of_the_asset(reproduced: Path) -> None:
     job, scores = build_definitions().resolve_job_def("reproduce_comphy"), asset_key("comphy/scores")
-    of_experiment = list[dg.AssetKey]()
+    of_experiment, runs = list[dg.AssetKey](), list[str]()
     with dg.instance_for_test() as instance:
 
         def run(**changed: Any) -> dg.ExecuteInProcessResult:
@@ -111,15 +111,15 @@ def test_an_experiment_of_the_ui_runs_twice_and_leaves_the_history_of_the_asset(
             assert not verdicts["drift"].passed
             assert "not compared" in str(verdicts["drift"].description)
             assert verdicts["shapes"].passed
-            tags = instance.get_run_by_id(again.run_id)
-            assert tags
-            of_experiment.append(dg.AssetKey(["experiments", tags.tags["experiment"], "comphy_scores"]))
+            runs.append(again.run_id)
+            record = instance.get_run_by_id(again.run_id)
+            assert record
+            of_experiment.append(dg.AssetKey(["experiments", record.tags["experiment"], "comphy_scores"]))
         latest = instance.get_latest_materialization_event(scores)
         assert latest
         assert latest.run_id == canonical
         records = instance.fetch_materializations(of_experiment[0], limit=9).records
-        assert records[0].run_id == again.run_id
-        assert len(records) == len(of_experiment)
+        assert [record.run_id for record in records] == runs[::-1]
 
 
 def test_other_data_are_made_beside_and_are_not_paired(reproduced: Path) -> None:
