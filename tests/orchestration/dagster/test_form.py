@@ -44,7 +44,8 @@ def test_the_form_offers_each_key_that_is_no_text_with_its_type_and_what_it_is()
     fields = form_of(PARAMETERS)["set"].config_type.fields  # pyright: ignore[reportAttributeAccessIssue]
     assert fields.keys() <= values.keys()
     words = {key: values[key] for key in fields if isinstance(values[key], str)}
-    assert all(isinstance(fields[key].config_type, dg.Enum) for key in words), "a word is one of a fixed list"
+    types = [getattr(fields[key].config_type, "inner_type", fields[key].config_type) for key in words]
+    assert all(isinstance(type_, dg.Enum) for type_ in types), "a word is one of a fixed list"
     assert all(field.description for field in fields.values())
     assert told({"set": {key: values[key] for key in fields}})["overrides"] == [], (
         "what the file has sets nothing"
