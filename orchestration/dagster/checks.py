@@ -211,7 +211,8 @@ def _asked_again(study: Study, part: Part, resource: WorkspaceResource) -> dg.As
 def _shapes(logger: Logger, resource: WorkspaceResource) -> dg.AssetCheckResult:
     """Check that the last states of a fixed sample of logs violate no shape."""
     workspace = resource.open()
-    if workspace.experiment:  # whose tables are gone once it has succeeded
+    # The tables of an experiment are gone once it has succeeded.
+    if workspace.experiment and files_of(workspace, logger.source):
         ensure_logs(workspace, logger, f"{logger.name}/logs")
     logs = workspace.logs(logger.name)
     count = sum(1 for _ in read_index(logs.index))

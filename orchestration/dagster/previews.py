@@ -69,7 +69,8 @@ def preview(outs: Sequence[Path], report: Path | None = None) -> Metadata:
             metadata |= (_of_answers(out) if out.name == "answers.jsonl" else {}) | _of_lines(out)
         elif out.suffix == ".md":
             metadata |= _of_markdown(out)
-    if isinstance(table := metadata.get("preview"), dg.TableMetadataValue):
+    # The UI shows a schema before all else, so numbers have none: their page begins with the result.
+    if not scores and isinstance(table := metadata.get("preview"), dg.TableMetadataValue):
         metadata["dagster/column_schema"] = table.schema
     return metadata
 

@@ -154,7 +154,7 @@ def test_an_answer_whose_steps_are_not_there_says_what_prints_them(opened: Opene
     page.locator("tr.line").last.locator("button").press("Enter")
     name = page.locator("tr.line").last.locator("button").inner_text()
     expect(page.locator(".why")).to_have_text(
-        f"Its steps are not on this page. substrate explain gqa/{name} prints them."
+        f"Its steps are not on this page. substrate explain {name} prints them."
     )
 
 

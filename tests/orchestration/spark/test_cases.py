@@ -24,7 +24,8 @@ def test_what_tasks_write_is_what_one_process_writes(
 ) -> None:
     root = make_project(scenes=3)
     # So many images that their order as texts is not that of numbers.
-    source, workspace = WORLDS[name], open_workspace("sample", ("profiles.sample.gqa.scenes=23",))
+    source, profile = WORLDS[name], WORLDS[name].profiles[0] if WORLDS[name].profiles else "sample"
+    workspace = open_workspace(profile, (f"profiles.{profile}.gqa.scenes=23",))
     out = workspace.data / name
     out.parent.mkdir(parents=True)
     make_dataset(source, workspace, out)
@@ -36,7 +37,7 @@ def test_what_tasks_write_is_what_one_process_writes(
     assert files == {path.name: path.read_bytes() for path in (tmp_path / "one").iterdir()}
 
     table = cases_of(workspace, source, f"{name}/logs")
-    assert {path.name for path in (root / "storage/sample").iterdir()} == {"cases"}
+    assert {path.name for path in (root / "storage" / profile).iterdir()} == {"cases"}
     each = source.cases(source.files(out), None, True).each
     read = [case._replace(source=case.source.removeprefix(f"{root}/")) for case in each]
     assert [*read_cases(workspace.storage, table)] == read

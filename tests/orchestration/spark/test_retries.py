@@ -150,7 +150,7 @@ def test_a_worker_without_memory_says_so_and_the_next_run_gives_what_it_would_ha
 ) -> None:
     out = make_project() / "artifacts/sample/a.txt"
     result, _ = materialized(starves, 9, monkeypatch)
-    failure = result.failure_data_for_node("a__stage")
+    failure = result.failure_data_for_node("a_stage")
     assert failure
     assert failure.error
     assert failure.error.cause
@@ -167,7 +167,7 @@ def test_a_driver_without_memory_says_so_and_the_next_run_gives_what_it_would_ha
 ) -> None:
     out = make_project() / "artifacts/sample/a.txt"
     result, attempts = materialized(starves, 9, monkeypatch, driver=True)
-    failure = result.failure_data_for_node("a__stage")
+    failure = result.failure_data_for_node("a_stage")
     assert failure
     assert failure.error
     assert "there is not enough memory" in failure.error.message
@@ -183,7 +183,7 @@ def test_an_error_of_the_data_is_not_tried_again(
     make_project()
     result, attempts = materialized(refuses, 1, monkeypatch)
     assert attempts == 1
-    failure = result.failure_data_for_node("a__stage")
+    failure = result.failure_data_for_node("a_stage")
     assert failure
     assert failure.error
     assert failure.error.cause
