@@ -63,7 +63,7 @@ def beaten(workspace: Workspace, scores: Mapping[str, Score], now: Iterable[Verd
     rows = (pinned_cells(workspace.root, "sample", table).items() for table in TABLES)
     for number, row in chain.from_iterable(rows):
         of, (trivial, _, method) = scores.get(number), row.get(BEST_TRIVIAL, "").partition(" % ")
-        if of and of.data == "generated" and number in levels and trivial:
+        if of and of.n and of.data == "generated" and number in levels and trivial:
             gap = float(trivial) - 100 * of.correct / of.n
             text = f"{label(number)}: {share(of.correct, of.n)}; a trivial method ({method}) has {trivial} %"
             gaps.append((gap, text))

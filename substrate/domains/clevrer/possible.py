@@ -102,7 +102,7 @@ def decode_possible(source: Source) -> PossibleScene:
 
     >>> empty = b'{"scene_index": 7, "n_frames": 9, "objects": [], "in_outs": [], "collisions": []}'
     >>> decode_possible(("events.jsonl:1", empty))
-    PossibleScene(scene_index=7, n_frames=9, objects=[], events=[])
+    PossibleScene(scene_index=7, n_frames=9, objects=[], events=[], trajectory=None)
     """
     scene, record = decode_scene_events(source), decode(_records, source[1], source[0])
     events: list[Event] = []

@@ -156,4 +156,4 @@ def test_the_renderings_say_the_same(reproduced: Path) -> None:
     scores = preview([reproduced / "artifacts/sample/metrics/clevrer.json"])
     row, *_ = scores["preview"].records
     assert row.data["data"] == "generated"
-    assert "ALOE (pixels) 94.0 %, not compared: generated data" in row.data["published"]
+    assert "paper (annotations) 97.99 %, not compared: generated data" in row.data["published"]
