@@ -133,8 +133,8 @@ def test_a_run_ends_in_a_folder_that_stands_by_itself(
     assert "CLEVRER: generated, 3 scenes" in words
     assert (
         words.index("Table 1: CLEVRER")
-        < words.index("Transfer to other benchmarks")
         < words.index("Ablations")
+        < words.index("Transfer to other benchmarks")
         < words.index("Every answer")
         < words.index("Worked explanations")
     )
