@@ -96,12 +96,16 @@ def _of_scores(scores: Sequence[Score], report: Path | None) -> Metadata:
         {"number": score.name, "published": stated(score, who)} for score in scores for who in score.published
     ]
     accuracies = {score.name: score.accuracy for score in scores if score.accuracy is not None}
-    pages = [f"[{s.name}](/{report.as_posix()}/{number_page(s.name)})" if report else s.name for s in scores]
+    names = [score.name.partition("/")[2] for score in scores]
+    if report:
+        folder = report.as_posix()
+        names = [f"[{name}](/{folder}/{number_page(s.name)})" for name, s in zip(names, scores, strict=True)]
+    # The UI cuts a line after some thirty characters, so the result stands first.
     lines = [
-        f"- {page}: **{share(score.correct, score.n)}** of {score.n:,}, {bounds(score.correct, score.n)}"
+        f"- **{share(score.correct, score.n)}** {page} of {score.n:,}, {bounds(score.correct, score.n)}"
         if score.n
-        else f"- {page}: not measured"
-        for page, score in zip(pages, scores, strict=True)
+        else f"- not measured: {page}"
+        for page, score in zip(names, scores, strict=True)
     ]
     told = [line for line, length in zip(lines, accumulate(map(len, lines)), strict=True) if length < _OPEN]
     if len(told) < len(lines):

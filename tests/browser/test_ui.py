@@ -301,7 +301,7 @@ def test_an_asset_shows_its_table_and_its_checks(page: Page) -> None:
     for first in ("result", "by subset", "accuracy"):
         expect(page.get_by_role("cell", name=first, exact=True).first).to_be_visible()
     page.goto("/assets/clevrer_scores")
-    page_of = page.get_by_role("link", name="clevrer/descriptive/per_question").first
+    page_of = page.get_by_role("link", name="descriptive/per_question").first
     assert page.request.get(page_of.get_attribute("href") or "").status == 200
     preview = page.get_by_role("cell", name="clevrer/descriptive/per_question").last
     preview.scroll_into_view_if_needed()
