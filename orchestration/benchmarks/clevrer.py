@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from orchestration.benchmarks import benchmark as bm
 from orchestration.benchmarks.real import MEASURED_ON
 from substrate.base.errors import FormatError, ParameterError
+from substrate.base.extras import needed
 from substrate.base.numbered import sources_in
 from substrate.base.records import Index
 from substrate.cause.explanation import OWN, Explanation
@@ -20,14 +21,12 @@ from substrate.cause.pictures import Pictured, pictured
 from substrate.domains.clevrer import format
 from substrate.domains.clevrer.deltas import film_log
 from substrate.domains.clevrer.emitter import MotionEmitter
-from substrate.domains.clevrer.evidence import rests_on
 from substrate.domains.clevrer.explain import explain as explain_question
 from substrate.domains.clevrer.film import decode_film
 from substrate.domains.clevrer.interpreter import answer_scene
 from substrate.domains.clevrer.parameters import Parameters
 from substrate.domains.clevrer.picture import scene_timeline
 from substrate.domains.clevrer.positions import tracked_log
-from substrate.domains.clevrer.possible import answer_possible, decode_possible
 from substrate.domains.clevrer.scene import Scene
 from substrate.domains.clevrer.submission import submitted
 from substrate.domains.clevrer.trajectories import decode_trajectories, with_trajectory
@@ -172,12 +171,15 @@ def possible_rows(case: bm.Case, worlds: int, parameters: Parameters, split: str
     Raises:
         ParameterError: the case is an annotation.
         FormatError: the record's events have no probabilities.
+        MissingExtraError: the package ``research``, which makes the logs, is not installed.
     """
     if case.kind != EVENTS:
         hint = "Give --events with probabilities, or leave --worlds out"
         raise ParameterError("an annotation has no probabilities", where=("--worlds", case.source), hint=hint)
     questions = _questions.decode(case.questions).questions
-    return answer_possible(decode_possible((case.source, case.record)), questions, parameters, split, worlds)
+    possible = needed("research.domains.possible")
+    scene = possible.decode_possible((case.source, case.record))
+    return possible.answer_possible(scene, questions, parameters, split, worlds)
 
 
 def explain_asked(
@@ -280,7 +282,6 @@ CLEVRER = bm.Explained(
     submission=submitted,
     explain=partial(explain_asked, format.SceneQuestions, explain_question),
     picture=picture,
-    rests=rests_on,
     wordings=wordings,
     examples={f"CLEVRER, {subset}": subset for subset in format.SUBSETS},
     declared={"logs": lambda data: data.scenes},

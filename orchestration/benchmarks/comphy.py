@@ -20,10 +20,8 @@ from orchestration.benchmarks.transfer import TRANSFER
 from substrate.base.delta import Spelled
 from substrate.base.errors import ParameterError
 from substrate.base.numbered import sources_in
-from substrate.cause.evidence import RULED
 from substrate.cause.explanation import OWN, Explanation
 from substrate.cause.pictures import Pictured
-from substrate.domains.clevrer.evidence import rests_on
 from substrate.domains.clevrer.picture import scene_timeline
 from substrate.domains.comphy.deltas import NAMESPACE, target_log
 from substrate.domains.comphy.explain import explain as explain_question
@@ -121,13 +119,12 @@ TARGETS = bm.Source(
 
 
 def setting(
-    name: str, title: str, place: int, logged: str, imagines: str, about: dict[str, str], **own: Any
+    name: str, title: str, place: int, logged: str, about: dict[str, str], **own: Any
 ) -> bm.Explained:
     """Declare ComPhy in a setting.
 
     Args:
         logged: a description of the stage of its logs.
-        imagines: the cause of events in an imagined world.
     """
     parameters = bm.Section(name, Parameters)
     return bm.Explained(
@@ -150,7 +147,6 @@ def setting(
         rows=partial(rows, name),
         explain=partial(explain_asked, TargetQuestions, explain_question),
         picture=picture,
-        rests=partial(rests_on, imagines=imagines),
         wordings=partial(wordings_of, TargetQuestions),
         declared={"logs": lambda data: data.targets},
         about=about,
@@ -163,7 +159,6 @@ COMPHY = setting(
     "ComPhy, no property inferred",
     0,
     "One event log a target, nothing hidden in it.",
-    RULED,
     {
         "answers": "A row a question in the paper's setting: no hidden property is known.",
         "scores": "Accuracy of each subset in the paper's setting, with Wilson's interval.",

@@ -31,7 +31,6 @@ from research.domains.perception.perceive import Perceived, Video, examined, rec
 from research.domains.perception.picture import drawn, slips, timeline
 from research.generators.proposals import seen_files
 from substrate.base.numbered import sources_in
-from substrate.domains.clevrer.evidence import rests_on
 from substrate.domains.clevrer.format import SceneQuestions, read_questions
 from substrate.domains.clevrer.interpreter import answer_scene
 from substrate.domains.clevrer.parameters import Parameters
@@ -212,7 +211,6 @@ PERCEIVED = bm.Explained(
     rows=rows,
     explain=partial(explain_asked, SceneQuestions, explain_perceived),
     picture=picture,
-    rests=rests_on,
     wordings=wordings,
     examples={"CLEVRER from proposals, explanatory": "explanatory"},
     pages=(bm.ScenePages("videos", 24, shown),),
