@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from operator import index
@@ -211,7 +211,7 @@ def _require_steady(first: EventLog, second: EventLog) -> None:
             )
 
 
-def _append(branch: EventLog, emitted: list[Delta] | list[Spelled], at: int) -> None:
+def _append(branch: EventLog, emitted: Sequence[Delta | Spelled], at: int) -> None:
     if emitted and emitted[0].tick < at:
         raise LogError(
             f"the emitter starts at tick {emitted[0].tick}, before the branch tick {at}",
