@@ -27,7 +27,7 @@ _ROOMS = {
 """The names that this module takes from each subpackage; ``__init__.pyi`` tells them to type checkers."""
 _PLACES = {name: room for room, names in _ROOMS.items() for name in names.split()}
 
-__all__ = [*_PLACES]
+__all__ = [*_PLACES]  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __getattr__(name: str) -> object:

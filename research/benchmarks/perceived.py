@@ -29,6 +29,7 @@ from research.domains.perception.log import perceived_log
 from research.domains.perception.parameters import Perception
 from research.domains.perception.perceive import Perceived, Video, examined, recorded
 from research.domains.perception.picture import drawn, slips, timeline
+from research.domains.positions import tracked_log
 from research.generators.proposals import seen_files
 from substrate.base.numbered import sources_in
 from substrate.domains.clevrer.format import SceneQuestions, read_questions
@@ -113,7 +114,7 @@ def truth_of(case: bm.Case) -> EventLog | None:
     known = msgspec.json.decode(case.questions or b"{}", type=_Known)
     for kind, record in (("", bytes(known.annotation)), (EVENTS, bytes(known.events))):
         if record:
-            return scene_logs(bm.Case(case.scene, case.source, record, kind=kind))[0].log
+            return scene_logs(tracked_log, bm.Case(case.scene, case.source, record, kind=kind))[0].log
     return None
 
 

@@ -30,6 +30,7 @@ from research.domains.humans import (
 from research.domains.perception.format import decode_proposals, proposal_names
 from research.domains.perception.log import perceived_log
 from research.domains.perception.perceive import examined
+from research.domains.positions import tracked_log
 from substrate.base.errors import ProgramError
 from substrate.base.numbered import sources_in
 from substrate.domains.clevrer.counterfactual import Counterfactual, judge
@@ -43,7 +44,6 @@ from substrate.domains.clevrer.format import (
     tracks,
 )
 from substrate.domains.clevrer.parameters import Parameters
-from substrate.domains.clevrer.positions import tracked_log
 from substrate.domains.clevrer.scene import Scene
 from substrate.generators.clevrer import generate_scene
 

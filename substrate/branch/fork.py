@@ -9,8 +9,9 @@ from operator import index
 from typing import NamedTuple, Protocol
 
 from substrate.base.arguments import require, require_methods, require_tick
-from substrate.base.delta import Delta, Op, Spelled, Term, quads_of, text_of, triple_of
+from substrate.base.delta import Delta, Op, Spelled, Term, triple_of
 from substrate.base.errors import LogError
+from substrate.base.ntriples import quads_of, text_of
 from substrate.branch.interventions import Intervention
 from substrate.branch.merge import merge_base
 from substrate.log.event_log import EventLog

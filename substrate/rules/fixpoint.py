@@ -31,9 +31,10 @@ from typing import NamedTuple
 import pyoxigraph as ox
 
 from substrate.base.arguments import require, require_tick
-from substrate.base.delta import Delta, Op, Triple, quads_of, triple_of
+from substrate.base.delta import Delta, Op, Triple, triple_of
 from substrate.base.errors import InterventionError, TBoxError
 from substrate.base.limits import LIMITS
+from substrate.base.ntriples import quads_of
 from substrate.base.vocabulary import RDF_TYPE
 from substrate.log.event_log import EventLog
 from substrate.log.state import State
