@@ -34,7 +34,7 @@ from substrate.domains.comphy.format import (
 )
 from substrate.domains.comphy.interpreter import answer_target
 from substrate.domains.comphy.parameters import Parameters
-from substrate.domains.comphy.scene import TargetScene
+from substrate.domains.comphy.scene import Emitter, TargetScene
 from substrate.domains.rows import Row
 from substrate.generators.comphy.release import WORLD
 
@@ -91,10 +91,21 @@ def logs(
     return [bm.NamedLog(f"{case.scene:05d}", target_log(target, known))]
 
 
-def rows(benchmark: str, case: bm.Case, logs: bm.Logs, parameters: Parameters, split: str) -> Iterable[Row]:
-    """Answer a target's questions, a row each."""
+def rows(
+    benchmark: str,
+    simulator: Emitter | None,
+    case: bm.Case,
+    logs: bm.Logs,
+    parameters: Parameters,
+    split: str,
+) -> Iterable[Row]:
+    """Answer a target's questions, a row each.
+
+    Args:
+        simulator: the emitter of ``emitter: motion``; ``None`` if it is not installed.
+    """
     questions = _questions.decode(case.questions).questions
-    return answer_target(logs[0], int(case.scene), questions, parameters, split, benchmark)
+    return answer_target(logs[0], int(case.scene), questions, parameters, split, benchmark, simulator)
 
 
 def picture(_: bm.Case, why: Explanation, row: Row) -> Pictured:
@@ -127,6 +138,7 @@ def setting(
         logged: a description of the stage of its logs.
     """
     parameters = bm.Section(name, Parameters)
+    simulator = beyond("research.domains.property_motion:SIMULATED")
     return bm.Explained(
         name=name,
         title=title,
@@ -144,8 +156,8 @@ def setting(
             shapes="comphy",
         ),
         parameters=parameters,
-        rows=partial(rows, name),
-        explain=partial(explain_asked, TargetQuestions, explain_question),
+        rows=partial(rows, name, simulator),
+        explain=partial(explain_asked, TargetQuestions, partial(explain_question, simulator=simulator)),
         picture=picture,
         wordings=partial(wordings_of, TargetQuestions),
         declared={"logs": lambda data: data.targets},
