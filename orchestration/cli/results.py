@@ -63,10 +63,16 @@ def reproduce(
     if json:
         raise failed
     if tables:
-        from orchestration.cli.tables import on_terminal, place_of
+        from orchestration.cli.reproduce import tables_of
+        from orchestration.cli.tables import on_terminal
+        from orchestration.experiments.record import open_experiment
+        from orchestration.project import find_root, open_workspace
 
-        for table in done.tables:
-            say(f"\n{on_terminal(table, place_of(table, done.profile, only))}")
+        workspace = open_workspace(done.profile, tuple(set_))
+        if done.experiment:
+            workspace = open_experiment(find_root(), done.experiment)
+        for table, place in tables_of(workspace, done.stages, only):
+            say(f"\n{on_terminal(table, place)}")
     for line in done.checks:
         say(line, "check:", error=True)
     for line in done.moved:
