@@ -8,38 +8,19 @@ from typing import Annotated
 import typer
 
 from orchestration.cli.console import NOTHING_SET, ProfileOption, SetOption, running, stages_told
-from substrate.cli.console import (
-    JsonOption,
-    argument,
-    doing,
-    give,
-    note,
-    option,
-    say,
-    speaking_as,
-    voiced,
-)
+from substrate.cli.console import JsonOption, argument, doing, give, note, option, say, speaking_as, voiced
 
 
 @speaking_as("reproduce")
 def reproduce(
     profile: ProfileOption = None,
     only: Annotated[
-        str | None,
-        option(
-            "--only",
-            "One benchmark instead of all.",
-            metavar="BENCHMARK",
-        ),
+        str | None, option("--only", "One benchmark instead of all.", metavar="BENCHMARK")
     ] = None,
     set_: SetOption = NOTHING_SET,
     name: Annotated[
         str,
-        option(
-            "--name",
-            "The experiment's name; by default made from the values of --set.",
-            metavar="NAME",
-        ),
+        option("--name", "The experiment's name; by default made from the values of --set.", metavar="NAME"),
     ] = "",
     force: Annotated[
         bool, option("--force", "Run stages although nothing they depend on has changed.")
@@ -134,8 +115,7 @@ def materialize(
 def verify(
     profile: ProfileOption = None,
     recompute: Annotated[
-        bool,
-        option("--recompute/--no-recompute", "Compute everything again, or only compare files."),
+        bool, option("--recompute/--no-recompute", "Compute everything again, or only compare files.")
     ] = True,
     since: Annotated[
         str | None,

@@ -18,14 +18,7 @@ from typing import Any
 import msgspec
 
 from orchestration.code import PACKAGES
-from orchestration.ledger.manifest import (
-    LEDGER,
-    Manifest,
-    changing,
-    ledger_at,
-    read_manifest,
-    version_of,
-)
+from orchestration.ledger.manifest import LEDGER, Manifest, changing, ledger_at, read_manifest, version_of
 from substrate.base.files import sha256
 
 _CHECKOUT = Path(__file__).resolve().parents[2]

@@ -180,12 +180,7 @@ def _require(workspace: Workspace, stages: Iterable[Stage], named: Collection[st
 
 
 def find_damage(
-    root: Path,
-    profile: str,
-    stages: Stages,
-    *,
-    storage: Path | None = None,
-    results: bool = True,
+    root: Path, profile: str, stages: Stages, *, storage: Path | None = None, results: bool = True
 ) -> tuple[list[Difference], Pins]:
     """Compare every file of a profile with its hash; return the damage, and the undamaged pins.
 

@@ -283,11 +283,7 @@ def _worded(benchmark: Benchmark, row: Row, wordings: Wordings) -> Wording:
 
 
 def _line(
-    benchmark: Benchmark,
-    row: Row,
-    places: Mapping[str, int],
-    wordings: Wordings,
-    shards: Mapping[str, int],
+    benchmark: Benchmark, row: Row, places: Mapping[str, int], wordings: Wordings, shards: Mapping[str, int]
 ) -> str:
     """A row in the format of the page's script."""
     question, scene = benchmark.asked(row), str(row.scene)

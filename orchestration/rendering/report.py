@@ -39,15 +39,7 @@ from orchestration.rendering.claims import (
 from orchestration.rendering.diagrams import Domain, cross_domain, forked, in_page, parametric
 from orchestration.rendering.examples import asked_of_both, worked_examples, write_states
 from orchestration.rendering.figures import DRAWINGS, Curve, ablation_curve
-from orchestration.rendering.page import (
-    HERE,
-    NAMED,
-    SHARED,
-    answers_page,
-    label,
-    number_page,
-    templates,
-)
+from orchestration.rendering.page import HERE, NAMED, SHARED, answers_page, label, number_page, templates
 from orchestration.rendering.part_cache import PartCache, cached_parts
 from orchestration.rendering.report_tables import ShownTable, shown_table, write_files
 from orchestration.rendering.scenes import write_scenes
