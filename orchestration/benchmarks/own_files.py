@@ -117,7 +117,7 @@ def answer_files(
     def answer(case: Case) -> Iterable[Row]:
         if worlds is not None and benchmark.possible:
             return benchmark.possible(case, worlds, parameters, split_of(files))
-        logs = [named.log for named in benchmark.logs(case, parameters)]
+        logs = benchmark.logs(case, parameters)
         return benchmark.rows(case, logs, parameters, split_of(files))
 
     parts: list[bytes] = []

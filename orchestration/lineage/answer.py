@@ -204,7 +204,7 @@ def reexecute(workspace: Workspace, answer: AnswerTrace) -> Reexecution:
     if case is None:
         raise ParameterError(f"no scene {row.scene} is in the data", where=(benchmark.source.name,))
     parameters = given.parameters(benchmark)
-    logs = [named.log for named in benchmark.logs(case, parameters)]
+    logs = benchmark.logs(case, parameters)
     rows = benchmark.rows(case, logs, parameters, split_of(workspace, benchmark.source))
     same = (again for again in rows if (again.subset, again.question) == (row.subset, row.question))
     if (fresh := next(same, None)) is None:
