@@ -22,9 +22,9 @@ from orchestration.rendering.conclusion import told, verdict_lines
 from orchestration.rendering.official import BESIDE, pinned_rows
 from orchestration.rendering.tables import plain
 from orchestration.scoring.claims import OPEN
+from orchestration.scoring.comparability import NOT_REPORTED
 from orchestration.scoring.counting import split_name
 from orchestration.scoring.formatting import bounds, share
-from orchestration.scoring.likeness import NOT_REPORTED
 
 ROOT = Path(__file__).resolve().parents[1]
 INTERVAL = "95 % interval"

@@ -15,9 +15,10 @@ import dagster as dg
 import msgspec
 
 from orchestration.rendering.page import number_page
+from orchestration.rendering.tables import read_table
+from orchestration.scoring.comparability import stated
 from orchestration.scoring.counting import line_count
 from orchestration.scoring.formatting import bounds, share
-from orchestration.scoring.likeness import stated
 from orchestration.scoring.scores import Score, read_metrics
 from orchestration.studies.study import counted
 
@@ -147,12 +148,10 @@ def _of_folder(folder: Path) -> Metadata:
 
 
 def _of_markdown(path: Path) -> Metadata:
-    """Show a text, and the rows of its table, which the UI displays without a click."""
-    text = path.read_text("utf-8")
-    lines = [line.strip("|").split("|") for line in text.splitlines() if line.startswith("|")]
-    heads, *rows = [[cell.strip() for cell in line] for line in lines] or [[]]
-    table = _table([dict(zip(heads, row, strict=False)) for row in rows[1:]])
-    return {"preview": table, "table": dg.MetadataValue.md(text)}
+    """Show a table's text, and its rows, which the UI displays without a click."""
+    table = read_table(path.with_suffix(".json"))
+    preview = _table([dict(zip(table.heads, row, strict=True)) for row in table.rows])
+    return {"preview": preview, "table": dg.MetadataValue.md(path.read_text("utf-8"))}
 
 
 def _table(rows: Sequence[Mapping[str, Any]]) -> dg.TableMetadataValue | str:

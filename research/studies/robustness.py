@@ -119,7 +119,7 @@ def _answered(
     base: Interpreted, _: Case, changed: Case, of: Collection[str], parameters: Any, split: str
 ) -> Iterable[Row]:
     """A case's rows as the benchmark gives them."""
-    logs = [logged.log for logged in base.logs(changed, parameters)]
+    logs = base.logs(changed, parameters)
     return base.rows(changed, logs, parameters, split)
 
 
