@@ -27,7 +27,7 @@ from typing import Any
 import browsing
 import pytest
 import yaml
-from playwright.sync_api import Page, ViewportSize, expect, sync_playwright
+from playwright.sync_api import Locator, Page, ViewportSize, expect, sync_playwright
 
 from orchestration.dagster.resources import box_of
 from orchestration.ledger.pinned import measure, write_pins
@@ -130,6 +130,11 @@ def picture(page: Page, name: str) -> None:
     browsing.picture(page, name, colours=200, wait=2 * SECOND)
 
 
+def box_link(page: Page, box: str) -> Locator:
+    """The link of a list to an asset. Its text is cut in the middle where the column is narrow."""
+    return page.locator(f'a[href="/assets/{box}"]')
+
+
 NODES = "{assetNodes {assetKey {path} groupName dependencyKeys {path}}}"
 
 
@@ -141,17 +146,21 @@ def test_the_asset_graph_names_every_group_and_box_and_has_every_edge(page: Page
     boxes = Counter((node["groupName"], node["assetKey"]["path"][-1]) for node in nodes)
     assert set(boxes.values()) == {1}
     assert max(Counter(group for group, _ in boxes).values()) <= 12
-    reads = {node["assetKey"]["path"][-1]: node["dependencyKeys"] for node in nodes}
+    reads = {
+        node["assetKey"]["path"][0]: node["dependencyKeys"]
+        for node in nodes
+        if len(node["assetKey"]["path"]) == 1
+    }
     for name, stage in EVERY.items():
         assert {key["path"][-1] for key in reads[box_of(name)]} == {*map(box_of, stage.needs)}
     page.goto("/locations/substrate/asset-groups/clevrer/list")
     for box in ("clevrer_dataset", "clevrer_logs", "clevrer_answers", "clevrer_scores"):
-        expect(page.get_by_role("link", name=box, exact=True).first).to_be_visible()
+        expect(box_link(page, box)).to_be_visible()
     # What is typed there is parsed in the browser, so the server's parser is not asked.
     page.goto('/assets?asset-selection=kind:"bullet"')
     expect(page.get_by_text("Materialize selected")).to_be_visible()
-    expect(page.get_by_role("link", name="clevrer_dataset").first).to_be_visible()
-    expect(page.get_by_role("link", name="clevrer_scores")).to_have_count(0)
+    expect(box_link(page, "clevrer_dataset")).to_be_visible()
+    expect(box_link(page, "clevrer_scores")).to_have_count(0)
 
 
 REFUSED = (
@@ -267,10 +276,8 @@ def test_one_click_reproduces_the_sample_on_a_project_without_data(page: Page) -
         page.get_by_role("button", name="View", exact=True)
     ).first.click()
     page.wait_for_url("**/runs/*")
-    ended = page.get_by_text("Success", exact=True).or_(page.get_by_text("Failure", exact=True)).first
-    expect(ended).to_be_visible(timeout=PATIENCE)
+    watch_to_success(page)
     picture(page, "run")
-    assert ended.inner_text() == "Success"
     page.goto("/asset-groups")
     expect(page.get_by_text("results", exact=True).last).to_be_visible()
     expect(page.get_by_text("fetching statuses")).to_have_count(0)
@@ -280,7 +287,7 @@ def test_one_click_reproduces_the_sample_on_a_project_without_data(page: Page) -
     picture(page, "benchmark")
     page.goto("/locations/substrate/asset-groups/clevrer/list")
     for stage in ("dataset", "logs", "answers", "scores"):
-        expect(page.get_by_role("link", name=f"clevrer_{stage}").first).to_be_visible()
+        expect(box_link(page, f"clevrer_{stage}")).to_be_visible()
 
 
 def test_an_asset_shows_its_table_and_its_checks(page: Page) -> None:
@@ -321,10 +328,16 @@ def test_an_experiment_runs_twice_and_is_not_the_latest_value_of_its_asset(page:
 
 
 def succeed(page: Page, launch: dict[str, Any]) -> None:
-    """Watch a run to its end on its page."""
+    """Open the page of a launched run, and watch the run to its end."""
     page.goto(f"/runs/{launch['run']['runId']}")
+    watch_to_success(page)
+
+
+def watch_to_success(page: Page) -> None:
+    """Watch the run of the open page to its end; a failure ends the test at once."""
     ended = page.get_by_text("Success", exact=True).or_(page.get_by_text("Failure", exact=True)).first
-    expect(ended).to_have_text("Success", timeout=PATIENCE)
+    expect(ended).to_be_visible(timeout=PATIENCE)
+    assert ended.inner_text() == "Success"
 
 
 def test_a_result_that_drifted_says_in_its_check_what_why_and_where(page: Page, project: Path) -> None:
