@@ -21,13 +21,13 @@ def test_other_data_are_named_with_their_command_and_the_way_back_leads_to_the_p
     changed["profiles"]["sample"]["gqa"]["scenes"] = 4
     parameters.write_text(yaml.safe_dump(changed), "utf-8")
 
-    refused = run(reproduced, "dvc", "repro", "gqa-answers", check=False)
+    refused = run(reproduced, "dvc", "repro", "gqa-scores", check=False)
     assert refused.returncode
     assert "profiles.sample.gqa.scenes was 3, and is 4" in refused.stderr
     (command,) = re.findall(r"Make it first: `(.*)`", refused.stderr)
     assert answers.read_bytes() == before
     run(reproduced, *shlex.split(command))
-    ran = run(reproduced, "dvc", "repro", "gqa-answers")
+    ran = run(reproduced, "dvc", "repro", "gqa-scores")
     assert "is empty" not in ran.stderr
     assert answers.read_bytes() != before
     assert run(reproduced, "substrate", "verify", "--no-recompute", check=False).returncode
