@@ -1,4 +1,4 @@
-"""The UI as a researcher meets it: a real browser, a fresh project without data, one click.
+"""The UI as a researcher meets it: a real browser, a project with something to make, one click.
 
 The system's Chromium is driven; nothing is downloaded. With SCREENSHOTS=FOLDER in the environment the pages
 are also pictured there.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -17,7 +18,7 @@ import time
 import urllib.error
 import urllib.request
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -27,14 +28,10 @@ from typing import Any
 import browsing
 import pytest
 import yaml
-from playwright.sync_api import Locator, Page, ViewportSize, expect, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect
 
 from orchestration.dagster.resources import box_of
-from orchestration.ledger.pinned import measure, write_pins
-from orchestration.project import SETTINGS
-from orchestration.settings import load_settings
-from orchestration.stages.graph import EVERY, STAGES
-from orchestration.workspace.folders import Workspace
+from orchestration.stages.graph import EVERY
 
 ROOT = Path(__file__).resolve().parents[2]
 SECOND = 1000
@@ -58,9 +55,15 @@ def end(server: subprocess.Popen[bytes]) -> None:
 
 
 @pytest.fixture(scope="module")
-def project(small_project: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A project that has never run."""
-    return small_project(tmp_path_factory.mktemp("ui") / "project")
+def project(unchanged_project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A pinned project where nobody has run anything, and where all of GQA is yet to be made."""
+    root = tmp_path_factory.mktemp("ui") / "project"
+    shutil.copytree(unchanged_project, root, symlinks=True)
+    for folder in (*root.glob("*/sample/gqa"), *root.glob("storage/sample/*/gqa*")):
+        shutil.rmtree(folder)
+    for record in ("history", "schedules", "storage"):
+        shutil.rmtree(root / ".dagster" / record)
+    return root
 
 
 @pytest.fixture(scope="module")
@@ -101,28 +104,21 @@ def answers(address: str) -> bool:
 
 
 @pytest.fixture(scope="module")
-def page(address: str) -> Iterator[Page]:
+def page(address: str, browser: Browser) -> Iterator[Page]:
     """A page of a Chromium with an empty profile, which has seen no error when the tests are over."""
-    if browsing.CHROMIUM is None:
-        pytest.skip("no Chromium on this machine: `sh scripts/chromium.sh` installs it, or says how")
     errors: list[str] = []
-    with sync_playwright() as playwright:
-        # Chromium refuses its sandbox to root.
-        browser = playwright.chromium.launch(
-            executable_path=browsing.CHROMIUM, args=["--no-sandbox"] if os.geteuid() == 0 else []
-        )
-        opened = browser.new_page(viewport=SIZE, base_url=address)
-        opened.set_default_timeout(SOON)
-        expect.set_options(timeout=SOON)
-        opened.on("pageerror", lambda error: errors.append(str(error)))
-        opened.on(
-            "response",
-            lambda response: (
-                errors.append(f"{response.status} {response.url}") if response.status >= 500 else None
-            ),
-        )
-        yield opened
-        browser.close()
+    opened = browser.new_page(viewport=SIZE, base_url=address)
+    opened.set_default_timeout(SOON)
+    expect.set_options(timeout=SOON)
+    opened.on("pageerror", lambda error: errors.append(str(error)))
+    opened.on(
+        "response",
+        lambda response: (
+            errors.append(f"{response.status} {response.url}") if response.status >= 500 else None
+        ),
+    )
+    yield opened
+    opened.close()
     assert not errors
 
 
@@ -268,7 +264,7 @@ def test_a_page_of_another_origin_is_refused_and_starts_nothing(
     assert ask(page, "{runsOrError {... on Runs {count}}}", {})["runsOrError"] == {"count": 0}
 
 
-def test_one_click_reproduces_the_sample_on_a_project_without_data(page: Page) -> None:
+def test_one_click_makes_what_the_sample_lacks(page: Page) -> None:
     page.goto("/jobs")
     page.get_by_text("reproduce_sample", exact=True).first.click()
     page.get_by_role("button", name="Materialize all").click()
@@ -300,16 +296,16 @@ def test_an_asset_shows_its_table_and_its_checks(page: Page) -> None:
     page.goto("/assets/clevrer_answers")
     for first in ("result", "by subset", "accuracy"):
         expect(page.get_by_role("cell", name=first, exact=True).first).to_be_visible()
-    page.goto("/assets/clevrer_scores")
-    page_of = page.get_by_role("link", name="descriptive/per_question").first
+    page.goto("/assets/gqa_scores")
+    page_of = page.get_by_role("link", name="by_id/accuracy").first
     assert page.request.get(page_of.get_attribute("href") or "").status == 200
-    preview = page.get_by_role("cell", name="clevrer/descriptive/per_question").last
+    preview = page.get_by_role("cell", name="gqa/by_id/accuracy").last
     preview.scroll_into_view_if_needed()
     expect(preview).to_be_visible()
-    page.goto("/assets/clevrer_scores?view=checks")
+    page.goto("/assets/gqa_scores?view=checks")
     for check in ("counts", "drift"):
         expect(page.get_by_text(check, exact=True).first).to_be_visible()
-    expect(page.get_by_text("Succeeded", exact=True)).to_have_count(1)  # nothing was pinned to compare with
+    expect(page.get_by_text("Succeeded", exact=True)).to_have_count(2)
 
 
 LATEST = """query ($key: AssetKeyInput!) {assetOrError(assetKey: $key) {
@@ -333,17 +329,27 @@ def succeed(page: Page, launch: dict[str, Any]) -> None:
     watch_to_success(page)
 
 
+ENDED = ("SUCCESS", "FAILURE", "CANCELED")
+STATUS = "query ($id: ID!) {runOrError(runId: $id) {... on Run {status}}}"
+
+
 def watch_to_success(page: Page) -> None:
-    """Watch the run of the open page to its end; a failure ends the test at once."""
+    """Wait until the run of the open page has ended, and read on the page that it succeeded.
+
+    The page of a run draws all the time. Until the end another is open, so that the run has the processors.
+    """
+    run, deadline = page.url, time.monotonic() + PATIENCE / SECOND
+    page.goto("/server_info")
+    while (status := ask(page, STATUS, {"id": run.rpartition("/")[2]})["runOrError"]["status"]) not in ENDED:
+        assert time.monotonic() < deadline, status
+        time.sleep(0.5)
+    page.goto(run)
     ended = page.get_by_text("Success", exact=True).or_(page.get_by_text("Failure", exact=True)).first
-    expect(ended).to_be_visible(timeout=PATIENCE)
+    expect(ended).to_be_visible()
     assert ended.inner_text() == "Success"
 
 
 def test_a_result_that_drifted_says_in_its_check_what_why_and_where(page: Page, project: Path) -> None:
-    stage = STAGES["clevrer/answers"]
-    workspace = Workspace(project, load_settings(project / "params.yaml", SETTINGS))
-    write_pins(workspace, measure(workspace, STAGES, [stage]))
     parameters = yaml.safe_load((project / "params.yaml").read_text("utf-8"))
     parameters["clevrer"]["counterfactual"]["method"] = "printed"
     (project / "params.yaml").write_text(yaml.safe_dump(parameters), "utf-8")
