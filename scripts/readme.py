@@ -71,9 +71,10 @@ def claims() -> Iterator[str]:
     generated = sum((of.verdict, of.data) == ("undecided", "generated") for of in now)
     yield (
         f"Of the paper's {len(now)} claims, {told(of for of in now if of.verdict not in OPEN)}. Parts of the "
-        f"official releases decide each comparison. {words['undecided']} claims are undecided: {generated} of "
-        f"them were measured on generated data alone. {words['not compared']} set systems beside each other "
-        f"that read different inputs; {words['not measured']} were not measured."
+        "official releases decide each comparison. "
+        f"{words['undecided']} claims are undecided: {generated} were measured on generated data alone. "
+        f"{words['not compared']} set systems beside each other that read different inputs; "
+        f"{words['not measured']} were not measured."
     )
 
 
