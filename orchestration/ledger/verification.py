@@ -250,7 +250,8 @@ def _of_records(
 ) -> Iterator[Difference]:
     """Yield the files that differ from the ledger, and the records that belong to another stage.
 
-    A file with a pin is compared with the pin: DVC restores files, but not the records of runs.
+    A file with a pin is compared with the pin: DVC restores files, but not the records of runs. A stage that
+    has left the profile takes its files along, so they may be missing.
     """
     for name, made in manifest.stages.items():
         declared = [out.format(profile=profile) for out in stages[name].outs] if name in stages else []
@@ -260,7 +261,8 @@ def _of_records(
         else:
             pinned = pins[name].outs if name in pins else {}
             outs = {out: pinned.get(out, was) for out, was in made.outs.items()}
-            yield from _apart(root, [(name, msgspec.structs.replace(made, outs=outs))])
+            left_out = () if name in stages else tuple(made.outs)
+            yield from _apart(root, [(name, msgspec.structs.replace(made, outs=outs))], left_out)
 
 
 def _of_graph(root: Path, stages: Stages) -> Iterator[Difference]:
