@@ -64,8 +64,7 @@ def fork(
         ),
     ] = None,
     motion: Annotated[
-        bool,
-        option("--motion", "Let CLEVRER's simulator decide what follows, in the log of an annotation."),
+        bool, option("--motion", "Let CLEVRER's simulator decide what follows, in the log of an annotation.")
     ] = False,
     until: Annotated[
         int | None, option("--until", "Last tick for the rules or the simulator.", metavar="T")
@@ -147,8 +146,7 @@ def diff(
     a: Annotated[int | None, argument("A tick.", metavar="[A]")] = None,
     b: Annotated[int | None, argument("Another tick.", metavar="[B]")] = None,
     with_: Annotated[
-        Path | None,
-        option("--with", "Another log: both arms side by side, tick by tick.", metavar="OTHER"),
+        Path | None, option("--with", "Another log: both arms side by side, tick by tick.", metavar="OTHER")
     ] = None,
     json: JsonOption = False,
 ) -> None:
@@ -195,12 +193,10 @@ def merge(
     a: Annotated[Path, argument("A branch: an event log.", metavar="A")],
     b: Annotated[Path, argument("Another branch of the same log.", metavar="B")],
     out: Annotated[
-        Path | None,
-        option("--out", "Where to write the log of both; without it, nowhere.", metavar="MERGED"),
+        Path | None, option("--out", "Where to write the log of both; without it, nowhere.", metavar="MERGED")
     ] = None,
     functional: Annotated[
-        list[str],
-        option("--functional", "A property of one value at a time; may be repeated.", metavar="P"),
+        list[str], option("--functional", "A property of one value at a time; may be repeated.", metavar="P")
     ] = common.NO_PREFIXES,
     prefer: Annotated[
         Literal["a", "b"] | None, option("--prefer", "Whose word counts in every other conflict.")

@@ -18,8 +18,7 @@ Format = Literal["patch", "nquads", "turtle"]
 def export(
     file: common.FileArgument,
     format_: Annotated[
-        Format,
-        option("--format", "patch: the whole log; nquads and turtle: the state at a tick."),
+        Format, option("--format", "patch: the whole log; nquads and turtle: the state at a tick.")
     ] = "patch",
     tick: common.TickOption = None,
     out: Annotated[Path | None, option("--out", "A file instead of standard output.", metavar="OUT")] = None,
@@ -47,18 +46,15 @@ def export(
 
 def import_(
     source: Annotated[
-        Path,
-        argument("RDF Patch of any program, or a state as N-Quads or Turtle.", metavar="SOURCE"),
+        Path, argument("RDF Patch of any program, or a state as N-Quads or Turtle.", metavar="SOURCE")
     ],
     out: Annotated[Path, option("--out", "The event log to write.", metavar="FILE")],
     format_: Annotated[Format, option("--format", "What SOURCE is.")] = "patch",
     tick: Annotated[
-        int,
-        option("--tick", "For nquads and turtle: where the triples are inserted.", metavar="T", min=0),
+        int, option("--tick", "For nquads and turtle: where the triples are inserted.", metavar="T", min=0)
     ] = 0,
     graph: Annotated[
-        str | None,
-        option("--graph", "For patch: the graph to take, where rows name graphs.", metavar="IRI"),
+        str | None, option("--graph", "For patch: the graph to take, where rows name graphs.", metavar="IRI")
     ] = None,
     json: JsonOption = False,
 ) -> None:

@@ -124,12 +124,10 @@ def verify(
         str | None, option("--digest", "The digest that the log should have.", metavar="SHA256")
     ] = None,
     parent: Annotated[
-        Path | None,
-        option("--parent", "The log that this log names as its parent.", metavar="FILE"),
+        Path | None, option("--parent", "The log that this log names as its parent.", metavar="FILE")
     ] = None,
     tbox: Annotated[
-        str | None,
-        option("--tbox", "Check the last state against this TBox's shapes.", metavar="TBOX"),
+        str | None, option("--tbox", "Check the last state against this TBox's shapes.", metavar="TBOX")
     ] = None,
     json: JsonOption = False,
 ) -> None:

@@ -34,7 +34,7 @@ import pyoxigraph as ox
 
 from substrate.ask.tellings import Learning, chains
 from substrate.base.arguments import require, require_tick
-from substrate.base.delta import Spelled
+from substrate.base.delta import Spelled, Term
 from substrate.base.errors import LogError, ParameterError
 from substrate.base.ntriples import text_of
 from substrate.base.terms import Value, term, triple
@@ -42,17 +42,8 @@ from substrate.base.vocabulary import AWARE_OF, CONTENT, EVENT, RDF_TYPE, RECIPI
 from substrate.branch.fork import Emitter, fork
 from substrate.branch.interventions import Intervention
 from substrate.branch.merge import Conflict, Side, merge
-from substrate.log.event_log import Delta, EventLog, Op, Term, Triple
-from substrate.log.grouping import (
-    BEGINNING,
-    BELIEF,
-    ENDING,
-    FORGETTING,
-    KINDS,
-    OBSERVATION,
-    Placed,
-    placed,
-)
+from substrate.log.event_log import Delta, EventLog, Op, Triple
+from substrate.log.grouping import BEGINNING, BELIEF, ENDING, FORGETTING, KINDS, OBSERVATION, Placed, placed
 from substrate.log.history import Difference, difference
 from substrate.log.replay import State
 from substrate.memory import records as rec
@@ -273,12 +264,7 @@ class Memory:
 
     @_alone
     def believe(
-        self,
-        agent: Node,
-        fact: Value,
-        *,
-        told_by: Node | None = None,
-        **written: Unpack[Written],
+        self, agent: Node, fact: Value, *, told_by: Node | None = None, **written: Unpack[Written]
     ) -> Record:
         """Remember that an agent is aware of a fact: a node, or a triple.
 
@@ -350,13 +336,7 @@ class Memory:
         return changes, lambda by: [(Op.INSERT, (node, rec.DOUBTED, by)) for node in doubted]
 
     @_alone
-    def forget(
-        self,
-        subject: Value,
-        predicate: Value,
-        object: Value,
-        **written: Unpack[Written],
-    ) -> Record:
+    def forget(self, subject: Value, predicate: Value, object: Value, **written: Unpack[Written]) -> Record:
         """Forget a fact: the triple and its records leave the state, but not the log.
 
         ``as_of`` with an earlier tick still has the fact; :meth:`forgotten` tells who forgot it, and when.
